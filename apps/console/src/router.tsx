@@ -12,6 +12,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import { deviceSearch } from './devices/device-search.ts';
 import { fleetSearch } from './devices/fleet-search.ts';
+import { togetherSearch } from './live/together-search.ts';
 import { runSearch, runsSearch } from './runs/runs-search.ts';
 import { groupsSearch } from './records/groups-search.ts';
 import { recordsSearch } from './records/records-search.ts';
@@ -57,6 +58,12 @@ const fleet = createRoute({
   path: '/devices',
   validateSearch: fleetSearch,
   component: lazyRouteComponent(() => import('./devices/fleet-page.tsx'), 'FleetPage'),
+});
+const together = createRoute({
+  getParentRoute: () => root,
+  path: '/devices/together',
+  validateSearch: togetherSearch,
+  component: lazyRouteComponent(() => import('./live/together-page.tsx'), 'TogetherPage'),
 });
 const device = createRoute({
   getParentRoute: () => root,
@@ -158,6 +165,7 @@ export const router = createRouter({
     home,
     signIn,
     fleet,
+    together,
     device,
     runs,
     run,

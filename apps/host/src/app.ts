@@ -167,6 +167,7 @@ async function connect({
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
   const delivery = new RunDelivery({ journal, spool, files, connection, clock, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
+  const permissions = { changeApps: config.allowAppChanges, shell: config.allowShell };
   const launcher = new RunLauncher({
     ...{ delivery, records, files, spool, phones, pool, log },
     server: { serverUrl, token },
@@ -175,7 +176,7 @@ async function connect({
     pictureLimits: sending.limits,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
-    permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },
+    permissions,
   });
   const devices = new DeviceReporter(phones, connection, clock);
   const replays = new ReplayAnswerer({ connection, confinement, processes: config.replayProcesses, log });
@@ -188,7 +189,7 @@ async function connect({
     else if (command.type === 'runs_stored') delivery.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'replay') replays.answer(command);
-    else void answerQuestion(command, { phones, connection, clock, log });
+    else void answerQuestion(command, { phones, connection, clock, permissions, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
   await files.recover();

@@ -43,6 +43,7 @@ export const auditActions = {
   delete_pool: 'pool',
   touch_device: 'device',
   act_on_device: 'device',
+  send_file: 'device',
   lease_device: 'device',
   end_lease: 'device',
   connect_host: 'host',

@@ -245,6 +245,8 @@ function Filters({
   );
 }
 
+const idOf = ({ device_id: id }: Device): string => id;
+
 function SelectionBar({ all, selection }: { all: readonly Device[]; selection: Selection }) {
   const [open, setOpen] = useState<'launch' | 'stop'>();
   const missing = useMissingScope('launch');
@@ -260,6 +262,15 @@ function SelectionBar({ all, selection }: { all: readonly Device[]; selection: S
       <Button reason={missing} onClick={() => setOpen('stop')}>
         Stop…
       </Button>
+      {chosen.length > 1 && (
+        <Link
+          to="/devices/together"
+          search={{ phones: chosen.map(idOf).join(',') }}
+          className={buttonClass()}
+        >
+          Control together
+        </Link>
+      )}
       <Button look="quiet" onClick={() => selection.set([])}>
         Clear
       </Button>

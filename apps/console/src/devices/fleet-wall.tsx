@@ -1,21 +1,15 @@
-import { type Device, wholeScreen } from '@phalanx/protocol';
-import { useQuery, queryOptions } from '@tanstack/react-query';
+import type { Device } from '@phalanx/protocol';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useState } from 'react';
 
-import { call } from '../api/call.ts';
+import { WallPicture } from '../live/wall-picture.tsx';
 import { Age } from '../parts/time.tsx';
 import { deviceName } from './device-name.ts';
 import { DeviceStateMark, isReady } from './device-state.tsx';
 import { SelectBox } from './fleet-table.tsx';
 import styles from './fleet.module.css';
 import type { Selection } from './use-selection.ts';
-
-const everyMs = 3000;
-const mostAtOnce = 4;
-const waiting: (() => void)[] = [];
-let underWay = 0;
 
 interface FleetWallProps {
   devices: readonly Device[];
@@ -47,7 +41,8 @@ export function FleetWall({ devices, selection, hasPictures }: FleetWallProps) {
     count: Math.ceil(devices.length / columns),
     getScrollElement: () => scroll,
     estimateSize: () => height + 10,
-    overscan: 1,
+    // What is rendered is watched.
+    overscan: hasPictures ? 0 : 1,
     paddingStart: 7,
     paddingEnd: 7,
   });
@@ -112,48 +107,10 @@ const Tile = memo(function Tile({ device, isSelected, hasPicture, toggle }: Tile
   );
 });
 
-/** It is asked for only while it can be seen: the wall renders what is in sight. */
 function Picture({ device }: { device: Device }) {
-  const isShown = useRef(true);
-  const { data, error } = useQuery({
-    ...smallPictureQuery(device.device_id),
-    enabled: isReady(device) && isShown.current,
-  });
-  if (!isReady(device)) return <div className={styles['picture']}>no picture</div>;
-  if (data === undefined)
-    return <div className={styles['picture']}>{error === null ? '' : 'no picture'}</div>;
   return (
     <div className={styles['picture']}>
-      {data.source === undefined ? 'screen is private or off' : <img src={data.source} alt="" />}
+      {isReady(device) ? <WallPicture device={device} /> : 'no picture'}
     </div>
   );
 }
-
-/** Phones are asked a few at a time, so that a wall of them leaves room for everything else. */
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (underWay >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-  underWay += 1;
-  try {
-    return await work();
-  } finally {
-    underWay -= 1;
-    waiting.shift()?.();
-  }
-}
-
-/** What a phone shows, small, for as long as somebody looks. */
-const smallPictureQuery = (deviceId: string) =>
-  queryOptions({
-    queryKey: ['small-picture', deviceId],
-    queryFn: ({ signal }) =>
-      inTurn(async () => {
-        const input = { params: { id: deviceId }, query: { width: 240 } };
-        const { screen } = await call('GET /api/v2/devices/:id/screen', input, { signal });
-        const { picture, captured_at: capturedAt } = wholeScreen(screen);
-        const source = picture === null ? undefined : `data:${picture.mime_type};base64,${picture.base64}`;
-        return { source, capturedAt };
-      }),
-    refetchInterval: everyMs,
-    retry: false,
-    gcTime: 30_000,
-  });

@@ -91,7 +91,8 @@ const keys = [
   { label: 'Delete', code: 67 },
 ] as const;
 
-function Keys({ touches, reason }: { touches: Touch; reason: string | undefined }) {
+/** The phone's own keys, and a field whose text goes to the phone as one. */
+export function Keys({ touches, reason }: { touches: Touch; reason: string | undefined }) {
   const [text, setText] = useState('');
   const sendText = (): void => {
     touches.send({ type: 'text', text });

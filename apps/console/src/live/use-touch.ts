@@ -59,8 +59,13 @@ class Touches implements Touch {
   }
 }
 
-export const touchPhone = (deviceId: string, body: PhoneInput): Promise<unknown> =>
-  call('POST /api/v2/devices/:id/input', { params: { id: deviceId }, body });
+/** With a lease: refused when it does not hold any more. */
+export const touchPhone = (deviceId: string, body: PhoneInput, leaseId?: string): Promise<unknown> =>
+  call('POST /api/v2/devices/:id/input', {
+    params: { id: deviceId },
+    query: leaseId === undefined ? {} : { lease_id: leaseId },
+    body,
+  });
 
 /** Touches go to the phone one after the other; `touch` says how, when it is more than that. */
 export function useTouch(deviceId: string, touch?: (input: PhoneInput) => Promise<unknown>): Touch {

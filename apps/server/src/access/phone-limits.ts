@@ -70,6 +70,8 @@ const rules = new Map<string, Rule>(
       [deviceRoutes.apps, phoneOfPath],
       [deviceRoutes.screenshot, phoneOfPath],
       ...every(deviceControlRoutes, phoneOfPath),
+      // Of each phone that is watched, the wall asks whether the token reaches it.
+      [deviceControlRoutes.wall, narrowQuery],
       [launchRoutes.launch, phonesOfLaunch],
       [launchRoutes.launchDirect, phoneOfDirect],
       [launchRoutes.stopAll, phoneOfDirect],

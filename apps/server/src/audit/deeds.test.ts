@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { allRoutes, auditActions, type AuditEntry } from '@phalanx/protocol';
@@ -313,6 +314,22 @@ const examples: Record<string, Example> = {
       return reply;
     },
     action: 'touch_device',
+    isWrittenLater: true,
+  },
+  sendFileToDevice: {
+    act: async () => {
+      const asked = host.waitFor('file').then(({ request_id }) => {
+        host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'file', request_id })}\nstored`));
+      });
+      const base64 = Buffer.from(secretWord).toString('base64');
+      const body = { upload_id: randomUUID(), name: 'notes.txt', part: 0, is_last: true, base64 };
+      const [reply] = await Promise.all([
+        ann.api('POST', `/api/v2/devices/${deviceId}/files`, { body }),
+        asked,
+      ]);
+      return reply;
+    },
+    action: 'send_file',
     isWrittenLater: true,
   },
   deviceAct: {

@@ -1,18 +1,24 @@
-import { deviceControlRoutes, type PhoneInput } from '@phalanx/protocol';
+import { deviceControlRoutes, PhoneClipboard, SentFileState, type PhoneInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
+import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { addRoute } from '../http/route.ts';
-import { doInput } from './ask-host.ts';
+import { askHost, doInput } from './ask-host.ts';
 import type { DeviceAccess } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import { getTouchable } from './touchable-device.ts';
 
 const usualLeaseMs = 60_000;
+const phoneClipboard = Compile(PhoneClipboard);
+const fileState = Compile(SentFileState);
 
-/** `POST /devices/:id/input` · `POST, DELETE /devices/:id/lease` · `GET /devices/:id/lease/code` */
+/**
+ * `POST /devices/:id/input, files` · `GET /devices/:id/clipboard` · `POST, DELETE /devices/:id/lease` · `GET
+ * /devices/:id/lease/code`
+ */
 export function addControlRoutes(
   app: FastifyInstance,
   { access, hosts }: { access: DeviceAccess; hosts: LinkedHosts },
@@ -36,6 +42,34 @@ export function addControlRoutes(
       throw error;
     });
     return { success: true, message: `${doneText(body)} on the device ${device.id}.` };
+  });
+
+  addRoute(app, deviceControlRoutes.clipboard, async ({ principal, params, query }) => {
+    const { device } = await getTouchable(access, params.id, principal);
+    const toucher = { userId: principal.userId, leaseId: query.lease_id };
+    await leases.use(device, toucher);
+    const question = { type: 'clipboard', serial: device.serial } as const;
+    return askHost({ hosts, device }, 'host_request_failed', async (ask) => {
+      const answer = await ask(question, { deviceId: device.id, ...toucher });
+      const clipboard: unknown = JSON.parse(answer.toString());
+      if (phoneClipboard.Check(clipboard)) return { success: true, text: clipboard.text };
+      throw new Error('its host answered with something else');
+    });
+  });
+
+  addRoute(app, deviceControlRoutes.sendFile, async ({ principal, params, query, body, auditEvent }) => {
+    const { device } = await getTouchable(access, params.id, principal);
+    const toucher = { userId: principal.userId, leaseId: query.lease_id };
+    await leases.use(device, toucher);
+    note(auditEvent, device);
+    auditEvent.isFrequent = true;
+    const question = { type: 'file', serial: device.serial, file: body } as const;
+    return askHost({ hosts, device }, 'host_request_failed', async (ask) => {
+      const answer = await ask(question, { deviceId: device.id, ...toucher });
+      const state: unknown = answer.toString();
+      if (fileState.Check(state)) return { success: true, state };
+      throw new Error('its host answered with something else');
+    });
   });
 
   addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, auditEvent }) => {
@@ -84,11 +118,11 @@ function requireOnScreen({ stored }: FleetDevice, input: PhoneInput): void {
 
 function pointsOf(input: PhoneInput): [x: number, y: number][] {
   if (input.type === 'tap') return [[input.x, input.y]];
-  if (input.type !== 'swipe') return [];
-  return [
-    [input.from_x, input.from_y],
-    [input.to_x, input.to_y],
-  ];
+  const ways = input.type === 'swipe' ? [input] : input.type === 'fingers' ? input.ways : [];
+  return ways.flatMap(({ from_x, from_y, to_x, to_y }): [number, number][] => [
+    [from_x, from_y],
+    [to_x, to_y],
+  ]);
 }
 
 const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): void =>
@@ -99,6 +133,8 @@ function doneText(input: PhoneInput): string {
   if (input.type === 'tap') return `Tapped ${input.x}, ${input.y}`;
   if (input.type === 'swipe')
     return `Swiped from ${input.from_x}, ${input.from_y} to ${input.to_x}, ${input.to_y}`;
+  if (input.type === 'fingers') return `Moved ${input.ways.length} fingers`;
+  if (input.type === 'clipboard') return `Put ${[...input.text].length} characters on the clipboard`;
   if (input.type === 'text') return `Typed ${[...input.text].length} characters`;
   return input.type === 'key' ? `Pressed the key ${input.key_code}` : `Started ${input.package_name}`;
 }

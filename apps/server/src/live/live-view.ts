@@ -1,13 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { LiveFrame, maxLivePictureBytes } from '@phalanx/protocol';
-import { Compile } from 'typebox/compile';
 
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { LivePicture, LiveViewer } from './live-viewer.ts';
-import { parseAnswer } from './parse-answer.ts';
+import { parsePicture } from './parse-answer.ts';
 import { VideoView, type Watching } from './video-view.ts';
 
-const validator = Compile(LiveFrame);
 /** Ten pictures a second are as many as a host has. */
 const betweenPicturesMs = 100;
 const afterNothingMs = 1000;
@@ -89,9 +86,7 @@ export class LiveView {
       serial,
       known: known?.hash ?? null,
     });
-    const { head: frame, bytes: jpeg } = parseAnswer(answer, validator);
-    if (jpeg.length > maxLivePictureBytes)
-      throw new Error('its host answered with a picture that is too large');
+    const { frame, jpeg } = parsePicture(answer);
     if (jpeg.length === 0 && frame.hash !== known?.hash) throw new Error('its host answered with no picture');
     const picture = { ...frame, jpeg: jpeg.length === 0 && known !== undefined ? known.jpeg : jpeg };
     this.#latest = picture;

@@ -9,10 +9,10 @@ import {
 import { Compile } from 'typebox/compile';
 import type { RawData, WebSocket } from 'ws';
 
+import { keepAlive } from '../http/sockets/keep-alive.ts';
 import type { OpenStream } from '../http/sockets/open-streams.ts';
 
 const validator = Compile(LiveRequest);
-const pingMs = 15_000;
 /** RFC 6455: a message that is not one of ours. */
 const policyViolation = 1008;
 
@@ -53,7 +53,6 @@ export class LiveViewer implements OpenStream {
   #asked = 0;
   /** Of the last packet that it has; undefined: it begins with a key frame. */
   #place: VideoPlace | undefined;
-  #isAlive = true;
 
   constructor({ socket, takesVideo, userId, expiresAt, onNext }: ViewerOptions) {
     this.takesVideo = takesVideo;
@@ -70,7 +69,7 @@ export class LiveViewer implements OpenStream {
       }
     });
     socket.on('error', () => socket.terminate());
-    this.#keepAlive();
+    keepAlive(socket);
   }
 
   /** Whether an answer is due. */
@@ -123,18 +122,6 @@ export class LiveViewer implements OpenStream {
 
   end(code: number): void {
     this.#socket.close(code);
-  }
-
-  /** A peer that vanished without a word would be kept for ever. */
-  #keepAlive(): void {
-    const socket = this.#socket;
-    const timer = setInterval(() => {
-      if (!this.#isAlive) return socket.terminate();
-      this.#isAlive = false;
-      socket.ping();
-    }, pingMs);
-    socket.on('pong', () => (this.#isAlive = true));
-    socket.on('close', () => clearInterval(timer));
   }
 }
 

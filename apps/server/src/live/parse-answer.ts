@@ -1,6 +1,8 @@
+import { LiveFrame, maxLivePictureBytes } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
-import type { Validator } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 
+const frames = Compile(LiveFrame);
 const lineFeed = 0x0a;
 const maxHeadBytes = 64 * 1024;
 
@@ -13,6 +15,14 @@ export function parseAnswer<Schema extends TSchema>(
   const head = parseJson(answer.toString('utf8', 0, Math.max(end, 0)));
   if (validator.Check(head)) return { head, bytes: answer.subarray(end + 1) };
   throw new Error('its host answered with something else');
+}
+
+/** A picture of a live view or a wall; no bytes when it is the known one. */
+export function parsePicture(answer: Buffer): { frame: LiveFrame; jpeg: Buffer } {
+  const { head: frame, bytes: jpeg } = parseAnswer(answer, frames);
+  if (jpeg.length > maxLivePictureBytes)
+    throw new Error('its host answered with a picture that is too large');
+  return { frame, jpeg };
 }
 
 function parseJson(text: string): unknown {

@@ -18,7 +18,10 @@ export function answerTo({ type, request_id }: Extract<ServerMessage, { request_
     health: JSON.stringify({ facts: null, last_repair: null, events: [] }),
     live: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     video: JSON.stringify({ reason: 'no scrcpy server on the host' }),
+    wall: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     input: '',
+    clipboard: JSON.stringify({ text: '' }),
+    file: 'stored',
     apps: '[]',
     replay: '{"verdicts":[]}',
   };

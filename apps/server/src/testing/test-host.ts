@@ -12,6 +12,8 @@ import { answerTo } from './phone-answers.ts';
 
 type MessageOf<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Type }>;
 
+type RequestMessage = Extract<ServerMessage, { request_id: string }>;
+
 /** `silent` leaves the answer to the test. */
 export type LaunchHabit = 'ack' | 'refuse' | 'silent' | 'ends_at_once';
 
@@ -38,6 +40,8 @@ export class TestHost {
   launchHabit: LaunchHabit;
   stopHabit: 'confirm' | 'silent';
   requestHabit: 'answer' | 'silent';
+  /** Answers a question in place of the habit, unless it is undefined: with a message, or with a frame. */
+  answerWith: (question: RequestMessage) => string | Buffer | undefined = () => undefined;
   devices: DeviceReport[];
   /** Every message of every connection, in order. */
   readonly received: ServerMessage[] = [];
@@ -223,8 +227,10 @@ export class TestHost {
     if (message.type === 'stop' && this.stopHabit === 'confirm') this.#answerStop(message.run_ids);
     if (message.type === 'runs_stored') for (const id of message.run_ids) this.runs.delete(id);
     if (message.type === 'logs_stored') this.logBuffers.get(message.run_id)?.acknowledge(message.seq);
-    if ('request_id' in message && this.requestHabit === 'answer')
-      this.sendRaw(Buffer.from(answerTo(message)));
+    if (!('request_id' in message)) return;
+    const answer = this.answerWith(message);
+    if (answer !== undefined) this.sendRaw(answer);
+    else if (this.requestHabit === 'answer') this.sendRaw(Buffer.from(answerTo(message)));
   }
 
   #answerLaunch(runId: string): void {

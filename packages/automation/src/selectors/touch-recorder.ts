@@ -41,11 +41,7 @@ export class TouchRecorder {
     const pending = this.#takeField();
     if (input.type === 'tap' || input.type === 'swipe') return [...pending, ...this.#pressed(touch)];
     this.#scrolled = undefined;
-    const line =
-      input.type === 'key'
-        ? keyLine(input.key_code)
-        : `agent.actions.launchApp(${quote(input.package_name)})`;
-    return [...pending, `await ${line};`, ...seen(before, after)];
+    return [...pending, `await ${lineOf(input)};`, ...seen(before, after)];
   }
 
   /** What is left when the recording ends. */
@@ -154,6 +150,26 @@ const pointOf = (input: PhoneInput): { x: number; y: number } =>
     : input.type === 'swipe'
       ? { x: input.from_x, y: input.from_y }
       : { x: 0, y: 0 };
+
+/** Of what is done to no node. */
+function lineOf(input: Exclude<PhoneInput, { type: 'tap' | 'swipe' | 'text' }>): string {
+  if (input.type === 'key') return keyLine(input.key_code);
+  if (input.type === 'clipboard') return `agent.actions.setClipboard(${quote(input.text)})`;
+  if (input.type === 'launch_app') return `agent.actions.launchApp(${quote(input.package_name)})`;
+  return pinchLine(input);
+}
+
+const nowhere = { from_x: 0, from_y: 0, to_x: 0, to_y: 0 };
+/** Two fingers, from one distance of each other to another. */
+function pinchLine({ ways }: Extract<PhoneInput, { type: 'fingers' }>): string {
+  const [one = nowhere, other = one] = ways;
+  const middle = (from: number, to: number): number => Math.round((from + to) / 2);
+  const x = middle(one.from_x, other.from_x);
+  const y = middle(one.from_y, other.from_y);
+  const before = Math.round(Math.hypot(one.from_x - other.from_x, one.from_y - other.from_y));
+  const after = Math.round(Math.hypot(one.to_x - other.to_x, one.to_y - other.to_y));
+  return `agent.actions.pinch(${x}, ${y}, ${before}, ${after})`;
+}
 
 const keyLines: Readonly<Record<number, string>> = {
   3: 'agent.actions.home()',

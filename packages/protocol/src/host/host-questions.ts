@@ -10,6 +10,7 @@ import { Type, type Static, type TObject, type TProperties } from 'typebox';
 import { HostActSteps, HostNode } from '../phones/act.ts';
 import { Uuid } from '../ids.ts';
 import { maxLivePictureBytes, maxVideoBytes, VideoPlace } from '../phones/live.ts';
+import { SentFilePart } from '../phones/sent-file.ts';
 import { PhoneInput } from '../phones/phone-input.ts';
 import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
 import { ReplayFetches } from '../replay/replay-messages.ts';
@@ -59,8 +60,21 @@ export const hostQuestions = {
     asks: { after: Type.Union([VideoPlace, Type.Null()]) },
     maxAnswerBytes: maxVideoBytes + 64 * 1024,
   },
+  /**
+   * The same for a wall of phones, smaller and at most twice a second, and as soon as there is another one; after two seconds
+   * the known one again. Whoever asks meanwhile gets the same picture.
+   */
+  wall: {
+    since: 9,
+    asks: { known: Type.Union([Type.String(), Type.Null()]) },
+    maxAnswerBytes: maxLivePictureBytes + 1024,
+  },
   /** Touch, type or start something. Answer: empty, when it was done. */
   input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+  /** What is on the clipboard. Answer: JSON of a `PhoneClipboard`. */
+  clipboard: { since: 9, asks: {}, maxAnswerBytes: 4 * megabyte },
+  /** Take a part of a file, and with the last one store or install it. Answer: a `SentFileState`. */
+  file: { since: 9, asks: { file: SentFilePart }, maxAnswerBytes: 1024 },
   /**
    * Do steps that find their nodes on the screen as it is then, as far as the time reaches. Answer: JSON of a
    * `HostActAnswer`, a line feed, and JSON of a `DeviceScreen` without a picture.

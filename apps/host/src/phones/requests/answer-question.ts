@@ -3,16 +3,19 @@ import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
+import type { RunPermissions } from '../../runs/run-permissions.ts';
 import { tellHealth } from '../health/health-teller.ts';
 import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
+import { takeFile } from './file-taker.ts';
 import { inspectNode } from './inspect-node.ts';
 import { doInput } from './input-doer.ts';
 import { nextLiveFrame } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
 import { nextVideoPackets } from './video-packets.ts';
+import { nextWallFrame } from './wall-camera.ts';
 
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
@@ -36,7 +39,13 @@ const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   health: tellHealth,
   live: nextLiveFrame,
   video: nextVideoPackets,
+  wall: nextWallFrame,
   input: doInput,
+  clipboard: async (phone, _question, { signal }) => {
+    const text = await phone.driver().call('clipboard.read', {}, signal);
+    return Buffer.from(JSON.stringify({ text }));
+  },
+  file: takeFile,
   act: doActSteps,
   node: inspectNode,
   apps: async (phone, _question, { signal }) => {
@@ -52,19 +61,22 @@ interface AnswerOptions {
   readonly phones: PhoneWatch;
   readonly connection: ServerConnection;
   readonly clock: ServiceClock;
+  readonly permissions: RunPermissions;
   readonly log: Logger;
 }
 
 /** Answers a question of the server about a phone, or says why there is no answer. */
 export async function answerQuestion<Name extends PhoneQuestion>(
   question: HostQuestionOf<Name>,
-  { phones, connection, clock, log }: AnswerOptions,
+  { phones, connection, clock, permissions, log }: AnswerOptions,
 ): Promise<void> {
   const { type, request_id, serial } = question;
   try {
     const phone = phones.find(serial);
     if (phone === undefined) throw new Error(`The phone ${serial} is not connected to this host`);
-    const answer = await answers[type](phone, question, { clock, signal: AbortSignal.timeout(timeoutMs) });
+    const answer = await answers[type](phone, question, {
+      ...{ clock, permissions, signal: AbortSignal.timeout(timeoutMs) },
+    });
     connection.sendFrame({ type, request_id }, answer);
   } catch (error) {
     log.debug({ serial, err: error }, `No ${type}`);

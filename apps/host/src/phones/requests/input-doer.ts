@@ -30,6 +30,15 @@ async function act(driver: Driver, input: PhoneInput, signal: AbortSignal): Prom
       const swipe = { fromX, fromY, toX, toY, durationMs: durationMs ?? usualSwipeMs };
       return await driver.call('input.swipe', swipe, signal);
     }
+    case 'fingers': {
+      const ways = input.ways.map(({ from_x: fromX, from_y: fromY, to_x: toX, to_y: toY }) => ({
+        ...{ fromX, fromY, toX, toY },
+      }));
+      const fingers = { ways, durationMs: input.duration_ms ?? usualSwipeMs };
+      return await driver.call('input.fingers', fingers, signal);
+    }
+    case 'clipboard':
+      return await driver.call('clipboard.write', { text: input.text }, signal);
     case 'text':
       return await driver.call('input.text', { text: input.text }, signal);
     case 'key':

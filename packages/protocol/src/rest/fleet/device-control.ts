@@ -2,6 +2,8 @@ import { Type, type Static } from 'typebox';
 
 import { ActRefusal, ActStep, maxActSteps } from '../../phones/act.ts';
 import { Id } from '../../ids.ts';
+import { Selector } from '../../phones/labels.ts';
+import { PhoneClipboard, SentFilePart, SentFileState } from '../../phones/sent-file.ts';
 import { PhoneInput } from '../../phones/phone-input.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { CompactScreenView, DeviceLease, ScreenId } from './devices.ts';
@@ -64,12 +66,25 @@ export const deviceControlRoutes = {
     responses: { 101: [] },
     errors: ['device_not_found', 'upgrade_required', 'too_many_streams'],
   },
+  wall: {
+    method: 'GET',
+    path: '/api/v2/devices/live',
+    operationId: 'devicesLive',
+    tag: 'Devices',
+    summary: 'Watch many screens live, small, on one connection (WebSocket)',
+    description:
+      'Say `{"type":"watch","device_ids":[…]}` of the phones that can be seen, at most 20 at once and 200 altogether, and `{"type":"leave","device_ids":[…]}` of those that cannot any more; the phones of `selector` are watched from the beginning. What changes comes unasked, at most twice a second for each phone: `{"type":"frame","device_id","captured_at","width","height"}`, followed by a binary message with the JPEG, which is 240 pixels wide; `{"type":"nothing","device_id","reason"}` while there is no picture; `{"type":"gone","device_id"}` when the phone is not yours to see, or no longer. Answer the pictures with `{"type":"shown","pictures":1}`: beyond 16 that are not answered, pictures are left out, and the newest comes when there is room again. Close codes: 4003 when the token has ended, 1008 after anything else that is said.',
+    scope: 'read',
+    query: Type.Object({ selector: Type.Optional(Selector) }),
+    responses: { 101: [] },
+    errors: ['invalid_selector', 'upgrade_required', 'too_many_streams'],
+  },
   input: {
     method: 'POST',
     path: '/api/v2/devices/:id/input',
     operationId: 'deviceInput',
     tag: 'Devices',
-    summary: 'Tap, swipe, type, press a key or start an app, by hand',
+    summary: 'Tap, swipe, pinch, type, paste, press a key or start an app, by hand',
     description:
       'Answered when the phone has done it. It comes between the calls of an automation that runs there. Refused while somebody else holds the lease; your own lease begins anew with it.',
     scope: 'launch',
@@ -79,6 +94,43 @@ export const deviceControlRoutes = {
     body: PhoneInput,
     bodyExample: { type: 'tap', x: 540, y: 1200 },
     responses: { 200: SuccessMessage },
+    errors: ['device_not_found', 'device_leased', 'lease_lost', 'device_offline', 'host_request_failed'],
+  },
+  clipboard: {
+    method: 'GET',
+    path: '/api/v2/devices/:id/clipboard',
+    operationId: 'readDeviceClipboard',
+    tag: 'Devices',
+    summary: 'Read the clipboard of the phone',
+    description:
+      'Empty when there is no text on it. Refused while somebody else holds the lease. `input` with `clipboard` writes it.',
+    scope: 'launch',
+    params,
+    query: Type.Object({ lease_id: leaseId }),
+    responses: { 200: Type.Object({ success, ...PhoneClipboard.properties }) },
+    errors: ['device_not_found', 'device_leased', 'lease_lost', 'device_offline', 'host_request_failed'],
+  },
+  sendFile: {
+    method: 'POST',
+    path: '/api/v2/devices/:id/files',
+    operationId: 'sendFileToDevice',
+    tag: 'Devices',
+    summary: 'Send a file to the phone in parts: an APK is installed, another file goes to Download',
+    description:
+      'Parts come in their order, each after the answer to the one before; at most 2,048. After the last one the phone installs an APK, or a bundle of APKs (`.apk`, `.apks`, `.xapk`, `.apkm`), which needs `PHALANX_ALLOW_APP_CHANGES=true` at its host; another file is then in `/sdcard/Download`. While the answer is `working`, ask again with the last part. Refused while somebody else holds the lease; your own lease begins anew with each part.',
+    scope: 'launch',
+    audit: 'send_file',
+    params,
+    query: Type.Object({ lease_id: leaseId }),
+    body: SentFilePart,
+    bodyExample: {
+      upload_id: '01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77',
+      name: 'notes.txt',
+      part: 0,
+      is_last: true,
+      base64: 'SGVsbG8K',
+    },
+    responses: { 200: Type.Object({ success, state: SentFileState }) },
     errors: ['device_not_found', 'device_leased', 'lease_lost', 'device_offline', 'host_request_failed'],
   },
   act: {

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+
+import type { HostQuestionOf } from '@phalanx/protocol';
+import { makeApk } from '@phalanx/simulated-phone';
+import { expect, it } from 'vitest';
+
+import type { Arrival } from '../../testing/arrival.ts';
+import { serial, useTestHost } from '../../testing/test-host.ts';
+
+const host = useTestHost();
+
+async function answerTo(request_id: string): Promise<string> {
+  const isAnswer = (arrival: Arrival): boolean => 'requestId' in arrival && arrival.requestId === request_id;
+  await host.service.until(() => host.service.arrivals.some(isAnswer));
+  const found = host.service.arrivals.find(isAnswer);
+  if (found !== undefined && 'bytes' in found) return found.bytes.toString();
+  throw new Error(JSON.stringify(found));
+}
+
+function send(file: HostQuestionOf<'file'>['file']): Promise<string> {
+  const request_id = randomUUID();
+  host.service.send({ type: 'file', request_id, serial, file });
+  return answerTo(request_id);
+}
+
+async function sendAll(name: string, parts: readonly Buffer[]): Promise<string> {
+  const upload_id = randomUUID();
+  let state = '';
+  for (const [part, bytes] of parts.entries()) {
+    const is_last = part === parts.length - 1;
+    state = await send({ upload_id, name, part, is_last, base64: bytes.toString('base64') });
+  }
+  return state;
+}
+
+it('a file in parts is in the folder Download, whatever its name has in it, and parts out of order are refused', async () => {
+  const name = `it's a $(note) 📄.txt`;
+  expect(await sendAll(name, [Buffer.from('one, '), Buffer.from('two')])).toBe('stored');
+  expect(host.phone.android.files.readFile(`/sdcard/Download/${name}`).toString()).toBe('one, two');
+  const part = { upload_id: randomUUID(), name: 'a.txt', part: 1, is_last: true, base64: '' };
+  await expect(send(part)).rejects.toThrow('Part 1 of the file came in place of part 0');
+});
+
+it('an APK is installed where the operator lets apps be changed, and its file goes', async () => {
+  const packageName = 'com.example.dropped';
+  const apk = makeApk({ packageName, versionCode: 1, versionName: '1', minSdkVersion: 26 });
+  await expect(sendAll('made.apk', [apk])).rejects.toThrow('PHALANX_ALLOW_APP_CHANGES');
+  await host.stop();
+  await host.reopen({ PHALANX_ALLOW_APP_CHANGES: 'true' });
+  expect(await sendAll('made.apk', [apk.subarray(0, 100), apk.subarray(100)])).toBe('installed');
+  expect(host.phone.android.packages.find(packageName)).toBeDefined();
+  await expect(sendAll('broken.apk', [Buffer.from('no APK')])).rejects.toThrow('PARSE_FAILED');
+});
+
+it('two fingers and the clipboard reach the phone by hand', async () => {
+  // UiAutomator2 may not read it.
+  await host.stop();
+  await host.reopen({ PHALANX_HELPER: 'resident' });
+  const doInput = (input: HostQuestionOf<'input'>['input']): Promise<string> => {
+    const request_id = randomUUID();
+    host.service.send({ type: 'input', request_id, serial, input });
+    return answerTo(request_id);
+  };
+  await doInput({ type: 'clipboard', text: 'Grüße 🏔' });
+  expect(host.phone.android.clipboard).toBe('Grüße 🏔');
+  const request_id = randomUUID();
+  host.service.send({ type: 'clipboard', request_id, serial });
+  expect(JSON.parse(await answerTo(request_id))).toEqual({ text: 'Grüße 🏔' });
+  const way = (from_y: number, to_y: number) => ({ from_x: 540, from_y, to_x: 540, to_y });
+  expect(await doInput({ type: 'fingers', ways: [way(1000, 600), way(1400, 1800)] })).toBe('');
+});

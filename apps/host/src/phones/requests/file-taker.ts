@@ -1,0 +1,91 @@
+import type { HostQuestionOf, SentFilePart, SentFileState } from '@phalanx/protocol';
+
+import type { Driver } from '../../driver/driver.ts';
+import { shellQuote } from '../../driver/shell/shell-quote.ts';
+import { requirePermission } from '../../runs/run-permissions.ts';
+import { pause } from '../../time/time-limit.ts';
+import type { Phone } from '../phone.ts';
+import type { AnswerContext } from './answer-context.ts';
+
+const folder = '/sdcard/Download';
+/** An installer takes these. */
+const appFile = /\.(apk|apks|xapk|apkm)$/i;
+/** The asker hears within this time, and asks again. */
+const answerMs = 8000;
+/** Looking at an APK may take a phone minutes. */
+const endingMs = 240_000;
+/** What nobody has gone on with for so long is given up. */
+const abandonedMs = 10 * 60_000;
+
+interface Upload {
+  readonly path: string;
+  nextPart: number;
+  touchedAt: number;
+  /** The file is complete. */
+  ending: Promise<SentFileState> | undefined;
+}
+
+const uploadsOf = new WeakMap<Driver, Map<string, Upload>>();
+
+/** Takes a part of a file, and with the last one stores it in the shared storage, or installs it. */
+export async function takeFile(
+  phone: Phone,
+  { file }: HostQuestionOf<'file'>,
+  { signal, permissions }: AnswerContext,
+): Promise<Buffer> {
+  const driver = phone.driver();
+  if (appFile.test(file.name)) requirePermission('app.install', {}, permissions);
+  const uploads = uploadsOf.get(driver) ?? new Map<string, Upload>();
+  uploadsOf.set(driver, uploads);
+  const upload = uploads.get(file.upload_id) ?? begin(driver, uploads, file);
+  upload.touchedAt = performance.now();
+  if (upload.ending === undefined) await append(driver, upload, file, signal);
+  if (upload.ending === undefined) return Buffer.from('receiving' satisfies SentFileState);
+  const late = pause(answerMs, signal).then((): SentFileState => 'working');
+  return Buffer.from(await Promise.race([upload.ending, late]));
+}
+
+function begin(driver: Driver, uploads: Map<string, Upload>, { upload_id: id }: SentFilePart): Upload {
+  for (const [known, { path, touchedAt }] of uploads) {
+    if (performance.now() - touchedAt < abandonedMs) continue;
+    uploads.delete(known);
+    driver.call('file.delete', { path }).catch(() => {});
+  }
+  const path = `/data/local/tmp/phalanx-${id}.upload`;
+  const upload = { path, nextPart: 0, touchedAt: 0, ending: undefined };
+  uploads.set(id, upload);
+  return upload;
+}
+
+// oxlint-disable-next-line max-params -- a part of a file, on its way to its place
+async function append(
+  driver: Driver,
+  upload: Upload,
+  { part, is_last: isLast, base64, name }: SentFilePart,
+  signal: AbortSignal,
+): Promise<void> {
+  if (part !== upload.nextPart)
+    throw new Error(`Part ${part} of the file came in place of part ${upload.nextPart}: send it again`);
+  upload.nextPart += 1;
+  await driver.call('file.write', { path: upload.path, base64, isFirst: part === 0 }, signal);
+  if (!isLast) return;
+  upload.ending = finish(driver, upload.path, name);
+  upload.ending.catch(() => {});
+}
+
+async function finish(driver: Driver, path: string, name: string): Promise<SentFileState> {
+  const signal = AbortSignal.timeout(endingMs);
+  if (!appFile.test(name)) {
+    const place = shellQuote(`${folder}/${name}`);
+    const command = `mkdir -p ${folder} && mv ${path} ${place}`;
+    const { exitCode, stderr } = await driver.call('phone.shell', { command, timeoutMs: 60_000 }, signal);
+    if (exitCode !== null && exitCode !== 0) throw new Error(`The phone did not store ${name}: ${stderr}`);
+    return 'stored';
+  }
+  try {
+    await driver.call('app.install', { path, grantPermissions: false }, signal);
+    return 'installed';
+  } finally {
+    driver.call('file.delete', { path }).catch(() => {});
+  }
+}
