@@ -67,6 +67,7 @@ async function lastLine(
         secrets: new RunSecrets({}),
         files: { attach: async () => undefined },
         film: undefined,
+        settings: { claim: () => {} },
         tasks: new RunTasks({
           ...{ serverUrl: new URL('http://127.0.0.1:1'), token: '', runId: '' },
           ...{ secrets: new RunSecrets({}), timeoutMs: 0 },

@@ -24,6 +24,7 @@ export * from './phones/phone-answers.ts';
 export * from './phones/phone-apps.ts';
 export * from './phones/phone-health.ts';
 export * from './phones/phone-input.ts';
+export * from './phones/phone-settings.ts';
 export * from './openapi/document.ts';
 export * from './openapi/error-responses.ts';
 export * from './host/recent-bundles.ts';

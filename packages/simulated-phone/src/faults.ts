@@ -18,7 +18,7 @@ export interface FaultState {
   secureWindow: boolean;
   /** `screencap` writes a warning before the picture, as phones with several displays do. */
   screencapWarning: boolean;
-  /** Installing and injected input are forbidden, as on phones with a second switch for USB debugging. */
+  /** Installing, injected input and most settings are forbidden, as on phones with a second switch for USB debugging. */
   restrictedDebugging: boolean;
   /** Play Protect looks at what comes by USB, and refuses it. */
   verifyAppsOverUsb: boolean;

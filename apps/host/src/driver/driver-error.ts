@@ -17,6 +17,8 @@ export type DriverErrorCode =
   | 'screen_not_readable'
   | 'screen_moving'
   | 'input_refused'
+  | 'setting_unsupported'
+  | 'setting_refused'
   | 'ui_helper_failed'
   | 'ui_helper_refused'
   | 'phone_answer_unexpected';

@@ -2,6 +2,7 @@ import type { PhoneFacts, ReportedDeviceState } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
 import type { HeldMasks } from '../driver/masks/held-masks.ts';
+import type { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { PhoneHistory } from './health/phone-history.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
@@ -48,6 +49,8 @@ export interface Phone {
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Whose project declares what must not be seen holds that. */
   readonly masks: Pick<HeldMasks, 'hold'>;
+  /** Who changes settings holds them. */
+  readonly settings: Pick<HeldSettings, 'hold'>;
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
   driver(): Driver;
 }

@@ -86,6 +86,7 @@ export class RunLauncher {
           serial,
           masks: message.masks ?? [],
           secrets: new RunSecrets(message.secrets ?? {}),
+          settings: message.phone_settings ?? {},
           hasFilm: message.film === true,
         });
     }

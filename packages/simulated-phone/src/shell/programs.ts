@@ -10,6 +10,7 @@ import { monkey } from './programs/monkey.ts';
 import { pm } from './programs/pm.ts';
 import { plainPrograms } from './programs/plain-programs.ts';
 import { screencap } from './programs/screencap.ts';
+import { appops, service } from './programs/service-commands.ts';
 import { settings } from './programs/settings.ts';
 import { textPrograms } from './programs/text-programs.ts';
 import { uiautomator } from './programs/uiautomator.ts';
@@ -22,6 +23,7 @@ export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
   ...textPrograms,
   ['am', am],
   ['app_process', appProcess],
+  ['appops', appops],
   ['cmd', cmd],
   ['dumpsys', dumpsys],
   ['ime', ime],
@@ -29,6 +31,7 @@ export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
   ['monkey', monkey],
   ['pm', pm],
   ['screencap', screencap],
+  ['service', service],
   ['settings', settings],
   ['uiautomator', uiautomator],
   ['wm', wm],

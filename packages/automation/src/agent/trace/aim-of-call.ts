@@ -26,6 +26,7 @@ const aims: Readonly<Record<string, AimOf>> = {
   dismissAlert: quoted,
   rotate: word,
   setAnimations: ([isOn]) => ({ target: isOn === true ? 'on' : 'off' }),
+  setPhoneSettings: ([settings]) => said(Object.keys(Object(settings)).join(', ')),
   openLink: link,
   launchApp: word,
   stopApp: word,
