@@ -141,7 +141,10 @@ export function createDriver(options: DriverOptions): Driver {
     async putSettingsBack(isMeant) {
       const onTimeout = (): Error => new DriverError('call_timed_out', 'The settings were not put back.');
       await withTimeLimit({ timeoutMs: putBackTimeoutMs, signals: [driven.lost], onTimeout }, (limit) =>
-        queue.run(() => putSettingsBack({ shell, earlier }, isMeant, limit), { changes: true, signal: limit }),
+        queue.run(() => putSettingsBack({ shell, earlier }, isMeant, limit), {
+          changes: true,
+          signal: limit,
+        }),
       ).catch(() => {});
     },
     async tellLocation(location) {

@@ -63,7 +63,9 @@ describe('the driver on phones that are unusual', () => {
     const location = { latitude: 1, longitude: 2 };
     await expect(driver.call('phone.settings', { brightness: 0, location })).rejects.toMatchObject({
       code: 'setting_unsupported',
-      message: expect.stringContaining('location can be set from Android 12 on, and the phone has Android 8.'),
+      message: expect.stringContaining(
+        'location can be set from Android 12 on, and the phone has Android 8.',
+      ),
     });
     await driver.putSettingsBack(() => true);
     expect(phone.android.properties.get('persist.sys.timezone')).toBe('UTC');

@@ -39,10 +39,7 @@ export class PhoneRoster {
   readonly #listeners = new Set<(phone: Phone) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  constructor(
-    options: SessionOptions,
-    { histories, earlier, log, now }: RosterParts,
-  ) {
+  constructor(options: SessionOptions, { histories, earlier, log, now }: RosterParts) {
     this.#options = options;
     this.#histories = histories;
     this.#earlier = earlier;

@@ -94,7 +94,9 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
     .load()
     .catch((error: unknown) => options.log.error({ err: error }, 'Histories of phones can not be kept'))
     .then(() => earlier.load())
-    .catch((error: unknown) => options.log.error({ err: error }, 'Earlier settings of phones can not be read'))
+    .catch((error: unknown) =>
+      options.log.error({ err: error }, 'Earlier settings of phones can not be read'),
+    )
     .then(() => startSources(options, (link) => roster.take(link)));
   return {
     phones: () => roster.phones(),

@@ -70,24 +70,29 @@ const putBack = (before: object): Promise<unknown> =>
   );
 
 describe('settings that a run wants of its phone', () => {
-  it.each(['is stopped', 'fails'])('are there before its first line, and put back when it %s', async (how) => {
-    const before = arrange(host.phone);
-    const code = how === 'fails' ? "throw new Error('on purpose')" : waits;
-    host.service.permitsRuns = false;
-    const runId = host.launchWith(wanted, code);
-    await host.service.until(() => host.service.reportsOf(runId).some(({ is_loaded }) => is_loaded === true));
-    const seen = settingsOf(host.phone);
-    host.service.permitsRuns = true;
-    host.service.permit([runId]);
-    if (how === 'is stopped') {
-      await begun(runId);
-      host.service.send({ type: 'stop', run_ids: [runId] });
-    }
-    await host.service.untilEnded(runId);
-    expect(seen).toMatchObject(asWanted);
-    expect(settingsOf(host.phone)).toEqual(before);
-    expect(await host.filesOf('phone-settings')).toEqual([]);
-  });
+  it.each(['is stopped', 'fails'])(
+    'are there before its first line, and put back when it %s',
+    async (how) => {
+      const before = arrange(host.phone);
+      const code = how === 'fails' ? "throw new Error('on purpose')" : waits;
+      host.service.permitsRuns = false;
+      const runId = host.launchWith(wanted, code);
+      await host.service.until(() =>
+        host.service.reportsOf(runId).some(({ is_loaded }) => is_loaded === true),
+      );
+      const seen = settingsOf(host.phone);
+      host.service.permitsRuns = true;
+      host.service.permit([runId]);
+      if (how === 'is stopped') {
+        await begun(runId);
+        host.service.send({ type: 'stop', run_ids: [runId] });
+      }
+      await host.service.untilEnded(runId);
+      expect(seen).toMatchObject(asWanted);
+      expect(settingsOf(host.phone)).toEqual(before);
+      expect(await host.filesOf('phone-settings')).toEqual([]);
+    },
+  );
 
   it('are put back when the phone comes back that was away when the run ended, and restarted', async () => {
     const before = arrange(host.phone);
@@ -149,7 +154,11 @@ describe('settings that a run wants of its phone', () => {
 
   it.each([
     [{ time_zone: 'Europe/Nowhere' }, 'setting_refused', 'its Android may not know Europe/Nowhere'],
-    [{ locale: { 'com.example.none': 'de' }, brightness: 0 }, 'setting_refused', 'Unknown package com.example.none'],
+    [
+      { locale: { 'com.example.none': 'de' }, brightness: 0 },
+      'setting_refused',
+      'Unknown package com.example.none',
+    ],
   ])('that the phone does not take, %j, fail the run before any code ran', async (settings, code, part) => {
     const before = arrange(host.phone);
     const runId = host.launchWith(settings, "console.log('ran')");

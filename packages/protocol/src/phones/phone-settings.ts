@@ -1,26 +1,29 @@
 import { Type, type Static } from 'typebox';
 
+export const packageForm = '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$';
+
 /** A package name of Android. */
 export const PackageName = Type.String({
-  pattern: '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$',
+  pattern: packageForm,
   maxLength: 255,
 });
 
-const port =
-  '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])';
+const port = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])';
 const exact = { additionalProperties: false } as const;
 
 /** Apps that may have a language of their own at once. */
-const maxLocales = 20;
+export const maxLocales = 20;
 
-/**
- * What a run wants of its phone while it goes on. The host puts everything back as it was.
- */
+export const proxyForm = `^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:${port}$`;
+export const zoneForm = '^[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}$';
+export const tagForm = '^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$';
+
+/** What a run wants of its phone while it goes on. The host puts everything back as it was. */
 export const PhoneSettings = Type.Object(
   {
     http_proxy: Type.Optional(
       Type.String({
-        pattern: `^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:${port}$`,
+        pattern: proxyForm,
         maxLength: 260,
         description: 'The proxy that apps are told of, as `host:port`',
         examples: ['10.0.0.5:3128'],
@@ -28,14 +31,14 @@ export const PhoneSettings = Type.Object(
     ),
     time_zone: Type.Optional(
       Type.String({
-        pattern: '^[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}$',
+        pattern: zoneForm,
         maxLength: 64,
         description: 'Name of the IANA time zone database',
         examples: ['Europe/Berlin'],
       }),
     ),
     locale: Type.Optional(
-      Type.Record(PackageName, Type.String({ pattern: '^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$', maxLength: 60 }), {
+      Type.Record(PackageName, Type.String({ pattern: tagForm, maxLength: 60 }), {
         ...exact,
         minProperties: 1,
         maxProperties: maxLocales,
@@ -49,18 +52,23 @@ export const PhoneSettings = Type.Object(
           latitude: Type.Number({ minimum: -90, maximum: 90 }),
           longitude: Type.Number({ minimum: -180, maximum: 180 }),
           accuracy: Type.Optional(
-            Type.Number({ minimum: 0.1, maximum: 100_000, description: 'Metres. Default 5', default: 5 }),
+            Type.Number({ minimum: 0.1, maximum: 100_000, description: 'Metres. Default 5' }),
           ),
         },
         {
           ...exact,
-          description: 'Where apps are told that the phone is. They can tell that it was invented. From Android 12 on',
+          description:
+            'Where apps are told that the phone is. They can tell that it was invented. From Android 12 on',
           examples: [{ latitude: 52.52, longitude: 13.4 }],
         },
       ),
     ),
     brightness: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 255, description: 'Of the screen; 0 is as dark as the phone goes' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 255,
+        description: 'Of the screen; 0 is as dark as the phone goes',
+      }),
     ),
   },
   { ...exact, title: 'PhoneSettings' },

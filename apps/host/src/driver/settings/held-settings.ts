@@ -50,7 +50,9 @@ export class HeldSettings {
   }
 
   async #putBack(): Promise<void> {
-    await this.#driver?.putSettingsBack((place) => ![...this.#claims].some(({ places }) => places.has(place)));
+    await this.#driver?.putSettingsBack(
+      (place) => ![...this.#claims].some(({ places }) => places.has(place)),
+    );
   }
 
   #tellLocation(): void {

@@ -47,7 +47,7 @@ export const service: Program = async (process) => {
     return 10;
   }
   if (text !== undefined) setTimeZone(process, text);
-  await process.stdout.write('Result: Parcel(00000000    \'....\')\n');
+  await process.stdout.write("Result: Parcel(00000000    '....')\n");
   return 0;
 };
 
@@ -107,7 +107,10 @@ async function provider(process: Process): Promise<number> {
   else if (command === 'set-test-provider-location') {
     const [latitude, longitude] = (wordAfter(process.args, '--location') ?? '').split(',').map(Number);
     if (latitude === undefined || longitude === undefined || Number.isNaN(latitude + longitude))
-      return raise(process, 'IllegalArgumentException: Location argument must be in the form of "<LATITUDE>,<LONGITUDE>"');
+      return raise(
+        process,
+        'IllegalArgumentException: Location argument must be in the form of "<LATITUDE>,<LONGITUDE>"',
+      );
     const accuracy = Number(wordAfter(process.args, '--accuracy') ?? 100);
     test.fix = { latitude, longitude, accuracy };
     test.fixes += 1;

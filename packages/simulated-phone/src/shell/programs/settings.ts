@@ -18,8 +18,11 @@ export const settings: Program = async ({ phone, args, stdout, stderr }) => {
     return 255;
   }
   if (phone.faults.restrictedDebugging && namespace !== 'system' && command !== 'get') {
-    const lacking = 'Permission denial: writing to settings requires:android.permission.WRITE_SECURE_SETTINGS';
-    await stderr.write(`\nException occurred while executing '${command ?? ''}':\njava.lang.SecurityException: ${lacking}\n`);
+    const lacking =
+      'Permission denial: writing to settings requires:android.permission.WRITE_SECURE_SETTINGS';
+    await stderr.write(
+      `\nException occurred while executing '${command ?? ''}':\njava.lang.SecurityException: ${lacking}\n`,
+    );
     return 255;
   }
   if (command === 'put') phone.android.settings.put(table, key, value ?? '');
