@@ -21,6 +21,7 @@ import { createServiceClock } from './connection/service-clock.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
+import { DefaultSettings, loadDefaultSettings } from './phones/default-settings.ts';
 import { loadPins } from './phones/phone-pins.ts';
 import { answerQuestion } from './phones/requests/answer-question.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
@@ -81,6 +82,8 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     const pool = await openPool(config, confinement, log);
     opened.defer(() => pool.close());
     const pins = config.pinsFile === undefined ? undefined : await loadPins(config.pinsFile);
+    const { phoneSettingsFile: file } = config;
+    const defaults = file === undefined ? new DefaultSettings() : await loadDefaultSettings(file);
     const phones = watchPhones({
       adbServer: config.adbServer,
       addresses: config.phones,
@@ -101,6 +104,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       pool,
       confinement,
       phones,
+      defaults,
     });
     opened.defer(close);
     return { hostId, protection: confinement.description, connected, close: () => opened.disposeAsync() };
@@ -122,6 +126,7 @@ interface Parts {
   pool: SandboxPool;
   confinement: Confinement;
   phones: PhoneWatch;
+  defaults: DefaultSettings;
 }
 
 function openPool(config: HostConfig, confinement: Confinement, log: Logger): Promise<SandboxPool> {
@@ -153,6 +158,7 @@ async function connect({
   pool,
   confinement,
   phones,
+  defaults,
 }: Parts): Promise<{ close: () => Promise<void>; connected: Promise<void> }> {
   const { serverUrl, token, hostName } = config;
   const { logLimits: limits = {}, recordLimits = {}, refusedRetryMs = 30_000 } = overrides;
@@ -169,6 +175,7 @@ async function connect({
     ...{ delivery, records, files, spool, phones, pool, log },
     server: { serverUrl, token },
     clock,
+    defaults,
     maxFilmBytes: config.runFilmMb * 1_000_000,
     pictureLimits: sending.limits,
     limits: runLimits(config),

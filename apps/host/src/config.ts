@@ -80,6 +80,12 @@ const rows = {
     description: 'file with a serial number (or *) and a PIN in each line, to unlock phones',
     format: unless('', folder),
   }),
+  phoneSettingsFile: setting({
+    name: 'PHALANX_PHONE_SETTINGS_FILE',
+    default: '',
+    description: 'JSON file with what is set on phones in each run, by serial number (or *)',
+    format: unless('', folder),
+  }),
   helper: setting({
     name: 'PHALANX_HELPER',
     default: 'auto',

@@ -94,7 +94,7 @@ describe('the host process', () => {
     spawnHost();
     await isZone('UTC');
     const folder = join(dataDir, 'host', 'phone-settings');
-    await until('nothing left to be put back', async () => (await readdir(folder)).length === 0);
+    await expect.poll(() => readdir(folder)).toEqual([]);
   });
 
   it('killed in the middle of runs, leaves a prefix without gaps and a true end of each, and runs none again', async () => {

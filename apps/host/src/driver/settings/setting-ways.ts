@@ -16,12 +16,12 @@ type Value<Name extends SettingName> = NonNullable<ChangedSettings[Name]>;
 interface SettingWay<Name extends SettingName> {
   /** The first release of Android that has it, as its API level and its name. */
   readonly since?: readonly [sdk: number, release: string];
-  places(value: Value<Name>): string[];
-  change(value: Value<Name>): string;
+  readonly places: (value: Value<Name>) => string[];
+  readonly change: (value: Value<Name>) => string;
   /** Asks the phone whether it has taken the value. */
   readonly check?: ((value: Value<Name>) => string) | undefined;
   /** What the phone said, also to the check, that shows that it has not. */
-  refusal(value: Value<Name>, said: Said): string | undefined;
+  readonly refusal: (value: Value<Name>, said: Said) => string | undefined;
 }
 
 interface Said {
