@@ -63,7 +63,7 @@ async function lastLine(
         phones: watch,
         recorder,
         account: new RunAccount(),
-        permissions: { changeApps: false, shell: false },
+        permissions: { changeApps: false, shell: false, messages: false },
         secrets: new RunSecrets({}),
         files: { attach: async () => undefined },
         film: undefined,

@@ -180,7 +180,11 @@ async function connect({
     pictureLimits: sending.limits,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
-    permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },
+    permissions: {
+      changeApps: config.allowAppChanges,
+      shell: config.allowShell,
+      messages: config.allowSms,
+    },
   });
   const devices = new DeviceReporter(phones, connection, clock);
   const replays = new ReplayAnswerer({ connection, confinement, processes: config.replayProcesses, log });

@@ -118,6 +118,12 @@ const rows = {
     description: "whether automations may use a phone's shell, and its files outside of the shared storage",
     format: trueOrFalse,
   }),
+  allowSms: setting({
+    name: 'PHALANX_ALLOW_SMS',
+    default: 'false',
+    description: 'whether automations may read the text messages that a phone has received',
+    format: trueOrFalse,
+  }),
   runMemoryMb: setting({
     name: 'PHALANX_RUN_MEMORY_MB',
     default: '128',

@@ -12,6 +12,7 @@ import type {
   InstalledApp,
   PhoneFile,
   PhoneFilePart,
+  PhoneMessage,
   PhoneNotification,
   ScreenPicture,
   ScreenTree,
@@ -148,6 +149,13 @@ export const agentCalls = {
   /** Put back when the run has ended. */
   'phone.settings': call<void>()(PhoneSettings),
   'notification.list': call<PhoneNotification[]>()(nothing),
+  /** Text messages that came at that time or later, newest first. Without `from` from everybody. */
+  'message.list': call<PhoneMessage[]>()(
+    Type.Object({
+      since: Type.Number({ minimum: 0 }),
+      from: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    }),
+  ),
   'app.launch': call<void>()(Type.Object({ packageName })),
   'app.stop': call<void>()(Type.Object({ packageName })),
   'app.current': call<CurrentApp>()(nothing),

@@ -20,6 +20,8 @@ export interface FaultState {
   screencapWarning: boolean;
   /** Installing, injected input and most settings are forbidden, as on phones with a second switch for USB debugging. */
   restrictedDebugging: boolean;
+  /** The maker keeps text messages from the shell. */
+  refusesMessages: boolean;
   /** Play Protect looks at what comes by USB, and refuses it. */
   verifyAppsOverUsb: boolean;
   /** The active window has no root for accessibility. */
@@ -75,6 +77,7 @@ export function noFaults(): FaultState {
     secureWindow: false,
     screencapWarning: false,
     restrictedDebugging: false,
+    refusesMessages: false,
     verifyAppsOverUsb: false,
     nullRoot: false,
     eventIntervalMs: 0,

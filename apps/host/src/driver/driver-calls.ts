@@ -10,6 +10,7 @@ import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps/app
 import { clearAppData, listApps, setPermission, uninstallApp } from './apps/change-apps.ts';
 import { encodeScreenshot } from './pictures/encode-screenshot.ts';
 import { installApp } from './apps/install-app.ts';
+import { listMessages } from './apps/messages.ts';
 import { listNotifications } from './apps/notifications.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
@@ -49,6 +50,7 @@ export const readings: ReadonlySet<PhoneCallName> = new Set([
   'clipboard.read',
   'screen.windows',
   'notification.list',
+  'message.list',
   'app.list',
   'file.list',
   'file.read',
@@ -109,6 +111,7 @@ export function callsOf({ shell, backend, screen, change, deviceInfo, earlier }:
     'navigate.home': (_, signal) => backend.pressKey(keyHome, signal),
     'navigate.recents': (_, signal) => backend.pressKey(keyAppSwitch, signal),
     'navigate.notifications': (_, signal) => backend.openNotifications(signal),
+    'message.list': (params, signal) => listMessages(shell, params, signal),
     'app.launch': ({ packageName }, signal) => launcher.launch(packageName, signal),
     'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
     'app.openLink': (params, signal) => openLink(shell, params, signal),

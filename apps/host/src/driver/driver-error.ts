@@ -13,6 +13,7 @@ export type DriverErrorCode =
   | 'no_alert'
   | 'text_not_typable'
   | 'clipboard_refused'
+  | 'messages_refused'
   | 'secure_screen'
   | 'screen_not_readable'
   | 'screen_moving'

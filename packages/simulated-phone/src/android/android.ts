@@ -14,6 +14,7 @@ import { FileSystem } from './file-system.ts';
 import { type Identity, propertiesOf } from './identity.ts';
 import { InputLog } from './input/input-log.ts';
 import { Locations } from './locations.ts';
+import { Inbox } from './inbox.ts';
 import { LockScreen } from './display/lock-screen.ts';
 import { Notices } from './notices.ts';
 import { Packages } from './packages/packages.ts';
@@ -43,6 +44,7 @@ export class Android implements SystemHost {
   readonly inputs = new InputLog(() => this.#power.used());
   readonly notices = new Notices();
   readonly locations = new Locations();
+  readonly inbox = new Inbox();
   readonly battery: Battery;
   clipboard = '';
   /** Told when the charger was pulled. */

@@ -2,6 +2,7 @@ import type { Program } from './program.ts';
 import { am } from './programs/am.ts';
 import { appProcess } from './programs/app-process.ts';
 import { cmd } from './programs/cmd.ts';
+import { content } from './programs/content.ts';
 import { dumpsys } from './programs/dumpsys.ts';
 import { filePrograms } from './programs/file-programs.ts';
 import { ime } from './programs/ime.ts';
@@ -25,6 +26,7 @@ export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
   ['app_process', appProcess],
   ['appops', appops],
   ['cmd', cmd],
+  ['content', content],
   ['dumpsys', dumpsys],
   ['ime', ime],
   ['input', input],
