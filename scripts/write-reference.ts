@@ -17,6 +17,7 @@ const titles = {
   'android-node': 'Nodes of the screen',
   apps: 'agent.apps',
   files: 'agent.files',
+  messages: 'agent.messages',
   records: 'agent.utils',
   job: 'agent.utils.job',
   stages: 'The stage runner',

@@ -63,10 +63,11 @@ async function lastLine(
         phones: watch,
         recorder,
         account: new RunAccount(),
-        permissions: { changeApps: false, shell: false },
+        permissions: { changeApps: false, shell: false, messages: false },
         secrets: new RunSecrets({}),
         files: { attach: async () => undefined },
         film: undefined,
+        settings: { claim: () => {} },
         tasks: new RunTasks({
           ...{ serverUrl: new URL('http://127.0.0.1:1'), token: '', runId: '' },
           ...{ secrets: new RunSecrets({}), timeoutMs: 0 },

@@ -133,12 +133,17 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   const project = await here.service.createProject('Filmed', { 'main.ts': filmed });
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);
-  await page.getByRole('link', { name: 'Fleet' }).click();
+  await page.getByRole('link', { name: 'Fleet', exact: true }).click();
   await page.getByLabel(/^Select .*SIM0001/).click();
   await page.getByRole('button', { name: 'Launch…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Project').selectOption(project);
   await dialog.getByLabel('Film: pictures of the screen while it runs').check();
+  await dialog.getByText('Phone settings').click();
+  await dialog.getByLabel('Location').fill('52.52');
+  await dialog.getByText('This has to be latitude and longitude').waitFor();
+  await dialog.getByLabel('Location').fill('52.52, 13.4');
+  await dialog.getByLabel('Brightness').fill('0');
   await dialog.getByRole('button', { name: 'Launch', exact: true }).click();
   await dialog.getByRole('link', { name: 'Open run' }).click();
 
@@ -147,6 +152,7 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   const place = film.getByRole('slider', { name: 'Place in the film' });
   const shown = film.getByRole('img');
   await page.getByLabel('Where this run belongs').waitFor();
+  await page.getByText('"latitude": 52.52').waitFor();
   await here.service.untilRunEnded(project);
   await expect.poll(async () => Number(await place.getAttribute('max'))).toBeGreaterThanOrEqual(2);
   await expect

@@ -44,10 +44,9 @@ export class Service {
       GIT_CONFIG_NOSYSTEM: '1',
     };
     // The web service that the automations call is this one.
-    const opened = ['--allow-private-fetch', '--allow-app-changes', '--allow-shell'].flatMap((flag) => [
-      flag,
-      'true',
-    ]);
+    const opened = ['--allow-private-fetch', '--allow-app-changes', '--allow-shell', '--allow-sms'].flatMap(
+      (flag) => [flag, 'true'],
+    );
     const options = ['--listen', '127.0.0.1:0', '--adb-server', 'off', ...opened];
     const command = ['start', '--simulated-phones', String(phones), ...options];
     const program = new Program(command, { ...env, ...settings }, { program: ['phalanx'], cwd: folder });

@@ -22,6 +22,7 @@ import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
 import { findScrcpyServer } from './driver/video/scrcpy-file.ts';
+import { DefaultSettings, loadDefaultSettings } from './phones/default-settings.ts';
 import { loadPins } from './phones/phone-pins.ts';
 import { answerQuestion } from './phones/requests/answer-question.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
@@ -82,6 +83,8 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     const pool = await openPool(config, confinement, log);
     opened.defer(() => pool.close());
     const pins = config.pinsFile === undefined ? undefined : await loadPins(config.pinsFile);
+    const { phoneSettingsFile: file } = config;
+    const defaults = file === undefined ? new DefaultSettings() : await loadDefaultSettings(file);
     const phones = watchPhones({
       adbServer: config.adbServer,
       addresses: config.phones,
@@ -103,6 +106,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       pool,
       confinement,
       phones,
+      defaults,
     });
     opened.defer(close);
     return { hostId, protection: confinement.description, connected, close: () => opened.disposeAsync() };
@@ -124,6 +128,7 @@ interface Parts {
   pool: SandboxPool;
   confinement: Confinement;
   phones: PhoneWatch;
+  defaults: DefaultSettings;
 }
 
 function openPool(config: HostConfig, confinement: Confinement, log: Logger): Promise<SandboxPool> {
@@ -155,6 +160,7 @@ async function connect({
   pool,
   confinement,
   phones,
+  defaults,
 }: Parts): Promise<{ close: () => Promise<void>; connected: Promise<void> }> {
   const { serverUrl, token, hostName } = config;
   const { logLimits: limits = {}, recordLimits = {}, refusedRetryMs = 30_000 } = overrides;
@@ -167,11 +173,16 @@ async function connect({
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
   const delivery = new RunDelivery({ journal, spool, files, connection, clock, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
-  const permissions = { changeApps: config.allowAppChanges, shell: config.allowShell };
+  const permissions = {
+    changeApps: config.allowAppChanges,
+    shell: config.allowShell,
+    messages: config.allowSms,
+  };
   const launcher = new RunLauncher({
     ...{ delivery, records, files, spool, phones, pool, log },
     server: { serverUrl, token },
     clock,
+    defaults,
     maxFilmBytes: config.runFilmMb * 1_000_000,
     pictureLimits: sending.limits,
     limits: runLimits(config),

@@ -80,6 +80,12 @@ const rows = {
     description: 'file with a serial number (or *) and a PIN in each line, to unlock phones',
     format: unless('', folder),
   }),
+  phoneSettingsFile: setting({
+    name: 'PHALANX_PHONE_SETTINGS_FILE',
+    default: '',
+    description: 'JSON file with what is set on phones in each run, by serial number (or *)',
+    format: unless('', folder),
+  }),
   helper: setting({
     name: 'PHALANX_HELPER',
     default: 'auto',
@@ -123,6 +129,12 @@ const rows = {
     name: 'PHALANX_ALLOW_SHELL',
     default: 'false',
     description: "whether automations may use a phone's shell, and its files outside of the shared storage",
+    format: trueOrFalse,
+  }),
+  allowSms: setting({
+    name: 'PHALANX_ALLOW_SMS',
+    default: 'false',
+    description: 'whether automations may read the text messages that a phone has received',
     format: trueOrFalse,
   }),
   runMemoryMb: setting({

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { launchOf } from './testing/launch-of.ts';
 import { startTestService, type TestService } from './testing/test-service.ts';
+import { until } from './testing/until.ts';
 import { untilJournaled } from './testing/until-journaled.ts';
 
 const serial = 'simulated-1';
@@ -72,11 +73,30 @@ function launch(code: string, count = 1): string[] {
   return runs.map(({ run_id }) => run_id);
 }
 
+async function isZone(zone: string): Promise<void> {
+  await until(`the zone ${zone}`, () => phone.android.properties.get('persist.sys.timezone') === zone);
+}
+
 const countForEver =
   'for (let i = 1; ; i += 1) { console.log(i); await new Promise((r) => setTimeout(r, 1)); }';
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}`);
 
 describe('the host process', () => {
+  it('killed in the middle of a run, puts the settings of the phone back at its next start', async () => {
+    const first = spawnHost();
+    await service.untilReady(serial);
+    const run = { run_id: randomUUID(), device_id: 'device-1', serial };
+    service.send(launchOf(countForEver, [run], [], { time_zone: 'Asia/Kolkata' }));
+    await service.until(() => service.messages(run.run_id).length > 0);
+    await isZone('Asia/Kolkata');
+    await end(first, 'SIGKILL');
+    await isZone('Asia/Kolkata');
+    spawnHost();
+    await isZone('UTC');
+    const folder = join(dataDir, 'host', 'phone-settings');
+    await expect.poll(() => readdir(folder)).toEqual([]);
+  });
+
   it('killed in the middle of runs, leaves a prefix without gaps and a true end of each, and runs none again', async () => {
     const first = spawnHost();
     await service.untilReady(serial);

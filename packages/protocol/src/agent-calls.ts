@@ -12,12 +12,14 @@ import type {
   InstalledApp,
   PhoneFile,
   PhoneFilePart,
+  PhoneMessage,
   PhoneNotification,
   ScreenPicture,
   ScreenTree,
   ShellResult,
   WindowTree,
 } from './phones/phone-answers.ts';
+import { PackageName, PhoneSettings } from './phones/phone-settings.ts';
 import { maxStageLength } from './runs/records.ts';
 import { ContentType } from './runs/run-files.ts';
 import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/work/run-tasks.ts';
@@ -39,10 +41,7 @@ export type SubmitResult = { success: true; id: string } | { success: false; err
 
 const coordinate = Type.Integer({ minimum: 0, maximum: 100_000 });
 const point = { x: coordinate, y: coordinate };
-const packageName = Type.String({
-  pattern: '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$',
-  maxLength: 255,
-});
+const packageName = PackageName;
 const phonePath = Type.String({ pattern: '^/[^\\u0000\\r\\n]+$', maxLength: 1000 });
 const nothing = Type.Object({});
 /** JSON of an object. */
@@ -145,9 +144,18 @@ export const agentCalls = {
   'navigate.home': call<void>()(nothing),
   'navigate.recents': call<void>()(nothing),
   'navigate.notifications': call<void>()(nothing),
-  /** Off: without any; on: as they were. They are put back when the last run on the phone has ended. */
+  /** Off: without any; on: as they were. They are put back when the run has ended. */
   'screen.animations': call<void>()(Type.Object({ isOn: Type.Boolean() })),
+  /** Put back when the run has ended. */
+  'phone.settings': call<void>()(PhoneSettings),
   'notification.list': call<PhoneNotification[]>()(nothing),
+  /** Text messages that came at that time or later, newest first. Without `from` from everybody. */
+  'message.list': call<PhoneMessage[]>()(
+    Type.Object({
+      since: Type.Number({ minimum: 0 }),
+      from: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    }),
+  ),
   'app.launch': call<void>()(Type.Object({ packageName })),
   'app.stop': call<void>()(Type.Object({ packageName })),
   'app.current': call<CurrentApp>()(nothing),

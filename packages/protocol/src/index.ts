@@ -26,6 +26,8 @@ export * from './phones/phone-apps.ts';
 export * from './phones/phone-health.ts';
 export * from './phones/sent-file.ts';
 export * from './phones/phone-input.ts';
+export * from './phones/phone-setting-texts.ts';
+export { PackageName, phoneSettings, PhoneSettings } from './phones/phone-settings.ts';
 export * from './openapi/document.ts';
 export * from './openapi/error-responses.ts';
 export * from './host/recent-bundles.ts';

@@ -18,8 +18,10 @@ export interface FaultState {
   secureWindow: boolean;
   /** `screencap` writes a warning before the picture, as phones with several displays do. */
   screencapWarning: boolean;
-  /** Installing and injected input are forbidden, as on phones with a second switch for USB debugging. */
+  /** Installing, injected input and most settings are forbidden, as on phones with a second switch for USB debugging. */
   restrictedDebugging: boolean;
+  /** The maker keeps text messages from the shell. */
+  refusesMessages: boolean;
   /** Play Protect looks at what comes by USB, and refuses it. */
   verifyAppsOverUsb: boolean;
   /** The active window has no root for accessibility. */
@@ -77,6 +79,7 @@ export function noFaults(): FaultState {
     secureWindow: false,
     screencapWarning: false,
     restrictedDebugging: false,
+    refusesMessages: false,
     verifyAppsOverUsb: false,
     nullRoot: false,
     eventIntervalMs: 0,

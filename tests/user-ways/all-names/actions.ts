@@ -123,6 +123,10 @@ async function touching(): Promise<void> {
       await actions.setAnimations(true);
       return off === '0\n' && (await agent.shell(scale)).stdout !== '0\n';
     },
+    setPhoneSettings: async () => {
+      await actions.setPhoneSettings({ timeZone: 'Asia/Kolkata' });
+      return (await printed('getprop persist.sys.timezone')) === 'Asia/Kolkata';
+    },
     setClipboard: async () => {
       await actions.setClipboard('नमस्ते مرحبا');
       await actions.inputKey('PASTE');
@@ -180,6 +184,33 @@ async function touching(): Promise<void> {
 
 async function pictures(): Promise<void> {
   const picture = await actions.screenshot({ format: 'png', quality: 50, maxWidth: 200 });
+  await calls<PhoneSettings>('PhoneSettings', {
+    httpProxy: async () => {
+      await actions.setPhoneSettings({ httpProxy: '10.0.0.5:3128' });
+      return (await printed('settings get global http_proxy')) === '10.0.0.5:3128';
+    },
+    timeZone: async () => {
+      await actions.setPhoneSettings({ timeZone: 'Asia/Tokyo' });
+      return (await printed('getprop persist.sys.timezone')) === 'Asia/Tokyo';
+    },
+    locale: async () => {
+      await actions.setPhoneSettings({ locale: { [form]: 'de-DE' } });
+      return (await printed(`cmd locale get-app-locales ${form}`)).includes('[de-DE]');
+    },
+    location: async () => {
+      await actions.setPhoneSettings({ location: { latitude: 52.52, longitude: 13.4 } });
+      return (await printed('cmd location is-location-enabled')) === 'true';
+    },
+    brightness: async () => {
+      await actions.setPhoneSettings({ brightness: 0 });
+      return (await printed('settings get system screen_brightness')) === '0';
+    },
+  });
+  await calls<PhoneLocation>('PhoneLocation', {
+    latitude: () => isRefused({ latitude: 91, longitude: 0 }),
+    longitude: () => isRefused({ latitude: 0, longitude: 181 }),
+    accuracy: () => isRefused({ latitude: 0, longitude: 0, accuracy: -1 }),
+  });
   await calls<Omit<ScreenshotOptions, keyof ActionOptions>>('ScreenshotOptions', {
     format: () => picture.mimeType === 'image/png',
     quality: async () => (await actions.screenshot({ quality: 10 })).mimeType === 'image/jpeg',
@@ -298,4 +329,11 @@ export async function acting(): Promise<void> {
   await touching();
   await pictures();
   await waiting();
+}
+
+const printed = async (command: string): Promise<string> => (await agent.shell(command)).stdout.trim();
+
+async function isRefused(location: PhoneLocation): Promise<boolean> {
+  const error = await thrown(() => agent.actions.setPhoneSettings({ location }));
+  return error instanceof AgentError && error.code === 'invalid_call';
 }

@@ -29,6 +29,7 @@ await calls<Omit<Agent, 'control'>>('Agent', {
   apps: () => typeof agent.apps.list === 'function',
   files: () => typeof agent.files.read === 'function',
   shell: async () => (await agent.shell('echo a')).stdout === 'a\n',
+  messages: () => typeof agent.messages.list === 'function',
   info: () => typeof agent.info.device === 'function',
   run: () => typeof agent.run.attach === 'function',
   secrets: () => typeof agent.secrets.get === 'function',

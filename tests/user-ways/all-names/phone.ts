@@ -90,6 +90,33 @@ async function commanding(): Promise<void> {
   });
 }
 
+async function messaging(): Promise<void> {
+  const { messages } = agent;
+  const codeOf = async (options: CodeOptions): Promise<unknown> => {
+    const error = await thrown(() => messages.waitForCode({ timeoutMs: 0, ...options }));
+    return error instanceof AgentError && error.code === 'no_code' && error.message;
+  };
+  await calls<AgentMessages>('AgentMessages', {
+    list: async () => (await messages.list()).length === 1,
+    waitForCode: async () => String(await codeOf({})).includes('no message came'),
+  });
+  await calls<Omit<MessageOptions, keyof ActionOptions>>('MessageOptions', {
+    since: async () => (await messages.list({ since: new Date() })).length === 0,
+    from: async () => (await messages.list({ from: 'Example' })).length === 0,
+  });
+  const [first] = await messages.list({ from: 'network' });
+  await calls<PhoneMessage>('PhoneMessage', {
+    id: () => first?.id === 1,
+    from: () => first?.from === 'Network',
+    text: () => first?.text === 'Welcome!\nYou have 14 days left.',
+    receivedAt: () => Math.abs(Date.now() - (first?.receivedAt ?? 0)) < 86_400_000,
+  });
+  await calls<Omit<CodeOptions, keyof MessageOptions>>('CodeOptions', {
+    pattern: async () => (await codeOf({ pattern: /No\. (\w+)/ })) !== false,
+    timeoutMs: async () => String(await codeOf({ timeoutMs: 10 })).includes('Waited 0.0 s'),
+  });
+}
+
 export async function phone(apk: string): Promise<void> {
   await calls<AgentSecrets>('AgentSecrets', {
     get: async () => {
@@ -104,4 +131,5 @@ export async function phone(apk: string): Promise<void> {
   await changing(apk);
   await storing();
   await commanding();
+  await messaging();
 }

@@ -7,9 +7,10 @@ import { usageError } from '../exit-codes.ts';
 import { parseCount } from './choose-devices.ts';
 import { deviceIdOf, listDevices } from './find-device.ts';
 import { readParameters } from './parameters.ts';
+import { addPhoneSettingOptions, type PhoneSettingFlags, phoneSettingsOf } from './phone-settings.ts';
 
 /** Where and with what a job runs. */
-export interface WorkFlags extends ConnectionFlags {
+export interface WorkFlags extends ConnectionFlags, PhoneSettingFlags {
   device: string[];
   labels?: string;
   count?: number;
@@ -22,7 +23,7 @@ export interface WorkFlags extends ConnectionFlags {
 
 /** Where and with what something runs as soon as it can. */
 export const addWorkOptions = (command: Command): Command =>
-  command
+  addPhoneSettingOptions(command)
     .option('--device <device>', 'serial number, name or ID; may be given several times', repeated, [])
     .option('--labels <selector>', 'on devices that fit, such as "country=de,model~Pixel" or "pool=NAME"')
     .option(
@@ -54,6 +55,7 @@ export async function workOf(api: ApiClient, flags: WorkFlags) {
     ...(count === undefined ? {} : { count }),
     ...(priority === undefined ? {} : { priority }),
     ...(film === undefined ? {} : { film }),
+    ...phoneSettingsOf(flags),
     parameters: await readParameters('param', param, paramsFile),
   };
 }

@@ -1,5 +1,11 @@
 import { ServiceError } from '@phalanx/client/transport';
-import type { Device, Project } from '@phalanx/protocol';
+import {
+  type Device,
+  type PhoneSettings,
+  type Project,
+  readPhoneSettings,
+  textsOfPhoneSettings,
+} from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,6 +23,7 @@ import styles from './launch-dialog.module.css';
 import { OutcomeList } from './outcome-list.tsx';
 import { fieldsOf, initialValues } from './parameter-fields.ts';
 import { ParametersForm, useParameterSchema } from './parameters-form.tsx';
+import { PhoneSettingsFields } from './phone-settings-fields.tsx';
 import { useLaunch } from './use-launch.ts';
 import { useParameterProblems } from './use-parameter-problems.ts';
 
@@ -27,11 +34,13 @@ interface LaunchDialogProps {
   projectId?: string;
   /** To begin with; otherwise those of the last launch. */
   parameters?: Record<string, unknown>;
+  /** To begin with; otherwise none. */
+  phoneSettings?: PhoneSettings | undefined;
 }
 
 const mayLaunch = ({ role }: Project): boolean => role !== 'shared_viewer';
 
-export function LaunchDialog({ devices, onClose, projectId, parameters }: LaunchDialogProps) {
+export function LaunchDialog({ devices, onClose, projectId, parameters, phoneSettings }: LaunchDialogProps) {
   const { data: projects } = useQuery(projectsQuery);
   const usable = projects?.filter(mayLaunch);
   const [chosen, setChosen] = useState(projectId);
@@ -53,7 +62,7 @@ export function LaunchDialog({ devices, onClose, projectId, parameters }: Launch
   return (
     <LaunchSheet
       key={automationId}
-      {...{ devices, onClose, automationId, parameters }}
+      {...{ devices, onClose, automationId, parameters, phoneSettings }}
       projects={usable}
       onChoose={setChosen}
     />
@@ -65,16 +74,20 @@ interface LaunchSheetProps {
   projects: readonly Project[];
   automationId: string;
   parameters: Record<string, unknown> | undefined;
+  phoneSettings: PhoneSettings | undefined;
   onChoose: (projectId: string) => void;
   onClose: () => void;
 }
 
-function LaunchSheet({ devices, projects, automationId, parameters, onChoose, onClose }: LaunchSheetProps) {
+function LaunchSheet({ devices, projects, automationId, onChoose, onClose, ...begun }: LaunchSheetProps) {
+  const { parameters } = begun;
   const launch = useLaunch();
   const schema = useParameterSchema(automationId);
   const [given, setGiven] = useState<Record<string, unknown> | undefined | 'not yet'>('not yet');
   const [isReduced, setReduced] = useState(false);
   const [hasFilm, setFilm] = useState(false);
+  const [texts, setTexts] = useState(textsOfPhoneSettings(begun.phoneSettings));
+  const { settings: phone_settings, wrong } = readPhoneSettings(texts);
   const unready = devices.filter((device) => !isReady(device));
   const chosen = isReduced ? devices.filter(isReady) : devices;
   const started =
@@ -84,7 +97,8 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
   const values = given === 'not yet' ? started : given;
   const problems = useParameterProblems(schema, values, launch);
   const launchNow = async (): Promise<void> => {
-    if (problems.check()) await launch.start(automationId, chosen, values ?? {}, hasFilm);
+    const more = { film: hasFilm, phone_settings };
+    if (problems.check()) await launch.start(automationId, chosen, values ?? {}, more);
   };
   const hasEnded = launch.rows !== undefined && !launch.isBusy;
   const phones = `${chosen.length} ${chosen.length === 1 ? 'phone' : 'phones'}`;
@@ -110,7 +124,9 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
                   ? 'No phone is left.'
                   : values === undefined
                     ? 'The parameters are not a JSON object.'
-                    : undefined
+                    : wrong.length > 0
+                      ? 'A phone setting is not valid.'
+                      : undefined
               }
             >
               Launch
@@ -157,6 +173,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
             <input type="checkbox" checked={hasFilm} onChange={({ target }) => setFilm(target.checked)} />
             Film: pictures of the screen while it runs
           </label>
+          <PhoneSettingsFields texts={texts} onChange={setTexts} />
         </>
       ) : (
         <OutcomeList rows={launch.rows} />

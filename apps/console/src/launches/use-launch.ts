@@ -1,6 +1,6 @@
 import { randomUuid } from '@phalanx/client/random-uuid';
 import { ServiceError } from '@phalanx/client/transport';
-import type { Device, DeviceOutcome, Run } from '@phalanx/protocol';
+import type { Device, DeviceOutcome, PhoneSettings, Run } from '@phalanx/protocol';
 import { useCallback, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
@@ -18,7 +18,7 @@ export interface Launch {
     projectId: string,
     devices: readonly Device[],
     parameters: Record<string, unknown>,
-    film?: boolean,
+    more?: { film?: boolean; phone_settings?: PhoneSettings | undefined },
   ) => Promise<void>;
   /** Runs code that stands alone. */
   readonly startCode: (
@@ -70,12 +70,14 @@ export function useLaunch(): Launch {
       setBusy(false);
     }
   };
-  const start: Launch['start'] = (projectId, devices, automationParameters, film = false) => {
+  const start: Launch['start'] = (projectId, devices, automationParameters, more = {}) => {
     keepParameters(projectId, automationParameters);
     return begin(devices, projectId, async () => {
       const device_ids = devices.map((device) => device.device_id);
       const what = { automationId: projectId, command: 'start' as const, device_ids };
-      const body = { ...what, automationParameters, ...(film && { film }) };
+      const { film = false, phone_settings } = more;
+      const given = { ...(film && { film }), ...(phone_settings !== undefined && { phone_settings }) };
+      const body = { ...what, automationParameters, ...given };
       return (await call('POST /api/v2/devices/launchAutomation', { body })).devices;
     });
   };
@@ -96,6 +98,7 @@ interface CodeInputs {
   name?: string;
   automationParameters: Record<string, unknown>;
   jobVariables?: Record<string, unknown>;
+  phone_settings?: PhoneSettings;
 }
 
 /** Runs code that stands alone on one phone. */

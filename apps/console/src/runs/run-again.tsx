@@ -31,6 +31,7 @@ function ProjectAgain({ run }: { run: RunDetail }) {
           devices={[device]}
           projectId={run.automation_id}
           {...(run.parameters === null ? {} : { parameters: run.parameters.automation_parameters })}
+          phoneSettings={run.parameters?.phone_settings}
           onClose={() => setOpen(false)}
         />
       )}
@@ -53,6 +54,9 @@ function CodeAgain({ run }: { run: RunDetail }) {
         ...(run.name !== null && { name: run.name }),
         automationParameters: run.parameters?.automation_parameters ?? {},
         jobVariables: run.parameters?.job_variables ?? {},
+        ...(run.parameters?.phone_settings !== undefined && {
+          phone_settings: run.parameters.phone_settings,
+        }),
       });
       if (typeof row?.run_id === 'string')
         await navigate({ to: '/runs/$runId', params: { runId: row.run_id } });

@@ -161,6 +161,9 @@ function Facts({ run }: { run: RunDetail }) {
       {run.parameters !== null && Object.keys(run.parameters.automation_parameters).length > 0 && (
         <Json title="Parameters" value={run.parameters.automation_parameters} />
       )}
+      {run.parameters?.phone_settings !== undefined && (
+        <Json title="Phone settings" value={run.parameters.phone_settings} />
+      )}
       {run.parameters !== null && Object.keys(run.parameters.job_variables).length > 0 && (
         <Json title="Job variables" value={run.parameters.job_variables} />
       )}

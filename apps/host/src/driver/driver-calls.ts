@@ -6,11 +6,11 @@ import type {
   ScreenPicture,
   WindowTree,
 } from '@phalanx/protocol';
-import { restoreAnimations, turnAnimationsOff } from './animations.ts';
 import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps/apps.ts';
 import { clearAppData, listApps, setPermission, uninstallApp } from './apps/change-apps.ts';
 import { encodeScreenshot } from './pictures/encode-screenshot.ts';
 import { installApp } from './apps/install-app.ts';
+import { listMessages } from './apps/messages.ts';
 import { listNotifications } from './apps/notifications.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
@@ -18,6 +18,8 @@ import type { Shot } from './fallback/screencap.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
 import type { ScreenChange } from './screen-change.ts';
+import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
+import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
 import { runShellCommand } from './shell/shell-command.ts';
 import type { UiBackend } from './ui-backend.ts';
 
@@ -35,6 +37,7 @@ interface CalledParts {
   readonly screen: MaskedScreen;
   readonly change: ScreenChange;
   readonly deviceInfo: () => DeviceInfo;
+  readonly earlier: EarlierValues;
 }
 
 /** Those that change nothing on the phone. */
@@ -47,18 +50,23 @@ export const readings: ReadonlySet<PhoneCallName> = new Set([
   'clipboard.read',
   'screen.windows',
   'notification.list',
+  'message.list',
   'app.list',
   'file.list',
   'file.read',
 ]);
+
+const animationPlaces: ReadonlySet<string> = new Set(placesOf({ animations: false }));
 
 const keyHome = 3;
 const keyBack = 4;
 const keyAppSwitch = 187;
 
 /** What each call does on a phone. */
-export function callsOf({ shell, backend, screen, change, deviceInfo }: CalledParts): Calls {
+export function callsOf({ shell, backend, screen, change, deviceInfo, earlier }: CalledParts): Calls {
   const launcher = createAppLauncher(shell);
+  const set = (settings: ChangedSettings, signal: AbortSignal): Promise<void> =>
+    changeSettings({ shell, earlier, ...deviceInfo() }, settings, signal);
   return {
     'screen.content': async (_, signal) => {
       const timeOf = change.begin();
@@ -74,7 +82,10 @@ export function callsOf({ shell, backend, screen, change, deviceInfo }: CalledPa
     'screen.change': (params, signal) => change.wait(params, signal),
     'screen.windows': (_, signal) => readWindows(shell, screen, signal),
     'screen.animations': ({ isOn }, signal) =>
-      isOn ? restoreAnimations(shell, signal) : turnAnimationsOff(shell, signal),
+      isOn
+        ? putSettingsBack({ shell, earlier }, (place) => animationPlaces.has(place), signal)
+        : set({ animations: false }, signal),
+    'phone.settings': set,
     'notification.list': async (_, signal) =>
       screen.hideNotifications(await listNotifications(shell, signal)),
     'screen.screenshot': (params, signal) => takeScreenshot(screen, backend, params, signal),
@@ -100,6 +111,7 @@ export function callsOf({ shell, backend, screen, change, deviceInfo }: CalledPa
     'navigate.home': (_, signal) => backend.pressKey(keyHome, signal),
     'navigate.recents': (_, signal) => backend.pressKey(keyAppSwitch, signal),
     'navigate.notifications': (_, signal) => backend.openNotifications(signal),
+    'message.list': (params, signal) => listMessages(shell, params, signal),
     'app.launch': ({ packageName }, signal) => launcher.launch(packageName, signal),
     'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
     'app.openLink': (params, signal) => openLink(shell, params, signal),

@@ -13,10 +13,13 @@ export type DriverErrorCode =
   | 'no_alert'
   | 'text_not_typable'
   | 'clipboard_refused'
+  | 'messages_refused'
   | 'secure_screen'
   | 'screen_not_readable'
   | 'screen_moving'
   | 'input_refused'
+  | 'setting_unsupported'
+  | 'setting_refused'
   | 'ui_helper_failed'
   | 'ui_helper_refused'
   | 'phone_answer_unexpected';

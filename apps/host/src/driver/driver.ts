@@ -4,13 +4,13 @@ import type {
   Bounds,
   DeviceInfo,
   PhoneCallName,
+  PhoneSettings,
   RecordedApp,
   ScreenMask,
   UiNode,
 } from '@phalanx/protocol';
 
 import { withTimeLimit, pause } from '../time/time-limit.ts';
-import { restoreAnimations } from './animations.ts';
 import { readAppFacts } from './apps/app-facts.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { callsOf, readings } from './driver-calls.ts';
@@ -19,6 +19,7 @@ import { createMaskedScreen } from './masks/masked-screen.ts';
 import { createScreenPictures, type PictureOrder } from './pictures/screen-pictures.ts';
 import type { TakenPicture } from './pictures/taken-picture.ts';
 import { ScreenChange } from './screen-change.ts';
+import { type EarlierValues, putSettingsBack, tellLocationAgain } from './settings/change-settings.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import type { UiBackend } from './ui-backend.ts';
 
@@ -49,11 +50,12 @@ export interface Driver {
     params: AgentCallParams<Name>,
     signal?: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
-  /**
-   * Wakes and opens the screen and holds it awake for so long, before the next call; 0 lets it sleep, and puts the animations
-   * back that a run has turned off. Never rejects.
-   */
+  /** Wakes and opens the screen and holds it awake for so long, before the next call; 0 lets it sleep. Never rejects. */
   keepAwake(forMs: number): Promise<void>;
+  /** Puts back what was changed of these places, before the next call; what fails is left for another time. Never rejects. */
+  putSettingsBack(isMeant: (place: string) => boolean): Promise<void>;
+  /** Tells the phone again where it is said to be, beside the calls. Never rejects. */
+  tellLocation(location: NonNullable<PhoneSettings['location']>): Promise<void>;
   /** Where that tree, which this driver has read, has what must not be seen. Undefined: it has not. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
   /** What the phone says of an app, asked beside the calls. Rejects with DriverError. */
@@ -80,6 +82,8 @@ export interface DriverOptions {
   readonly masks?: (() => readonly ScreenMask[]) | undefined;
   /** Limit of a call, besides the time that a long press or a swipe takes by itself. Default 30000. */
   readonly timeoutMs?: number | undefined;
+  /** How the phone was before settings were changed. Default: nothing was, and it is forgotten with the driver. */
+  readonly earlier?: EarlierValues | undefined;
   /** Opens a lock screen that wants a PIN; `isOpen` asks the phone. Default: nobody does. */
   readonly unlock?: ((isOpen: () => Promise<boolean>, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Told after each call that the phone has answered: it is alive. */
@@ -87,14 +91,15 @@ export interface DriverOptions {
 }
 
 const wakeTimeoutMs = 5000;
+const putBackTimeoutMs = 10_000;
 
 export function createDriver(options: DriverOptions): Driver {
   const { backend, shell, deviceInfo } = options;
   const driven = { ...options, lost: AbortSignal.any([shell.connection.gone, backend.failed]) };
   const queue = createPhoneQueue();
-  const { masks = () => [] } = options;
+  const { masks = () => [], earlier = forgottenValues() } = options;
   const screen = createMaskedScreen({ backend, shell, masks, deviceInfo });
-  const calls = callsOf({ ...options, screen, change: new ScreenChange(backend, queue) });
+  const calls = callsOf({ ...options, earlier, screen, change: new ScreenChange(backend, queue) });
   const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
   let pendingChanges = 0;
@@ -128,10 +133,24 @@ export function createDriver(options: DriverOptions): Driver {
           async () => {
             await backend.keepAwake(forMs, limit);
             if (forMs > 0) await openScreen(options, limit);
-            else await restoreAnimations(shell, limit);
           },
           { changes: true, signal: limit },
         ),
+      ).catch(() => {});
+    },
+    async putSettingsBack(isMeant) {
+      const onTimeout = (): Error => new DriverError('call_timed_out', 'The settings were not put back.');
+      await withTimeLimit({ timeoutMs: putBackTimeoutMs, signals: [driven.lost], onTimeout }, (limit) =>
+        queue.run(() => putSettingsBack({ shell, earlier }, isMeant, limit), {
+          changes: true,
+          signal: limit,
+        }),
+      ).catch(() => {});
+    },
+    async tellLocation(location) {
+      const onTimeout = (): Error => new DriverError('call_timed_out', 'The location was not told.');
+      await withTimeLimit({ timeoutMs: putBackTimeoutMs, signals: [driven.lost], onTimeout }, (limit) =>
+        tellLocationAgain(shell, location, limit),
       ).catch(() => {});
     },
     hiddenIn: (root) => screen.hiddenIn(root),
@@ -150,6 +169,18 @@ export function createDriver(options: DriverOptions): Driver {
       limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) =>
         pictures.takePassing(() => pendingChanges > 0, limit),
       ),
+  };
+}
+
+function forgottenValues(): EarlierValues {
+  let values: ReadonlyMap<string, string> = new Map();
+  return {
+    get values() {
+      return values;
+    },
+    save: async (changed) => {
+      values = changed;
+    },
   };
 }
 

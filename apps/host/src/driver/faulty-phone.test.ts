@@ -65,30 +65,6 @@ describe('the fallback driver', () => {
   });
 });
 
-describe('animations that were turned off', () => {
-  const names = ['window_animation_scale', 'transition_animation_scale', 'animator_duration_scale'];
-
-  it('come back as they were when the phone may sleep, also by a host that was started anew', async () => {
-    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
-    const table = phone.android.settings.findTable('global');
-    const scales = (): (string | undefined)[] => names.map((name) => table?.get(name));
-    table?.set('window_animation_scale', '0.5');
-    table?.delete('animator_duration_scale');
-    const before = scales();
-    const first = bed.watch({ addresses: [phone] });
-    const driver = (await waitForState(first, 'SIM1', 'ready')).driver();
-    await driver.call('screen.animations', { isOn: false });
-    await driver.call('screen.animations', { isOn: false });
-    expect(scales()).toEqual(['0', '0', '0']);
-    await first.close();
-    const again = (await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready')).driver();
-    expect(scales()).toEqual(['0', '0', '0']);
-    await again.keepAwake(0);
-    expect(scales()).toEqual(before);
-    expect([...(table?.keys() ?? [])].filter((name) => name.includes('phalanx'))).toEqual([]);
-  });
-});
-
 describe('the clipboard', () => {
   it.each([
     { android: 8 as const, read: 'आदाب 📋' },

@@ -56,6 +56,23 @@ describe('the driver on phones that are unusual', () => {
     await expect(driver.call('screen.screenshot', {})).rejects.toMatchObject({ code: 'secure_screen' });
   });
 
+  it('sets what its Android has, and says from which on it has the rest', async () => {
+    const { phone, driver } = await startPair({ android: 8 });
+    await driver.call('phone.settings', { time_zone: 'Asia/Kolkata', http_proxy: '10.0.0.5:3128' });
+    expect(phone.android.properties.get('persist.sys.timezone')).toBe('Asia/Kolkata');
+    const location = { latitude: 1, longitude: 2 };
+    await expect(driver.call('phone.settings', { brightness: 0, location })).rejects.toMatchObject({
+      code: 'setting_unsupported',
+      message: expect.stringContaining(
+        'location can be set from Android 12 on, and the phone has Android 8.',
+      ),
+    });
+    await driver.putSettingsBack(() => true);
+    expect(phone.android.properties.get('persist.sys.timezone')).toBe('UTC');
+    expect(phone.android.settings.httpProxy).toBeUndefined();
+    expect(phone.android.settings.findTable('system')?.get('screen_brightness')).toBe('128');
+  });
+
   it('says of an app of the work profile whose it is', async () => {
     const { driver } = await startPair({ workProfilePackages: ['com.example.work'] });
     for (const call of ['app.launch', 'app.stop', 'app.clearData', 'app.uninstall'] as const)

@@ -2,6 +2,8 @@ import type { PhoneFacts } from '@phalanx/protocol';
 import type { Driver } from '../driver/driver.ts';
 import { HeldMasks } from '../driver/masks/held-masks.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
+import { HeldSettings } from '../driver/settings/held-settings.ts';
+import type { EarlierValues } from '../driver/settings/change-settings.ts';
 import type { PhoneHistory } from './health/phone-history.ts';
 import {
   type Phone,
@@ -12,12 +14,21 @@ import {
 } from './phone.ts';
 import { ScreenHolder } from './screen-holder.ts';
 
+interface RecordParts {
+  readonly onChange: (phone: Phone) => void;
+  readonly now: () => number;
+  readonly earlier: EarlierValues | undefined;
+}
+
 /** What is known of a phone now. Its watcher writes it, everyone else reads it as a Phone. */
 export class PhoneRecord implements Phone {
   readonly serial: string;
   readonly isIdentified: boolean;
   readonly screen = new ScreenHolder();
   readonly masks = new HeldMasks();
+  readonly settings = new HeldSettings();
+  /** Undefined while its serial number is not known for certain. */
+  readonly earlier: EarlierValues | undefined;
   readonly history: PhoneHistory;
   /** When its UI helper died, on a clock that never goes back. */
   readonly helperDeaths: number[] = [];
@@ -34,11 +45,12 @@ export class PhoneRecord implements Phone {
   constructor(
     identity: Pick<Phone, 'serial' | 'isIdentified'>,
     history: PhoneHistory,
-    { onChange, now }: { onChange: (phone: Phone) => void; now: () => number },
+    { onChange, now, earlier }: RecordParts,
   ) {
     this.serial = identity.serial;
     this.isIdentified = identity.isIdentified;
     this.history = history;
+    this.earlier = earlier;
     this.#onChange = onChange;
     this.#now = now;
     this.#state = { state: 'connecting', reason: 'The phone was just found.', since: now() };
@@ -93,6 +105,7 @@ export class PhoneRecord implements Phone {
   setReady(driver: Driver, reason: string): void {
     this.#readyReason = reason;
     this.#driver = driver;
+    this.settings.setDriver(driver);
     this.screen.setDriver(driver);
     this.confirm();
     this.#change('ready', reason);
@@ -100,6 +113,7 @@ export class PhoneRecord implements Phone {
 
   setTrouble(state: Exclude<PhoneStateName, 'ready'>, reason: string): void {
     this.#driver = undefined;
+    this.settings.setDriver(undefined);
     this.screen.setDriver(undefined);
     this.#change(state, reason);
   }

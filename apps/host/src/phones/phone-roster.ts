@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
+import type { EarlierSettings } from './earlier-settings.ts';
 import type { HistoryFolder } from './health/history-folder.ts';
 import { identifyPhone, type PhoneIdentity } from './start/identify-phone.ts';
 import type { Phone } from './phone.ts';
@@ -11,10 +12,18 @@ import type { SessionOptions } from './phone-session.ts';
 const namelessGraceMs = 1000;
 const passing: ReadonlySet<LinkStatus['state']> = new Set(['connecting', 'offline']);
 
+interface RosterParts {
+  readonly histories: HistoryFolder;
+  readonly earlier: EarlierSettings;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
 /** Finds out which phone each link leads to, and gives it to that phone's keeper. */
 export class PhoneRoster {
   readonly #options: SessionOptions;
   readonly #histories: HistoryFolder;
+  readonly #earlier: EarlierSettings;
   readonly #log: Logger;
   readonly #now: () => number;
   /** By the phone's own serial number. */
@@ -30,12 +39,10 @@ export class PhoneRoster {
   readonly #listeners = new Set<(phone: Phone) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  constructor(
-    options: SessionOptions,
-    { histories, log, now }: { histories: HistoryFolder; log: Logger; now: () => number },
-  ) {
+  constructor(options: SessionOptions, { histories, earlier, log, now }: RosterParts) {
     this.#options = options;
     this.#histories = histories;
+    this.#earlier = earlier;
     this.#log = log;
     this.#now = now;
   }
@@ -156,6 +163,7 @@ export class PhoneRoster {
     const record = new PhoneRecord({ serial, isIdentified }, history, {
       onChange: (phone) => this.#tell(phone),
       now: this.#now,
+      earlier: isIdentified ? this.#earlier.valuesOf(serial) : undefined,
     });
     return new PhoneKeeper(record, this.#options);
   }

@@ -202,6 +202,7 @@ async function serveBy(
       masks: () => phone.masks.list(),
       unlock: (isOpen, signal) => options.pins.unlock(phone.serial, shell, { isOpen, signal }),
       timeoutMs: options.callTimeoutMs,
+      earlier: phone.earlier,
       onAnswer: () => phone.confirm(),
     });
     phone.setReady(driver, readyReason(backend.source, drawback));

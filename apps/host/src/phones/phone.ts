@@ -3,6 +3,7 @@ import type { PhoneFacts, ReportedDeviceState } from '@phalanx/protocol';
 import type { Driver } from '../driver/driver.ts';
 import type { HeldMasks } from '../driver/masks/held-masks.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
+import type { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { PhoneHistory } from './health/phone-history.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
@@ -51,6 +52,8 @@ export interface Phone {
   readonly masks: Pick<HeldMasks, 'hold'>;
   /** While the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;
+  /** Who changes settings holds them. */
+  readonly settings: Pick<HeldSettings, 'hold'>;
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
   driver(): Driver;
 }

@@ -6,6 +6,7 @@ import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
 import { type Patience, usualPatience } from '../driver/renewals.ts';
+import { EarlierSettings } from './earlier-settings.ts';
 import { HistoryFolder } from './health/history-folder.ts';
 import type { Phone } from './phone.ts';
 import type { NoVideo } from '../driver/video/screen-video.ts';
@@ -77,6 +78,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   const starts = new StartQueue(options.starts);
   const patience = { ...usualPatience, ...options.patience };
   const histories = new HistoryFolder(join(options.dataDir, 'phones'), options.log);
+  const earlier = new EarlierSettings(join(options.dataDir, 'phone-settings'), options.log);
   const roster = new PhoneRoster(
     {
       heartbeatMs,
@@ -92,11 +94,15 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
       pins,
       scrcpy,
     },
-    { histories, log: options.log, now },
+    { histories, earlier, log: options.log, now },
   );
   const sources = histories
     .load()
     .catch((error: unknown) => options.log.error({ err: error }, 'Histories of phones can not be kept'))
+    .then(() => earlier.load())
+    .catch((error: unknown) =>
+      options.log.error({ err: error }, 'Earlier settings of phones can not be read'),
+    )
     .then(() => startSources(options, (link) => roster.take(link)));
   return {
     phones: () => roster.phones(),

@@ -7,6 +7,7 @@ import {
 } from '@phalanx/protocol';
 
 import { readings } from '../driver/driver-calls.ts';
+import type { RunSettings } from '../driver/settings/held-settings.ts';
 import type { RunFilm } from '../film/run-film.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
@@ -27,6 +28,7 @@ interface Answerers {
   files: Pick<RunFiles, 'attach'>;
   film: Pick<RunFilm, 'touched'> | undefined;
   tasks: Pick<RunTasks, 'calls'>;
+  settings: Pick<RunSettings, 'claim'>;
   phone: { serial: string; deviceId: string };
 }
 
@@ -44,13 +46,21 @@ const changesPhone = (name: AgentCallName): boolean => !reading.has(name) && !of
 
 /** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
-  const { recorder, account, secrets, files, tasks } = answerers;
+  const { recorder, account, secrets, files, tasks, settings } = answerers;
   const onPhone = phoneCalls(answerers);
   const calls: Calls<AgentCallName> = {
     ...onPhone,
     ...tasks.calls,
     'screen.content': async (params, signal) =>
       recorder.keepTree(await onPhone['screen.content'](params, signal)),
+    'screen.animations': (params, signal) => {
+      if (!params.isOn) settings.claim({ animations: false });
+      return onPhone['screen.animations'](params, signal);
+    },
+    'phone.settings': (params, signal) => {
+      settings.claim(params);
+      return onPhone['phone.settings'](params, signal);
+    },
     'record.screen': (params, signal) => recorder.storeScreen(secrets.redact(params), signal),
     'record.submit': (params, signal) => {
       account.submitted(params.type);

@@ -15,6 +15,28 @@ describe('a host that executes a run', () => {
     expect([end.error, host.service.messages(runId)]).toEqual([null, [`device-1 ${serial}`]]);
   });
 
+  it('waits for a code by SMS where the operator allows it, and tells nobody of the messages', async () => {
+    const code = `
+      await agent.messages.list().catch(({ code }) => console.log(code));
+      const since = Date.now();
+      console.log('begun');
+      const found = await agent.messages.waitForCode({ since, from: 'bank' }).catch(({ code }) => code);
+      const late = await agent.messages.waitForCode({ pattern: /No\\. (\\w+)/, timeoutMs: 0 }).catch(({ code }) => code);
+      agent.control.setResult([found.length, late]);
+    `;
+    const refused = await host.service.untilEnded(host.launch(code));
+    expect(refused.result).toBe('[11,"not_allowed"]');
+    await host.stop();
+    await host.reopen({ PHALANX_ALLOW_SMS: 'true' });
+    host.phone.android.inbox.receive('Bank', 'Your code was 1111', Date.now() - 60_000);
+    const runId = host.launch(code);
+    await host.service.until(() => host.service.messages(runId).includes('begun'));
+    host.phone.android.inbox.receive('Other', 'Your code is 2222');
+    host.phone.android.inbox.receive('Bank', 'Your code is 493857.');
+    expect((await host.service.untilEnded(runId)).result).toBe('[6,"no_code"]');
+    expect(JSON.stringify([host.service.steps(runId), host.service.messages(runId)])).not.toContain('493857');
+  });
+
   it('fails when its phone does not come back, whatever the code catches', async () => {
     await host.stop();
     await host.reopen({ PHALANX_PHONE_GRACE_SECONDS: '1' });

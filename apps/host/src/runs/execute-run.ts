@@ -1,8 +1,12 @@
-import type { ScreenMask } from '@phalanx/protocol';
+import type { PhoneSettings, ScreenMask } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
+import { DriverError } from '../driver/driver-error.ts';
+import type { RunSettings } from '../driver/settings/held-settings.ts';
 import type { RunFilm } from '../film/run-film.ts';
 import type { SpooledLog } from '../logs/spooled-log.ts';
+import { callPhone } from '../phones/call-phone.ts';
+import type { Phone } from '../phones/phone.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { RunFiles } from './files/run-files.ts';
@@ -26,6 +30,8 @@ export interface RunTask {
   serial: string;
   masks: readonly ScreenMask[];
   secrets: RunSecrets;
+  /** What is set on the phone before the code starts. */
+  settings: PhoneSettings;
 }
 
 export interface RunSurroundings {
@@ -83,17 +89,21 @@ async function execute(
   const trace = new RunTrace(surroundings.recorder.seen, (step) =>
     surroundings.runLog.pushStep(task.secrets.redact(step)),
   );
-  const unmask = surroundings.phones.find(task.serial)?.masks.hold([...task.masks, ...task.secrets.masks()]);
-  const sandbox = surroundings.pool.start(task.job, hooksOf(task, surroundings, { account, trace }));
+  const phone = getPhone(surroundings.phones, task.serial);
+  const unmask = phone.masks.hold([...task.masks, ...task.secrets.masks()]);
+  const settings = phone.settings.hold();
+  const hooks = hooksOf(task, surroundings, { account, trace, settings });
+  const sandbox = surroundings.pool.start(task.job, hooks);
   const stop = (): void => {
     sandbox.stop();
     surroundings.runLog.letGo();
   };
   stopAsked.addEventListener('abort', stop, { once: true });
-  const letSleep = surroundings.phones.find(task.serial)?.screen.hold();
+  const letSleep = phone.screen.hold();
   const loss = watchForLoss(surroundings, task.serial, stop);
   try {
-    const { end: ownEnd, hasBegun } = await follow(sandbox, surroundings.start, stopAsked);
+    const areSet = setUp(task, surroundings.phones, { settings, stopAsked });
+    const { end: ownEnd, hasBegun } = await follow(sandbox, { ...surroundings.start, areSet }, stopAsked);
     const end =
       loss.reason() === undefined
         ? task.secrets.redact(account.blame(ownEnd))
@@ -112,11 +122,33 @@ async function execute(
   } finally {
     loss.stop();
     await surroundings.film?.cut();
-    letSleep?.();
-    unmask?.();
+    await settings.letGo();
+    letSleep();
+    unmask();
     surroundings.recorder.close();
     await surroundings.files.close();
   }
+}
+
+/** Resolves when the phone has what the launch wants of it, or the run is stopped. */
+async function setUp(
+  { settings: wanted, serial, deviceId }: RunTask,
+  phones: PhoneWatch,
+  { settings, stopAsked }: { settings: RunSettings; stopAsked: AbortSignal },
+): Promise<void> {
+  if (Object.keys(wanted).length === 0) return;
+  settings.claim(wanted);
+  const message = `The phone ${serial} did not take its settings within ${startTimeoutMs / 1000} s.`;
+  const onTimeout = (): Error => new NotBegun('device_unavailable', message);
+  await withTimeLimit({ timeoutMs: startTimeoutMs, signals: [stopAsked], onTimeout }, (signal) =>
+    callPhone(phones, { serial, deviceId }, { name: 'phone.settings', params: wanted, signal }),
+  ).catch((error: unknown) => {
+    if (stopAsked.aborted) return;
+    if (error instanceof NotBegun) throw error;
+    const isOfSetting = error instanceof DriverError && error.code.startsWith('setting_');
+    const text = error instanceof Error ? error.message : String(error);
+    throw new NotBegun(isOfSetting ? error.code : 'device_unavailable', text, error);
+  });
 }
 
 /** A stop says nothing of an app, and a phone that is gone answers nothing. */
@@ -165,10 +197,10 @@ async function recordBadEnd(
   else if (status === 'timed_out') await recorder.recordEnd('timeout', error, stopAsked);
 }
 
-/** The order counts: journal, acknowledgement, what the server has stored, first line. */
+/** The order counts: the phone's settings, journal, acknowledgement, what the server has stored, first line. */
 async function follow(
   sandbox: SandboxRun,
-  start: RunStart,
+  start: RunStart & { areSet: Promise<void> },
   stopAsked: AbortSignal,
 ): Promise<{ end: RunEnd; hasBegun: boolean }> {
   let isOver = false;
@@ -176,7 +208,7 @@ async function follow(
     isOver = true;
     return toRunEnd(end);
   });
-  await whenStarted(sandbox);
+  await Promise.all([whenStarted(sandbox), start.areSet]);
   // A run that ended while it was started never began.
   await Promise.resolve();
   const isStopped = (): boolean => isOver || stopAsked.aborted;
@@ -219,6 +251,12 @@ class NotBegun extends Error {
   }
 }
 
+function getPhone(phones: PhoneWatch, serial: string): Phone {
+  const phone = phones.find(serial);
+  if (phone === undefined) throw new Error(`The phone ${serial} is gone.`);
+  return phone;
+}
+
 function problemWithPhone(phones: PhoneWatch, serial: string): string | undefined {
   const phone = phones.find(serial);
   if (phone === undefined) return `The phone ${serial} is not connected to this host.`;
@@ -229,10 +267,10 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
 function hooksOf(
   task: RunTask,
   { phones, permissions, runLog, recorder, files, film, tasks }: RunSurroundings,
-  { account, trace }: { account: RunAccount; trace: RunTrace },
+  { account, trace, settings }: { account: RunAccount; trace: RunTrace; settings: RunSettings },
 ): SandboxHooks {
   const { secrets } = task;
-  const answerers = { phones, recorder, account, permissions, secrets, files, film, tasks };
+  const answerers = { phones, recorder, account, permissions, secrets, files, film, tasks, settings };
   const answer = answerCall({ ...answerers, phone: task });
   return {
     onLog: (entries) => runLog.push(secrets.redact(entries)),

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import { RunFilm } from '../film/run-film.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
+import type { DefaultSettings } from '../phones/default-settings.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { CaptureServer } from '../records/outgoing/put-capture.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
@@ -37,6 +38,8 @@ export interface RunLauncherOptions {
   pictureLimits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   spool: LogSpool;
   phones: PhoneWatch;
+  /** What the operator wants of phones in every run. */
+  defaults: DefaultSettings;
   pool: SandboxPool;
   limits: SandboxLimits;
   phoneGraceMs: number;
@@ -86,6 +89,7 @@ export class RunLauncher {
           serial,
           masks: message.masks ?? [],
           secrets: new RunSecrets(message.secrets ?? {}),
+          settings: this.#options.defaults.complete(serial, message.phone_settings),
           hasFilm: message.film === true,
         });
     }

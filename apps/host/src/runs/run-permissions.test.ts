@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { requirePermission } from './run-permissions.ts';
 
-const closed = { changeApps: false, shell: false };
-const open = { changeApps: true, shell: true };
+const closed = { changeApps: false, shell: false, messages: false };
+const open = { changeApps: true, shell: true, messages: true };
 const app = { packageName: 'com.example' };
 
 describe('what an operator has not opened', () => {
@@ -24,6 +24,12 @@ describe('what an operator has not opened', () => {
     const call = { command: 'id', timeoutMs: 1 };
     expect(() => requirePermission('phone.shell', call, closed)).toThrow('PHALANX_ALLOW_SHELL=true');
     expect(requirePermission('phone.shell', call, open)).toEqual(call);
+  });
+
+  it('is the inbox, with its setting', () => {
+    const call = { since: 0 };
+    expect(() => requirePermission('message.list', call, closed)).toThrow('PHALANX_ALLOW_SMS=true');
+    expect(requirePermission('message.list', call, open)).toEqual(call);
   });
 
   it.each([

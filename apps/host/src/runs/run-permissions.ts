@@ -7,6 +7,8 @@ export interface RunPermissions {
   readonly changeApps: boolean;
   /** Commands in the phone's shell, and files outside of its shared storage. */
   readonly shell: boolean;
+  /** Read the text messages of the phone. */
+  readonly messages: boolean;
 }
 
 const appChanges: ReadonlySet<AgentCallName> = new Set<AgentCallName>([
@@ -30,6 +32,8 @@ export function requirePermission<Params extends object>(
     throw new NotAllowed(`${name} changes apps`, 'PHALANX_ALLOW_APP_CHANGES');
   if (name === 'phone.shell' && !permissions.shell)
     throw new NotAllowed('A command in the shell of the phone', 'PHALANX_ALLOW_SHELL');
+  if (name === 'message.list' && !permissions.messages)
+    throw new NotAllowed('Reading text messages', 'PHALANX_ALLOW_SMS');
   if (!('path' in params) || typeof params.path !== 'string') return params;
   const path = posix.normalize(params.path);
   if (!permissions.shell && !sharedStorage.test(path))

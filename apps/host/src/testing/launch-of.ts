@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 
-import type { ScreenMask, ServerMessage } from '@phalanx/protocol';
+import type { PhoneSettings, ScreenMask, ServerMessage } from '@phalanx/protocol';
 
 /** A launch of `code` on phones. */
 export function launchOf(
   code: string,
   runs: Extract<ServerMessage, { type: 'launch' }>['runs'],
   masks: readonly ScreenMask[] = [],
+  settings?: PhoneSettings,
 ): Extract<ServerMessage, { type: 'launch' }> {
   const bundle = {
     hash: createHash('sha256').update(code).digest('hex'),
@@ -19,6 +20,7 @@ export function launchOf(
     automation_parameters: {},
     job_variables: {},
     masks: [...masks],
+    ...(settings !== undefined && { phone_settings: settings }),
     runs,
   };
 }

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { ScreenMask } from '@phalanx/protocol';
+import type { PhoneSettings, ScreenMask } from '@phalanx/protocol';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect } from 'vitest';
@@ -91,6 +91,14 @@ export class TestHost {
   launch(code: string, on = serial, masks: readonly ScreenMask[] = []): string {
     const runId = randomUUID();
     this.service.send(launchOf(code, [{ run_id: runId, device_id: 'device-1', serial: on }], masks));
+    return runId;
+  }
+
+  /** Launches on the phone with these settings of it. */
+  launchWith(settings: PhoneSettings, code: string): string {
+    const runId = randomUUID();
+    const runs = [{ run_id: runId, device_id: 'device-1', serial }];
+    this.service.send(launchOf(code, runs, [], settings));
     return runId;
   }
 

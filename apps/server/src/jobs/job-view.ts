@@ -1,4 +1,4 @@
-import { type Job, type JobStatus, JsonObject, type Task } from '@phalanx/protocol';
+import { type Job, type JobStatus, JsonObject, PhoneSettings, type Task } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { countPhones, describePhones, listSelected, type PhoneSources } from '../launches/choose-phones.ts';
@@ -46,6 +46,7 @@ export function shortView({ access }: Pick<JobSources, 'access'>, row: StoredJob
     retries: readRetries(row.retries),
     exclusive: row.is_exclusive === 1,
     film: row.has_film === 1,
+    phone_settings: readPhoneSettings(row.phone_settings) ?? null,
     key: row.dedup_key,
     schedule_id: row.schedule_id,
     wait_until: row.wait_until,
@@ -79,6 +80,10 @@ const selectorOf = (row: StoredJob): string => {
   const ids = device_ids === null ? [] : [`id=${idsOf(device_ids).join('|')}`];
   return [...(selector === null ? [] : [selector]), ...ids].join(',');
 };
+
+const phoneSettings = Compile(PhoneSettings);
+export const readPhoneSettings = (json: string | null): PhoneSettings | undefined =>
+  json === null ? undefined : phoneSettings.Parse(JSON.parse(json));
 
 const object = Compile(JsonObject);
 const parse = (json: string): unknown => JSON.parse(json);

@@ -95,6 +95,15 @@ describe('a job', () => {
       });
   });
 
+  it('has the settings of the phones of its runs', async () => {
+    const phone_settings = { http_proxy: '10.0.0.5:3128' };
+    const job = await create({ selector: 'serial=a', phone_settings });
+    expect(job).toMatchObject({ phone_settings });
+    await until(job.id, { running: 1 });
+    expect(host.messages('launch').at(-1)?.phone_settings).toEqual(phone_settings);
+    for (const runId of await runsOf(job.id)) await host.end(runId, 'completed');
+  });
+
   it('is counted by automation, pool, phone, day and reason', async () => {
     const other = await TestProject.create(server.api, 'counted');
     await other.put('main.ts', 'console.log(1);');

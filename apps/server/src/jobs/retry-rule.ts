@@ -10,6 +10,8 @@ export const readRetries = (json: string): Retries => retries.Parse(JSON.parse(j
 const phoneFailures: ReadonlySet<string> = new Set([
   'device_unavailable',
   'phone_lost',
+  'setting_unsupported',
+  'setting_refused',
   'host_restarted',
   'host_stopped',
   'host_failed',

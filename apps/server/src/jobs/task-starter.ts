@@ -9,6 +9,7 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
+import { readPhoneSettings } from './job-view.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';
 import { readLimit } from './token-phones.ts';
@@ -61,6 +62,7 @@ export class TaskStarter {
       automationParameters: parse(job.parameters),
       jobVariables: task.input === null ? {} : parse(task.input),
       film: job.has_film === 1,
+      phoneSettings: readPhoneSettings(job.phone_settings),
       claim: tasks.claim(job, task, clock.now()),
     });
     const { begun } = await started.catch((error: unknown) => {

@@ -50,6 +50,20 @@ describe('a start', () => {
     expect(reply.body).toEqual({ success: true, message: 'Started on 1 device.', devices: [row] });
   });
 
+  it('hands the settings of its phone to the host, and the run tells them', async () => {
+    const phone_settings = { time_zone: 'Europe/Berlin', location: { latitude: 52.52, longitude: 13.4 } };
+    const launchId = crypto.randomUUID();
+    await server.start(deviceId, launchId, { phone_settings });
+    const [launch] = launchesOf(launchId);
+    expect(launch?.phone_settings).toEqual(phone_settings);
+    const run = await server.api('GET', `/api/v2/runs/${launch?.runs[0]?.run_id ?? ''}`);
+    expect(run.body).toMatchObject({ run: { parameters: { phone_settings } } });
+    for (const wrong of [{ timezone: 'UTC' }, { brightness: 256 }, { http_proxy: "x' :1" }])
+      expect((await server.start(deviceId, crypto.randomUUID(), { phone_settings: wrong })).status).toBe(400);
+    const other = await server.start(deviceId, launchId, { phone_settings: { brightness: 0 } });
+    expect(other.body).toMatchObject({ code: 'launch_id_conflict' });
+  });
+
   it.each([
     ['nothing', undefined, undefined],
     ['empty objects', {}, {}],

@@ -33,7 +33,9 @@ export class DirectLaunches {
   /** Throws what the error table has for launches. */
   start(launcher: Launcher, request: DirectRequest): Promise<LaunchReply> {
     const { device_id, code, automationParameters = {}, jobVariables = {}, film = false } = request;
-    const fingerprint = fingerprintOf([device_id, code, automationParameters, jobVariables, film]);
+    const { phone_settings: phoneSettings = {} } = request;
+    const inputs = [automationParameters, jobVariables, film, phoneSettings];
+    const fingerprint = fingerprintOf([device_id, code, ...inputs]);
     return this.#options.keyedLaunches.start({
       ...{ userId: launcher.userId, launchId: request.launch_id, fingerprint },
       begin: () => this.#begin(launcher, request, fingerprint),
@@ -61,6 +63,7 @@ export class DirectLaunches {
       jobVariables: request.jobVariables ?? {},
       masks: [],
       film: request.film === true,
+      phoneSettings: request.phone_settings,
       secrets: {},
       devices: await getOnlineDevices(devices, userId, [request.device_id]),
     });

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LaunchSecrets, ScreenMask } from '@phalanx/protocol';
+import type { LaunchSecrets, PhoneSettings, ScreenMask } from '@phalanx/protocol';
 
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
@@ -51,6 +51,8 @@ export interface Dispatch {
   secrets: LaunchSecrets;
   /** Whether films are to be made of the runs. */
   film: boolean;
+  /** What is set on the phones before the code starts. */
+  phoneSettings: PhoneSettings | undefined;
   devices: readonly OnlineDevice[];
 }
 
@@ -188,7 +190,7 @@ export async function awaitStart(
 
 /** One for all devices. */
 function describeAuditEvent(
-  { id, launchId, project, film, devices }: Dispatch,
+  { id, launchId, project, film, phoneSettings, devices }: Dispatch,
   auditEvent: AuditEvent,
 ): void {
   const owners = devices.map(({ device }) => device.ownerId);
@@ -198,6 +200,7 @@ function describeAuditEvent(
     ...(launchId === null ? {} : { launch_id: launchId }),
     ...(project === null ? {} : { commit: project.commit, tree: project.files.treeId }),
     ...(film && { film }),
+    ...(phoneSettings !== undefined && { phone_settings: Object.keys(phoneSettings) }),
     devices: devices.length,
     first_devices: devices.slice(0, 10).map(({ device }) => device.id),
   };
@@ -224,6 +227,9 @@ function sendToHosts(hosts: LinkedHosts, launch: Dispatch, planned: readonly Pla
   }
 }
 
+const phoneSettingsOf = ({ phoneSettings }: Dispatch): { phone_settings?: PhoneSettings } =>
+  phoneSettings === undefined ? {} : { phone_settings: phoneSettings };
+
 const payloadOf = (launch: Dispatch): LaunchPayload => ({
   launch: launch.id,
   bundle: launch.bundle,
@@ -233,6 +239,7 @@ const payloadOf = (launch: Dispatch): LaunchPayload => ({
     job_variables: launch.jobVariables,
     masks: [...launch.masks],
     ...(launch.film && { film: true }),
+    ...phoneSettingsOf(launch),
   },
 });
 
@@ -244,7 +251,11 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   token_name: launch.launcher.tokenName,
   tree: launch.project?.files.treeId ?? null,
   parameters: keptParameters(
-    { automation_parameters: launch.automationParameters, job_variables: launch.jobVariables },
+    {
+      automation_parameters: launch.automationParameters,
+      job_variables: launch.jobVariables,
+      ...phoneSettingsOf(launch),
+    },
     Object.values(launch.secrets),
   ),
   created_at: createdAt,

@@ -3,6 +3,7 @@ import {
   createSecretFinder,
   type DeviceOutcome,
   type LaunchSecrets,
+  type PhoneSettings,
   type ScreenMask,
 } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
@@ -34,6 +35,7 @@ interface ProjectRequest {
   readonly automationParameters: Record<string, unknown> | undefined;
   readonly jobVariables: Record<string, unknown> | undefined;
   readonly film: boolean;
+  readonly phoneSettings: PhoneSettings | undefined;
 }
 
 interface Options {
@@ -46,13 +48,19 @@ interface Options {
 }
 
 /** The run of a task of a job. */
-interface TaskRequest extends Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'film'> {
+interface TaskRequest extends Pick<
+  Dispatch,
+  'automationParameters' | 'jobVariables' | 'film' | 'phoneSettings'
+> {
   readonly automationId: string;
   readonly deviceId: string;
   readonly claim: NonNullable<Dispatch['claim']>;
 }
 
-type PlanInputs = Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim' | 'film'> &
+type PlanInputs = Pick<
+  Dispatch,
+  'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim' | 'film' | 'phoneSettings'
+> &
   Partial<Pick<ProjectRequest, 'key'>> & { readonly device_ids: readonly string[] };
 
 const rowsAtOnce = 50;
@@ -77,7 +85,8 @@ export class ProjectLaunches {
     const given = request.automationParameters ?? {};
     const automationParameters = await this.checkParameters(project, given, userId);
     const jobVariables = request.jobVariables ?? {};
-    const inputs = { automationParameters, jobVariables, auditEvent, key: request.key, film: request.film };
+    const { key, film, phoneSettings } = request;
+    const inputs = { automationParameters, jobVariables, auditEvent, key, film, phoneSettings };
     const plan = await this.#planner(principal, project, { device_ids, ...inputs });
     return this.#dispatchOnce(userId, plan);
   }
@@ -88,8 +97,8 @@ export class ProjectLaunches {
    */
   async startTask(principal: Principal, task: TaskRequest): Promise<{ begun: Promise<unknown> }> {
     const project = await this.#options.getLaunchable(task.automationId, principal);
-    const { deviceId, automationParameters, jobVariables, claim, film } = task;
-    const inputs = { automationParameters, jobVariables, auditEvent: null, claim, film };
+    const { deviceId, automationId: _, ...given } = task;
+    const inputs = { ...given, auditEvent: null };
     const plan = await this.#planner(principal, project, { device_ids: [deviceId], ...inputs });
     const { dispatcher } = this.#options;
     return { begun: awaitStart(dispatcher, await send(dispatcher, principal.userId, plan)) };

@@ -121,6 +121,7 @@ async function startProject(
 ): Promise<LaunchReply> {
   const { userId } = principal;
   const { automationId, automationParameters, jobVariables, film = false, launch_id: launchId } = body;
+  const { phone_settings: phoneSettings } = body;
   const places = [body.device_ids?.toSorted(), body.selector, body.count];
   const fingerprint = fingerprintOf([
     automationId,
@@ -128,11 +129,13 @@ async function startProject(
     automationParameters ?? {},
     jobVariables ?? {},
     film,
+    phoneSettings ?? {},
   ]);
   const key = launchId === undefined ? undefined : { launchId, fingerprint };
   const begin = async (): Promise<BegunLaunch> => {
     const device_ids = await choosePlaces(stopper, userId, body);
-    const request = { device_ids, key, automationId, automationParameters, jobVariables, film };
+    const inputs = { automationParameters, jobVariables, film, phoneSettings };
+    const request = { device_ids, key, automationId, ...inputs };
     return refusingEach(device_ids, () => projectLaunches.begin(principal, request, auditEvent));
   };
   if (key === undefined) return keyedLaunches.startWithout(begin);

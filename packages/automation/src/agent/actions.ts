@@ -125,6 +125,7 @@ function dialogActions(
   | 'hideKeyboard'
   | 'readNotifications'
   | 'setAnimations'
+  | 'setPhoneSettings'
 > {
   const press = (answer: 'accept' | 'dismiss', button: string | undefined): Promise<string> =>
     bridge.call('alert.press', { answer, ...(button !== undefined && { button: String(button) }) });
@@ -139,6 +140,18 @@ function dialogActions(
     announcements: () => bridge.call('screen.content', {}).then(({ announced = [] }) => announced),
     readNotifications: () => bridge.call('notification.list', {}),
     setAnimations: (isOn) => bridge.call('screen.animations', { isOn }),
+    setPhoneSettings: async ({ httpProxy, timeZone, locale, location, brightness }, { signal } = {}) =>
+      bridge.call(
+        'phone.settings',
+        {
+          ...(httpProxy !== undefined && { http_proxy: httpProxy }),
+          ...(timeZone !== undefined && { time_zone: timeZone }),
+          ...(locale !== undefined && { locale }),
+          ...(location !== undefined && { location }),
+          ...(brightness !== undefined && { brightness }),
+        },
+        signal,
+      ),
     hideKeyboard: () => bridge.call('input.hideKeyboard', {}),
   };
 }

@@ -3,6 +3,7 @@ import type { AgentBridge } from './agent-bridge.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { createFiles, sendInParts } from './files.ts';
 import { createJob } from './job.ts';
+import { createMessages } from './messages.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
 import { findCaptureTime } from './nodes/tree-ids.ts';
 import { createUuid } from './uuid.ts';
@@ -42,6 +43,7 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
       get: (name) => bridge.call('secret.get', { name: String(name) }),
       type: (name, { signal } = {}) => bridge.call('secret.type', { name: String(name) }, signal),
     },
+    messages: createMessages(parts),
     info: { device: () => bridge.call('device.info', {}) },
     utils: { outOfSteps, debug, job: createJob({ ...parts, attach: (...given) => run.attach(...given) }) },
   };

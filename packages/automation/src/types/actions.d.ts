@@ -115,14 +115,23 @@ interface AgentActions extends AgentWaits {
    */
   readNotifications(): Promise<readonly PhoneNotification[]>;
   /**
-   * Turns the animations of the phone off, or puts them back. When the last run on the phone has ended they are put back
-   * by themselves.
+   * Turns the animations of the phone off, or puts them back. When the run has ended they are put back by themselves.
    *
    * @example
    * await agent.actions.setAnimations(false);
    * await agent.actions.launchApp('com.android.settings');
    */
   setAnimations(isOn: boolean): Promise<void>;
+  /**
+   * Changes settings of the phone. The host puts them back when the run has ended, however it ends; where several runs on a
+   * phone change the same one, with the last of them. A launch can have them set before the code starts:
+   * `phone_settings`. Rejects with `setting_unsupported` where the phone's Android has no such setting, and with
+   * `setting_refused` where the phone does not take it.
+   *
+   * @example
+   * await agent.actions.setPhoneSettings({ timeZone: 'Europe/Berlin', brightness: 0 });
+   */
+  setPhoneSettings(settings: PhoneSettings, options?: ActionOptions): Promise<void>;
 
   back(): Promise<void>;
   home(): Promise<void>;
@@ -175,6 +184,26 @@ interface PhoneNotification {
   title: string | null;
   /** Its first line; null when it has none. */
   text: string | null;
+}
+
+interface PhoneSettings {
+  /** The proxy that apps are told of, as `host:port`. */
+  httpProxy?: string;
+  /** Name of the IANA time zone database, such as `Europe/Berlin`. */
+  timeZone?: string;
+  /** The language of apps, such as `de-DE`, by their package names. From Android 13 on. */
+  locale?: Record<string, string>;
+  /** Where apps are told that the phone is. They can tell that it was invented. From Android 12 on. */
+  location?: PhoneLocation;
+  /** Of the screen, 0 to 255; 0 is as dark as the phone goes. */
+  brightness?: number;
+}
+
+interface PhoneLocation {
+  latitude: number;
+  longitude: number;
+  /** Metres. Default 5. */
+  accuracy?: number;
 }
 
 interface ScreenshotOptions extends ActionOptions {

@@ -81,6 +81,16 @@ export interface PhoneNotification {
   text: string | null;
 }
 
+/** A text message that the phone has received. */
+export interface PhoneMessage {
+  /** As the phone numbers its messages. */
+  id: number;
+  from: string;
+  text: string;
+  /** Epoch milliseconds by the host's clock. */
+  receivedAt: number;
+}
+
 /** An encoded picture of the screen. */
 export interface ScreenPicture {
   /** Base64 of the encoded picture. */

@@ -13,6 +13,8 @@ import { DisplayPower } from './display/display-power.ts';
 import { FileSystem } from './file-system.ts';
 import { type Identity, propertiesOf } from './identity.ts';
 import { InputLog } from './input/input-log.ts';
+import { Locations } from './locations.ts';
+import { Inbox } from './inbox.ts';
 import { LockScreen } from './display/lock-screen.ts';
 import { Notices } from './notices.ts';
 import { Packages } from './packages/packages.ts';
@@ -41,6 +43,8 @@ export class Android implements SystemHost {
   /** What was tapped, swiped, typed and pressed, newest last. */
   readonly inputs = new InputLog(() => this.#power.used());
   readonly notices = new Notices();
+  readonly locations = new Locations();
+  readonly inbox = new Inbox();
   readonly battery: Battery;
   clipboard = '';
   /** Told when the charger was pulled. */
@@ -291,6 +295,7 @@ export class Android implements SystemHost {
     this.timers.clear();
     const home = this.listApps().find((app) => app.isHome);
     this.stack.clear();
+    this.locations.restart();
     this.#systemDialog = undefined;
     this.#overlay = undefined;
     this.#isKeyboardShown = false;

@@ -8,6 +8,8 @@ export class Settings {
   readonly #tables: Record<Namespace, Map<string, string>> = {
     system: new Map([
       ['accelerometer_rotation', '0'],
+      ['screen_brightness', '128'],
+      ['screen_brightness_mode', '1'],
       ['screen_off_timeout', '600000'],
       ['user_rotation', '0'],
     ]),
@@ -18,11 +20,19 @@ export class Settings {
     global: new Map([
       ['adb_enabled', '1'],
       ['animator_duration_scale', '1.0'],
+      ['auto_time_zone', '1'],
       ['device_provisioned', '1'],
       ['transition_animation_scale', '1.0'],
       ['window_animation_scale', '1.0'],
     ]),
   };
+
+  #httpProxy: string | undefined;
+
+  /** The proxy that apps are told of, such as `10.0.0.5:3128`. */
+  get httpProxy(): string | undefined {
+    return this.#httpProxy;
+  }
 
   /** The table of that name, as `settings` spells it. */
   findTable(name: string | undefined): Map<string, string> | undefined {
@@ -32,5 +42,8 @@ export class Settings {
 
   put(table: Map<string, string>, key: string, value: string): void {
     if (table.size < maxEntries || table.has(key)) table.set(key, value);
+    // Only a value changes the proxy: when it is deleted, the proxy stays.
+    if (table === this.#tables.global && key === 'http_proxy' && value !== '')
+      this.#httpProxy = value.startsWith(':') ? undefined : value;
   }
 }

@@ -2,6 +2,7 @@ import type { Program } from './program.ts';
 import { am } from './programs/am.ts';
 import { appProcess } from './programs/app-process.ts';
 import { cmd } from './programs/cmd.ts';
+import { content } from './programs/content.ts';
 import { dumpsys } from './programs/dumpsys.ts';
 import { filePrograms } from './programs/file-programs.ts';
 import { ime } from './programs/ime.ts';
@@ -10,6 +11,7 @@ import { monkey } from './programs/monkey.ts';
 import { pm } from './programs/pm.ts';
 import { plainPrograms } from './programs/plain-programs.ts';
 import { screencap } from './programs/screencap.ts';
+import { appops, service } from './programs/service-commands.ts';
 import { settings } from './programs/settings.ts';
 import { textPrograms } from './programs/text-programs.ts';
 import { uiautomator } from './programs/uiautomator.ts';
@@ -22,13 +24,16 @@ export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
   ...textPrograms,
   ['am', am],
   ['app_process', appProcess],
+  ['appops', appops],
   ['cmd', cmd],
+  ['content', content],
   ['dumpsys', dumpsys],
   ['ime', ime],
   ['input', input],
   ['monkey', monkey],
   ['pm', pm],
   ['screencap', screencap],
+  ['service', service],
   ['settings', settings],
   ['uiautomator', uiautomator],
   ['wm', wm],

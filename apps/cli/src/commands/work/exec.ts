@@ -26,9 +26,14 @@ import {
   readInputs,
   type ParameterFlags,
 } from '../../launch/parameter-options.ts';
+import {
+  addPhoneSettingOptions,
+  type PhoneSettingFlags,
+  phoneSettingsOf,
+} from '../../launch/phone-settings.ts';
 import { notice } from '../../output/notice.ts';
 
-interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
+interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags, PhoneSettingFlags {
   json?: true;
   film?: true;
 }
@@ -53,6 +58,7 @@ Examples:
   addPlaceOptions(command);
   addFollowOptions(command);
   addParameterOptions(command);
+  addPhoneSettingOptions(command);
   addConnectionOptions(command);
 }
 
@@ -60,7 +66,7 @@ async function execute(file: string, flags: Flags): Promise<void> {
   requirePlace(flags);
   const name = file === standardInput ? 'standard input' : path.basename(file).slice(-maxNameLength);
   const code = await readCode(file);
-  const inputs = await readInputs(flags);
+  const inputs = { ...(await readInputs(flags)), ...phoneSettingsOf(flags) };
   const { api } = await connect(flags);
   const devices = await listDevices(api, flags.labels);
   const starts = chooseDevices(devices, flags).map((deviceId) => ({ deviceId, launchId: randomUUID() }));
@@ -107,7 +113,7 @@ interface Starts {
   /** Of the file. */
   readonly name: string;
   readonly code: string;
-  readonly inputs: Awaited<ReturnType<typeof readInputs>>;
+  readonly inputs: Awaited<ReturnType<typeof readInputs>> & ReturnType<typeof phoneSettingsOf>;
   readonly flags: Flags;
 }
 

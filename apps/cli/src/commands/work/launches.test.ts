@@ -41,6 +41,31 @@ test("devices --json prints the API's reply", async () => {
   expect(reply).toMatchObject({ success: true, devices: [{ state: 'ready' }, { state: 'ready' }] });
 });
 
+test('exec sets the phone for the run, which the API tells, and refuses what no phone takes', async () => {
+  await write('zone.ts', "console.log('ran');");
+  const exec = ['exec', 'zone.ts', '--device', 'SIM0001', '--follow'];
+  const zone = ['--phone-time-zone', 'Asia/Kolkata', '--proxy', '10.0.0.5:3128', '--brightness', '0'];
+  const places = ['--locale', 'dev.phalanx.sample.form=de-DE', '--location', '52.52,13.4'];
+  const { code, stdout } = await service.run([...exec, ...zone, ...places]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('ran')]);
+  const [run] = (await service.api.call(runRoutes.list, { query: {} })).runs;
+  const { run: detail } = await service.api.call(runRoutes.get, { params: { id: run?.run_id ?? '' } });
+  expect(detail.parameters?.phone_settings).toEqual({
+    http_proxy: '10.0.0.5:3128',
+    time_zone: 'Asia/Kolkata',
+    locale: { 'dev.phalanx.sample.form': 'de-DE' },
+    location: { latitude: 52.52, longitude: 13.4 },
+    brightness: 0,
+  });
+  expect(await service.run([...exec, '--location', '91,0'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--location takes latitude and longitude'),
+  });
+  const refused = await service.run([...exec, '--phone-time-zone', 'Europe/Nowhere']);
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain('its Android may not know Europe/Nowhere');
+});
+
 test('exec --follow prints the log of a file that ran with its parameters, and ends with 0', async () => {
   await write(
     'hello.ts',

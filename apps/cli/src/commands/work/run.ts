@@ -26,11 +26,16 @@ import {
   readInputs,
   type ParameterFlags,
 } from '../../launch/parameter-options.ts';
+import {
+  addPhoneSettingOptions,
+  type PhoneSettingFlags,
+  phoneSettingsOf,
+} from '../../launch/phone-settings.ts';
 import { notice } from '../../output/notice.ts';
 import { chooseSavedProject } from '../../project/choose-project.ts';
 import { pushFolder } from '../project/push.ts';
 
-interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
+interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags, PhoneSettingFlags {
   json?: true;
   push?: true;
   film?: true;
@@ -55,18 +60,21 @@ Examples:
   phalanx run checkout --device SIM0001 --device SIM0002 --follow
   phalanx run checkout --labels "country=de,model~Pixel" --count 5
   phalanx run checkout --all-ready --params-file nightly.json --param tries=3
+  phalanx run checkout --all-ready --phone-time-zone Europe/Berlin --location 52.52,13.4
   phalanx run checkout --all-ready --junit report.xml`,
     )
     .action(run);
   addPlaceOptions(command);
   addFollowOptions(command);
   addParameterOptions(command);
+  addPhoneSettingOptions(command);
   addConnectionOptions(command);
 }
 
 async function run(project: string | undefined, flags: Flags): Promise<void> {
   requirePlace(flags);
   const inputs = await readInputs(flags);
+  const settings = phoneSettingsOf(flags);
   const connection = await connect(flags);
   const { api } = connection;
   if (flags.push) await pushBefore(connection, project);
@@ -77,6 +85,7 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
     automationId,
     command: 'start' as const,
     ...filmOf(flags),
+    ...settings,
     ...inputs,
   };
   const report = flags.junit === undefined ? undefined : await reportOf(api, automationId, flags.junit);

@@ -29,6 +29,8 @@ export interface JobTable {
   is_exclusive: Flag;
   /** Whether films are made of its runs. */
   has_film: Flag;
+  /** What is set on the phones of its runs; null: nothing. */
+  phone_settings: Json | null;
   priority: number;
   dedup_key: string | null;
   concurrency_key: string | null;

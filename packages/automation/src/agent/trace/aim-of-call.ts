@@ -26,6 +26,7 @@ const aims: Readonly<Record<string, AimOf>> = {
   dismissAlert: quoted,
   rotate: word,
   setAnimations: ([isOn]) => ({ target: isOn === true ? 'on' : 'off' }),
+  setPhoneSettings: ([settings]) => said(namesIn(settings)),
   openLink: link,
   launchApp: word,
   stopApp: word,
@@ -75,6 +76,9 @@ export function aimOfNode(node: AndroidNode): StepAim {
 /** Values are typed into it. */
 const isField = ({ isPassword, className, maxTextLength, inputType }: AndroidNode): boolean =>
   isPassword || maxTextLength > 0 || (className?.includes('EditText') ?? false) || isTyped(inputType);
+
+const namesIn = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? Object.keys(value).join(', ') : '';
 
 const isTyped = (inputType: unknown): boolean =>
   inputType !== undefined && inputType !== null && !['', '0', 'null', 'none'].includes(textOf(inputType));

@@ -10,13 +10,14 @@ type Member = (...args: unknown[]) => Promise<unknown>;
  * such as the readings of a wait, go to the functions below, and are part of the step.
  */
 export function traceAgent(agent: Agent, run: RunStep): Agent {
-  const { actions, apps, files, info, run: ofRun, secrets, utils } = agent;
+  const { actions, apps, files, info, messages, run: ofRun, secrets, utils } = agent;
   return {
     ...agent,
     actions: traced(actions, '', run),
     apps: traced(apps, 'apps.', run),
     files: traced(files, 'files.', run),
     info: traced(info, 'info.', run),
+    messages: traced(messages, 'messages.', run),
     run: traced(ofRun, 'run.', run),
     secrets: traced(secrets, 'secrets.', run),
     utils: {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { Selector } from '../../phones/labels.ts';
+import { PhoneSettings, phoneSettings } from '../../phones/phone-settings.ts';
 import { RunError } from '../../runs/runs.ts';
 import {
   JsonObject,
@@ -65,6 +66,7 @@ export const workFields = {
     Type.Boolean({ description: 'Only on phones without another run. Default true', default: true }),
   ),
   film,
+  phone_settings: phoneSettings,
   concurrency: Type.Optional(
     Type.Object(
       {
@@ -137,6 +139,7 @@ export const Job = Type.Object(
     retries: Retries,
     exclusive: Type.Boolean(),
     film: Type.Boolean(),
+    phone_settings: Type.Union([PhoneSettings, Type.Null()]),
     key: nullable(Type.String()),
     schedule_id: nullable(Type.String()),
     wait_until: nullable(EpochMs),

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { Selector } from '../../phones/labels.ts';
+import { phoneSettings } from '../../phones/phone-settings.ts';
 import { Id, Uuid } from '../../ids.ts';
 import { ErrorBody, jsonObject, success, type RouteContract, nullable } from '../contract.ts';
 import { film } from './film.ts';
@@ -10,6 +11,7 @@ const inputs = {
   automationParameters: Type.Optional(jsonObject({ examples: [{ greeting: 'Hello' }] })),
   jobVariables: Type.Optional(jsonObject({ examples: [{ job: 'nightly' }] })),
   film,
+  phone_settings: phoneSettings,
 };
 
 /** What a launch or a stop came to on one device. */

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, TimeInput, Uuid } from '../../ids.ts';
+import { PhoneSettings } from '../../phones/phone-settings.ts';
 import { LogEntry, logPageSize } from '../../runs/logs.ts';
 import { RecordType } from '../../runs/records.ts';
 import { ContentType, maxRunFileBytes, maxRunFiles, RunFile, RunFileName } from '../../runs/run-files.ts';
@@ -68,7 +69,14 @@ export const RunDetail = Type.Object(
     project_name: nullable(Type.String({ description: 'When it was launched; null for direct code' })),
     tree: nullable(Type.String({ description: "Git's hash of the saved files that ran" })),
     parameters: Type.Union(
-      [Type.Object({ automation_parameters: JsonObject, job_variables: JsonObject }), Type.Null()],
+      [
+        Type.Object({
+          automation_parameters: JsonObject,
+          job_variables: JsonObject,
+          phone_settings: Type.Optional(PhoneSettings),
+        }),
+        Type.Null(),
+      ],
       {
         description:
           'What the launch gave to the code. Everybody who may see the run can read it: keep secrets out of it. Null when it was larger than 1 MiB',

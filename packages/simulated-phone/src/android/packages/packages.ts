@@ -20,6 +20,7 @@ export class Packages {
   /** What is installed for the work profile alone, by name. */
   readonly #ofWorkProfile = new Map<string, Package>();
   readonly #permissions = new Map<string, Set<string>>();
+  readonly #locales = new Map<string, string>();
 
   constructor(sdkVersion: number) {
     for (const name of systemPackages) {
@@ -32,6 +33,15 @@ export class Packages {
     const known = this.#permissions.get(name) ?? new Set();
     this.#permissions.set(name, known);
     return known;
+  }
+
+  /** Language tags with commas between them; empty: as the phone has. */
+  localesOf(name: string): string {
+    return this.#locales.get(name) ?? '';
+  }
+
+  setLocales(name: string, tags: string): void {
+    this.#locales.set(name, tags);
   }
 
   add(entry: Package): void {
@@ -53,6 +63,7 @@ export class Packages {
   /** False when there is none of that name, or it belongs to the system. */
   remove(name: string): boolean {
     this.#permissions.delete(name);
+    this.#locales.delete(name);
     return this.#packages.get(name)?.isSystem === false && this.#packages.delete(name);
   }
 

@@ -3,6 +3,7 @@ import { am } from './am.ts';
 import { ime } from './ime.ts';
 import { input } from './input.ts';
 import { pm } from './pm.ts';
+import { alarm, locale, location } from './service-commands.ts';
 import { settings } from './settings.ts';
 import { wm } from './wm.ts';
 
@@ -19,8 +20,11 @@ const statusBar: Program = async ({ phone, args, stderr }) => {
 
 const services: ReadonlyMap<string, Program> = new Map([
   ['activity', am],
+  ['alarm', alarm],
   ['input', input],
   ['input_method', ime],
+  ['locale', locale],
+  ['location', location],
   ['package', pm],
   ['settings', settings],
   ['statusbar', statusBar],

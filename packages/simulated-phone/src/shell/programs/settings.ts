@@ -17,6 +17,14 @@ export const settings: Program = async ({ phone, args, stdout, stderr }) => {
     await stderr.write('Error: Bad arguments\n');
     return 255;
   }
+  if (phone.faults.restrictedDebugging && namespace !== 'system' && command !== 'get') {
+    const lacking =
+      'Permission denial: writing to settings requires:android.permission.WRITE_SECURE_SETTINGS';
+    await stderr.write(
+      `\nException occurred while executing '${command ?? ''}':\njava.lang.SecurityException: ${lacking}\n`,
+    );
+    return 255;
+  }
   if (command === 'put') phone.android.settings.put(table, key, value ?? '');
   else if (command === 'get') await stdout.write(`${table.get(key) ?? 'null'}\n`);
   else if (command === 'delete') await stdout.write(`Deleted ${table.delete(key) ? 1 : 0} rows\n`);

@@ -76,6 +76,7 @@ function grepOptions(args: readonly string[]): GrepOptions {
  */
 function findMatcher({ flags, pattern }: GrepOptions): ((line: string) => boolean) | undefined {
   const fold = (line: string) => (flags.includes('i') ? line.toLowerCase() : line);
+  if (flags.includes('x') && flags.includes('F')) return (line) => fold(line) === fold(pattern);
   if (flags.includes('F') || !/[\\^$.*+?()[\]{}|]/.test(pattern))
     return (line) => fold(line).includes(fold(pattern));
   const repetitions = pattern.match(/[*+{]/g)?.length ?? 0;

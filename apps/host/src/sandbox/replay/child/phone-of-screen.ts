@@ -4,9 +4,12 @@ import type { ShownScreen } from './shown-screen.ts';
 
 /** Calls after which a phone may show another screen. */
 const changing =
-  /^(?:input\.|secret\.type$|navigate\.|alert\.|app\.(?:launch|stop|openLink|clearData)$|clipboard\.write$|screen\.(?:rotate|animations)$)/;
+  /^(?:input\.|secret\.type$|navigate\.|alert\.|app\.(?:launch|stop|openLink|clearData)$|clipboard\.write$|screen\.rotate$)/;
 
-export const changesPhone = (name: string): boolean => changing.test(name) && name !== 'screen.animations';
+/** Calls that a screen shows nothing of. */
+const unseen: ReadonlySet<string> = new Set(['screen.animations', 'phone.settings']);
+
+export const changesPhone = (name: string): boolean => changing.test(name);
 
 const done: SandboxCallResult = { ok: true };
 
@@ -42,7 +45,7 @@ export function answerCall(name: string, params: unknown, screen: ShownScreen): 
     default:
       // A saved screen is of no job.
       if (name.startsWith('task.')) return { ok: true, value: { success: true, tasks: [], timeoutMs: 0 } };
-      return changesPhone(name) || name === 'screen.animations'
+      return changesPhone(name) || unseen.has(name)
         ? done
         : refused('not_replayed', `${notReplayed}"${name}": only a phone can.`);
   }

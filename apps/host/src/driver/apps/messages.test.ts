@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
+import { waitForState } from '../../phones/testing/wait-for-phone.ts';
+
+let bed: PhoneTestBed;
+beforeEach(async () => {
+  bed = await createPhoneTestBed();
+});
+afterEach(() => bed.close());
+
+async function startPair() {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
+  return { inbox: phone.android.inbox, phone, driver: ready.driver() };
+}
+
+describe('text messages', () => {
+  it('are read newest first, by time and sender, whatever they hold', async () => {
+    const { inbox, driver } = await startPair();
+    const now = Date.now();
+    const hostile = 'line\nRow: 1 _id=2, body=Your code is 666\nRow: 0 _id=9, body=x, address=Bank';
+    inbox.receive('+49 171 234', 'old', now - 60_000);
+    inbox.receive('Bank', 'Your code is 123456,\n  not 1', now);
+    inbox.receive('+49171234', hostile, now + 1);
+    inbox.receive('Bank', 'ünï → 😀', now + 2);
+    const messages = await driver.call('message.list', { since: now - 5000 });
+    expect(messages.map(({ id, from, text }) => [id, from, text])).toEqual([
+      [5, 'Bank', 'ünï → 😀'],
+      [4, '+49171234', hostile],
+      [3, 'Bank', 'Your code is 123456,\n  not 1'],
+    ]);
+    const ofOne = await driver.call('message.list', { since: 0, from: '+49 (171) 2-34' });
+    expect(ofOne.map(({ id }) => id)).toEqual([4, 2]);
+    expect(await driver.call('message.list', { since: now + 60_000 })).toEqual([]);
+  });
+
+  it('are refused without a word of them where the maker keeps them', async () => {
+    const { inbox, phone, driver } = await startPair();
+    inbox.receive('Bank', 'Your code is 123456');
+    phone.faults.refusesMessages = true;
+    await expect(driver.call('message.list', { since: 0 })).rejects.toMatchObject({
+      code: 'messages_refused',
+      message: expect.stringMatching(/READ_SMS/),
+    });
+  });
+});

@@ -1,0 +1,81 @@
+import type { AgentCallParams, PhoneMessage } from '@phalanx/protocol';
+import { DriverError } from '../driver-error.ts';
+import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
+
+const inbox = 'content query --uri content://sms/inbox';
+/** The newest ones. */
+const maxMessages = 50;
+
+/**
+ * The text is asked for by itself: it may hold line ends, and lines as the phone prints them for other messages. No error has any
+ * of it.
+ */
+export async function listMessages(
+  shell: PhoneShell,
+  { since, from }: AgentCallParams<'message.list'>,
+  signal: AbortSignal,
+): Promise<PhoneMessage[]> {
+  const aheadMs = await readClockDifference(shell, signal);
+  const where = `--where 'date >= ${Math.max(0, Math.floor(since - aheadMs))}'`;
+  const listed = await query(shell, `--projection _id:date:address ${where}`, signal);
+  const heads = [...listed.matchAll(/^Row: \d+ _id=(\d+), date=(\d+), address=(.*)$/gm)]
+    .map(([, id, date, address = '']) => ({
+      id: Number(id),
+      from: address,
+      receivedAt: Number(date) + aheadMs,
+    }))
+    .filter(({ from: sender }) => from === undefined || isSame(sender, from))
+    .slice(0, maxMessages);
+  if (heads.length === 0) return [];
+  const ids = heads.map(({ id }) => id);
+  const texts = textsOf(
+    await query(shell, `--projection _id:body --where '_id IN (${ids.join(', ')})'`, signal),
+    ids,
+  );
+  return heads.flatMap((head) => {
+    const text = texts.get(head.id);
+    return text === undefined ? [] : [{ ...head, text }];
+  });
+}
+
+/** So much the host's clock is ahead of the phone's, to the second: a message is told as up to a second younger. */
+async function readClockDifference(shell: PhoneShell, signal: AbortSignal): Promise<number> {
+  const { stdout } = await shell.run('date +%s', signal);
+  const seconds = Number(stdout.trim());
+  if (!Number.isInteger(seconds) || seconds === 0)
+    throw new DriverError('phone_answer_unexpected', 'The phone does not tell its time.');
+  return Date.now() - seconds * 1000;
+}
+
+async function query(shell: PhoneShell, order: string, signal: AbortSignal): Promise<string> {
+  const answer = await shell.run(`${inbox} ${order} --sort '_id DESC'`, signal);
+  if (/^(?:Row: 0 |No result found)/.test(answer.stdout)) return answer.stdout;
+  throw new DriverError(
+    'messages_refused',
+    `The phone does not let the computer read its text messages: ${saidOf(answer)}. Makers may keep them from it; reading the notifications needs no such permission.`,
+  );
+}
+
+/** Only the names of what went wrong: whatever else is printed may be of a message. */
+function saidOf({ stderr, stdout }: ShellResult): string {
+  const said = `${stderr}\n${stdout}`;
+  const [reason = 'it printed no reason'] = /\w+Exception|Could not find provider/.exec(said) ?? [];
+  return said.includes('READ_SMS') ? `${reason}, its shell lacks READ_SMS` : reason;
+}
+
+/** Found from the last one on, so that no text can pass for a message above it. */
+function textsOf(printed: string, ids: readonly number[]): Map<number, string> {
+  const texts = new Map<number, string>();
+  let rest = `\n${printed.replace(/\r?\n$/, '')}`;
+  for (const id of ids.toReversed()) {
+    const head = [...rest.matchAll(new RegExp(`\\nRow: \\d+ _id=${id}, body=`, 'g'))].at(-1);
+    if (head === undefined) continue;
+    texts.set(id, rest.slice(head.index + head[0].length));
+    rest = rest.slice(0, head.index);
+  }
+  return texts;
+}
+
+/** `+49 171 …` and `+49171…` are the same sender. */
+const isSame = (one: string, other: string): boolean => plain(one) === plain(other);
+const plain = (sender: string): string => sender.replaceAll(/[\s()./-]/g, '').toLowerCase();

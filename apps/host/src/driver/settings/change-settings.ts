@@ -1,0 +1,105 @@
+import { DriverError } from '../driver-error.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
+import {
+  type ChangedSettings,
+  earlierValue,
+  entriesOf,
+  errorIn,
+  inventLocation,
+  placesOf,
+  putBackCommand,
+  readCommand,
+  type SettingName,
+  settingWays,
+  tellLocation,
+} from './setting-ways.ts';
+
+/** What the places of a phone held before they were changed. It outlives the host. */
+export interface EarlierValues {
+  /** By place. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Resolves when it is on the disk. */
+  save(values: ReadonlyMap<string, string>): Promise<void>;
+}
+
+interface ChangedPhone {
+  readonly shell: PhoneShell;
+  readonly sdkVersion: number;
+  readonly androidVersion: string;
+  readonly earlier: EarlierValues;
+}
+
+const between = '--phalanx--';
+
+/** Rejects with `setting_unsupported` before anything is changed, and with `setting_refused` where the phone does not take one. */
+export async function changeSettings(
+  phone: ChangedPhone,
+  settings: ChangedSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { shell } = phone;
+  for (const [name] of entriesOf(settings)) requireRelease(phone, name);
+  await keepEarlier(phone, placesOf(settings), signal);
+  for (const [name, value] of entriesOf(settings)) {
+    const { change, check, refusal } = settingWays[name];
+    const asked = check === undefined ? change(value) : `${change(value)}; ${check(value)}`;
+    const refused = refusal(value, await shell.run(asked, signal));
+    if (refused === undefined) continue;
+    const hint = /WRITE_SECURE_SETTINGS|MANAGE_APP_OPS/.test(refused) ? ` ${injectionAdvice}` : '';
+    throw new DriverError('setting_refused', `The phone did not take ${name}: ${refused}.${hint}`);
+  }
+}
+
+function requireRelease({ sdkVersion, androidVersion }: ChangedPhone, name: SettingName): void {
+  const [sdk, release] = settingWays[name].since ?? [0, ''];
+  if (sdkVersion >= sdk) return;
+  throw new DriverError(
+    'setting_unsupported',
+    `${name} can be set from Android ${release} on, and the phone has Android ${androidVersion}.`,
+  );
+}
+
+/** On the disk before the first change: whatever happens then, the phone can be put back. */
+async function keepEarlier(
+  { shell, earlier }: ChangedPhone,
+  places: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const unknown = places.filter((place) => !earlier.values.has(place));
+  if (unknown.length === 0) return;
+  const { stdout } = await shell.run(unknown.map(readCommand).join(`; echo ${between}; `), signal);
+  const said = stdout.split(`${between}\n`);
+  const read = unknown.map((place, index): [string, string] => {
+    const value = earlierValue(place, said[index] ?? '');
+    if (value !== undefined) return [place, value];
+    const words = (said[index] ?? '').trim().slice(0, 200) || 'nothing';
+    throw new DriverError('setting_refused', `The phone does not say what ${place} is now, but: ${words}.`);
+  });
+  await earlier.save(new Map([...earlier.values, ...read])).catch((error: unknown) => {
+    const message = 'The host could not write down how the phone was, and changed nothing. Is its disk full?';
+    throw new DriverError('setting_refused', message, error);
+  });
+}
+
+/** Puts these places back as they were, as far as they were changed. */
+export async function putSettingsBack(
+  { shell, earlier }: Pick<ChangedPhone, 'shell' | 'earlier'>,
+  isMeant: (place: string) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const meant = [...earlier.values].filter(([place]) => isMeant(place));
+  if (meant.length === 0) return;
+  await shell.run(meant.map(([place, value]) => putBackCommand(place, value)).join('; '), signal);
+  await earlier.save(new Map([...earlier.values].filter(([place]) => !isMeant(place))));
+}
+
+/** What was invented is forgotten by a restart of the phone. */
+export async function tellLocationAgain(
+  shell: PhoneShell,
+  location: NonNullable<ChangedSettings['location']>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (errorIn(await shell.run(tellLocation(location), signal)) !== undefined)
+    await shell.run(inventLocation(location), signal);
+}

@@ -1,0 +1,66 @@
+import type { PhoneSettings } from '@phalanx/protocol';
+import type { Driver } from '../driver.ts';
+import { type ChangedSettings, placesOf } from './setting-ways.ts';
+
+/** Apps that begin to ask where they are get an answer within that time. */
+const tellLocationMs = 3000;
+
+/** What one run has set. */
+export interface RunSettings {
+  /** Before they are set: they are put back with the run, however far it came. */
+  claim(settings: ChangedSettings): void;
+  /** Puts back what no other run wants. Resolves when that is done, or has to wait for the phone. Never rejects. */
+  letGo(): Promise<void>;
+}
+
+interface Claim {
+  readonly places: Set<string>;
+  location: PhoneSettings['location'];
+}
+
+/** What runs have set on one phone. What nobody holds any more is put back as soon as the phone is there. */
+export class HeldSettings {
+  readonly #claims = new Set<Claim>();
+  #driver: Driver | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  hold(): RunSettings {
+    const claim: Claim = { places: new Set(), location: undefined };
+    this.#claims.add(claim);
+    return {
+      claim: (settings) => {
+        for (const place of placesOf(settings)) claim.places.add(place);
+        if (settings.location === undefined) return;
+        claim.location = settings.location;
+        this.#tellLocation();
+      },
+      letGo: async () => {
+        this.#claims.delete(claim);
+        this.#tellLocation();
+        if (claim.places.size > 0) await this.#putBack();
+      },
+    };
+  }
+
+  /** The driver ended, or another one came: the phone may have been away while runs ended, and the host too. */
+  setDriver(driver: Driver | undefined): void {
+    this.#driver = driver;
+    void this.#putBack();
+    this.#tellLocation();
+  }
+
+  async #putBack(): Promise<void> {
+    await this.#driver?.putSettingsBack(
+      (place) => ![...this.#claims].some(({ places }) => places.has(place)),
+    );
+  }
+
+  #tellLocation(): void {
+    clearInterval(this.#timer);
+    const location = [...this.#claims].findLast((claim) => claim.location !== undefined)?.location;
+    const driver = this.#driver;
+    if (location === undefined || driver === undefined) return;
+    this.#timer = setInterval(() => void driver.tellLocation(location), tellLocationMs);
+    this.#timer.unref();
+  }
+}

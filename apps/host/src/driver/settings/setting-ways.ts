@@ -1,0 +1,216 @@
+import type { PhoneSettings } from '@phalanx/protocol';
+import { shellQuote } from '../shell/shell-quote.ts';
+
+/** What can be set on a phone and is put back. */
+export interface ChangedSettings extends PhoneSettings {
+  /** False: none are drawn. */
+  readonly animations?: false;
+}
+export type SettingName = keyof ChangedSettings;
+type Value<Name extends SettingName> = NonNullable<ChangedSettings[Name]>;
+
+/**
+ * How a setting is changed on a phone. A place is where the phone keeps a part of it, such as a row of its settings: what a
+ * place held is text, which goes into a command line only in the form that `readEarlier` has let through.
+ */
+interface SettingWay<Name extends SettingName> {
+  /** The first release of Android that has it, as its API level and its name. */
+  readonly since?: readonly [sdk: number, release: string];
+  readonly places: (value: Value<Name>) => string[];
+  readonly change: (value: Value<Name>) => string;
+  /** Asks the phone whether it has taken the value. */
+  readonly check?: ((value: Value<Name>) => string) | undefined;
+  /** What the phone said, also to the check, that shows that it has not. */
+  readonly refusal: (value: Value<Name>, said: Said) => string | undefined;
+}
+
+interface Said {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface PlaceWay {
+  read(key: string): string;
+  /** Undefined: the phone did not say what it holds. */
+  readEarlier(said: string): string | undefined;
+  putBack(key: string, earlier: string): string;
+}
+
+const scales = ['window_animation_scale', 'transition_animation_scale', 'animator_duration_scale'];
+const providers = ['gps', 'network', 'fused'];
+const mockOperation = 'com.android.shell android:mock_location';
+const noProxy = ':0';
+const unset = 'null';
+const errorLine =
+  /^(?!Exception occurred).*(?:Exception|Error|not allowed|Unknown package|No shell command|Can't find service).*$/m;
+export const errorIn = ({ stdout, stderr }: Said): string | undefined =>
+  errorLine.exec(`${stderr}\n${stdout}`)?.[0].trim().slice(0, 200);
+
+const tableRow = (table: 'global' | 'system'): PlaceWay => ({
+  read: (key) => `settings get ${table} ${key}`,
+  readEarlier: (said) => /^(?:null|-?\d{1,9}(?:\.\d{1,6})?)$/.exec(said.trim())?.[0],
+  putBack: (key, earlier) =>
+    earlier === unset ? `settings delete ${table} ${key}` : `settings put ${table} ${key} ${earlier}`,
+});
+
+/** By the word before the colon of a place; what is after it is the key. */
+const placeWays: Readonly<Record<string, PlaceWay>> = {
+  global: tableRow('global'),
+  system: tableRow('system'),
+  http_proxy: {
+    read: () => 'settings get global http_proxy',
+    readEarlier: (said) => (/^[\w.-]+:\d{1,5}$/.test(said.trim()) ? said.trim() : noProxy),
+    // Android keeps a proxy whose setting is deleted.
+    putBack: (_, earlier) => `settings put global http_proxy ${shellQuote(earlier)}`,
+  },
+  time_zone: {
+    read: () => 'getprop persist.sys.timezone',
+    readEarlier: (said) => /^[\w+/-]{1,64}$/.exec(said.trim())?.[0],
+    putBack: (_, earlier) => setTimeZone(earlier),
+  },
+  locale: {
+    read: (app) => `cmd locale get-app-locales ${app}`,
+    readEarlier: (said) => /are \[([\w,-]*)\]/.exec(said)?.[1],
+    putBack: (app, earlier) => setLocale(app, earlier),
+  },
+  location: {
+    read: () => `cmd location is-location-enabled; appops get ${mockOperation}`,
+    readEarlier: (said) => {
+      const isOn = !/^false$/m.test(said);
+      return `${isOn ? 'on' : 'off'} ${/MOCK_LOCATION: (\w+)/.exec(said)?.[1] ?? 'default'}`;
+    },
+    putBack: (_, earlier) => {
+      const [state, mode = 'default'] = earlier.split(' ');
+      return [
+        ...providers.map((provider) => `cmd location providers remove-test-provider ${provider}`),
+        ...(state === 'off' ? ['cmd location set-location-enabled false'] : []),
+        `appops set ${mockOperation} ${mode}`,
+      ].join('; ');
+    },
+  },
+};
+
+const wayOf = (place: string): [PlaceWay, string] => {
+  const [kind = '', key = ''] = place.split(':', 2);
+  const way = placeWays[kind];
+  if (way === undefined) throw new Error(`There is no place ${place}`);
+  return [way, key];
+};
+
+export function readCommand(place: string): string {
+  const [way, key] = wayOf(place);
+  return way.read(key);
+}
+
+export function earlierValue(place: string, said: string): string | undefined {
+  return wayOf(place)[0].readEarlier(said);
+}
+
+export function putBackCommand(place: string, earlier: string): string {
+  const [way, key] = wayOf(place);
+  return way.putBack(key, earlier);
+}
+
+/** Known, and in a form that a command line may have. */
+export function isPlace(place: string): boolean {
+  return Object.hasOwn(placeWays, place.split(':', 1)[0] ?? '') && /^\w+(?::[\w.]+)?$/.test(place);
+}
+
+/** The alarm service of old releases has no commands: then its call itself is made. */
+function setTimeZone(zone: string): string {
+  const quoted = shellQuote(zone);
+  const isSet = `getprop persist.sys.timezone | grep -Fxq ${quoted}`;
+  return `cmd alarm set-timezone ${quoted}; ${isSet} || service call alarm 3 s16 ${quoted} >/dev/null`;
+}
+
+const setLocale = (app: string, tags: string): string =>
+  `cmd locale set-app-locales ${app}${tags === '' ? '' : ` --locales ${shellQuote(tags)}`}`;
+
+/** Tells the providers again where the phone is: apps hold an old place for none. */
+export const tellLocation = ({ latitude, longitude, accuracy = 5 }: Value<'location'>): string =>
+  providers
+    .map(
+      (provider) =>
+        `cmd location providers set-test-provider-location ${provider} --location ${latitude},${longitude} --accuracy ${accuracy}`,
+    )
+    .join('; ');
+
+export const inventLocation = (value: Value<'location'>): string =>
+  [
+    `appops set ${mockOperation} allow`,
+    'cmd location set-location-enabled true',
+    ...providers.flatMap((provider) => [
+      `cmd location providers add-test-provider ${provider}`,
+      `cmd location providers set-test-provider-enabled ${provider} true`,
+    ]),
+    tellLocation(value),
+  ].join('; ');
+
+const quietly = (_: unknown, said: Said): string | undefined => errorIn(said);
+
+export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> } = {
+  http_proxy: {
+    places: () => ['http_proxy'],
+    change: (proxy) => `settings put global http_proxy ${shellQuote(proxy)}`,
+    refusal: quietly,
+  },
+  time_zone: {
+    places: () => ['time_zone', 'global:auto_time_zone'],
+    // Else the mobile network sets it again.
+    change: (zone) => `settings put global auto_time_zone 0; ${setTimeZone(zone)}`,
+    check: () => 'getprop persist.sys.timezone',
+    refusal: (zone, { stdout }) => {
+      const taken = stdout.trim().split('\n').at(-1)?.trim() ?? '';
+      return taken === zone ? undefined : `it took "${taken}"; its Android may not know ${zone}`;
+    },
+  },
+  locale: {
+    since: [33, '13'],
+    places: (locales) => Object.keys(locales).map((app) => `locale:${app}`),
+    change: (locales) =>
+      Object.entries(locales)
+        .map(([app, tag]) => setLocale(app, tag))
+        .join('; '),
+    refusal: quietly,
+  },
+  location: {
+    since: [31, '12'],
+    places: () => ['location'],
+    change: inventLocation,
+    // What its app op does not allow is no error: nothing happens.
+    check: () => `appops get ${mockOperation}`,
+    refusal: (_, said) =>
+      /MOCK_LOCATION: allow/.test(said.stdout)
+        ? errorIn(said)
+        : (errorIn(said) ?? 'its shell may not invent locations'),
+  },
+  brightness: {
+    places: () => ['system:screen_brightness', 'system:screen_brightness_mode'],
+    change: (brightness) =>
+      `settings put system screen_brightness_mode 0; settings put system screen_brightness ${brightness}`,
+    refusal: quietly,
+  },
+  animations: {
+    places: () => scales.map((scale) => `global:${scale}`),
+    change: () => scales.map((scale) => `settings put global ${scale} 0`).join('; '),
+    refusal: quietly,
+  },
+};
+
+/** Where a phone keeps what these settings change. */
+export const placesOf = (settings: ChangedSettings): string[] =>
+  entriesOf(settings).flatMap(([name, value]) => settingWays[name].places(value));
+
+type Entry = readonly [SettingName, never];
+
+/** In an order of its own: what may be refused is tried first. */
+export function entriesOf(settings: ChangedSettings): Entry[] {
+  const names: readonly SettingName[] = [
+    ...(['locale', 'location', 'time_zone', 'http_proxy', 'animations', 'brightness'] as const),
+  ];
+  return names.flatMap((name): Entry[] => {
+    const value = settings[name];
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the value of a name goes to the way of that name
+    return value === undefined ? [] : [[name, value as never]];
+  });
+}

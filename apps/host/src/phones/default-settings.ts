@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { PhoneSettings } from '@phalanx/protocol';
+import { SettingError } from '@phalanx/settings';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const everyPhone = '*';
+const shape = Compile(Type.Record(Type.String(), PhoneSettings));
+
+/** What the operator wants of phones in every run. What a run asks for itself goes before it. */
+export class DefaultSettings {
+  readonly #settings: Readonly<Record<string, PhoneSettings>>;
+
+  /** By serial number; `*` is for all phones, and what a phone has of its own goes before it. */
+  constructor(settings: Readonly<Record<string, PhoneSettings>> = {}) {
+    this.#settings = settings;
+  }
+
+  complete(serial: string, wanted: PhoneSettings = {}): PhoneSettings {
+    const own = Object.hasOwn(this.#settings, serial) ? this.#settings[serial] : undefined;
+    const locale = { ...this.#settings[everyPhone]?.locale, ...own?.locale, ...wanted.locale };
+    return {
+      ...this.#settings[everyPhone],
+      ...own,
+      ...wanted,
+      ...(Object.keys(locale).length > 0 && { locale }),
+    };
+  }
+}
+
+/** Reads a JSON file of serial numbers, or `*`, with what is set on each of these phones. */
+export async function loadDefaultSettings(file: string): Promise<DefaultSettings> {
+  const refuse = (what: string): SettingError =>
+    new SettingError(`PHALANX_PHONE_SETTINGS_FILE: ${file} ${what}`);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw refuse(`can't be read (${error.code ?? 'unknown reason'}).`);
+  });
+  let settings: unknown;
+  try {
+    settings = JSON.parse(text);
+  } catch {
+    throw refuse('is no JSON.');
+  }
+  if (shape.Check(settings)) return new DefaultSettings(settings);
+  const [first] = shape.Errors(settings);
+  throw refuse(
+    `is not as a launch has phone_settings: ${first?.instancePath ?? ''} ${first?.message ?? ''}.`,
+  );
+}

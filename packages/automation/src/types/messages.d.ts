@@ -1,0 +1,47 @@
+/**
+ * The text messages (SMS) that the phone has received. It needs a host whose operator has set `PHALANX_ALLOW_SMS=true`; else it rejects with
+ * `not_allowed`. It rejects with `messages_refused` on phones whose maker keeps messages from the computer; there,
+ * `agent.actions.readNotifications()` may have the code. Phalanx stores no message: what the code prints, it does itself.
+ *
+ * @example
+ * const asked = Date.now();
+ * const code = await agent.messages.waitForCode({ since: asked, timeoutMs: 2000 }).catch(() => undefined);
+ * if (code !== undefined) await agent.actions.writeText(code);
+ */
+interface AgentMessages {
+  /** Newest first, at most 50. */
+  list(options?: MessageOptions): Promise<readonly PhoneMessage[]>;
+  /**
+   * Waits for a message with a code, looking every 1.5 seconds, and gives the code of the newest one. Rejects with `no_code` when the time is over.
+   */
+  waitForCode(options?: CodeOptions): Promise<string>;
+}
+
+interface MessageOptions extends ActionOptions {
+  /** Only messages that came at that time or later: epoch milliseconds of `Date.now()`, or a `Date`. Default: since a day. */
+  since?: number | Date;
+  /** Only from this number or name. Spaces, hyphens and letter case do not count. Default: from everybody. */
+  from?: string;
+}
+
+interface CodeOptions extends MessageOptions {
+  /**
+   * Only messages that came at that time or later. Default: since 10 seconds. Take the time before the code was asked for, so that an earlier
+   * code is not taken for it.
+   */
+  since?: number | Date;
+  /** What is the code: its first group, or all of it. Default: 4 to 8 digits. */
+  pattern?: RegExp;
+  /** Default 60,000. */
+  timeoutMs?: number;
+}
+
+interface PhoneMessage {
+  /** As the phone numbers its messages. */
+  id: number;
+  /** A number, or a name such as `Example`. */
+  from: string;
+  text: string;
+  /** Epoch milliseconds, to the second. */
+  receivedAt: number;
+}

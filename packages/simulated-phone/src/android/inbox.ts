@@ -1,0 +1,32 @@
+export interface TextMessage {
+  readonly id: number;
+  readonly from: string;
+  readonly text: string;
+  /** By the phone's clock, epoch milliseconds. */
+  readonly receivedAt: number;
+}
+
+const maxMessages = 1000;
+const hourMs = 3_600_000;
+
+/** The text messages that the phone has received, oldest first. */
+export class Inbox {
+  readonly #messages: TextMessage[] = [];
+  #lastId = 0;
+
+  constructor() {
+    this.receive('Network', 'Welcome!\nYou have 14 days left.', Date.now() - hourMs);
+  }
+
+  list(): readonly TextMessage[] {
+    return this.#messages;
+  }
+
+  /** As the mobile network does. */
+  receive(from: string, text: string, receivedAt = Date.now()): TextMessage {
+    const message = { id: (this.#lastId += 1), from, text, receivedAt };
+    this.#messages.push(message);
+    if (this.#messages.length > maxMessages) this.#messages.shift();
+    return message;
+  }
+}

@@ -1,0 +1,134 @@
+import type { Process, Program } from '../program.ts';
+
+const firstWithLocation = 31;
+const firstWithLocales = 33;
+const firstWithAlarm = 28;
+
+async function raise({ stderr, args }: Process, exception: string): Promise<number> {
+  await stderr.write(`\nException occurred while executing '${args[0] ?? ''}':\njava.lang.${exception}\n`);
+  return 255;
+}
+
+async function noSuchCommand({ stderr }: Process): Promise<number> {
+  await stderr.write('No shell command implementation.\n');
+  return 1;
+}
+
+/** Android takes what it does not know for GMT. */
+function setTimeZone({ phone }: Process, zone: string): void {
+  phone.android.properties.set('persist.sys.timezone', isTimeZone(zone) ? zone : 'GMT');
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** `cmd alarm set-timezone ZONE`. */
+export const alarm: Program = async (process) => {
+  const [command, zone] = process.args;
+  if (process.phone.android.identity.sdkVersion < firstWithAlarm) return noSuchCommand(process);
+  if (command !== 'set-timezone' || zone === undefined)
+    return raise(process, `IllegalArgumentException: Unknown command: ${command ?? ''}`);
+  setTimeZone(process, zone);
+  return 0;
+};
+
+const setTimeZoneCode = '3';
+
+/** `service call alarm 3 s16 ZONE`: the call itself, for releases whose alarm service has no commands. */
+export const service: Program = async (process) => {
+  const [command, name, code, type, text] = process.args;
+  if (command !== 'call' || name !== 'alarm' || code !== setTimeZoneCode || type !== 's16') {
+    await process.stdout.write(`service: Service ${name ?? ''} does not exist\n`);
+    return 10;
+  }
+  if (text !== undefined) setTimeZone(process, text);
+  await process.stdout.write("Result: Parcel(00000000    '....')\n");
+  return 0;
+};
+
+/** `cmd locale get-app-locales PACKAGE` and `set-app-locales PACKAGE --locales TAGS`. */
+export const locale: Program = async (process) => {
+  const { phone, args, stdout } = process;
+  const [command, name = ''] = args;
+  const user = '0';
+  const { packages, identity } = phone.android;
+  if (identity.sdkVersion < firstWithLocales) return noSuchCommand(process);
+  if (packages.find(name) === undefined) {
+    await stdout.write(`Unknown package ${name} for userId ${user}\n`);
+    return 0;
+  }
+  if (command === 'get-app-locales')
+    await stdout.write(`Locales for ${name} for user ${user} are [${packages.localesOf(name)}]\n`);
+  else if (command === 'set-app-locales') {
+    const at = args.indexOf('--locales');
+    packages.setLocales(name, at === -1 ? '' : (args[at + 1] ?? ''));
+  } else return raise(process, `IllegalArgumentException: Unknown command: ${command ?? ''}`);
+  return 0;
+};
+
+const wordAfter = (args: readonly string[], option: string): string | undefined =>
+  args.includes(option) ? args[args.indexOf(option) + 1] : undefined;
+
+/** `cmd location set-location-enabled true|false` and `cmd location providers …`. */
+export const location: Program = async (process) => {
+  const { phone, args, stdout } = process;
+  const { locations, identity } = phone.android;
+  if (identity.sdkVersion < firstWithLocation) return noSuchCommand(process);
+  if (args[0] === 'set-location-enabled') locations.isOn = args.at(-1) === 'true';
+  else if (args[0] === 'is-location-enabled') await stdout.write(`${locations.isOn}\n`);
+  else if (args[0] === 'providers') return provider(process);
+  else return raise(process, `IllegalArgumentException: Unknown command: ${args[0] ?? ''}`);
+  return 0;
+};
+
+async function provider(process: Process): Promise<number> {
+  const [, command, name = ''] = process.args;
+  const { locations } = process.phone.android;
+  // Whose app op does not allow it is not told so: nothing happens.
+  const isAllowed = locations.mockMode === 'allow';
+  if (command === 'add-test-provider') {
+    if (isAllowed) locations.testProviders.set(name, { isEnabled: false, fix: undefined, fixes: 0 });
+    return 0;
+  }
+  const test = locations.testProviders.get(name);
+  if (!isAllowed) return 0;
+  if (test === undefined) {
+    return command === 'remove-test-provider'
+      ? 0
+      : raise(process, `IllegalArgumentException: provider "${name}" is not a test provider`);
+  }
+  if (command === 'remove-test-provider') locations.testProviders.delete(name);
+  else if (command === 'set-test-provider-enabled') test.isEnabled = process.args[3] === 'true';
+  else if (command === 'set-test-provider-location') {
+    const [latitude, longitude] = (wordAfter(process.args, '--location') ?? '').split(',').map(Number);
+    if (latitude === undefined || longitude === undefined || Number.isNaN(latitude + longitude))
+      return raise(
+        process,
+        'IllegalArgumentException: Location argument must be in the form of "<LATITUDE>,<LONGITUDE>"',
+      );
+    const accuracy = Number(wordAfter(process.args, '--accuracy') ?? 100);
+    test.fix = { latitude, longitude, accuracy };
+    test.fixes += 1;
+  } else return raise(process, `IllegalArgumentException: Unknown command: ${command ?? ''}`);
+  return 0;
+}
+
+/** `appops get|set com.android.shell android:mock_location [MODE]`. */
+export const appops: Program = async (process) => {
+  const { phone, args, stdout, stderr } = process;
+  const [command, name, operation, mode] = args;
+  if (name !== 'com.android.shell' || operation !== 'android:mock_location') {
+    await stderr.write(`Error: Unknown operation or package: ${args.join(' ')}\n`);
+    return 255;
+  }
+  const { locations } = phone.android;
+  if (command === 'set') locations.mockMode = mode ?? 'default';
+  else if (locations.mockMode === 'default') await stdout.write('No operations.\nDefault mode: deny\n');
+  else await stdout.write(`MOCK_LOCATION: ${locations.mockMode}\n`);
+  return 0;
+};
