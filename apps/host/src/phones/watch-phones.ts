@@ -5,6 +5,7 @@ import { watchAdbServer } from '../adb/adb-server.ts';
 import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
+import type { RevivalPauses } from '../adb/revive.ts';
 import { type Patience, usualPatience } from '../driver/renewals.ts';
 import { HistoryFolder } from './health/history-folder.ts';
 import type { Phone } from './phone.ts';
@@ -37,6 +38,8 @@ export interface WatchPhonesOptions {
   /** Whether a phone may be restarted when nothing else helped. Default false. */
   readonly mayReboot?: boolean | undefined;
   readonly starts?: StartQueueOptions | undefined;
+  /** When adb is told to reconnect a phone that it has as offline. Default: after 5 s, then after pauses that double up to an hour. */
+  readonly revival?: RevivalPauses | undefined;
   /** Default: none is known. */
   readonly pins?: PhonePins | undefined;
   /** Which UI helper is taken. Default `auto`. */
@@ -106,8 +109,9 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
 }
 
 async function startSources(options: WatchPhonesOptions, onLink: LinkListener): Promise<LinkSource[]> {
-  const { adbServer, addresses, dataDir, log } = options;
-  const servers = adbServer === undefined ? [] : [watchAdbServer({ address: adbServer, log, onLink })];
+  const { adbServer, addresses, dataDir, log, revival } = options;
+  const servers =
+    adbServer === undefined ? [] : [watchAdbServer({ address: adbServer, log, onLink, revival })];
   if (addresses.length === 0) return servers;
   try {
     const key = await loadHostKey(dataDir);
