@@ -86,7 +86,11 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       addresses: config.phones,
       dataDir: dir,
       log,
-      rules: { minBatteryPercent: config.minBattery, maxTemperatureCelsius: config.maxTemperature },
+      rules: {
+        minBatteryPercent: config.minBattery,
+        maxTemperatureCelsius: config.maxTemperature,
+        trimBelowPercent: config.trimCaches,
+      },
       mayReboot: config.rebootPhones,
       helper: config.helper,
       pins,

@@ -59,7 +59,7 @@ export interface PhoneWatch {
   close(): Promise<void>;
 }
 
-const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0 };
+const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0, trimBelowPercent: 0 };
 
 /** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
