@@ -20,6 +20,7 @@ export function answerTo({ type, request_id }: Extract<ServerMessage, { request_
     input: '',
     apps: '[]',
     replay: '{"verdicts":[]}',
+    pairing: JSON.stringify({ id: 'phalanx-1', state: 'waiting', reason: 'Waiting.', serial: null }),
   };
   return `${JSON.stringify({ type, request_id })}\n${answers[type]}`;
 }

@@ -16,7 +16,7 @@ import { readScreen } from './screen-reader.ts';
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
 
-type PhoneQuestion = Exclude<HostQuestionType, 'replay'>;
+type PhoneQuestion = Exclude<HostQuestionType, 'replay' | 'pairing'>;
 
 type Answer<Name extends PhoneQuestion> = (
   phone: Phone,
