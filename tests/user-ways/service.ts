@@ -47,7 +47,8 @@ export class Service {
     const opened = ['--allow-private-fetch', '--allow-app-changes', '--allow-shell', '--allow-sms'].flatMap(
       (flag) => [flag, 'true'],
     );
-    const options = ['--listen', '127.0.0.1:0', '--adb-server', 'off', ...opened];
+    const adbServer = settings['PHALANX_ADB_SERVER'] ?? 'off';
+    const options = ['--listen', '127.0.0.1:0', '--adb-server', adbServer, ...opened];
     const command = ['start', '--simulated-phones', String(phones), ...options];
     const program = new Program(command, { ...env, ...settings }, { program: ['phalanx'], cwd: folder });
     try {

@@ -20,6 +20,7 @@ import type { ServerCommand } from './connection/server-message.ts';
 import { createServiceClock } from './connection/service-clock.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
+import { Pairings } from './adb/pairings.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
 import { findScrcpyServer } from './driver/video/scrcpy-file.ts';
 import { DefaultSettings, loadDefaultSettings } from './phones/default-settings.ts';
@@ -90,7 +91,11 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       addresses: config.phones,
       dataDir: dir,
       log,
-      rules: { minBatteryPercent: config.minBattery, maxTemperatureCelsius: config.maxTemperature },
+      rules: {
+        minBatteryPercent: config.minBattery,
+        maxTemperatureCelsius: config.maxTemperature,
+        trimBelowPercent: config.trimCaches,
+      },
       mayReboot: config.rebootPhones,
       helper: config.helper,
       pins,
@@ -190,6 +195,7 @@ async function connect({
     permissions,
   });
   const devices = new DeviceReporter(phones, connection, clock);
+  const pairings = new Pairings({ adbServer: config.adbServer, log });
   const replays = new ReplayAnswerer({ connection, confinement, processes: config.replayProcesses, log });
 
   const onCommand = (command: ServerCommand): void => {
@@ -200,6 +206,7 @@ async function connect({
     else if (command.type === 'runs_stored') delivery.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'replay') replays.answer(command);
+    else if (command.type === 'pairing') pairings.answer(command, connection);
     else void answerQuestion(command, { phones, connection, clock, permissions, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
@@ -227,6 +234,7 @@ async function connect({
     await launcher.close();
     if (connection.online) await settledWithin(delivery.whenEmpty(), farewellMs);
     devices.close();
+    pairings.close();
     await Promise.all([records.close(), files.close()]);
     await connection.close();
     delivery.close();

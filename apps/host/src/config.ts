@@ -68,6 +68,12 @@ const rows = {
     description: 'phones with a hotter battery rest; 0 for no limit',
     format: wholeNumber({ min: 0, max: 80, unit: '°C' }),
   }),
+  trimCaches: setting({
+    name: 'PHALANX_TRIM_CACHES',
+    default: '0',
+    description: 'phones with less free storage have the caches of their apps emptied between runs; 0: never',
+    format: wholeNumber({ min: 0, max: 90, unit: '%' }),
+  }),
   rebootPhones: setting({
     name: 'PHALANX_REBOOT_PHONES',
     default: 'false',

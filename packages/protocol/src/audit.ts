@@ -39,6 +39,7 @@ export const auditActions = {
   rename_device: 'device',
   label_device: 'device',
   label_host: 'host',
+  pair_phone: 'host',
   save_pool: 'pool',
   delete_pool: 'pool',
   touch_device: 'device',

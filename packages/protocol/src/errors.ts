@@ -97,6 +97,10 @@ export const errorTable = {
   },
   device_not_found: { status: 404, message: 'Device {device_id} was not found.' },
   host_not_found: { status: 404, message: 'Host {host_id} was not found.' },
+  pairing_not_found: {
+    status: 404,
+    message: 'Host {host_id} has no pairing {pairing_id}: it keeps one for ten minutes. Start another one.',
+  },
   share_not_found: { status: 404, message: 'There is no share of {target} with user {user_id}.' },
   run_not_found: { status: 404, message: 'Run {run_id} was not found.' },
   project_not_found: { status: 404, message: 'Project {project_id} was not found.' },
@@ -173,6 +177,10 @@ export const errorTable = {
   device_offline: {
     status: 409,
     message: 'Device {device_id} is offline: {reason}. Ask again when its state is ready.',
+  },
+  host_offline: {
+    status: 409,
+    message: 'Host {host_id} is not connected: start it, or look at its network.',
   },
   device_leased: {
     status: 409,
@@ -312,6 +320,7 @@ export const errorTable = {
     message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
   },
   host_request_failed: { status: 502, message: 'Device {device_id} did not do that: {reason}.' },
+  pairing_failed: { status: 502, message: 'Host {host_id} can pair no phone: {reason}.' },
   screen_failed: { status: 502, message: 'Device {device_id} did not show its screen: {reason}.' },
   screenshot_failed: { status: 502, message: 'Device {device_id} gave no screenshot: {reason}.' },
   storage_full: {

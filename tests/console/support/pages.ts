@@ -70,6 +70,7 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
       title: 'fleet-wall',
       open: at('/devices?view=wall&pictures=true', async (page) => page.locator('li img').nth(2).waitFor()),
     },
+    { title: 'pair', open: at('/devices', dialog('Pair a phone…', text('Show the code'))) },
     {
       title: 'launch',
       open: at('/devices', async (page) => {

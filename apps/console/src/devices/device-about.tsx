@@ -68,8 +68,12 @@ const Measured = ({ facts }: { facts: PhoneFacts }) => (
       {facts.charging === true && ', charging'}
       {facts.temperature_celsius !== null && `, ${facts.temperature_celsius} °C`}
     </dd>
+    <dt>Battery’s health</dt>
+    <dd>{batteryText(facts)}</dd>
+    <dt>Charge limit</dt>
+    <dd>{facts.charge_limit ?? 'no setting known'}</dd>
     <dt>Free storage</dt>
-    <dd>{facts.free_bytes === null ? 'unknown' : `${(facts.free_bytes / gigabyte).toFixed(1)} GB`}</dd>
+    <dd>{storageText(facts)}</dd>
     <dt>Screen</dt>
     <dd>{facts.screen}</dd>
     <dt>Wi-Fi</dt>
@@ -85,10 +89,28 @@ const Measured = ({ facts }: { facts: PhoneFacts }) => (
   </dl>
 );
 
+const inGigabytes = (bytes: number): string => `${(bytes / gigabyte).toFixed(1)} GB`;
+
+const storageText = ({ free_bytes: free, storage_bytes: all }: PhoneFacts): string => {
+  if (free === null) return 'unknown';
+  return typeof all === 'number' ? `${inGigabytes(free)} of ${inGigabytes(all)}` : inGigabytes(free);
+};
+
+const batteryText = (facts: PhoneFacts): string => {
+  const { battery_capacity_percent: capacity, battery_cycles: cycles, battery_volts: volts } = facts;
+  const parts = [
+    facts.battery_health ?? 'unknown',
+    typeof volts === 'number' ? `${volts.toFixed(2)} V` : [],
+    typeof capacity === 'number' ? `${capacity} % of its capacity` : [],
+    typeof cycles === 'number' ? `${cycles} cycles` : [],
+  ];
+  return parts.flat().join(', ');
+};
+
 const Event = ({ event: { at, kind, state, step, reason } }: { event: PhoneEvent }) => (
   <li>
     <Moment at={at} />
-    {kind === 'state' ? <DeviceStateMark state={state} /> : <b>repair: {step}</b>}
+    {kind === 'state' ? <DeviceStateMark state={state} /> : <b>repair: {step?.replace('_', ' ')}</b>}
     <span>{reason}</span>
   </li>
 );
@@ -101,6 +123,16 @@ const Facts = ({ device }: { device: Device }) => (
     </dd>
     <dt>Reason</dt>
     <dd>{device.reason}</dd>
+    {device.warnings.length > 0 && (
+      <>
+        <dt>Warnings</dt>
+        <dd>
+          {device.warnings.map(({ code, reason }) => (
+            <div key={code}>{reason}</div>
+          ))}
+        </dd>
+      </>
+    )}
     <dt>Last confirmed</dt>
     <dd>
       {device.confirmed_at === null ? 'not since the service started' : <Moment at={device.confirmed_at} />}

@@ -27,9 +27,13 @@ export const DeviceStateMark = ({ state }: { state: DeviceState }) => <Mark {...
 export const isReady = ({ state }: Pick<Device, 'state'>): boolean => state === 'ready' || state === 'busy';
 
 /** Whether somebody has to do something about it. */
-export const needsAttention = ({ state }: Pick<Device, 'state'>): boolean =>
-  ['act', 'broken', 'offline'].includes(stateLooks[state].tone);
+export const needsAttention = ({ state, warnings }: Pick<Device, 'state' | 'warnings'>): boolean =>
+  warnings.length > 0 || ['act', 'broken', 'offline'].includes(stateLooks[state].tone);
 
 /** What there is to say besides the state. */
-export const reasonShown = ({ state, reason }: Pick<Device, 'state' | 'reason'>): string =>
-  state === 'ready' ? '' : reason;
+export const reasonShown = ({
+  state,
+  reason,
+  warnings,
+}: Pick<Device, 'state' | 'reason' | 'warnings'>): string =>
+  [...(state === 'ready' ? [] : [reason]), ...warnings.map((warning) => warning.reason)].join(' ');

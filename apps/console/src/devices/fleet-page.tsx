@@ -19,6 +19,7 @@ import type { FleetSearch } from './fleet-search.ts';
 import { FleetTable } from './fleet-table.tsx';
 import { FleetWall } from './fleet-wall.tsx';
 import { NoPhones } from './no-phones.tsx';
+import { PairButton } from './pair-phone.tsx';
 import { devicesQuery } from './queries.ts';
 import { useSelected } from './use-selector.ts';
 import { SelectorFilter } from './selector-filter.tsx';
@@ -42,6 +43,7 @@ export function FleetPage() {
       actions={
         <>
           <View search={search} />
+          {selection.ids.size === 0 && <PairButton />}
           {selection.ids.size === 0 && <LaunchButton devices={devices} />}
         </>
       }

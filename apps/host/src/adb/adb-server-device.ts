@@ -12,7 +12,9 @@ import { createBackoff } from '../time/backoff.ts';
 import { anyAborted, pause, withTimeLimit } from '../time/time-limit.ts';
 import type { ListedDevice } from './device-list.ts';
 import { type AdbConnection, type LinkListener, TrackedLink } from './link.ts';
+import { revive, type RevivalPauses } from './revive.ts';
 import { leftReason, troubleReason } from './trouble-reason.ts';
+import { isNetworkName } from './wireless.ts';
 
 /**
  * A phone behind an adb server. Tango's own transport keeps every socket it ever opened until it is closed,
@@ -64,26 +66,53 @@ const steadyMs = 20_000;
 
 /** A row of the adb server's list: keeps a connection open for as long as the row says `device`. */
 export class AdbServerDevice {
-  /** As it was listed first. */
-  readonly device: ListedDevice;
   readonly #client: AdbServerClient;
   readonly #link: TrackedLink;
+  readonly #pauses: RevivalPauses | undefined;
+  /** As it was listed last. */
+  #device: ListedDevice;
   #state: ListedDevice['state'] | undefined;
   #keeping: AbortController | undefined;
+  #isReviving = false;
 
-  constructor(client: AdbServerClient, device: ListedDevice, onLink: LinkListener) {
+  constructor(
+    client: AdbServerClient,
+    device: ListedDevice,
+    { onLink, revival }: { onLink: LinkListener; revival?: RevivalPauses | undefined },
+  ) {
     this.#client = client;
-    this.device = device;
+    this.#device = device;
+    this.#pauses = revival;
     this.#link = new TrackedLink('adb-server', { name: device.serial, place: placeOf(device) }, onLink);
+  }
+
+  get device(): ListedDevice {
+    return this.#device;
+  }
+
+  /** Whether it is dialled again after its row has left the list. One that was connected was disconnected by somebody. */
+  get outlivesRow(): boolean {
+    return this.#isReviving && isNetworkName(this.#device.serial);
   }
 
   /** Takes what the list says now. */
   update(device: ListedDevice): void {
+    this.#device = device;
     if (device.state === this.#state) return;
     this.#state = device.state;
     this.#keeping?.abort(new Error(troubleReason(device)));
+    this.#isReviving = false;
     if (device.state === 'device') void this.#keepConnected(device);
     else this.#link.setStatus({ state: device.state, reason: troubleReason(device) });
+    if (device.state === 'offline') void this.#revive();
+  }
+
+  /** The server before this one had it: only a phone at USB is found by the next one itself. */
+  dial(reason: string): void {
+    this.#end('offline', reason);
+    this.#state = 'offline';
+    void this.#revive();
+    this.#isReviving = true;
   }
 
   /** The row has left the list. */
@@ -103,8 +132,29 @@ export class AdbServerDevice {
 
   #end(state: 'offline' | 'unplugged', reason: string): void {
     this.#state = undefined;
+    this.#isReviving = false;
     this.#keeping?.abort(new Error(reason));
     this.#link.setStatus({ state, reason });
+  }
+
+  async #revive(): Promise<void> {
+    const keeping = new AbortController();
+    this.#keeping = keeping;
+    const movedTo = await revive({
+      client: this.#client,
+      device: () => this.#device,
+      pauses: this.#pauses,
+      signal: keeping.signal,
+      onBegin: () => {
+        this.#isReviving = true;
+      },
+      onTry: ({ repair, next }) => {
+        const reason = troubleReason(this.#device, `${repair}, ${next}`);
+        this.#link.setStatus({ state: 'offline', reason, repair: `${repair}.` });
+      },
+    });
+    if (movedTo !== undefined && !keeping.signal.aborted)
+      this.remove(`The phone is at ${movedTo} now, and no longer at ${this.#device.serial}.`);
   }
 
   async #keepConnected(device: ListedDevice): Promise<void> {

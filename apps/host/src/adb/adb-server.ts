@@ -7,7 +7,9 @@ import { AdbServerDevice } from './adb-server-device.ts';
 import { type ListedDevice, parseDeviceList } from './device-list.ts';
 import type { LinkListener, LinkSource } from './link.ts';
 import { openTcpSocket, toByteStreams } from './tcp-socket.ts';
+import type { RevivalPauses } from './revive.ts';
 import { returnHint } from './trouble-reason.ts';
+import { isNetworkName } from './wireless.ts';
 
 const answerTimeoutMs = 5000;
 
@@ -19,6 +21,8 @@ export interface AdbServerOptions {
   readonly retryMs?: number | undefined;
   /** How often the list is read even though the server pushes it: adb before 34 forgets to push some changes. Default 2000. */
   readonly pollMs?: number | undefined;
+  /** Before a phone that stays offline is reconnected. */
+  readonly revival?: RevivalPauses | undefined;
 }
 
 /** Follows the phones of an adb server, whenever one runs at the address. */
@@ -36,17 +40,26 @@ export function watchAdbServer(options: AdbServerOptions): LinkSource {
 async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<void> {
   const { address, log, retryMs = 3000 } = options;
   const name = formatAddress(address);
+  const client = new AdbServerClient(connectorTo(address));
   let wasThere = true;
   let stranded: readonly AdbServerDevice[] = [];
+  const dialled = new Set<AdbServerDevice>();
   while (!closing.aborted) {
     const devices = new Map<bigint, AdbServerDevice>();
     const onAnswer = (): void => {
       wasThere = true;
-      for (const device of stranded) device.remove(returnReason(name, device, [...devices.values()]));
+      for (const device of stranded) {
+        const reason = returnReason(name, device, [...devices.values()]);
+        if (isListed(device, devices.values()) || !isNetworkName(device.device.serial)) device.remove(reason);
+        else {
+          device.dial(reason);
+          dialled.add(device);
+        }
+      }
       stranded = [];
     };
     try {
-      await followOnce(options, devices, closing, onAnswer);
+      await followOnce(client, { devices, dialled }, { ...options, closing, onAnswer });
     } catch (error) {
       if (wasThere && !closing.aborted)
         log.info({ adbServer: name, reason: String(error) }, 'no adb server; will keep looking');
@@ -58,29 +71,35 @@ async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<
     stranded = [...stranded, ...devices.values()];
     await pause(retryMs, closing);
   }
-  for (const device of stranded) device.remove('The host is stopping.');
+  for (const device of [...stranded, ...dialled]) device.remove('The host is stopping.');
 }
 
+const isListed = ({ device }: AdbServerDevice, devices: Iterable<AdbServerDevice>): boolean =>
+  [...devices].some((other) => other.device.serial === device.serial);
+
 /** What is to be told of a phone of the server before this one. */
-function returnReason(
-  name: string,
-  { device }: AdbServerDevice,
-  devices: readonly AdbServerDevice[],
-): string {
-  return devices.some((other) => other.device.serial === device.serial)
+function returnReason(name: string, from: AdbServerDevice, devices: readonly AdbServerDevice[]): string {
+  const { device } = from;
+  return isListed(from, devices)
     ? `The adb server at ${name} runs again. Connecting to the phone ${device.serial}.`
     : `The adb server at ${name} runs again, but does not list the phone ${device.serial}. ${returnHint(device)}`;
 }
 
+interface Known {
+  /** By the number that the server gave them. */
+  readonly devices: Map<bigint, AdbServerDevice>;
+  /** Phones on the network that are in no list now, and are dialled again. */
+  readonly dialled: Set<AdbServerDevice>;
+}
+
 /** Returns or throws when the server is gone. */
 async function followOnce(
-  options: AdbServerOptions,
-  devices: Map<bigint, AdbServerDevice>,
-  closing: AbortSignal,
-  onAnswer: () => void,
+  client: AdbServerClient,
+  known: Known,
+  options: AdbServerOptions & { closing: AbortSignal; onAnswer: () => void },
 ): Promise<void> {
-  const client = new AdbServerClient(connectorTo(options.address));
-  const apply = (list: readonly ListedDevice[]): void => applyList(client, devices, list, options.onLink);
+  const { closing, onAnswer } = options;
+  const apply = (list: readonly ListedDevice[]): void => applyList(client, known, list, options);
   const lost = new AbortController();
   const onClosing = (): void => lost.abort(new Error('The host is stopping'));
   closing.addEventListener('abort', onClosing, { once: true });
@@ -134,21 +153,30 @@ function rethrowUnless(signal: AbortSignal, error: unknown): never[] {
 
 function applyList(
   client: AdbServerClient,
-  devices: Map<bigint, AdbServerDevice>,
+  { devices, dialled }: Known,
   list: readonly ListedDevice[],
-  onLink: LinkListener,
+  options: Pick<AdbServerOptions, 'onLink' | 'revival'>,
 ): void {
   const listed = new Set(list.map(({ transportId }) => transportId));
   for (const [id, device] of devices) {
     if (listed.has(id)) continue;
     devices.delete(id);
-    device.leave();
+    if (device.outlivesRow) dialled.add(device);
+    else device.leave();
   }
+  for (const device of dialled) if (!device.outlivesRow) dialled.delete(device);
   for (const row of list) {
-    const device = devices.get(row.transportId) ?? new AdbServerDevice(client, row, onLink);
+    const known = devices.get(row.transportId) ?? takeDialled(dialled, row.serial);
+    const device = known ?? new AdbServerDevice(client, row, options);
     devices.set(row.transportId, device);
     device.update(row);
   }
+}
+
+function takeDialled(dialled: Set<AdbServerDevice>, serial: string): AdbServerDevice | undefined {
+  const device = [...dialled].find((one) => one.device.serial === serial);
+  if (device !== undefined) dialled.delete(device);
+  return device;
 }
 
 /** Asks an adb server for its list, once. */

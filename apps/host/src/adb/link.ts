@@ -26,7 +26,12 @@ export type LinkTrouble =
 
 export type LinkStatus =
   | { readonly state: 'connected'; readonly connection: AdbConnection }
-  | { readonly state: LinkTrouble; readonly reason: string };
+  | {
+      readonly state: LinkTrouble;
+      readonly reason: string;
+      /** What its source has just done to mend it. */
+      readonly repair?: string | undefined;
+    };
 
 /** One way to reach a phone: a row of an adb server's list, or a TCP address. */
 export interface Link {

@@ -1,7 +1,7 @@
 import type { ListedDevice } from './device-list.ts';
 
-/** What an operator should do about a phone in this state, in one or two sentences. */
-export function troubleReason({ state, serial, stateText, usbPath }: ListedDevice): string {
+/** What an operator should do about a phone in this state, in one or two sentences; `done` is what the host has done about it. */
+export function troubleReason({ state, serial, stateText, usbPath }: ListedDevice, done?: string): string {
   switch (state) {
     case 'unauthorized':
       return `The phone ${serial} does not know this computer yet. Confirm "Allow USB debugging" (with "Always allow") on its screen.`;
@@ -17,10 +17,12 @@ export function troubleReason({ state, serial, stateText, usbPath }: ListedDevic
       return `The phone ${serial} is in its bootloader. Restart it.`;
     case 'device':
       return `adb has a connection to the phone ${serial}.`;
-    default:
+    default: {
+      const tries = done === undefined ? '' : ` ${done}.`;
       return usbPath === undefined
-        ? `adb sees the phone ${serial} but gets no answer (${stateText}). Check that it is on this network and wireless debugging is on; ${newPort}`
-        : `adb sees the phone ${serial} but gets no answer (${stateText}). Plug it in again, or switch USB debugging off and on.`;
+        ? `adb sees the phone ${serial} but gets no answer (${stateText}).${tries} Check that it is on this network and wireless debugging is on; ${newPort}`
+        : `adb sees the phone ${serial} but gets no answer (${stateText}).${tries} Plug it in again, or switch USB debugging off and on.`;
+    }
   }
 }
 

@@ -99,7 +99,7 @@ export class DeviceReporter {
 }
 
 /** A phone in the words of the protocol. Before a phone has described itself, its texts are empty and its numbers 0. */
-function toDeviceReport({ serial, state, description }: Phone, clock: ServiceClock): DeviceReport {
+function toDeviceReport({ serial, state, description, warnings }: Phone, clock: ServiceClock): DeviceReport {
   return {
     serial,
     state: state.state,
@@ -111,6 +111,7 @@ function toDeviceReport({ serial, state, description }: Phone, clock: ServiceClo
     sdk_version: description?.sdkVersion ?? 0,
     screen_width: description?.screenWidth ?? 0,
     screen_height: description?.screenHeight ?? 0,
+    warnings: [...warnings],
   };
 }
 

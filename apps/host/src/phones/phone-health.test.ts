@@ -54,7 +54,7 @@ describe('the health of a phone', () => {
 
   it('keeps it from work while its battery is low, until it is better than the limit', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
-    const rules = { minBatteryPercent: 15, maxTemperatureCelsius: 45 };
+    const rules = { minBatteryPercent: 15, maxTemperatureCelsius: 45, trimBelowPercent: 0 };
     const watch = bed.watch({ addresses: [phone], ...quick, rules });
     const ready = await waitForState(watch, 'SIM1', 'ready');
     const letGo = ready.screen.hold();
@@ -73,6 +73,61 @@ describe('the health of a phone', () => {
     phone.android.battery.temperature = 47;
     await waitForState(watch, 'SIM1', 'resting');
     expect(ready.state.reason).toContain('47.0 °C');
+  });
+
+  it('warns of full storage and of a battery that is not well, and knows the limits of makers', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    const { android } = phone;
+    const watch = bed.watch({ addresses: [phone], ...quick });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    const codes = (): string[] => ready.warnings.map(({ code }) => code);
+    await expect.poll(() => ready.facts).toMatchObject({ battery_health: 'good', charge_limit: null });
+    expect(codes()).toEqual([]);
+    let told = 0;
+    watch.onChange(() => (told += 1));
+    android.files.cacheBytes = 75e9;
+    await expect.poll(codes).toEqual(['storage_low']);
+    expect(told).toBe(1);
+    android.battery.health = 3;
+    android.battery.extra = '  mSavedBatteryAsoc: [71]\n  mSavedBatteryUsage: [80739]\n';
+    await expect.poll(codes).toEqual(['storage_low', 'battery_overheated', 'battery_worn']);
+    expect(ready.facts).toMatchObject({ battery_capacity_percent: 71, battery_cycles: 807 });
+    expect(ready.warnings[2]?.reason).toContain('71 %');
+    android.battery.health = 2;
+    android.battery.extra = '  mSavedBatteryAsoc: -1\n';
+    android.files.cacheBytes = 0;
+    await expect.poll(codes).toEqual([]);
+    const settings: readonly [table: string, name: string, value: string, told: string][] = [
+      ['global', 'protect_battery', '0', 'off (protect_battery 0)'],
+      ['global', 'protect_battery', '1', 'on (protect_battery 1)'],
+      ['secure', 'adaptive_charging_enabled', '1', 'adaptive (adaptive_charging_enabled 1)'],
+      ['secure', 'charge_optimization_mode', '1', '80 % (charge_optimization_mode 1)'],
+    ];
+    for (const [table, name, value, limit] of settings) {
+      android.settings.findTable(table)?.set(name, value);
+      await expect.poll(() => ready.facts?.charge_limit).toBe(limit);
+    }
+    expect(ready.state.state).toBe('ready');
+  });
+
+  it('has the caches of apps emptied when the operator wants it, but not while somebody works with the phone', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    phone.android.files.cacheBytes = 75e9;
+    const rules = { minBatteryPercent: 0, maxTemperatureCelsius: 0, trimBelowPercent: 20 };
+    const watch = bed.watch({ addresses: [phone], ...quick, healthMs: 300, rules });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    const letGo = ready.screen.hold();
+    await expect.poll(() => ready.warnings).toHaveLength(1);
+    expect(ready.history.lastRepair).toBeNull();
+    letGo();
+    await waitForState(watch, 'SIM1', 'resting');
+    expect(ready.state.reason).toContain('caches');
+    await waitForState(watch, 'SIM1', 'ready');
+    expect(ready.history.lastRepair).toMatchObject({
+      step: 'trim_caches',
+      reason: 'The caches of apps were emptied. 9.0 GB were free before, 25.6 GB after.',
+    });
+    expect(ready.warnings).toEqual([]);
   });
 
   it('is repaired in steps: the helper, the connection, and a restart where that is allowed', async () => {

@@ -22,6 +22,7 @@ export class PhoneKeeper {
   readonly #links = new Set<Link>();
   readonly #tried = new WeakSet<AdbConnection>();
   #running: Promise<void> | undefined;
+  #toldRepair: LinkStatus | undefined;
   #isClosed = false;
   /** Why the last link left. */
   #leaveReason = 'The phone was just found.';
@@ -90,6 +91,9 @@ export class PhoneKeeper {
     // What made the last session fail says more than that a new connection is on its way.
     if (this.record.state.state === 'unresponsive' && best.state === 'connecting') return;
     this.record.setTrouble(phoneStateOf(best), best.reason);
+    if (best.repair === undefined || best === this.#toldRepair) return;
+    this.#toldRepair = best;
+    this.record.repair('reconnect', best.repair);
   }
 }
 

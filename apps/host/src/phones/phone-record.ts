@@ -1,4 +1,6 @@
-import type { PhoneFacts } from '@phalanx/protocol';
+import type { PhoneEvent, PhoneFacts, PhoneWarning } from '@phalanx/protocol';
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Driver } from '../driver/driver.ts';
 import { HeldMasks } from '../driver/masks/held-masks.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
@@ -12,6 +14,7 @@ import {
   type PhoneStateName,
   PhoneUnavailable,
 } from './phone.ts';
+import { warningsOf } from './phone-warnings.ts';
 import { ScreenHolder } from './screen-holder.ts';
 
 interface RecordParts {
@@ -41,6 +44,7 @@ export class PhoneRecord implements Phone {
   #driver: Driver | undefined;
   #readyReason = '';
   #facts: PhoneFacts | null = null;
+  #warnings: readonly PhoneWarning[] = [];
 
   constructor(
     identity: Pick<Phone, 'serial' | 'isIdentified'>,
@@ -78,8 +82,15 @@ export class PhoneRecord implements Phone {
     return this.#facts;
   }
 
+  get warnings(): readonly PhoneWarning[] {
+    return this.#warnings;
+  }
+
   setFacts(facts: PhoneFacts): void {
     this.#facts = facts;
+    const before = this.#warnings;
+    this.#warnings = warningsOf(facts, before);
+    if (!isDeepStrictEqual(before, this.#warnings)) this.#onChange(this);
   }
 
   now(): number {
@@ -87,7 +98,7 @@ export class PhoneRecord implements Phone {
   }
 
   /** The host does something to mend the phone. */
-  repair(step: 'helper' | 'reconnect' | 'reboot', reason: string): void {
+  repair(step: NonNullable<PhoneEvent['step']>, reason: string): void {
     const { state } = this.#state;
     this.history.add({ at: this.#now(), kind: 'repair', state, step, reason: reason.slice(0, 2000) });
   }

@@ -153,8 +153,16 @@ export class PhoneRoster {
 
   /** One that is here now under this name is another phone with the same number. */
   #awayUnder(name: string): PhoneKeeper | undefined {
-    const last = this.#lastOfName.get(name) ?? this.#identified.get(name);
+    const last = this.#lastOfName.get(name) ?? this.#identified.get(name) ?? this.#recall(name);
     return last?.record.state.state === 'ready' ? undefined : last;
+  }
+
+  /** A phone from before a restart of the host. */
+  #recall(serial: string): PhoneKeeper | undefined {
+    if (!this.#histories.knows(serial)) return undefined;
+    const keeper = this.#createKeeper(serial, true);
+    this.#identified.set(serial, keeper);
+    return keeper;
   }
 
   #createKeeper(serial: string, isIdentified: boolean): PhoneKeeper {

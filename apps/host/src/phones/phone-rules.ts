@@ -4,6 +4,8 @@ import type { PhoneFacts } from '@phalanx/protocol';
 export interface PhoneRules {
   readonly minBatteryPercent: number;
   readonly maxTemperatureCelsius: number;
+  /** With less free storage, in percent, the caches of its apps are emptied while nobody works with it. */
+  readonly trimBelowPercent: number;
 }
 
 /** A little better than the limit, so that a phone does not come and go at it. */

@@ -1,4 +1,4 @@
-import type { PhoneFacts, ReportedDeviceState } from '@phalanx/protocol';
+import type { PhoneFacts, PhoneWarning, ReportedDeviceState } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
 import type { HeldMasks } from '../driver/masks/held-masks.ts';
@@ -46,6 +46,8 @@ export interface Phone {
   readonly history: Pick<PhoneHistory, 'list' | 'lastRepair'>;
   /** Null until it was asked. */
   readonly facts: PhoneFacts | null;
+  /** What somebody should look after, by those facts. */
+  readonly warnings: readonly PhoneWarning[];
   /** Who works with the screen holds it awake. */
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Whose project declares what must not be seen holds that. */

@@ -5,6 +5,7 @@ import { watchAdbServer } from '../adb/adb-server.ts';
 import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
+import type { RevivalPauses } from '../adb/revive.ts';
 import { type Patience, usualPatience } from '../driver/renewals.ts';
 import { EarlierSettings } from './earlier-settings.ts';
 import { HistoryFolder } from './health/history-folder.ts';
@@ -40,6 +41,8 @@ export interface WatchPhonesOptions {
   /** Whether a phone may be restarted when nothing else helped. Default false. */
   readonly mayReboot?: boolean | undefined;
   readonly starts?: StartQueueOptions | undefined;
+  /** When adb is told to reconnect a phone that it has as offline. Default: after 5 s, then after pauses that double up to an hour. */
+  readonly revival?: RevivalPauses | undefined;
   /** Default: none is known. */
   readonly pins?: PhonePins | undefined;
   /** Which UI helper is taken. Default `auto`. */
@@ -61,7 +64,7 @@ export interface PhoneWatch {
   close(): Promise<void>;
 }
 
-const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0 };
+const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0, trimBelowPercent: 0 };
 
 /** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
@@ -118,8 +121,9 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
 }
 
 async function startSources(options: WatchPhonesOptions, onLink: LinkListener): Promise<LinkSource[]> {
-  const { adbServer, addresses, dataDir, log } = options;
-  const servers = adbServer === undefined ? [] : [watchAdbServer({ address: adbServer, log, onLink })];
+  const { adbServer, addresses, dataDir, log, revival } = options;
+  const servers =
+    adbServer === undefined ? [] : [watchAdbServer({ address: adbServer, log, onLink, revival })];
   if (addresses.length === 0) return servers;
   try {
     const key = await loadHostKey(dataDir);

@@ -232,6 +232,15 @@ const examples: Record<string, Example> = {
     act: () => ann.api('PUT', `/api/v2/hosts/${host.hostId}/labels`, { body: { labels: { city: 'x' } } }),
     action: 'label_host',
   },
+  startPairing: {
+    act: async () => {
+      host.requestHabit = 'answer';
+      const reply = await ann.api('POST', `/api/v2/hosts/${host.hostId}/pairings`);
+      host.requestHabit = 'silent';
+      return reply;
+    },
+    action: 'pair_phone',
+  },
   putPool: {
     act: () => ann.api('PUT', '/api/v2/pools/rack-3', { body: { selector: 'rack=3' } }),
     action: 'save_pool',

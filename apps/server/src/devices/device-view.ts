@@ -1,7 +1,7 @@
 import type { Device } from '@phalanx/protocol';
 
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
-import type { FleetDevice } from './fleet-device.ts';
+import { type FleetDevice, warningsOf } from './fleet-device.ts';
 
 /** A run that has not ended, as far as it shows at its device. */
 interface RunOnDevice {
@@ -81,6 +81,7 @@ export function deviceView(
     name: access.labels.nameOf(device),
     labels: access.labels.labelsOf(device),
     ...stateView(device, runs, { lease, running: runningText(runs, viewerId, (id) => shares.nameOf(id)) }),
+    warnings: warningsOf(stored),
     confirmed_at: device.confirmedAt,
     brand: stored.brand,
     model: stored.model,

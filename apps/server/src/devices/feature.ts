@@ -11,6 +11,7 @@ import { Fleet } from './fleet.ts';
 import { createLeaseStore } from './leases/lease-store.ts';
 import { Leases } from './leases/leases.ts';
 import { addMemberRoutes } from './member-routes.ts';
+import { addPairingRoutes } from './pairing-routes.ts';
 import { createPlacedDeviceStore } from './placed-device-store.ts';
 import { addDeviceRoutes } from './routes.ts';
 import { createShareStore } from './share-store.ts';
@@ -74,6 +75,7 @@ export function serveDevices(
   });
   addControlRoutes(app, reaching);
   addMemberRoutes(app, { access, hosts: hosts.known });
+  addPairingRoutes(app, { access, hosts: hosts.known, linked: hosts.linked });
   addLabelRoutes(app, { access, hosts: hosts.known, activeRunRows: runs.activeRunRows });
   context.hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
   context.hosts.on('hello', (link, { devices }) => fleet.report(link, devices));

@@ -1,3 +1,5 @@
+import type { PhoneWarning } from '@phalanx/protocol';
+
 import type { Availability } from './leases/held-devices.ts';
 import type { PlacedDevice } from './placed-device-store.ts';
 import type { StoredDevice } from './store.ts';
@@ -17,6 +19,10 @@ export interface FleetDevice extends Availability {
   /** Whether its host takes secrets, and hides them. */
   readonly knowsSecrets: boolean;
 }
+
+/** That its host last told of. */
+export const warningsOf = ({ warnings }: StoredDevice): PhoneWarning[] =>
+  warnings === '[]' ? [] : (JSON.parse(warnings) as PhoneWarning[]);
 
 /** A host that is sent to another server is there within this time. */
 const returnMs = 3000;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeviceReport } from '@phalanx/protocol';
+import { type DeviceReport, type PhoneWarning, phoneWarningCodes } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { Limits } from '../limits/limits.ts';
-import { deviceElsewhere, type FleetDevice, identityOf } from './fleet-device.ts';
+import { deviceElsewhere, type FleetDevice, identityOf, warningsOf } from './fleet-device.ts';
 import { type Availability, type HeldDevice, HeldDevices } from './leases/held-devices.ts';
 import type { DevicePage, PlacedDevice, PlacedDeviceStore, StateCount } from './placed-device-store.ts';
 import { type DescribedDevice, type DeviceStore, type StoredDevice, told } from './store.ts';
@@ -104,6 +104,14 @@ export class Fleet {
       const { state } = this.#availability(held);
       counts.set(state, (counts.get(state) ?? 0) + 1);
     }
+    return counts;
+  }
+
+  /** Of the devices of this server's hosts. */
+  countWarnings(): Map<PhoneWarning['code'], number> {
+    const counts = new Map(phoneWarningCodes.map((code) => [code, 0]));
+    for (const { stored } of this.#held.all())
+      for (const { code } of warningsOf(stored)) counts.set(code, (counts.get(code) ?? 0) + 1);
     return counts;
   }
 
@@ -232,6 +240,7 @@ export class Fleet {
       reason: report.reason,
       // A host's clock may be ahead; a state never begins in the future.
       since: Math.min(report.since, now),
+      warnings: JSON.stringify(report.warnings ?? []),
     };
   }
 

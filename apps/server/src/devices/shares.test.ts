@@ -57,6 +57,16 @@ const endpoints: readonly Endpoint[] = [
     [200, 200, 403, 403, 404, 403],
     call('DELETE', () => `${device()}/members/${phone.idOf('launch')}`),
   ],
+  [
+    'pairs a phone with the host',
+    [201, 404, 404, 403, 404, 403],
+    (caller) => phone.pair(caller, 'POST', 'pairings'),
+  ],
+  [
+    'reads how far a pairing is',
+    [200, 404, 404, 403, 404, 403],
+    (caller) => phone.pair(caller, 'GET', 'pairings/phalanx-1'),
+  ],
   ['lists the members of the host', [200, 404, 404, 200, 404, 200], call('GET', () => `${host()}/members`)],
   [
     'shares the host',

@@ -13,7 +13,7 @@ import { createDeviceStore, type DescribedDevice, type DeviceStore, type StoredD
 const described = (serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice => ({
   ...{ owner_id: 'u', serial, host_id: 'h', host_name: 'host', brand: 'Google', model: 'Pixel 9' },
   ...{ android_version: '16', sdk_version: 36, screen_width: 1080, screen_height: 2424, last_seen_at: 1 },
-  ...{ state: 'ready', reason: 'Ready for automations', since: 1 },
+  ...{ state: 'ready', reason: 'Ready for automations', since: 1, warnings: '[]' },
   ...about,
 });
 

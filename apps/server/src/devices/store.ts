@@ -226,6 +226,7 @@ const upsert = (transaction: Transaction, devices: readonly StoredDevice[]): Pro
         state: eb.ref('excluded.state'),
         reason: eb.ref('excluded.reason'),
         since: eb.ref('excluded.since'),
+        warnings: eb.ref('excluded.warnings'),
         epoch: eb.ref('excluded.epoch'),
       })),
     )

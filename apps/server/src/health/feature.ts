@@ -18,6 +18,7 @@ export function openHealth(
     hosts: () => hosts.size,
     activeRuns: () => runs.activeRuns.size,
     devices: () => devices.fleet.countByState(),
+    warnings: () => devices.fleet.countWarnings(),
     faults: () => faults.active,
     limits,
     connections: () => connections.open,

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
+import { deviceReport } from '../testing/host-wire.ts';
 import { TestServer } from '../testing/test-server.ts';
 
 it('the figures have names that Prometheus takes: a counter is a total, and nothing else is', async () => {
@@ -16,4 +17,21 @@ it('the figures have names that Prometheus takes: a counter is a total, and noth
     'webhook_messages{state="outbox"} 0',
   ])
     expect(text).toContain(`phalanx_${line}`);
+});
+
+it('devices that somebody should look after are counted, and tell of it', async () => {
+  const server = await TestServer.start();
+  onTestFinished(() => server.dispose());
+  const warning = { code: 'storage_low' as const, reason: 'Less than 10 % of the storage is free.' };
+  const { host } = await server.connectHost({ serials: ['full', 'well'] });
+  host.send({ type: 'devices', devices: [deviceReport('full', { warnings: [warning] })] });
+  const count = async (): Promise<string | undefined> => {
+    const { text } = await server.api('GET', '/metrics');
+    return /phalanx_device_warnings\{code="storage_low"\} (\d+)/.exec(text)?.[1];
+  };
+  await expect.poll(count).toBe('1');
+  const { body } = await server.api('GET', '/api/v2/devices');
+  expect(body['devices']).toMatchObject([{ warnings: [warning] }, { warnings: [] }]);
+  host.send({ type: 'devices', devices: [deviceReport('full')] });
+  await expect.poll(count).toBe('0');
 });

@@ -11,6 +11,8 @@ export interface Figures {
   activeRuns: () => number;
   /** Devices by state. */
   devices: () => Promise<ReadonlyMap<string, number>>;
+  /** Devices of this server's hosts by what somebody should look after. */
+  warnings: () => ReadonlyMap<string, number>;
   /** Connections of callers and hosts. */
   connections: () => number;
   limits: Limits;
@@ -174,6 +176,14 @@ export function createMetrics(figures: Figures): Metrics {
   registry.registerMetric(gauge('phalanx_runs_active', 'Runs that have not ended', figures.activeRuns));
   registry.registerMetric(
     gaugeBy({ name: 'phalanx_devices', help: 'Devices by state', label: 'state', read: figures.devices }),
+  );
+  registry.registerMetric(
+    gaugeBy({
+      name: 'phalanx_device_warnings',
+      help: "Devices of this server's hosts by what somebody should look after",
+      label: 'code',
+      read: async () => figures.warnings(),
+    }),
   );
   registry.registerMetric(faultsByPart(figures));
   registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));

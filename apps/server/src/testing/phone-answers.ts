@@ -24,6 +24,7 @@ export function answerTo({ type, request_id }: Extract<ServerMessage, { request_
     file: 'stored',
     apps: '[]',
     replay: '{"verdicts":[]}',
+    pairing: JSON.stringify({ id: 'phalanx-1', state: 'waiting', reason: 'Waiting.', serial: null }),
   };
   return `${JSON.stringify({ type, request_id })}\n${answers[type]}`;
 }

@@ -11,6 +11,7 @@ import { Type, type Static } from 'typebox';
 
 import { ReportedDeviceState } from '../phones/device-states.ts';
 import { PhoneSettings } from '../phones/phone-settings.ts';
+import { PhoneWarning } from '../phones/phone-health.ts';
 import { HostAnswerHeader, HostQuestion } from './host-questions.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { logLevels } from '../runs/logs.ts';
@@ -69,6 +70,8 @@ export const DeviceReport = Type.Object({
   sdk_version: Type.Integer(),
   screen_width: Type.Integer(),
   screen_height: Type.Integer(),
+  /** Missing: none. */
+  warnings: Type.Optional(Type.Array(PhoneWarning, { maxItems: 20 })),
 });
 export type DeviceReport = Static<typeof DeviceReport>;
 

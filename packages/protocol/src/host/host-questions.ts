@@ -89,6 +89,18 @@ export const hostQuestions = {
   /** The apps that are installed. Answer: JSON of `PhoneApps`. */
   apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
   /**
+   * Of no phone: `serial` is empty. With a password, have the ADB server wait for a phone that scans a code with both; without, how far
+   * that is. Answer: JSON of a `Pairing`, or of null for one that is not known.
+   */
+  pairing: {
+    since: 9,
+    asks: {
+      name: Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$' }),
+      password: Type.Union([Type.String({ pattern: '^[A-Za-z0-9]{8,100}$' }), Type.Null()]),
+    },
+    maxAnswerBytes: 16 * 1024,
+  },
+  /**
    * Of no phone: `serial` is empty. Replay saved screens with a project's code, as far as the time reaches. Asked of hosts
    * whose `hello` has `replays`. Answer: JSON of a `HostReplayAnswer`.
    */

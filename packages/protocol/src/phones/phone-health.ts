@@ -5,6 +5,26 @@ import { EpochMs } from '../ids.ts';
 
 const orNull = <Of extends Parameters<typeof Type.Union>[0][number]>(of: Of) => Type.Union([of, Type.Null()]);
 
+export const phoneWarningCodes = [
+  'storage_low',
+  'battery_overheated',
+  'battery_cold',
+  'battery_dead',
+  'battery_overvoltage',
+  'battery_failed',
+  'battery_worn',
+] as const;
+
+/** What somebody should look after, though the phone still works. */
+export const PhoneWarning = Type.Object(
+  {
+    code: Type.Enum(phoneWarningCodes),
+    reason: Type.String({ maxLength: 500, description: 'What is the matter and what to do' }),
+  },
+  { title: 'PhoneWarning' },
+);
+export type PhoneWarning = Static<typeof PhoneWarning>;
+
 /** How a phone is, from time to time. */
 export const PhoneFacts = Type.Object(
   {
@@ -13,6 +33,31 @@ export const PhoneFacts = Type.Object(
     temperature_celsius: orNull(Type.Number({ description: "The battery's" })),
     charging: orNull(Type.Boolean()),
     free_bytes: orNull(Type.Number({ description: 'Room for apps and files' })),
+    storage_bytes: Type.Optional(orNull(Type.Number({ description: 'Of which `free_bytes` are free' }))),
+    battery_health: Type.Optional(
+      orNull(
+        Type.Enum(['good', 'overheated', 'dead', 'overvoltage', 'failed', 'cold'], {
+          description: "Android's word for it",
+        }),
+      ),
+    ),
+    battery_volts: Type.Optional(orNull(Type.Number())),
+    battery_capacity_percent: Type.Optional(
+      orNull(
+        Type.Number({
+          description: 'What is left of the capacity that it had when new, where its maker tells',
+        }),
+      ),
+    ),
+    battery_cycles: Type.Optional(orNull(Type.Number({ description: 'Where its maker tells' }))),
+    charge_limit: Type.Optional(
+      orNull(
+        Type.String({
+          maxLength: 100,
+          description: "Its maker's setting that spares the battery, as it is now; null where none is known",
+        }),
+      ),
+    ),
     screen: Type.Enum(['on', 'locked', 'off']),
     wifi_address: orNull(Type.String({ maxLength: 100 })),
     uptime_seconds: orNull(Type.Number()),
@@ -27,8 +72,8 @@ export const PhoneEvent = Type.Object(
     at: EpochMs,
     kind: Type.Enum(['state', 'repair']),
     state: DeviceState,
-    /** `helper`, `reconnect` or `reboot`; null for a change of state. */
-    step: orNull(Type.Enum(['helper', 'reconnect', 'reboot'])),
+    /** Null for a change of state. */
+    step: orNull(Type.Enum(['helper', 'reconnect', 'reboot', 'trim_caches'])),
     reason: Type.String({ maxLength: 2000 }),
   },
   { title: 'PhoneEvent' },

@@ -14,6 +14,7 @@ import { jobRoutes } from './work/jobs.ts';
 import { labelRoutes, poolRoutes } from './fleet/labels.ts';
 import { launchRoutes } from './work/launches.ts';
 import { logRoutes } from './work/logs.ts';
+import { pairingRoutes } from './fleet/pairings.ts';
 import { projectRoutes } from './projects/projects.ts';
 import { groupRoutes } from './records/record-groups.ts';
 import { recordRoutes } from './records/records.ts';
@@ -45,6 +46,7 @@ const routeGroups = [
   deviceControlRoutes,
   deviceMemberRoutes,
   hostRoutes,
+  pairingRoutes,
   runTaskRoutes,
   projectRoutes,
   secretRoutes,

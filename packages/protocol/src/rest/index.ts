@@ -13,6 +13,7 @@ export * from './health.ts';
 export * from './help.ts';
 export * from './work/jobs.ts';
 export * from './fleet/labels.ts';
+export * from './fleet/pairings.ts';
 export * from './work/launches.ts';
 export * from './work/logs.ts';
 export * from './records/records.ts';

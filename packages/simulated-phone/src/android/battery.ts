@@ -4,6 +4,10 @@ export class Battery {
   level = 100;
   /** Degrees Celsius. */
   temperature = 27.1;
+  /** BatteryManager.BATTERY_HEALTH_…: 2 is good. */
+  health = 2;
+  /** Lines that its maker adds to `dumpsys battery`. */
+  extra = '';
   #isPlugged = true;
   readonly #onUnplugged: () => void;
 

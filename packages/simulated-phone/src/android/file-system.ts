@@ -26,6 +26,8 @@ export class FileSystem implements SyncFiles {
     '/system/bin',
     ...writableRoots,
   ]);
+  /** What apps keep to be faster, which Android may delete. */
+  cacheBytes = 0;
   readonly #capacityBytes: number;
   readonly #findBoot: () => Boot;
 
@@ -80,8 +82,14 @@ export class FileSystem implements SyncFiles {
 
   /** Of the whole storage, as Android tells it. */
   get storage(): { readonly sizeBytes: number; readonly freeBytes: number } {
-    const freeBytes = this.#capacityBytes - this.usedBytes;
+    const freeBytes = this.#capacityBytes - this.usedBytes - this.cacheBytes;
     return { sizeBytes: systemBytes + this.#capacityBytes, freeBytes };
+  }
+
+  /** Deletes caches until so much is free, or none is left. */
+  trimCaches(wantedFreeBytes: number): void {
+    const missing = Math.max(0, wantedFreeBytes - this.storage.freeBytes);
+    this.cacheBytes = Math.max(0, this.cacheBytes - missing);
   }
 
   readFile(path: string): Buffer {

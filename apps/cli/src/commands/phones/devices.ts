@@ -70,5 +70,8 @@ const row = (device: Device, all: readonly Device[]): Record<string, string> => 
   ...(all.some(({ labels }) => labelsText(labels) !== '')
     ? { labels: labelsText(device.labels) || '-' }
     : {}),
+  ...(all.some(({ warnings }) => warnings.length > 0)
+    ? { warnings: device.warnings.map(({ code }) => code).join(', ') || '-' }
+    : {}),
   reason: device.reason,
 });

@@ -8,6 +8,7 @@ import { type Command, Option } from 'commander';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { repeated } from '../../repeated.ts';
+import { addPairCommand } from './pair-phone.ts';
 
 interface CheckFlags {
   readonly app: string[];
@@ -16,9 +17,10 @@ interface CheckFlags {
   readonly json?: true;
 }
 
-/** `phalanx phone check`: how each way to the screen does on one phone, side by side. */
+/** `phalanx phone`, with `pair`, and `check`: how each way to the screen does on one phone, side by side. */
 export function addPhoneCommand(program: Command): void {
-  const phone = program.command('phone').description('look at one phone without a server');
+  const phone = program.command('phone').description('check one phone, or pair one with a host');
+  addPairCommand(phone);
   phone
     .command('check')
     .description(

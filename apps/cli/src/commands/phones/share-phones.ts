@@ -22,7 +22,7 @@ interface Shared {
   findId: (api: ApiClient, text: string) => Promise<string>;
 }
 
-const listHosts = (api: ApiClient): Promise<Host[]> =>
+export const listHosts = (api: ApiClient): Promise<Host[]> =>
   readAll(
     (query) => api.call(hostRoutes.list, { query }),
     (page) => page.hosts,

@@ -38,8 +38,13 @@ export class HistoryFolder {
     }
   }
 
+  /** Whether the host had a phone with this serial number before it started. */
+  knows(serial: string): boolean {
+    return this.#before.has(nameOf(serial));
+  }
+
   historyOf(serial: string): PhoneHistory {
-    const name = `${createHash('sha256').update(serial).digest('hex').slice(0, 32)}.json`;
+    const name = nameOf(serial);
     return new PhoneHistory(this.#before.get(name), (events) => {
       this.#unwritten.set(name, events);
       this.#writing ??= this.#write();
@@ -81,3 +86,6 @@ export class HistoryFolder {
     await rename(`${path}.tmp`, path);
   }
 }
+
+const nameOf = (serial: string): string =>
+  `${createHash('sha256').update(serial).digest('hex').slice(0, 32)}.json`;

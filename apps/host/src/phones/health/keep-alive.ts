@@ -1,22 +1,11 @@
-import type { PhoneFacts } from '@phalanx/protocol';
-
 import { DriverError } from '../../driver/driver-error.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
 import type { UiBackend } from '../../driver/ui-backend.ts';
 import { follow, pause, withTimeLimit } from '../../time/time-limit.ts';
-import { askPhone } from '../ask-phone.ts';
 import type { PhoneRecord } from '../phone-record.ts';
 import { type PhoneRules, reasonToRest } from '../phone-rules.ts';
-
-// One trip and six short processes.
-const question = [
-  'cat /proc/uptime',
-  'dumpsys battery',
-  'dumpsys power | grep mWakefulness=',
-  'dumpsys window policy | grep showing=',
-  'df /data',
-  'ip -f inet addr show wlan0 2>/dev/null',
-].join('; ');
+import { sampleFacts } from './sample-facts.ts';
+import { trimCaches } from './trim-caches.ts';
 
 /** `helper`: the phone answers but its UI helper doesn't. `phone`: nothing answers. */
 type ProbeResult = 'alive' | 'helper' | 'phone';
@@ -140,6 +129,7 @@ async function checkHealth({ phone, shell, backend, rules, isBusy }: HealthCheck
   const reason = reasonToRest(facts, rules, isResting);
   if (reason !== undefined) phone.rest(reason);
   else if (isResting) phone.endRest();
+  if (!isBusy()) await trimCaches({ phone, shell, rules });
   if (isBusy() || facts.screen === 'off') return;
   const onTimeout = (): Error =>
     new Error('The UI helper says that it is well, and does nothing that it is asked for.');
@@ -178,28 +168,4 @@ async function answers(ask: () => Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Asks a phone how it is. What it does not tell is null. */
-async function sampleFacts(shell: PhoneShell, now: () => number): Promise<PhoneFacts> {
-  const { stdout } = await askPhone(shell, (signal) => shell.run(question, signal));
-  const find = (form: RegExp): string | undefined => form.exec(stdout)?.[1];
-  const number = (form: RegExp, unit = 1): number | null => {
-    const text = find(form);
-    return text === undefined ? null : Number(text) * unit;
-  };
-  const isAwake = find(/mWakefulness=(\w+)/) === 'Awake';
-  const isLocked = find(/showing=(true|false)/) === 'true';
-  return {
-    sampled_at: now(),
-    battery_percent: number(/^\s*level: (\d{1,3})\s*$/m),
-    temperature_celsius: number(/^\s*temperature: (-?\d{1,4})\s*$/m, 0.1),
-    charging: /(?:AC|USB|Wireless|Dock) powered: /.test(stdout)
-      ? /(?:AC|USB|Wireless|Dock) powered: true/.test(stdout)
-      : null,
-    free_bytes: number(/^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%\s+\/data/m, 1024),
-    screen: isAwake ? (isLocked ? 'locked' : 'on') : 'off',
-    wifi_address: find(/inet (\d[\d.]+)\//) ?? null,
-    uptime_seconds: number(/^(\d+(?:\.\d+)?) \d/m),
-  };
 }

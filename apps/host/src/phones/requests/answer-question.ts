@@ -20,7 +20,7 @@ import { nextWallFrame } from './wall-camera.ts';
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
 
-type PhoneQuestion = Exclude<HostQuestionType, 'replay'>;
+type PhoneQuestion = Exclude<HostQuestionType, 'replay' | 'pairing'>;
 
 type Answer<Name extends PhoneQuestion> = (
   phone: Phone,

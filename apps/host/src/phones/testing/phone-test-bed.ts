@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
 import { helperPackages } from '../../driver/uiautomator2/install-helper.ts';
 import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
+import { type ScriptedAdbServer, startScriptedAdbServer } from './scripted-adb-server.ts';
 
 type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
 
@@ -20,6 +21,7 @@ export interface PhoneTestBed {
   /** Debian's adbd in the file system of that folder, before the phone. */
   startRealAdbd(phone: SimulatedPhone, root: string): Promise<RealAdbd>;
   startAdb(port?: number): Promise<AdbServerFixture>;
+  startScriptedAdb(): Promise<ScriptedAdbServer>;
   watch(options: Partial<WatchPhonesOptions>): PhoneWatch;
   close(): Promise<void>;
 }
@@ -45,6 +47,11 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
     async startAdb(port) {
       const adb = await startAdbServer(port);
       endings.push(() => adb.stop());
+      return adb;
+    },
+    async startScriptedAdb() {
+      const adb = await startScriptedAdbServer(dataDir);
+      endings.push(() => adb.close());
       return adb;
     },
     watch(options) {

@@ -175,6 +175,8 @@ interface DeviceTable {
   reason: string;
   /** When the state began. */
   since: EpochMs;
+  /** JSON of the `PhoneWarning`s. */
+  warnings: string;
   /** Null: no connection of its host has reported it. */
   epoch: number | null;
 }

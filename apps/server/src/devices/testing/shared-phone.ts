@@ -174,6 +174,13 @@ export class SharedPhone {
     return Array.isArray(body['logs']) ? body['logs'].map((entry) => stringAt(entry, 'message')) : [];
   }
 
+  async pair(caller: Caller, method: 'GET' | 'POST', path: string): Promise<ApiReply> {
+    this.host.requestHabit = 'answer';
+    const reply = await this.api(caller)(method, `/api/v2/hosts/${this.host.hostId}/${path}`);
+    this.host.requestHabit = 'silent';
+    return reply;
+  }
+
   async screenshot(caller: Caller): Promise<ApiReply> {
     const asked = this.host.waitFor('screenshot').then(({ request_id }) => {
       this.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'screenshot', request_id })}\n`));

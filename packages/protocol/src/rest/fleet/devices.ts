@@ -5,7 +5,7 @@ import { DeviceState } from '../../phones/device-states.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { NodeInspection } from '../../phones/node-inspection.ts';
 import { PhoneApps } from '../../phones/phone-apps.ts';
-import { PhoneHealth } from '../../phones/phone-health.ts';
+import { PhoneHealth, PhoneWarning } from '../../phones/phone-health.ts';
 import { JsonObject, success, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 import { DeviceRole, UserName } from '../access/shares.ts';
@@ -40,6 +40,9 @@ export const Device = Type.Object(
     state: DeviceState,
     reason: Type.String({ description: 'The state in a sentence that says what to do' }),
     since: EpochMs,
+    warnings: Type.Array(PhoneWarning, {
+      description: 'What somebody should look after; the phone takes launches all the same',
+    }),
     confirmed_at: Type.Union([EpochMs, Type.Null()], {
       description: 'When its host last confirmed it as ready',
     }),

@@ -8,14 +8,14 @@ const battery = ({ android }: Phone) => `Current Battery Service state:
   Wireless powered: false
   Max charging current: 500000
   status: ${android.battery.isPlugged ? 2 : 3}
-  health: 2
+  health: ${android.battery.health}
   present: true
   level: ${android.battery.level}
   scale: 100
   voltage: 4320
   temperature: ${Math.round(android.battery.temperature * 10)}
   technology: Li-ion
-`;
+${android.battery.extra}`;
 
 /** One record a notification, in the words of NotificationRecord.dump; of texts the lengths alone, unless they are asked for. */
 function notifications({ android }: Phone, args: readonly string[]): string {

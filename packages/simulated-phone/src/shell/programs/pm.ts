@@ -114,12 +114,23 @@ const clear: Program = async (process) => {
   return isKnown ? 0 : 1;
 };
 
+const trimCaches: Program = async ({ phone, args, stderr }) => {
+  const [wanted] = args;
+  if (wanted === undefined) {
+    await stderr.write('Error: no size specified\n');
+    return 1;
+  }
+  phone.android.files.trimCaches(Number(wanted));
+  return 0;
+};
+
 const commands: ReadonlyMap<string, Program> = new Map([
   ['path', path],
   ['list', list],
   ['resolve-activity', resolveActivity],
   ['uninstall', uninstall],
   ['clear', clear],
+  ['trim-caches', trimCaches],
   ['install', install],
   ['install-create', installCreate],
   ['install-write', installWrite],

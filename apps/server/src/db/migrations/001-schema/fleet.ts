@@ -11,6 +11,7 @@ export const createFleet = (db: Kysely<unknown>): Promise<void> =>
       brand ${text} not null, model ${text} not null, android_version ${text} not null,
       sdk_version bigint not null, screen_width bigint not null, screen_height bigint not null,
       last_seen_at bigint not null, state ${text} not null, reason ${text} not null, since bigint not null,
+      warnings ${text} not null default '[]',
       epoch bigint, constraint device_owner_serial unique (owner_id, serial))`,
     'create index device_host on device (owner_id, host_id)',
     'create index device_owner_id on device (owner_id, id)',

@@ -1,0 +1,77 @@
+import { AdbServerClient } from '@yume-chan/adb';
+
+import { createBackoff } from '../time/backoff.ts';
+import { pause, withTimeLimit } from '../time/time-limit.ts';
+import type { ListedDevice } from './device-list.ts';
+import { findConnectAddress, isNetworkName } from './wireless.ts';
+
+export interface RevivalPauses {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+// adb lists each phone that comes as offline for some seconds. An hour at last, so that a phone which is away for good costs little.
+const usualPauses: RevivalPauses = { firstMs: 5000, lastMs: 3_600_000 };
+/** adb itself gives a phone on the network ten seconds. */
+const answerTimeoutMs = 15_000;
+
+export interface Revival {
+  readonly client: AdbServerClient;
+  /** The row as it is listed now; one on the network may have left the list. */
+  readonly device: () => ListedDevice;
+  readonly pauses?: RevivalPauses | undefined;
+  /** Told before each try: it may take the row out of the list. */
+  readonly onBegin: () => void;
+  /** Told after each try: what was done, and when it is done again. */
+  readonly onTry: (told: { readonly repair: string; readonly next: string }) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Has an adb server reconnect a phone, after growing pauses, until the signal aborts. Returns early with the address where it found a phone that has moved. */
+export async function revive(revival: Revival): Promise<string | undefined> {
+  const { device, pauses = usualPauses, onBegin, onTry, signal } = revival;
+  const backoff = createBackoff(pauses);
+  await pause(backoff.nextMs(), signal);
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    onBegin();
+    const at = new Date().toISOString().slice(11, 19);
+    const { address, objection } = await reconnect(revival);
+    if (signal.aborted) return undefined;
+    if (objection === undefined && address !== device().serial) return address;
+    const nextMs = backoff.nextMs();
+    onTry({
+      repair: `adb was told to reconnect it at ${at} UTC (try ${attempt})${objection === undefined ? '' : `: ${objection}`}`,
+      next: `next try in ${formatPause(nextMs)}`,
+    });
+    await pause(nextMs, signal);
+  }
+  return undefined;
+}
+
+/** A phone on the network has to be dialled anew: adb 29 forgets one that it is told to reconnect. */
+async function reconnect({ client, device, signal }: Revival): Promise<{ address: string; objection?: string }> {
+  const { serial, transportId } = device();
+  const onTimeout = (): Error => new Error(`adb did not answer in ${answerTimeoutMs / 1000} s`);
+  let address = serial;
+  try {
+    await withTimeLimit({ timeoutMs: answerTimeoutMs, signals: [signal], onTimeout }, async () => {
+      if (!isNetworkName(serial)) return await client.reconnectDevice({ transportId });
+      // What is not in its list can't be disconnected, which is no trouble.
+      await client.wireless.disconnect(serial).catch(() => {});
+      address = await findConnectAddress(client, serial);
+      await client.wireless.connect(address).catch(allowConnected);
+    });
+    return { address };
+  } catch (error) {
+    return { address, objection: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function allowConnected(error: unknown): void {
+  if (!(error instanceof AdbServerClient.AlreadyConnectedError)) throw error;
+}
+
+function formatPause(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}

@@ -1,0 +1,37 @@
+import type { AdbServerClient } from '@yume-chan/adb';
+
+export const connectService = '_adb-tls-connect._tcp';
+export const pairingService = '_adb-tls-pairing._tcp';
+
+/** A phone that an adb server sees by mDNS. */
+export interface WirelessService {
+  /** `adb-SERIAL-xxxxxx` of one that can be connected, any of one that waits for its pairing. */
+  readonly name: string;
+  readonly type: string;
+  /** With its port. */
+  readonly address: string;
+}
+
+/** Whether adb dials the phone with this name, rather than having it at USB or as an emulator. */
+export const isNetworkName = (serial: string): boolean => /:\d+$|\._tcp\.?$/.test(serial);
+
+/** Rejects where the server has no mDNS, as adb before release 30. */
+export async function listWirelessServices(client: AdbServerClient): Promise<WirelessService[]> {
+  const services = await client.mDns.getServices();
+  return services.map(({ name, service, address }) => ({
+    name,
+    // Some releases end it with a dot.
+    type: service.replace(/\.$/, ''),
+    address,
+  }));
+}
+
+/** Where a phone on the network is now: wireless debugging has another port after each restart. */
+export async function findConnectAddress(client: AdbServerClient, serial: string): Promise<string> {
+  const services = await listWirelessServices(client).catch(() => []);
+  const host = hostOf(serial);
+  const found = services.filter(({ type, address }) => type === connectService && hostOf(address) === host);
+  return found.find(({ address }) => address === serial)?.address ?? found[0]?.address ?? serial;
+}
+
+const hostOf = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf(':')));

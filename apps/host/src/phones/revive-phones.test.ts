@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
+import type { ScriptedAdbServer } from './testing/scripted-adb-server.ts';
+import { waitForPhone, waitForState } from './testing/wait-for-phone.ts';
+
+let bed: PhoneTestBed;
+let adb: ScriptedAdbServer;
+beforeEach(async () => {
+  bed = await createPhoneTestBed();
+  adb = await bed.startScriptedAdb();
+});
+afterEach(async () => {
+  await bed.close();
+});
+
+const revival = { firstMs: 100, lastMs: 400 };
+
+/** A phone that answers to a later reconnection only. */
+function answerAt(attempt: number, take: () => void): (request: string) => string {
+  let attempts = 0;
+  return () => {
+    attempts += 1;
+    if (attempts === attempt) take();
+    return 'reconnecting';
+  };
+}
+
+it('a phone at USB that adb has as offline from the start is reconnected until it answers, which its history tells', async () => {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  const row = adb.plug({ serial: 'SIM1', state: 'offline', usb: '1-4', phone });
+  adb.answers.set(
+    'host-transport-id:1:reconnect',
+    answerAt(5, () => {
+      row.state = 'device';
+      adb.tell();
+    }),
+  );
+  const watch = bed.watch({ adbServer: adb.address, revival });
+  const offline = await waitForPhone(watch, ({ state }) => state.reason.includes('(try 4)'));
+  expect(offline.state).toMatchObject({
+    state: 'offline',
+    reason: expect.stringMatching(
+      /gets no answer \(offline\).* adb was told to reconnect it at .* UTC \(try 4\), next try in .* Plug it in again/,
+    ),
+  });
+  await waitForState(watch, 'SIM1', 'ready');
+  expect(watch.phones()).toHaveLength(1);
+  expect(adb.requests.filter((request) => request.endsWith(':reconnect'))).toHaveLength(5);
+});
+
+it('a phone of before a restart of the host keeps its history while it is offline', async () => {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  const row = adb.plug({ serial: 'SIM1', state: 'device', usb: '1-4', phone });
+  const first = bed.watch({ adbServer: adb.address, revival });
+  const before = (await waitForState(first, 'SIM1', 'ready')).history.list();
+  await first.close();
+  row.state = 'offline';
+  const watch = bed.watch({ adbServer: adb.address, revival });
+  const offline = await waitForPhone(watch, ({ history }) => history.lastRepair !== null);
+  expect(offline.isIdentified).toBe(true);
+  expect(offline.history.list().slice(0, before.length)).toEqual(before);
+  expect(offline.history.lastRepair).toMatchObject({
+    kind: 'repair',
+    step: 'reconnect',
+    state: 'offline',
+    reason: expect.stringContaining('adb was told to reconnect'),
+  });
+  row.state = 'device';
+  adb.tell();
+  await waitForState(watch, 'SIM1', 'ready');
+  expect(watch.phones()).toEqual([offline]);
+});
+
+it('a phone on the network is disconnected and connected, also after it has left the list', async () => {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  const listed = { serial: '192.168.1.20:5555', usb: undefined, phone };
+  const row = adb.plug({ ...listed, state: 'device' });
+  const watch = bed.watch({ adbServer: adb.address, revival });
+  const ready = await waitForState(watch, 'SIM1', 'ready');
+  adb.answers.set('host:disconnect:', () => {
+    adb.unplug(row.serial);
+    return 'disconnected 192.168.1.20:5555';
+  });
+  let attempts = 0;
+  adb.answers.set('host:connect:', () => {
+    attempts += 1;
+    if (attempts < 3) return "failed to connect to '192.168.1.20:5555': No route to host";
+    adb.plug({ ...listed, state: 'device' });
+    return 'connected to 192.168.1.20:5555';
+  });
+  row.state = 'offline';
+  adb.tell();
+  await expect.poll(() => ready.state.reason).toContain('No route to host');
+  await waitForState(watch, 'SIM1', 'ready');
+  expect(watch.phones()).toEqual([ready]);
+  expect(adb.requests.filter((request) => request.startsWith('host:connect:'))).toHaveLength(3);
+});
+
+it('a phone whose port has changed is found again by mDNS', async () => {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  adb.services = [
+    ['adb-SIM2-vWgJpq', '_adb-tls-connect._tcp', '192.168.1.21:37001'],
+    ['adb-SIM1-Xk3uVa', '_adb-tls-connect._tcp', '192.168.1.20:41235'],
+  ];
+  adb.plug({ serial: '192.168.1.20:39999', state: 'offline', phone });
+  adb.answers.set('host:disconnect:', () => {
+    adb.unplug('192.168.1.20:39999');
+    return 'disconnected';
+  });
+  adb.answers.set('host:connect:192.168.1.20:41235', () => {
+    adb.plug({ serial: '192.168.1.20:41235', state: 'device', phone });
+    return 'connected to 192.168.1.20:41235';
+  });
+  const watch = bed.watch({ adbServer: adb.address, revival });
+  await waitForState(watch, 'SIM1', 'ready');
+  expect(watch.phones()).toHaveLength(1);
+});
+
+it('a phone that somebody disconnects stays away', async () => {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  adb.plug({ serial: '192.168.1.20:5555', state: 'device', phone });
+  const watch = bed.watch({ adbServer: adb.address, revival });
+  await waitForState(watch, 'SIM1', 'ready');
+  adb.unplug('192.168.1.20:5555');
+  const away = await waitForState(watch, 'SIM1', 'offline');
+  expect(away.state.reason).toContain('adb disconnected it');
+  expect(adb.requests.filter((request) => request.startsWith('host:connect:'))).toEqual([]);
+});
