@@ -311,6 +311,7 @@ export const errorTable = {
     status: 500,
     message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
   },
+  app_not_allowed: { status: 403, message: 'Device {device_id} did not do that: {reason}.' },
   host_request_failed: { status: 502, message: 'Device {device_id} did not do that: {reason}.' },
   screen_failed: { status: 502, message: 'Device {device_id} did not show its screen: {reason}.' },
   screenshot_failed: { status: 502, message: 'Device {device_id} gave no screenshot: {reason}.' },

@@ -81,13 +81,16 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
   const [revoked, setRevoked] = useState<Token>();
   return (
     <>
-      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Phones', 'Last used', 'Expires']} hasActions>
+      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Phones', 'Apps', 'Last used', 'Expires']} hasActions>
         {tokens.map((token) => (
           <tr key={token.id}>
             <td title={token.name}>{token.name}</td>
             <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
             <td className={styles['quiet']} title={phonesOf(token)}>
               {phonesOf(token)}
+            </td>
+            <td className={styles['quiet']} title={appsOf(token)}>
+              {appsOf(token)}
             </td>
             <td className={styles['quiet']}>
               {token.last_used_at === null ? (
@@ -121,12 +124,18 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
 const phonesOf = ({ selector, max_phones: most }: Token): string =>
   [selector ?? 'all', ...(most === null ? [] : [`${most} a launch`])].join(' · ');
 
+const appsOf = ({ apps }: Token): string => apps?.join(', ') ?? 'all';
+
+/** As people write a list: with commas, spaces, or both. */
+const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
+
 function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
   const [selector, setSelector] = useState('');
   const [most, setMost] = useState('');
+  const [apps, setApps] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>(
     scopes.filter((one) => !['host', 'admin'].includes(one)),
   );
@@ -138,6 +147,7 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         ...{ name, scopes: [...chosen], expires_at: Date.now() + Number(days) * dayMs },
         ...(selector.trim() === '' ? {} : { selector: selector.trim() }),
         ...(most.trim() === '' ? {} : { max_phones: Number(most) }),
+        ...(wordsIn(apps).length === 0 ? {} : { apps: wordsIn(apps) }),
       };
       setSecret((await call('POST /api/v2/tokens', { body })).secret);
       await queries.invalidateQueries({ queryKey: ['tokens'] });
@@ -195,6 +205,12 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         hint="Empty: any number."
         value={most}
         onChange={setMost}
+      />
+      <TextField
+        label="Only apps"
+        hint="Such as com.example.shop, com.example.bank.*. Empty: all. With apps, the token also starts no shell and no installation."
+        value={apps}
+        onChange={setApps}
       />
       <Field label="Expires after">
         {(attributes) => (

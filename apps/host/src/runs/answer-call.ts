@@ -12,7 +12,7 @@ import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { RunFiles } from './files/run-files.ts';
 import type { SandboxHooks } from '../sandbox/index.ts';
-import { callPhone } from '../phones/call-phone.ts';
+import { callPhone, type CalledPhone } from '../phones/call-phone.ts';
 import type { RunAccount } from './run-account.ts';
 import { requirePermission, type RunPermissions } from './run-permissions.ts';
 import type { RunSecrets } from './run-secrets.ts';
@@ -27,7 +27,7 @@ interface Answerers {
   files: Pick<RunFiles, 'attach'>;
   film: Pick<RunFilm, 'touched'> | undefined;
   tasks: Pick<RunTasks, 'calls'>;
-  phone: { serial: string; deviceId: string };
+  phone: CalledPhone;
 }
 
 type Calls<Names extends AgentCallName> = {

@@ -1,8 +1,9 @@
-import type { ScreenMask } from '@phalanx/protocol';
+import type { AppLimit, ScreenMask } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { RunFilm } from '../film/run-film.ts';
 import type { SpooledLog } from '../logs/spooled-log.ts';
+import type { CalledPhone } from '../phones/call-phone.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { RunFiles } from './files/run-files.ts';
@@ -20,10 +21,9 @@ import type { RunTasks } from './run-tasks.ts';
 const startTimeoutMs = 9000;
 
 /** One run to execute. */
-export interface RunTask {
+export interface RunTask extends CalledPhone {
   job: SandboxJob;
-  deviceId: string;
-  serial: string;
+  appLimit: AppLimit | undefined;
   masks: readonly ScreenMask[];
   secrets: RunSecrets;
 }

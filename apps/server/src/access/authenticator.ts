@@ -31,9 +31,9 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
     scopes: new Set(token.scopes),
     projectIds: token.projectIds === null ? null : new Set(token.projectIds),
     phones:
-      token.selector === null && token.maxPhones === null
+      token.selector === null && token.maxPhones === null && token.apps === null
         ? null
-        : { selector: token.selector, most: token.maxPhones },
+        : { selector: token.selector, most: token.maxPhones, apps: token.apps },
     expiresAt: token.expiresAt,
   };
 }

@@ -21,6 +21,7 @@ describe.each(engines)('in %s', (engine) => {
             projectIds: null,
             selector: null,
             maxPhones: null,
+    apps: null,
             parentId: null,
             createdAt: 0,
             expiresAt: null,

@@ -49,7 +49,7 @@ const every = (routes: Readonly<Record<string, RouteContract>>, rule: Rule): [Ro
 const mcpEndpoint = { method: 'POST', path: '/mcp' } as const;
 
 /**
- * What a token that is limited to phones may do. An endpoint without a row is closed to it: a new endpoint reaches no phone
+ * What a token that is limited to phones, or to apps on them, may do. An endpoint without a row is closed to it: a new endpoint reaches no phone
  * by such a token before somebody has thought of it.
  */
 const rules = new Map<string, Rule>(
@@ -70,6 +70,7 @@ const rules = new Map<string, Rule>(
       [deviceRoutes.apps, phoneOfPath],
       [deviceRoutes.screenshot, phoneOfPath],
       ...every(deviceControlRoutes, phoneOfPath),
+      [deviceControlRoutes.live, phoneOfLiveView],
       [launchRoutes.launch, phonesOfLaunch],
       [launchRoutes.launchDirect, phoneOfDirect],
       [launchRoutes.stopAll, phoneOfDirect],
@@ -106,7 +107,7 @@ export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) =
     if (!request.hasPrincipal || request.principal.phones === null) return;
     if (ruleOf(request) === undefined || known === undefined)
       throw ApiError.of('forbidden', {
-        reason: 'A token that is limited to phones may not use this endpoint',
+        reason: 'A token that is limited to phones or apps may not use this endpoint',
       });
   });
   app.addHook('preHandler', async (request) => {
@@ -144,11 +145,18 @@ async function requirePhone(asked: Asked, id: string): Promise<void> {
 
 function itself({ request, principal }: Asked): void {
   if (textAt(partOf(request, 'params'), 'id') === principal.tokenId) return;
-  throw ApiError.of('forbidden', { reason: 'A token that is limited to phones revokes only itself' });
+  throw ApiError.of('forbidden', { reason: 'A token that is limited to phones or apps revokes only itself' });
 }
 
 function phoneOfPath(asked: Asked): Promise<void> {
   return requirePhone(asked, textAt(partOf(asked.request, 'params'), 'id'));
+}
+
+/** All who watch a phone are shown the same pictures, of whatever is in front. */
+async function phoneOfLiveView(asked: Asked): Promise<void> {
+  if (asked.limit.apps !== null)
+    throw ApiError.of('forbidden', { reason: 'A token that is limited to apps watches no live view' });
+  await phoneOfPath(asked);
 }
 
 function phoneOfBody(asked: Asked): Promise<void> {
@@ -172,7 +180,7 @@ async function requireLaunchable(asked: Asked, ids: readonly string[]): Promise<
 async function phoneOfQuery(asked: Asked): Promise<void> {
   const device = await asked.devices.fleet.find(textAt(partOf(asked.request, 'query'), 'device_id'));
   if (device !== undefined && reaches(asked, device)) return;
-  const reason = 'A token that is limited to phones lists the runs of one of its phones: give device_id';
+  const reason = 'A token that is limited to phones or apps lists the runs of one of its phones: give device_id';
   throw ApiError.of('forbidden', { reason });
 }
 

@@ -44,8 +44,8 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
 
   addRoute(app, accessRoutes.createToken, async ({ principal, body, auditEvent }) => {
     const onMade = ({ id, name, user_id, ...token }: Token): void => {
-      const { scopes, project_ids, selector, max_phones, expires_at } = token;
-      const details = { user_id, scopes, project_ids, selector, max_phones, expires_at };
+      const { scopes, project_ids, selector, max_phones, apps, expires_at } = token;
+      const details = { user_id, scopes, project_ids, selector, max_phones, apps, expires_at };
       auditEvent.on({ type: 'token', id, name }, [user_id], details);
     };
     const { token, secret } = await createToken({ store, clock, limits, onMade }, principal, body);

@@ -28,6 +28,8 @@ export interface StoredToken {
   selector: string | null;
   /** On so many one launch with it may start. */
   maxPhones: number | null;
+  /** The only apps that it may use there; null: all. */
+  apps: string[] | null;
   createdAt: number;
   expiresAt: number | null;
   lastUsedAt: number | null;
@@ -57,6 +59,7 @@ function toToken(row: TokenRow): StoredToken {
     projectIds: row.project_ids === null ? null : parseList(row.project_ids),
     selector: row.selector,
     maxPhones: row.max_phones,
+    apps: row.apps === null ? null : parseList(row.apps),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
@@ -74,6 +77,7 @@ function toRow(token: NewToken): TokenRow {
     project_ids: token.projectIds === null ? null : JSON.stringify(token.projectIds),
     selector: token.selector,
     max_phones: token.maxPhones,
+    apps: token.apps === null ? null : JSON.stringify(token.apps),
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: null,

@@ -31,6 +31,7 @@ export function tokenView(token: StoredToken): Token {
     project_ids: token.projectIds,
     selector: token.selector,
     max_phones: token.maxPhones,
+    apps: token.apps,
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: token.lastUsedAt,
@@ -91,6 +92,10 @@ function selectorOf({ selector, device_ids: ids }: TokenRequest): string | null 
   }
 }
 
+/** In one order: equal limits are equal texts. */
+const appsOf = ({ apps }: TokenRequest): string[] | null =>
+  apps === undefined ? null : [...new Set(apps)].toSorted();
+
 async function ownerOf(store: AccessStore, request: TokenRequest, principal: Principal): Promise<string> {
   const userId = request.user_id ?? principal.userId;
   if (userId === principal.userId) return userId;
@@ -135,6 +140,7 @@ export async function createToken(
     projectIds,
     selector: selectorOf(request),
     maxPhones: request.max_phones ?? null,
+    apps: appsOf(request),
     userId,
     name: requireName(request.name),
     createdAt: now,

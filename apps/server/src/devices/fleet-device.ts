@@ -16,6 +16,8 @@ export interface FleetDevice extends Availability {
   readonly isReturning: boolean;
   /** Whether its host takes secrets, and hides them. */
   readonly knowsSecrets: boolean;
+  /** Whether its host keeps callers and runs to the apps of their token. */
+  readonly knowsAppLimits: boolean;
 }
 
 /** A host that is sent to another server is there within this time. */
@@ -45,6 +47,7 @@ export function deviceElsewhere(row: PlacedDevice, here: string, nowMs: number):
     epoch: null,
     isReturning,
     knowsSecrets: false,
+    knowsAppLimits: false,
   };
   if (isConnected && !isSeen)
     return { ...identityOf(row), ...offline, reason: unseen(row), since: row.opened_at ?? nowMs };
@@ -59,6 +62,7 @@ const ofOtherServer = (row: PlacedDevice): FleetDevice => ({
   confirmedAt: row.state === 'ready' ? row.renewed_at : null,
   isReturning: false,
   knowsSecrets: row.knows_secrets === 1,
+  knowsAppLimits: row.knows_app_limits === 1,
 });
 
 const withoutHost = ({ host_name: name }: StoredDevice): string =>

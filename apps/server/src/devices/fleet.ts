@@ -250,7 +250,7 @@ export class Fleet {
 
   #viewHeld(held: HeldDevice): FleetDevice {
     const { stored, confirmedAt, link } = held;
-    const { epoch, knowsSecrets } = link;
+    const { epoch, knowsSecrets, knowsAppLimits } = link;
     return {
       ...identityOf(stored),
       ...this.#availability(held),
@@ -258,6 +258,7 @@ export class Fleet {
       epoch,
       isReturning: false,
       knowsSecrets,
+      knowsAppLimits,
     };
   }
 

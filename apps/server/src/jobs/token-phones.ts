@@ -7,12 +7,13 @@ const limits = Compile(
   Type.Object({
     selector: Type.Union([Type.String(), Type.Null()]),
     most: Type.Union([Type.Integer(), Type.Null()]),
+    apps: Type.Union([Type.Array(Type.String()), Type.Null()]),
   }),
 );
 
 /** The limit of the token, as rows of jobs and schedules keep it: equal limits are equal texts. */
 export const limitOf = ({ phones }: Principal): string | null =>
-  phones === null ? null : JSON.stringify({ selector: phones.selector, most: phones.most });
+  phones === null ? null : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
 
 export const readLimit = (json: string | null): PhoneLimit | null =>
   json === null ? null : limits.Parse(JSON.parse(json));

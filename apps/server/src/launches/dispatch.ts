@@ -6,11 +6,12 @@ import type { Clock } from '../clock.ts';
 import type { Transaction } from '../db/database.ts';
 import { EpochOver } from '../db/epochs.ts';
 import type { Write } from '../db/group-commit.ts';
-import type { OnlineDevice } from '../devices/online-devices.ts';
+import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { boundedList } from '../http/replies/bounded-list.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import type { Principal } from '../http/principal.ts';
+import { appLimitOf, type Principal } from '../http/principal.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -25,7 +26,7 @@ import { launchMessage, type LaunchPayload } from './payload-store.ts';
 import type { BegunRun, LaunchStore, NewLaunch, NewRun } from './store.ts';
 
 export interface Dispatch {
-  launcher: Pick<Principal, 'userId' | 'tokenName'>;
+  launcher: Pick<Principal, 'userId' | 'tokenName' | 'phones'>;
   /** Null: whoever made the job of it is noted there. */
   auditEvent: AuditEvent | null;
   /** Stored in the same transaction as the only run. */
@@ -123,6 +124,7 @@ async function beginOnNewest(dispatcher: Dispatcher, plan: () => Promise<Dispatc
 
 async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRun[]> {
   const { launches, activeRuns, hosts, outbox, runLimits, clock, onCreated } = dispatcher;
+  requireKnownLimit(launch);
   const createdAt = clock.now();
   const ids = new IncreasingIds();
   const planned = launch.devices.map((on) => ({
@@ -148,6 +150,15 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   }
   onCreated(rows);
   return rows;
+}
+
+/** Throws `devices_unavailable`: a host that does not know the limit of the token would let the code use every app. */
+function requireKnownLimit({ launcher, devices }: Dispatch): void {
+  const old = devices.filter(({ device }) => !device.knowsAppLimits);
+  if (old.length === 0 || appLimitOf(launcher) === undefined) return;
+  const reason = 'its host is of an older release, which limits no token to apps: bring it up to date';
+  const names = old.map(({ device }) => `${nameOf(device)} (${reason})`);
+  throw ApiError.of('devices_unavailable', { devices: boundedList(names, ', ') });
 }
 
 function noteOf({ audit }: Dispatcher, launch: Dispatch, rows: readonly StoredRun[]): Write<void> {
@@ -233,8 +244,14 @@ const payloadOf = (launch: Dispatch): LaunchPayload => ({
     job_variables: launch.jobVariables,
     masks: [...launch.masks],
     ...(launch.film && { film: true }),
+    ...limitGiven(launch),
   },
 });
+
+function limitGiven({ launcher }: Dispatch): Pick<LaunchPayload['given'], 'app_limit'> {
+  const limit = appLimitOf(launcher);
+  return limit === undefined ? {} : { app_limit: limit };
+}
 
 const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   id: launch.id,

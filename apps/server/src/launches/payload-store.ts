@@ -1,4 +1,4 @@
-import { type LaunchSecrets, ScreenMasks, type ServerMessage } from '@phalanx/protocol';
+import { AppLimit, type LaunchSecrets, ScreenMasks, type ServerMessage } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -13,6 +13,7 @@ export const Given = Type.Object({
   job_variables: Type.Record(Type.String(), Type.Unknown()),
   masks: ScreenMasks,
   film: Type.Optional(Type.Boolean()),
+  app_limit: Type.Optional(AppLimit),
 });
 export type Given = Static<typeof Given>;
 

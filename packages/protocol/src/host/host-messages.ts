@@ -10,6 +10,7 @@
 import { Type, type Static } from 'typebox';
 
 import { ReportedDeviceState } from '../phones/device-states.ts';
+import { AppLimit } from '../phones/app-limit.ts';
 import { HostAnswerHeader, HostQuestion } from './host-questions.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { logLevels } from '../runs/logs.ts';
@@ -198,6 +199,8 @@ export const ServerMessage = Type.Union([
     secrets: Type.Optional(LaunchSecrets),
     /** Whether a film is to be made of each run. No film when absent. */
     film: Type.Optional(Type.Boolean()),
+    /** The only apps that the code may use. All when absent. From version 9 on. */
+    app_limit: Type.Optional(AppLimit),
     runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),
   }),
   /**

@@ -130,6 +130,7 @@ interface TokenTable {
   /** The only phones that it reaches; null: all of its user. */
   selector: string | null;
   max_phones: number | null;
+  apps: Json | null;
   created_at: EpochMs;
   expires_at: EpochMs | null;
   last_used_at: EpochMs | null;
@@ -211,6 +212,7 @@ interface HostSessionTable {
   ended_at: EpochMs | null;
   /** Whether it takes secrets, and hides them. */
   knows_secrets: Generated<Flag>;
+  knows_app_limits: Generated<Flag>;
   /** Whether it replays saved screens. */
   replays: Generated<Flag>;
   /** PostgreSQL's: of the host's last log entry; empty when there was none. */

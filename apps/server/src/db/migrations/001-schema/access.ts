@@ -13,7 +13,7 @@ export const createAccess = (db: Kysely<unknown>): Promise<void> =>
     `create table token (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       name ${text} not null, hash ${text} not null unique, scopes ${text} not null, project_ids ${text},
-      selector ${text}, max_phones bigint,
+      selector ${text}, max_phones bigint, apps ${text},
       created_at bigint not null, expires_at bigint, last_used_at bigint,
       parent_id ${text} references token (id) on delete cascade)`,
     `create index token_user on token (user_id)`,
