@@ -292,6 +292,11 @@ export const errorTable = {
     message:
       'More than {limit} runs of yours would be under way (PHALANX_MAX_RUNS). Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
   },
+  budget_spent: {
+    status: 429,
+    message:
+      'The token "{token}" may use {most} a day, and has used {used}. Nothing was launched. It is free again at {free_at}.',
+  },
   too_many_device_runs: {
     status: 429,
     message:

@@ -40,10 +40,13 @@ export async function callPhone<Name extends PhoneCallName>(
   const call = async (): Promise<AgentCallResult<Name>> => {
     await whenMended(phones, phone, { failed, signal });
     const driver = phone.driver();
-    return await driver.limitedTo(appLimit).call(name, params, signal).catch((error: unknown) => {
-      failed.add(driver);
-      throw error;
-    });
+    return await driver
+      .limitedTo(appLimit)
+      .call(name, params, signal)
+      .catch((error: unknown) => {
+        failed.add(driver);
+        throw error;
+      });
   };
   const result = await call().catch((error: unknown) => {
     if (!canBeRepeated(name, error)) throw error;

@@ -2,7 +2,7 @@ import { boundedCache } from '../bounded-cache.ts';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
-import type { Principal } from '../http/principal.ts';
+import type { Budget, Principal } from '../http/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
@@ -21,6 +21,11 @@ function secretOf(authorization: string): string {
   return secret;
 }
 
+function budgetOf({ id, name, runsPerDay, minutesPerDay }: StoredToken): Budget | null {
+  if (runsPerDay === null && minutesPerDay === null) return null;
+  return { tokenId: id, tokenName: name, runs: runsPerDay, minutes: minutesPerDay };
+}
+
 function principalOf(token: StoredToken, user: StoredUser): Principal {
   return {
     userId: user.id,
@@ -34,6 +39,7 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
       token.selector === null && token.maxPhones === null && token.apps === null
         ? null
         : { selector: token.selector, most: token.maxPhones, apps: token.apps },
+    budget: budgetOf(token),
     expiresAt: token.expiresAt,
   };
 }

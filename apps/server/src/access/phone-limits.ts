@@ -15,6 +15,7 @@ import {
   sessionRoutes,
   statsRoutes,
   traceRoutes,
+  usageRoutes,
 } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -56,6 +57,7 @@ const rules = new Map<string, Rule>(
   (
     [
       [accessRoutes.me, reachesNoPhone],
+      [usageRoutes.mine, reachesNoPhone],
       [accessRoutes.deleteToken, itself],
       ...every(sessionRoutes, reachesNoPhone),
       [projectRoutes.list, reachesNoPhone],
@@ -180,7 +182,8 @@ async function requireLaunchable(asked: Asked, ids: readonly string[]): Promise<
 async function phoneOfQuery(asked: Asked): Promise<void> {
   const device = await asked.devices.fleet.find(textAt(partOf(asked.request, 'query'), 'device_id'));
   if (device !== undefined && reaches(asked, device)) return;
-  const reason = 'A token that is limited to phones or apps lists the runs of one of its phones: give device_id';
+  const reason =
+    'A token that is limited to phones or apps lists the runs of one of its phones: give device_id';
   throw ApiError.of('forbidden', { reason });
 }
 

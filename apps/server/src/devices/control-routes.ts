@@ -32,10 +32,12 @@ export function addControlRoutes(
     await leases.use(device, toucher);
     note(auditEvent, device);
     auditEvent.isFrequent = true;
-    await doInput({ hosts, device, appLimit: appLimitOf(principal) }, body, toucher).catch(async (error: unknown) => {
-      await leases.requireFreeNow(device, toucher);
-      throw error;
-    });
+    await doInput({ hosts, device, appLimit: appLimitOf(principal) }, body, toucher).catch(
+      async (error: unknown) => {
+        await leases.requireFreeNow(device, toucher);
+        throw error;
+      },
+    );
     return { success: true, message: `${doneText(body)} on the device ${device.id}.` };
   });
 

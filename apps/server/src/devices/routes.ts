@@ -103,19 +103,28 @@ export function addDeviceRoutes(
     const screen = await screens.get(params.screen_id, { userId, deviceId: device.id });
     const node = { identity: identityOf(screen, Number(params.number)) };
     const question = { type: 'node', serial: device.serial, node } as const;
-    return { success: true, node: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, nodeInspection) };
+    return {
+      success: true,
+      node: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, nodeInspection),
+    };
   });
 
   addRoute(app, deviceRoutes.history, async ({ principal, params }) => {
     const { device } = await access.get(params.id, principal.userId);
     const question = { type: 'health', serial: device.serial } as const;
-    return { success: true, health: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, phoneHealth) };
+    return {
+      success: true,
+      health: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, phoneHealth),
+    };
   });
 
   addRoute(app, deviceRoutes.apps, async ({ principal, params }) => {
     const { device } = await access.get(params.id, principal.userId);
     const question = { type: 'apps', serial: device.serial } as const;
-    return { success: true, apps: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, phoneApps) };
+    return {
+      success: true,
+      apps: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, phoneApps),
+    };
   });
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {

@@ -10,6 +10,16 @@ export interface PhoneLimit {
   readonly apps: readonly string[] | null;
 }
 
+/** What a token may use in a day. */
+export interface Budget {
+  readonly tokenId: string;
+  readonly tokenName: string;
+  /** That begin; null: any number. */
+  readonly runs: number | null;
+  /** Of all its runs together; null: any number. */
+  readonly minutes: number | null;
+}
+
 /** Who makes a request, and what the token of the request allows. */
 export interface Principal {
   readonly userId: string;
@@ -22,6 +32,8 @@ export interface Principal {
   readonly projectIds: ReadonlySet<string> | null;
   /** What limits the token to phones; `null`: nothing. */
   readonly phones: PhoneLimit | null;
+  /** What the token may use in a day; `null`: anything. */
+  readonly budget: Budget | null;
   /** When the token ends, epoch ms; `null`: never. What outlives a request has to look at it again. */
   readonly expiresAt: number | null;
 }

@@ -12,6 +12,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { boundedList } from '../http/replies/bounded-list.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
+import { spendBudget } from '../limits/token-use-store.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -26,7 +27,7 @@ import { launchMessage, type LaunchPayload } from './payload-store.ts';
 import type { BegunRun, LaunchStore, NewLaunch, NewRun } from './store.ts';
 
 export interface Dispatch {
-  launcher: Pick<Principal, 'userId' | 'tokenName' | 'phones'>;
+  launcher: Pick<Principal, 'userId' | 'tokenName' | 'phones' | 'budget'>;
   /** Null: whoever made the job of it is noted there. */
   auditEvent: AuditEvent | null;
   /** Stored in the same transaction as the only run. */
@@ -136,8 +137,12 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   const sent = outbox.keepOff(launch.id);
   try {
     await launches.insert(newLaunch(launch, createdAt), planned.map(placedRun), {
-      requireRoom: (transaction) =>
-        runLimits.requireRoom(transaction, launch.launcher.userId, launch.devices),
+      requireRoom: async (transaction) => {
+        const { userId, budget } = launch.launcher;
+        await runLimits.requireRoom(transaction, userId, launch.devices);
+        const begun = { runs: launch.devices.length, now: createdAt };
+        if (budget !== null) await spendBudget(transaction, budget, begun);
+      },
       code: launch.code === null ? null : keptCode(launch.code, Object.values(launch.secrets)),
       payload: planned.some(({ epoch }) => !hosts.has(epoch)) ? payloadOf(launch) : undefined,
       note,
@@ -259,6 +264,7 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   launch_id: launch.launchId,
   fingerprint: launch.fingerprint,
   token_name: launch.launcher.tokenName,
+  budget_token: launch.launcher.budget?.tokenId ?? null,
   tree: launch.project?.files.treeId ?? null,
   parameters: keptParameters(
     { automation_parameters: launch.automationParameters, job_variables: launch.jobVariables },

@@ -30,6 +30,10 @@ const askingActivity = /\.GrantPermissionsActivity$/;
 /** Dialogs of Android itself, such as of an app that does not answer. */
 const android = 'android';
 
+/** By the names of the shared storage, and of memory cards. */
+const folderOfApp =
+  /^\/(?:sdcard|storage\/(?:emulated\/\d+|self\/primary|[0-9A-F]{4}-[0-9A-F]{4}))\/Android\/(?:data|media|obb)\/([\w.]+)(?:\/|$)/;
+
 /** The apps that somebody may use. Each `require` throws `app_not_allowed` for another one. */
 export class LimitedApps {
   readonly #limit: AppLimit;
@@ -85,14 +89,17 @@ export class LimitedApps {
 
   /** In the folders that Android keeps for the apps in the shared storage. */
   requireOwnFile(path: string): void {
-    const folder = /^\/[^.]*\/Android\/(?:data|media|obb)\/([\w.]+)(?:\/|$)/.exec(posix.normalize(path))?.[1];
+    const folder = folderOfApp.exec(posix.normalize(path))?.[1];
     if (folder === undefined || !this.has(folder))
       throw this.refusal(`${path} is in no folder of them, such as /sdcard/Android/media/PACKAGE`);
   }
 
   refusal(why: string): DriverError {
     const { token, apps } = this.#limit;
-    return new DriverError('app_not_allowed', `The token "${token}" is limited to ${apps.join(', ')}: ${why}.`);
+    return new DriverError(
+      'app_not_allowed',
+      `The token "${token}" is limited to ${apps.join(', ')}: ${why}.`,
+    );
   }
 
   #inFront(packageName: string): DriverError {

@@ -1,4 +1,9 @@
-import { appRefusalStart, type HostQuestionOf, type HostQuestionType, type PhoneApps } from '@phalanx/protocol';
+import {
+  appRefusalStart,
+  type HostQuestionOf,
+  type HostQuestionType,
+  type PhoneApps,
+} from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';

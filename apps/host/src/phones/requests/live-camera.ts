@@ -17,7 +17,11 @@ export async function nextLiveFrame(
   { known, app_limit }: HostQuestionOf<'live'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const { jpeg, capturedAt, ...frame } = await nextPicture(phone.driver().limitedTo(app_limit), known, signal);
+  const { jpeg, capturedAt, ...frame } = await nextPicture(
+    phone.driver().limitedTo(app_limit),
+    known,
+    signal,
+  );
   const head: LiveFrame = { ...frame, captured_at: clock.toService(capturedAt) };
   return Buffer.concat([
     Buffer.from(`${JSON.stringify(head)}\n`),

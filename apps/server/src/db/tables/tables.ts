@@ -31,6 +31,7 @@ export interface Database {
   user: UserTable;
   token: TokenTable;
   session: SessionTable;
+  token_use: { token_id: string; day: number; runs: number; run_ms: number };
   sign_in_link: { hash: string; token_id: string; expires_at: EpochMs };
   device: DeviceTable;
   host: HostTable;
@@ -131,6 +132,8 @@ interface TokenTable {
   selector: string | null;
   max_phones: number | null;
   apps: Json | null;
+  runs_per_day: number | null;
+  minutes_per_day: number | null;
   created_at: EpochMs;
   expires_at: EpochMs | null;
   last_used_at: EpochMs | null;

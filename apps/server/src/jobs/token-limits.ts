@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { PhoneLimit, Principal } from '../http/principal.ts';
+import type { Budget, PhoneLimit, Principal } from '../http/principal.ts';
 
 const limits = Compile(
   Type.Object({
@@ -13,7 +13,9 @@ const limits = Compile(
 
 /** The limit of the token, as rows of jobs and schedules keep it: equal limits are equal texts. */
 export const limitOf = ({ phones }: Principal): string | null =>
-  phones === null ? null : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
+  phones === null
+    ? null
+    : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
 
 export const readLimit = (json: string | null): PhoneLimit | null =>
   json === null ? null : limits.Parse(JSON.parse(json));
@@ -36,3 +38,18 @@ export function limitedSelector({
   const terms = [selector, readLimit(token_phones)?.selector ?? null].filter((one) => one !== null);
   return terms.length === 0 ? null : terms.join(',');
 }
+
+const budgets = Compile(
+  Type.Object({
+    ...{ tokenId: Type.String(), tokenName: Type.String() },
+    runs: Type.Union([Type.Integer(), Type.Null()]),
+    minutes: Type.Union([Type.Integer(), Type.Null()]),
+  }),
+);
+
+/** What the token may use in a day, as rows of jobs and schedules keep it. */
+export const keptBudget = ({ budget }: Principal): string | null =>
+  budget === null ? null : JSON.stringify(budget);
+
+export const readBudget = (json: string | null): Budget | null =>
+  json === null ? null : budgets.Parse(JSON.parse(json));
