@@ -2,9 +2,10 @@ import { boundedCache } from '../bounded-cache.ts';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
-import type { Budget, Principal } from '../http/principal.ts';
+import type { Principal } from '../http/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { Budget } from '../limits/token-use-store.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { hashTokenSecret, isDamagedSecret, isWholeSecret } from './token-secret.ts';
 

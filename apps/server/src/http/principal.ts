@@ -1,5 +1,7 @@
 import type { AppLimit, Scope } from '@phalanx/protocol';
 
+import type { Budget } from '../limits/token-use-store.ts';
+
 /** What a token may reach of its user's phones. */
 export interface PhoneLimit {
   /** Only phones that it selects; null: all. */
@@ -8,16 +10,6 @@ export interface PhoneLimit {
   readonly most: number | null;
   /** The only apps that it may use there; null: all. */
   readonly apps: readonly string[] | null;
-}
-
-/** What a token may use in a day. */
-export interface Budget {
-  readonly tokenId: string;
-  readonly tokenName: string;
-  /** That begin; null: any number. */
-  readonly runs: number | null;
-  /** Of all its runs together; null: any number. */
-  readonly minutes: number | null;
 }
 
 /** Who makes a request, and what the token of the request allows. */

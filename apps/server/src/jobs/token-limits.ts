@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { Budget, PhoneLimit, Principal } from '../http/principal.ts';
+import type { PhoneLimit, Principal } from '../http/principal.ts';
+import type { Budget } from '../limits/token-use-store.ts';
 
 const limits = Compile(
   Type.Object({

@@ -3,7 +3,16 @@ import { sql } from 'kysely';
 import type { Db, Transaction } from '../db/database.ts';
 import { textsIn } from '../db/rows.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Budget } from '../http/principal.ts';
+
+/** What a token may use in a day. */
+export interface Budget {
+  readonly tokenId: string;
+  readonly tokenName: string;
+  /** That begin; null: any number. */
+  readonly runs: number | null;
+  /** Of all its runs together; null: any number. */
+  readonly minutes: number | null;
+}
 
 /** Of a token, today. */
 export interface TokenUse {

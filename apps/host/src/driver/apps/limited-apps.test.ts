@@ -87,15 +87,17 @@ const reaching: Readonly<
   'phone.shell': { command: 'id', timeoutMs: 1000 },
   'device.info': undefined,
 };
-const refusals = Object.entries(reaching).flatMap(([name, params]) =>
-  params === undefined ? [] : [{ name, params }],
-);
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+const names = Object.keys(reaching) as (keyof typeof reaching)[];
+const refusals = names.flatMap((name) => {
+  const params = reaching[name];
+  return params === undefined ? [] : [{ name, params }];
+});
 
 describe('who is limited to an app', () => {
   it.each(refusals)('does not reach another one by $name', async ({ name, params }) => {
     await inFront(settings);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the names and parameters of the table
-    const call = limited().call(name as PhoneCallName, params as never);
+    const call = limited().call(name, params);
     await expect(call).rejects.toMatchObject({
       code: 'app_not_allowed',
       message: expect.stringContaining(`The token "agent" is limited to ${form}: `),

@@ -141,7 +141,7 @@ export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
       const tree = await calls['screen.content'](params, signal);
       await apps.requireReadable(tree.packageName, signal);
       // Of notifications and toasts nobody knows whose they are.
-      const { announced, ...own } = tree;
+      const { announced: _, ...own } = tree;
       return own;
     },
     'screen.change': calls['screen.change'],
