@@ -300,6 +300,11 @@ export const errorTable = {
     message:
       'More than {limit} runs of yours would be under way (PHALANX_MAX_RUNS). Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
   },
+  budget_spent: {
+    status: 429,
+    message:
+      'The token "{token}" may use {most} a day, and has used {used}. Nothing was launched. It is free again at {free_at}.',
+  },
   too_many_device_runs: {
     status: 429,
     message:
@@ -319,6 +324,7 @@ export const errorTable = {
     status: 500,
     message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
   },
+  app_not_allowed: { status: 403, message: 'Device {device_id} did not do that: {reason}.' },
   host_request_failed: { status: 502, message: 'Device {device_id} did not do that: {reason}.' },
   pairing_failed: { status: 502, message: 'Host {host_id} can pair no phone: {reason}.' },
   screen_failed: { status: 502, message: 'Device {device_id} did not show its screen: {reason}.' },

@@ -1,4 +1,5 @@
 export * from './phones/act.ts';
+export * from './phones/app-limit.ts';
 export * from './agent-calls.ts';
 export * from './audit.ts';
 export * from './runs/code.ts';

@@ -81,7 +81,11 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
   const [revoked, setRevoked] = useState<Token>();
   return (
     <>
-      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Phones', 'Last used', 'Expires']} hasActions>
+      <SettingsTable
+        label="Tokens"
+        columns={['Name', 'Allows', 'Phones', 'Apps', 'Today', 'Last used', 'Expires']}
+        hasActions
+      >
         {tokens.map((token) => (
           <tr key={token.id}>
             <td title={token.name}>{token.name}</td>
@@ -89,6 +93,10 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
             <td className={styles['quiet']} title={phonesOf(token)}>
               {phonesOf(token)}
             </td>
+            <td className={styles['quiet']} title={appsOf(token)}>
+              {appsOf(token)}
+            </td>
+            <td className={styles['quiet']}>{budgetOf(token)}</td>
             <td className={styles['quiet']}>
               {token.last_used_at === null ? (
                 'never'
@@ -121,12 +129,29 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
 const phonesOf = ({ selector, max_phones: most }: Token): string =>
   [selector ?? 'all', ...(most === null ? [] : [`${most} a launch`])].join(' · ');
 
+const appsOf = ({ apps }: Token): string => apps?.join(', ') ?? 'all';
+
+function budgetOf({ budget }: Token): string {
+  if (budget === null) return '';
+  const { runs_per_day: runs, minutes_per_day: minutes } = budget;
+  return [
+    ...(runs === null ? [] : [`${budget.runs_used} of ${runs} runs`]),
+    ...(minutes === null ? [] : [`${budget.minutes_used} of ${minutes} min`]),
+  ].join(' · ');
+}
+
+/** As people write a list: with commas, spaces, or both. */
+const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
+
 function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
   const [selector, setSelector] = useState('');
   const [most, setMost] = useState('');
+  const [apps, setApps] = useState('');
+  const [runs, setRuns] = useState('');
+  const [minutes, setMinutes] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>(
     scopes.filter((one) => !['host', 'admin'].includes(one)),
   );
@@ -138,6 +163,9 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         ...{ name, scopes: [...chosen], expires_at: Date.now() + Number(days) * dayMs },
         ...(selector.trim() === '' ? {} : { selector: selector.trim() }),
         ...(most.trim() === '' ? {} : { max_phones: Number(most) }),
+        ...(wordsIn(apps).length === 0 ? {} : { apps: wordsIn(apps) }),
+        ...(runs.trim() === '' ? {} : { runs_per_day: Number(runs) }),
+        ...(minutes.trim() === '' ? {} : { minutes_per_day: Number(minutes) }),
       };
       setSecret((await call('POST /api/v2/tokens', { body })).secret);
       await queries.invalidateQueries({ queryKey: ['tokens'] });
@@ -156,9 +184,9 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
       ? 'Give it a name.'
       : chosen.length === 0
         ? 'Choose what it allows.'
-        : /^\d*$/.test(most.trim())
+        : [most, runs, minutes].every((text) => /^\d*$/.test(text.trim()))
           ? undefined
-          : 'Give the number of phones in digits.';
+          : 'Give numbers in digits.';
   return (
     <ActionDialog title="New token" onClose={onClose} action="Create" reason={problem} onAct={create}>
       <TextField
@@ -195,6 +223,19 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         hint="Empty: any number."
         value={most}
         onChange={setMost}
+      />
+      <TextField
+        label="Only apps"
+        hint="Such as com.example.shop, com.example.bank.*. Empty: all. With apps, the token also starts no shell and no installation."
+        value={apps}
+        onChange={setApps}
+      />
+      <TextField label="Runs a day, at most" hint="Empty: any number." value={runs} onChange={setRuns} />
+      <TextField
+        label="Minutes of runs a day, at most"
+        hint="Of all its runs together; days end at midnight UTC. Empty: any."
+        value={minutes}
+        onChange={setMinutes}
       />
       <Field label="Expires after">
         {(attributes) => (

@@ -1,6 +1,7 @@
 import type {
   AgentCallParams,
   AgentCallResult,
+  AppLimit,
   Bounds,
   DeviceInfo,
   PhoneCallName,
@@ -12,8 +13,9 @@ import type {
 
 import { withTimeLimit, pause } from '../time/time-limit.ts';
 import { readAppFacts } from './apps/app-facts.ts';
+import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
-import { callsOf, readings } from './driver-calls.ts';
+import { type Calls, callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
 import { createScreenPictures, type PictureOrder } from './pictures/screen-pictures.ts';
@@ -71,6 +73,8 @@ export interface Driver {
    * call that changes the screen waits or runs, or the screen moves. Calls wait for a reading of it at most.
    */
   takePassingPicture(signal?: AbortSignal): Promise<TakenPicture | undefined>;
+  /** The same phone for somebody who may use these apps alone. Undefined: all of them. */
+  limitedTo(limit: AppLimit | undefined): Driver;
 }
 
 export interface DriverOptions {
@@ -99,11 +103,12 @@ export function createDriver(options: DriverOptions): Driver {
   const queue = createPhoneQueue();
   const { masks = () => [], earlier = forgottenValues() } = options;
   const screen = createMaskedScreen({ backend, shell, masks, deviceInfo });
-  const calls = callsOf({ ...options, earlier, screen, change: new ScreenChange(backend, queue) });
+  const allCalls = callsOf({ ...options, earlier, screen, change: new ScreenChange(backend, queue) });
   const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
   let pendingChanges = 0;
-  return {
+  const findHome = createHomeFinder(shell);
+  const driverOf = (calls: Calls, apps?: LimitedApps): Driver => ({
     source: backend.source,
     get pendingCalls() {
       return pendingCalls;
@@ -160,16 +165,27 @@ export function createDriver(options: DriverOptions): Driver {
       ),
     holdScreen: () => queue.holdScreen(),
     takePictureOf: (order, signal) =>
-      limited(driven, { name: 'screen.screenshot', params: order.form, signal }, (limit) =>
-        pictures.takeOf({ ...order, signal: limit }),
-      ),
+      limited(driven, { name: 'screen.screenshot', params: order.form, signal }, async (limit) => {
+        await apps?.requireShown(order.root, limit);
+        return await pictures.takeOf({ ...order, signal: limit });
+      }),
     takeLivePicture: (signal) =>
-      limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) => pictures.takeLive(limit)),
+      limited(driven, { name: 'screen.screenshot', params: {}, signal }, async (limit) => {
+        await apps?.requireFront(limit);
+        return await pictures.takeLive(limit);
+      }),
     takePassingPicture: (signal) =>
-      limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) =>
-        pictures.takePassing(() => pendingChanges > 0, limit),
-      ),
-  };
+      limited(driven, { name: 'screen.screenshot', params: {}, signal }, async (limit) => {
+        if (apps !== undefined && !(await apps.isInFront(limit))) return undefined;
+        return await pictures.takePassing(() => pendingChanges > 0, limit);
+      }),
+    limitedTo(limit) {
+      if (limit === undefined) return driverOf(calls, apps);
+      const limitedApps = new LimitedApps(limit, shell, findHome);
+      return driverOf(limitCalls(calls, limitedApps), limitedApps);
+    },
+  });
+  return driverOf(allCalls);
 }
 
 function forgottenValues(): EarlierValues {

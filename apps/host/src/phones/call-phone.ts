@@ -1,4 +1,4 @@
-import type { AgentCallParams, AgentCallResult, PhoneCallName } from '@phalanx/protocol';
+import type { AppLimit, AgentCallParams, AgentCallResult, PhoneCallName } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
 import { readings } from '../driver/driver-calls.ts';
@@ -6,6 +6,14 @@ import { DriverError } from '../driver/driver-error.ts';
 import type { Phone, PhoneStateName } from './phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 import { pause } from '../time/time-limit.ts';
+
+/** The phone of a run, and the only apps that the run may use. */
+export interface CalledPhone {
+  serial: string;
+  deviceId: string;
+  /** Undefined: all of them. */
+  appLimit?: AppLimit | undefined;
+}
 
 export interface PhoneCall<Name extends PhoneCallName> {
   name: Name;
@@ -23,7 +31,7 @@ const repairMs = 20_000;
  */
 export async function callPhone<Name extends PhoneCallName>(
   phones: PhoneWatch,
-  { serial, deviceId }: { serial: string; deviceId: string },
+  { serial, deviceId, appLimit }: CalledPhone,
   { name, params, signal }: PhoneCall<Name>,
 ): Promise<AgentCallResult<Name>> {
   const phone = phones.find(serial);
@@ -32,10 +40,13 @@ export async function callPhone<Name extends PhoneCallName>(
   const call = async (): Promise<AgentCallResult<Name>> => {
     await whenMended(phones, phone, { failed, signal });
     const driver = phone.driver();
-    return await driver.call(name, params, signal).catch((error: unknown) => {
-      failed.add(driver);
-      throw error;
-    });
+    return await driver
+      .limitedTo(appLimit)
+      .call(name, params, signal)
+      .catch((error: unknown) => {
+        failed.add(driver);
+        throw error;
+      });
   };
   const result = await call().catch((error: unknown) => {
     if (!canBeRepeated(name, error)) throw error;

@@ -11,7 +11,7 @@ import type { Driver } from '../driver/driver.ts';
 import { frameForm } from '../driver/pictures/take-picture-aside.ts';
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
-import { callPhone } from '../phones/call-phone.ts';
+import { callPhone, type CalledPhone } from '../phones/call-phone.ts';
 
 export type PictureQuality = Exclude<ScreenshotQuality, 'none'>;
 
@@ -42,14 +42,11 @@ const presets: Readonly<Record<PictureQuality, AgentCallParams<'screen.screensho
   high_quality: { format: 'jpeg', quality: 90 },
 };
 
-export function createPhoneCamera(
-  phones: PhoneWatch,
-  phone: { serial: string; deviceId: string },
-): PhoneCamera {
+export function createPhoneCamera(phones: PhoneWatch, phone: CalledPhone): PhoneCamera {
   const driver = (): Driver => {
     const found = phones.find(phone.serial);
     if (found === undefined) throw new Error(`The phone ${phone.serial} is not connected to this host.`);
-    return found.driver();
+    return found.driver().limitedTo(phone.appLimit);
   };
   return {
     holdScreen() {

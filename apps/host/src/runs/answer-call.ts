@@ -13,7 +13,7 @@ import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { RunFiles } from './files/run-files.ts';
 import type { SandboxHooks } from '../sandbox/index.ts';
-import { callPhone } from '../phones/call-phone.ts';
+import { callPhone, type CalledPhone } from '../phones/call-phone.ts';
 import type { RunAccount } from './run-account.ts';
 import { requirePermission, type RunPermissions } from './run-permissions.ts';
 import type { RunSecrets } from './run-secrets.ts';
@@ -29,7 +29,7 @@ interface Answerers {
   film: Pick<RunFilm, 'touched'> | undefined;
   tasks: Pick<RunTasks, 'calls'>;
   settings: Pick<RunSettings, 'claim'>;
-  phone: { serial: string; deviceId: string };
+  phone: CalledPhone;
 }
 
 type Calls<Names extends AgentCallName> = {

@@ -1,11 +1,11 @@
-import type { PhoneSettings, ScreenMask } from '@phalanx/protocol';
+import type { AppLimit, PhoneSettings, ScreenMask } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import { DriverError } from '../driver/driver-error.ts';
 import type { RunSettings } from '../driver/settings/held-settings.ts';
 import type { RunFilm } from '../film/run-film.ts';
 import type { SpooledLog } from '../logs/spooled-log.ts';
-import { callPhone } from '../phones/call-phone.ts';
+import { callPhone, type CalledPhone } from '../phones/call-phone.ts';
 import type { Phone } from '../phones/phone.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
@@ -24,10 +24,9 @@ import type { RunTasks } from './run-tasks.ts';
 const startTimeoutMs = 9000;
 
 /** One run to execute. */
-export interface RunTask {
+export interface RunTask extends CalledPhone {
   job: SandboxJob;
-  deviceId: string;
-  serial: string;
+  appLimit: AppLimit | undefined;
   masks: readonly ScreenMask[];
   secrets: RunSecrets;
   /** What is set on the phone before the code starts. */

@@ -87,6 +87,7 @@ export class RunLauncher {
           job: this.#jobOf(run_id, message, bundle),
           deviceId: device_id,
           serial,
+          appLimit: message.app_limit,
           masks: message.masks ?? [],
           secrets: new RunSecrets(message.secrets ?? {}),
           settings: this.#options.defaults.complete(serial, message.phone_settings),
@@ -146,14 +147,14 @@ export class RunLauncher {
     const { delivery, records, files, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
-    const { serial, deviceId } = task;
-    const film = hasFilm ? this.#filmOf(run_id, serial) : undefined;
+    const { serial, deviceId, appLimit } = task;
+    const film = hasFilm ? this.#filmOf(run_id, task) : undefined;
     const start: RunStart = {
       journal: () => delivery.journalStart(run),
       permission: () => delivery.permission(run),
       begun: () => film?.begin(),
     };
-    const recorder = records.recorderOf({ runId: run_id, serial, deviceId });
+    const recorder = records.recorderOf({ runId: run_id, serial, deviceId, appLimit });
     const execution = executeRun(task, {
       phones,
       phoneGraceMs,
@@ -182,14 +183,15 @@ export class RunLauncher {
   }
 
   /** Undefined when this host makes none. */
-  #filmOf(runId: string, serial: string): RunFilm | undefined {
+  #filmOf(runId: string, { serial, appLimit }: RunTask): RunFilm | undefined {
     const { phones, files, clock, maxFilmBytes: maxBytes, pictureLimits: limits, log } = this.#options;
     if (maxBytes === 0) return undefined;
     return new RunFilm({
       ...{ runId, maxBytes, limits, clock, log },
       take: async (signal) => {
         const phone = phones.find(serial);
-        return phone?.state.state === 'ready' ? phone.driver().takePassingPicture(signal) : undefined;
+        if (phone?.state.state !== 'ready') return undefined;
+        return phone.driver().limitedTo(appLimit).takePassingPicture(signal);
       },
       keep: (about, jpeg) => files.keepPicture(runId, about, jpeg),
     });

@@ -5,6 +5,7 @@ import type { Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { Budget } from '../limits/token-use-store.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { hashTokenSecret, isDamagedSecret, isWholeSecret } from './token-secret.ts';
 
@@ -21,6 +22,11 @@ function secretOf(authorization: string): string {
   return secret;
 }
 
+function budgetOf({ id, name, runsPerDay, minutesPerDay }: StoredToken): Budget | null {
+  if (runsPerDay === null && minutesPerDay === null) return null;
+  return { tokenId: id, tokenName: name, runs: runsPerDay, minutes: minutesPerDay };
+}
+
 function principalOf(token: StoredToken, user: StoredUser): Principal {
   return {
     userId: user.id,
@@ -31,9 +37,10 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
     scopes: new Set(token.scopes),
     projectIds: token.projectIds === null ? null : new Set(token.projectIds),
     phones:
-      token.selector === null && token.maxPhones === null
+      token.selector === null && token.maxPhones === null && token.apps === null
         ? null
-        : { selector: token.selector, most: token.maxPhones },
+        : { selector: token.selector, most: token.maxPhones, apps: token.apps },
+    budget: budgetOf(token),
     expiresAt: token.expiresAt,
   };
 }

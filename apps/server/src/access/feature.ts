@@ -18,6 +18,6 @@ export function serveAccess(context: Context, { ownedResources, onNamed }: Acces
   cluster.invalidations.on('sessions', () => sessions.forgetAll());
   addAccessRoutes(app, { store, authenticator, clock, limits });
   addSessionRoutes(app, access);
-  addUsageRoutes(app, { store, limits });
+  addUsageRoutes(app, { store, clock, limits });
   addUserRoutes(app, { store, authenticator, clock, ownedResources, onNamed });
 }

@@ -58,7 +58,15 @@ async function addToken(ground: Ground, user: StoredUser, token: NewToken): Prom
     scopes: [...scopes],
     ...rest,
     ...{ id, userId: user.id, hash: hashTokenSecret(secret), createdAt: ground.clock.now() },
-    ...{ projectIds: null, selector: null, maxPhones: null, parentId: null },
+    ...{
+      projectIds: null,
+      selector: null,
+      maxPhones: null,
+      apps: null,
+      runsPerDay: null,
+      minutesPerDay: null,
+      parentId: null,
+    },
   });
 }
 

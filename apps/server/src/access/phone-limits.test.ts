@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { allRoutes, type RouteContract, scopes } from '@phalanx/protocol';
+import {
+  allRoutes,
+  appRefusalStart,
+  hostQuestions,
+  type RouteContract,
+  scopes,
+  type ServerMessage,
+} from '@phalanx/protocol';
 import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -49,12 +56,12 @@ async function limited(limit: object): Promise<ApiCaller> {
 const textsOf = (schema: TSchema | undefined): string[] =>
   Object.keys(Object(Reflect.get(schema ?? {}, 'properties')));
 
-/** A request that names the foreign phone, or what is of it, wherever it can. */
-function requestsOf(route: RouteContract): { path: string; body: unknown }[] {
-  const ids = [foreignId, foreignRun, project.id, host.hostId, randomUUID()];
+/** A request that names a phone, or what is of it, wherever it can. */
+function requestsOf(route: RouteContract, phoneId = foreignId): { path: string; body: unknown }[] {
+  const ids = [phoneId, foreignRun, project.id, host.hostId, randomUUID()];
   const query = new URLSearchParams(
     textsOf(route.query).flatMap((name) => {
-      if (name === 'device_id') return [[name, foreignId]];
+      if (name === 'device_id') return [[name, phoneId]];
       if (name === 'run_id') return [[name, foreignRun]];
       if (name === 'selector') return [[name, `serial=${foreign}`]];
       return name === 'automation_id' ? [[name, project.id]] : [];
@@ -62,18 +69,18 @@ function requestsOf(route: RouteContract): { path: string; body: unknown }[] {
   ).toString();
   return ids.map((id) => {
     const path = route.path.replaceAll(/:\w+/g, encodeURIComponent(id));
-    return { path: `${path}${query === '' ? '' : `?${query}`}`, body: bodyOf(route, id) };
+    return { path: `${path}${query === '' ? '' : `?${query}`}`, body: bodyOf(route, id, phoneId) };
   });
 }
 
-function bodyOf(route: RouteContract, id: string): unknown {
+function bodyOf(route: RouteContract, id: string, phoneId: string): unknown {
   if (route.body === undefined) return undefined;
   const given = JSON.parse(JSON.stringify(route.bodyExample ?? {}).replaceAll(exampleId, id));
   const names = textsOf(route.body);
   return {
     ...given,
-    ...(names.includes('device_id') ? { device_id: foreignId } : {}),
-    ...(names.includes('device_ids') ? { device_ids: [foreignId] } : {}),
+    ...(names.includes('device_id') ? { device_id: phoneId } : {}),
+    ...(names.includes('device_ids') ? { device_ids: [phoneId] } : {}),
     ...(names.includes('automation_id') ? { automation_id: project.id } : {}),
     ...(names.includes('automationId') ? { automationId: project.id } : {}),
     ...(names.includes('automation_ids') ? { automation_ids: [project.id] } : {}),
@@ -180,5 +187,78 @@ describe('a token that is limited to phones', () => {
     const selector = `team=shop,id=${ownId}`;
     const { body } = await server.api('GET', '/api/v2/audit?action=create_token&limit=1');
     expect(body['entries']).toMatchObject([{ details: { selector, max_phones: 3 } }]);
+  });
+});
+
+describe('a token that is limited to apps', () => {
+  const apps = ['com.example.bank.*', 'com.example.shop'];
+  const isOfPhone = ({ type }: ServerMessage): boolean =>
+    type === 'launch' || (type in hostQuestions && type !== 'replay');
+
+  it('reaches a phone by no operation without its host being told of the limit', async () => {
+    const api = await limited({ apps });
+    const before = host.received.length;
+    host.requestHabit = 'answer';
+    for (const route of allRoutes.filter(({ scope }) => scope !== null))
+      for (const { path, body } of requestsOf(route, ownId)) {
+        if (route.operationId === 'deleteToken') continue;
+        await api(route.method, path, body === undefined ? {} : { body });
+      }
+    host.requestHabit = 'silent';
+    const told = host.received.slice(before).filter(isOfPhone);
+    for (const message of told)
+      expect([message.type, Reflect.get(message, 'app_limit')]).toEqual([
+        message.type,
+        { apps, token: 'test' },
+      ]);
+    expect([...new Set(told.map(({ type }) => type))].toSorted()).toEqual(
+      expect.arrayContaining(['act', 'apps', 'health', 'input', 'launch', 'screen', 'screenshot']),
+    );
+    await server.api('POST', '/api/v2/devices/stopAllAutomations', { body: { device_id: ownId } });
+  });
+
+  it.each([
+    ['POST', '/act', { steps: [{ type: 'launch', package_name: 'com.other' }] }, 'act'],
+    ['POST', '/input', { type: 'launch_app', package_name: 'com.other' }, 'input'],
+    ['GET', '/screen?view=compact', undefined, 'screen'],
+    ['GET', '/screenshot', undefined, 'screenshot'],
+  ] as const)('is told by %s %s what it is limited to', async (method, path, body, type) => {
+    const api = await limited({ apps });
+    const asked = host.waitFor(type);
+    const reply = api(method, `/api/v2/devices/${ownId}${path}`, body === undefined ? {} : { body });
+    const { request_id } = await asked;
+    const reason = 'The token "test" is limited to com.example.shop: com.other is in front';
+    host.send({ type: 'request_failed', request_id, message: `${appRefusalStart}${reason}.` });
+    const message = expect.stringContaining(reason);
+    expect(await reply).toMatchObject({ status: 403, body: { code: 'app_not_allowed', message } });
+  });
+
+  it('is made of packages, and told with its limit', async () => {
+    const make = (given: unknown): Promise<ApiReply> =>
+      server.api('POST', '/api/v2/tokens', { body: { name: 'limited', apps: given } });
+    for (const given of [[], ['android'], ['com.*.x'], ['*'], ['com.example;reboot']])
+      expect((await make(given)).status).toBe(400);
+    const made = await make(['com.example.shop', 'com.example.bank', 'com.example.shop']);
+    const sorted = ['com.example.bank', 'com.example.shop'];
+    expect(made.body['token']).toMatchObject({ apps: sorted, selector: null });
+    const { body } = await server.api('GET', '/api/v2/audit?action=create_token&limit=1');
+    expect(body['entries']).toMatchObject([{ details: { apps: sorted } }]);
+  });
+
+  it('reaches no phone of a host that does not know such limits', async () => {
+    await host.cut();
+    await host.open();
+    host.sendHello({ protocol_version: 8 });
+    await host.heartbeat();
+    const api = await limited({ apps });
+    const body = { automationId: project.id, command: 'start', device_ids: [ownId] };
+    const launched = await api('POST', '/api/v2/devices/launchAutomation', { body });
+    expect(launched.body).toMatchObject({
+      code: 'devices_unavailable',
+      message: expect.stringContaining('limits no token to apps'),
+    });
+    const tap = { body: { type: 'tap', x: 1, y: 1 } };
+    const touched = await api('POST', `/api/v2/devices/${ownId}/input`, tap);
+    expect(touched.body['message']).toContain('its host is of an earlier release');
   });
 });

@@ -15,6 +15,7 @@ import {
   sessionRoutes,
   statsRoutes,
   traceRoutes,
+  usageRoutes,
 } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -49,13 +50,14 @@ const every = (routes: Readonly<Record<string, RouteContract>>, rule: Rule): [Ro
 const mcpEndpoint = { method: 'POST', path: '/mcp' } as const;
 
 /**
- * What a token that is limited to phones may do. An endpoint without a row is closed to it: a new endpoint reaches no phone
+ * What a token that is limited to phones, or to apps on them, may do. An endpoint without a row is closed to it: a new endpoint reaches no phone
  * by such a token before somebody has thought of it.
  */
 const rules = new Map<string, Rule>(
   (
     [
       [accessRoutes.me, reachesNoPhone],
+      [usageRoutes.mine, reachesNoPhone],
       [accessRoutes.deleteToken, itself],
       ...every(sessionRoutes, reachesNoPhone),
       [projectRoutes.list, reachesNoPhone],
@@ -72,6 +74,7 @@ const rules = new Map<string, Rule>(
       ...every(deviceControlRoutes, phoneOfPath),
       // Of each phone that is watched, the wall asks whether the token reaches it.
       [deviceControlRoutes.wall, narrowQuery],
+      [deviceControlRoutes.live, phoneOfLiveView],
       [launchRoutes.launch, phonesOfLaunch],
       [launchRoutes.launchDirect, phoneOfDirect],
       [launchRoutes.stopAll, phoneOfDirect],
@@ -108,7 +111,7 @@ export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) =
     if (!request.hasPrincipal || request.principal.phones === null) return;
     if (ruleOf(request) === undefined || known === undefined)
       throw ApiError.of('forbidden', {
-        reason: 'A token that is limited to phones may not use this endpoint',
+        reason: 'A token that is limited to phones or apps may not use this endpoint',
       });
   });
   app.addHook('preHandler', async (request) => {
@@ -146,11 +149,18 @@ async function requirePhone(asked: Asked, id: string): Promise<void> {
 
 function itself({ request, principal }: Asked): void {
   if (textAt(partOf(request, 'params'), 'id') === principal.tokenId) return;
-  throw ApiError.of('forbidden', { reason: 'A token that is limited to phones revokes only itself' });
+  throw ApiError.of('forbidden', { reason: 'A token that is limited to phones or apps revokes only itself' });
 }
 
 function phoneOfPath(asked: Asked): Promise<void> {
   return requirePhone(asked, textAt(partOf(asked.request, 'params'), 'id'));
+}
+
+/** All who watch a phone are shown the same pictures, of whatever is in front. */
+async function phoneOfLiveView(asked: Asked): Promise<void> {
+  if (asked.limit.apps !== null)
+    throw ApiError.of('forbidden', { reason: 'A token that is limited to apps watches no live view' });
+  await phoneOfPath(asked);
 }
 
 function phoneOfBody(asked: Asked): Promise<void> {
@@ -174,7 +184,8 @@ async function requireLaunchable(asked: Asked, ids: readonly string[]): Promise<
 async function phoneOfQuery(asked: Asked): Promise<void> {
   const device = await asked.devices.fleet.find(textAt(partOf(asked.request, 'query'), 'device_id'));
   if (device !== undefined && reaches(asked, device)) return;
-  const reason = 'A token that is limited to phones lists the runs of one of its phones: give device_id';
+  const reason =
+    'A token that is limited to phones or apps lists the runs of one of its phones: give device_id';
   throw ApiError.of('forbidden', { reason });
 }
 

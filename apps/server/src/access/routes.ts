@@ -30,7 +30,9 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
     if (user === undefined || token === undefined) {
       throw ApiError.of('unauthorized', { reason: 'The token is unknown or was revoked.' });
     }
-    return { success: true, user: userView(user), token: tokenView(token) };
+    const now = clock.now();
+    const useOf = await store.readUse([token], now);
+    return { success: true, user: userView(user), token: tokenView(token, useOf(token.id), now) };
   });
 
   addRoute(app, accessRoutes.listTokens, async ({ principal, query }) => {
@@ -39,13 +41,21 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
     const only = principal.projectIds === null ? {} : { ancestorId: principal.tokenId };
     const tokens = await store.listTokens({ cursor: query.cursor, userId, limit, ...only });
     const { items, next_cursor } = toPage(tokens, limit, ({ id }) => id);
-    return { success: true, tokens: items.map(tokenView), next_cursor };
+    const now = clock.now();
+    const useOf = await store.readUse(items, now);
+    return {
+      success: true,
+      tokens: items.map((token) => tokenView(token, useOf(token.id), now)),
+      next_cursor,
+    };
   });
 
   addRoute(app, accessRoutes.createToken, async ({ principal, body, auditEvent }) => {
     const onMade = ({ id, name, user_id, ...token }: Token): void => {
-      const { scopes, project_ids, selector, max_phones, expires_at } = token;
-      const details = { user_id, scopes, project_ids, selector, max_phones, expires_at };
+      const { scopes, project_ids, selector, max_phones, apps, expires_at } = token;
+      const { runs_per_day = null, minutes_per_day = null } = token.budget ?? {};
+      const budget = { runs_per_day, minutes_per_day };
+      const details = { user_id, scopes, project_ids, selector, max_phones, apps, ...budget, expires_at };
       auditEvent.on({ type: 'token', id, name }, [user_id], details);
     };
     const { token, secret } = await createToken({ store, clock, limits, onMade }, principal, body);

@@ -9,6 +9,7 @@ import { nameKey, namePattern } from '../db/name-key.ts';
 import { textsIn } from '../db/rows.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { transact } from '../db/transact.ts';
+import { readTokenUse, type TokenUse } from '../limits/token-use-store.ts';
 
 type TokenRow = Row<'token'>;
 
@@ -28,12 +29,21 @@ export interface StoredToken {
   selector: string | null;
   /** On so many one launch with it may start. */
   maxPhones: number | null;
+  /** The only apps that it may use there; null: all. */
+  apps: string[] | null;
+  /** So many runs it may begin in a day; null: any number. */
+  runsPerDay: number | null;
+  /** So long its runs may take in a day, together; null: any time. */
+  minutesPerDay: number | null;
   createdAt: number;
   expiresAt: number | null;
   lastUsedAt: number | null;
   /** The token that it was made with: it is revoked with that. */
   parentId: string | null;
 }
+
+export const hasBudget = ({ runsPerDay, minutesPerDay }: StoredToken): boolean =>
+  runsPerDay !== null || minutesPerDay !== null;
 
 /** One more than `limit` are read, so that the caller knows whether there are more. */
 interface ListPart {
@@ -57,6 +67,9 @@ function toToken(row: TokenRow): StoredToken {
     projectIds: row.project_ids === null ? null : parseList(row.project_ids),
     selector: row.selector,
     maxPhones: row.max_phones,
+    apps: row.apps === null ? null : parseList(row.apps),
+    runsPerDay: row.runs_per_day,
+    minutesPerDay: row.minutes_per_day,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
@@ -74,6 +87,9 @@ function toRow(token: NewToken): TokenRow {
     project_ids: token.projectIds === null ? null : JSON.stringify(token.projectIds),
     selector: token.selector,
     max_phones: token.maxPhones,
+    apps: token.apps === null ? null : JSON.stringify(token.apps),
+    runs_per_day: token.runsPerDay,
+    minutes_per_day: token.minutesPerDay,
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: null,
@@ -267,6 +283,14 @@ export function createAccessStore(db: Db) {
       );
       return rows.map((row) => row.id);
     },
+
+    /** What tokens with a budget have used today. */
+    readUse: (tokens: readonly StoredToken[], now: number): Promise<(tokenId: string) => TokenUse> =>
+      readTokenUse(
+        db,
+        tokens.filter(hasBudget).map(({ id }) => id),
+        now,
+      ),
 
     async isInFamily(id: string, ancestorId: string): Promise<boolean> {
       const row = await db

@@ -15,14 +15,18 @@ import { requireName } from '../http/require-name.ts';
 import { parseTime } from '../http/time-input.ts';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { AccessStore, StoredToken } from './store.ts';
+import { freeAt, type TokenUse, unused } from '../limits/token-use-store.ts';
+import { type AccessStore, hasBudget, type StoredToken } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
 type TokenRequest = Static<typeof accessRoutes.createToken.body>;
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-export function tokenView(token: StoredToken): Token {
+const minuteMs = 60_000;
+
+/** `use`: of today; needed for a token with a budget. */
+export function tokenView(token: StoredToken, use: TokenUse, now: number): Token {
   return {
     id: token.id,
     user_id: token.userId,
@@ -31,6 +35,13 @@ export function tokenView(token: StoredToken): Token {
     project_ids: token.projectIds,
     selector: token.selector,
     max_phones: token.maxPhones,
+    apps: token.apps,
+    budget: hasBudget(token)
+      ? {
+          ...{ runs_per_day: token.runsPerDay, minutes_per_day: token.minutesPerDay },
+          ...{ runs_used: use.runs, minutes_used: Math.floor(use.runMs / minuteMs), free_at: freeAt(now) },
+        }
+      : null,
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: token.lastUsedAt,
@@ -91,6 +102,10 @@ function selectorOf({ selector, device_ids: ids }: TokenRequest): string | null 
   }
 }
 
+/** In one order: equal limits are equal texts. */
+const appsOf = ({ apps }: TokenRequest): string[] | null =>
+  apps === undefined ? null : [...new Set(apps)].toSorted();
+
 async function ownerOf(store: AccessStore, request: TokenRequest, principal: Principal): Promise<string> {
   const userId = request.user_id ?? principal.userId;
   if (userId === principal.userId) return userId;
@@ -123,6 +138,9 @@ export async function createToken(
   principal: Principal,
   request: TokenRequest,
 ): Promise<{ token: Token; secret: string }> {
+  // It would have a budget of its own, or none.
+  if (principal.budget !== null)
+    throw ApiError.of('forbidden', { reason: 'A token with a budget makes no tokens' });
   const now = clock.now();
   const secret = createTokenSecret();
   const projectIds = projectsOf(request, principal);
@@ -135,6 +153,9 @@ export async function createToken(
     projectIds,
     selector: selectorOf(request),
     maxPhones: request.max_phones ?? null,
+    apps: appsOf(request),
+    runsPerDay: request.runs_per_day ?? null,
+    minutesPerDay: request.minutes_per_day ?? null,
     userId,
     name: requireName(request.name),
     createdAt: now,
@@ -142,8 +163,9 @@ export async function createToken(
     // Only the operator's own tokens have no end: they are replaced at each start, and what they made stays.
     parentId: principal.expiresAt === null ? null : principal.tokenId,
   };
-  onMade(tokenView(token));
+  const view = tokenView(token, unused, now);
+  onMade(view);
   const row = { ...token, hash: hashTokenSecret(secret) };
   if (!(await store.insertTokenWithin(row, limits.most('tokens')))) throw limits.refusal('tokens', userId);
-  return { token: tokenView(token), secret };
+  return { token: view, secret };
 }

@@ -6,7 +6,7 @@ import type { DeviceScreens } from '../devices/feature.ts';
 import { getTouchable } from '../devices/touchable-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Hosts } from '../hosts/feature.ts';
-import type { Principal } from '../http/principal.ts';
+import { appLimitOf, type Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Projects } from '../projects/feature.ts';
 import { editors } from '../projects/project-access.ts';
@@ -63,7 +63,8 @@ export function serveActs(
     const telling = { screens, owner, before };
     const touch = { deviceId: device.id, ...toucher };
     const order = { steps, timeoutMs: body.timeout_ms ?? usualTimeoutMs, touch, telling };
-    const outcome = await doSteps({ hosts, device }, order, { turns: limits.turns.screens, reader }).catch(
+    const asked = { hosts, device, appLimit: appLimitOf(principal) };
+    const outcome = await doSteps(asked, order, { turns: limits.turns.screens, reader }).catch(
       async (error: unknown) => {
         await devices.leases.requireFreeNow(device, toucher);
         throw error;

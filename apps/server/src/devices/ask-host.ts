@@ -1,4 +1,4 @@
-import type { ErrorCode, PhoneInput } from '@phalanx/protocol';
+import { type AppLimit, appRefusalStart, type ErrorCode, type PhoneInput } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
 import { findExcess } from '../http/bodies/json-bounds.ts';
@@ -14,21 +14,28 @@ type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed
 export interface Asked {
   readonly hosts: Pick<LinkedHosts, 'ask'>;
   readonly device: FleetDevice;
+  /** Of the token of whoever asks; undefined: none. */
+  readonly appLimit: AppLimit | undefined;
 }
 
 type Ask = (question: HostQuestion, touch?: Touch) => Promise<Buffer>;
 
 /** Asks the host of a phone. Throws `device_offline` when it is not connected, and `failureCode` when it gives no answer. */
 export async function askHost<Answer>(
-  { hosts, device: { id, epoch, reason } }: Asked,
+  { hosts, device: { id, epoch, reason }, appLimit }: Asked,
   failureCode: HostFailureCode,
   inquire: (ask: Ask) => Promise<Answer>,
 ): Promise<Answer> {
   if (epoch === null) throw ApiError.of('device_offline', { device_id: id, reason });
   try {
-    return await inquire((question, touch) => hosts.ask(epoch, question, touch));
+    const limit = appLimit === undefined ? {} : { app_limit: appLimit };
+    return await inquire((question, touch) => hosts.ask(epoch, { ...question, ...limit }, touch));
   } catch (error) {
     const why = error instanceof Error ? error.message : 'no reason given';
+    if (why.startsWith(appRefusalStart)) {
+      const refusal = why.slice(appRefusalStart.length).replace(/\.$/, '');
+      throw ApiError.of('app_not_allowed', { device_id: id, reason: refusal });
+    }
     throw ApiError.of(failureCode, { device_id: id, reason: why.replace(/\.$/, '') }, { cause: error });
   }
 }

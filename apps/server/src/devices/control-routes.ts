@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile';
 import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
+import { appLimitOf } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { askHost, doInput } from './ask-host.ts';
 import type { DeviceAccess } from './device-access.ts';
@@ -37,10 +38,12 @@ export function addControlRoutes(
     await leases.use(device, toucher);
     note(auditEvent, device);
     auditEvent.isFrequent = true;
-    await doInput({ hosts, device }, body, toucher).catch(async (error: unknown) => {
-      await leases.requireFreeNow(device, toucher);
-      throw error;
-    });
+    await doInput({ hosts, device, appLimit: appLimitOf(principal) }, body, toucher).catch(
+      async (error: unknown) => {
+        await leases.requireFreeNow(device, toucher);
+        throw error;
+      },
+    );
     return { success: true, message: `${doneText(body)} on the device ${device.id}.` };
   });
 

@@ -18,6 +18,8 @@ export interface FleetDevice extends Availability {
   readonly isReturning: boolean;
   /** Whether its host takes secrets, and hides them. */
   readonly knowsSecrets: boolean;
+  /** Whether its host keeps callers and runs to the apps of their token. */
+  readonly knowsAppLimits: boolean;
 }
 
 /** That its host last told of. */
@@ -51,6 +53,7 @@ export function deviceElsewhere(row: PlacedDevice, here: string, nowMs: number):
     epoch: null,
     isReturning,
     knowsSecrets: false,
+    knowsAppLimits: false,
   };
   if (isConnected && !isSeen)
     return { ...identityOf(row), ...offline, reason: unseen(row), since: row.opened_at ?? nowMs };
@@ -65,6 +68,7 @@ const ofOtherServer = (row: PlacedDevice): FleetDevice => ({
   confirmedAt: row.state === 'ready' ? row.renewed_at : null,
   isReturning: false,
   knowsSecrets: row.knows_secrets === 1,
+  knowsAppLimits: row.knows_app_limits === 1,
 });
 
 const withoutHost = ({ host_name: name }: StoredDevice): string =>

@@ -259,7 +259,7 @@ export class Fleet {
 
   #viewHeld(held: HeldDevice): FleetDevice {
     const { stored, confirmedAt, link } = held;
-    const { epoch, knowsSecrets } = link;
+    const { epoch, knowsSecrets, knowsAppLimits } = link;
     return {
       ...identityOf(stored),
       ...this.#availability(held),
@@ -267,6 +267,7 @@ export class Fleet {
       epoch,
       isReturning: false,
       knowsSecrets,
+      knowsAppLimits,
     };
   }
 

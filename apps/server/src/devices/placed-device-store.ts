@@ -20,6 +20,7 @@ export interface PlacedDevice extends Row<'device'> {
   /** 1: the connection is open, and its server alive. */
   is_connected: number;
   knows_secrets: number | null;
+  knows_app_limits: number | null;
 }
 
 export interface DevicePage {
@@ -53,7 +54,12 @@ export function createPlacedDeviceStore(db: Db) {
     placed()
       .selectAll('device')
       .select(['host_session.epoch as session_epoch', 'host_session.opened_at', 'host_session.ended_at'])
-      .select(['host_session.knows_secrets', 'host_session.node_id', 'node.lease_until'])
+      .select([
+        'host_session.knows_secrets',
+        'host_session.knows_app_limits',
+        'host_session.node_id',
+        'node.lease_until',
+      ])
       .select([isConnected.as('is_connected'), lastRenewal(db).as('renewed_at')]);
   const listByIds = (ids: readonly string[]): Promise<PlacedDevice[]> =>
     select().where('device.id', 'in', textsIn(db, ids)).execute();

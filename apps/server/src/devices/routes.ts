@@ -12,6 +12,7 @@ import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import { appLimitOf } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/replies/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { readSelector } from './labels/selectors.ts';
@@ -80,44 +81,56 @@ export function addDeviceRoutes(
   addRawRoute(app, deviceRoutes.screen, async ({ principal, params, query, raw }, reply) => {
     const { userId } = principal;
     const { device } = await access.get(params.id, userId);
+    const asked = { hosts, device, appLimit: appLimitOf(principal) };
     const { view = 'full', since } = query;
     if (view !== 'full') {
       if (view === 'diff' && since === undefined)
         throw ApiError.of('invalid_request', { problem: 'Field since is missing: a diff is of two screens' });
       const compact = { screens, since: view === 'diff' ? since : undefined, userId, turns, reader };
-      const screen = await readCompactScreen({ hosts, device }, compact);
+      const screen = await readCompactScreen(asked, compact);
       return reply.header('cache-control', 'no-store').send({ success: true, screen });
     }
     const options = { width: query.width ?? null, userId, turns, reader };
-    const { body, etag } = await readScreen({ hosts, device }, options);
+    const { body, etag } = await readScreen(asked, options);
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (raw.headers['if-none-match'] === etag) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body);
   });
 
-  addRoute(app, deviceRoutes.node, async ({ principal: { userId }, params }) => {
+  addRoute(app, deviceRoutes.node, async ({ principal, params }) => {
+    const { userId } = principal;
     const { device } = await access.get(params.id, userId);
     const screen = await screens.get(params.screen_id, { userId, deviceId: device.id });
     const node = { identity: identityOf(screen, Number(params.number)) };
     const question = { type: 'node', serial: device.serial, node } as const;
-    return { success: true, node: await askForJson({ hosts, device }, question, nodeInspection) };
+    return {
+      success: true,
+      node: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, nodeInspection),
+    };
   });
 
   addRoute(app, deviceRoutes.history, async ({ principal, params }) => {
     const { device } = await access.get(params.id, principal.userId);
     const question = { type: 'health', serial: device.serial } as const;
-    return { success: true, health: await askForJson({ hosts, device }, question, phoneHealth) };
+    return {
+      success: true,
+      health: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, phoneHealth),
+    };
   });
 
   addRoute(app, deviceRoutes.apps, async ({ principal, params }) => {
     const { device } = await access.get(params.id, principal.userId);
     const question = { type: 'apps', serial: device.serial } as const;
-    return { success: true, apps: await askForJson({ hosts, device }, question, phoneApps) };
+    return {
+      success: true,
+      apps: await askForJson({ hosts, device, appLimit: appLimitOf(principal) }, question, phoneApps),
+    };
   });
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {
     const { device } = await access.get(params.id, principal.userId);
-    const picture = await askHost({ hosts, device }, 'screenshot_failed', (ask) =>
+    const asked = { hosts, device, appLimit: appLimitOf(principal) };
+    const picture = await askHost(asked, 'screenshot_failed', (ask) =>
       ask({ type: 'screenshot', serial: device.serial }),
     );
     return reply.type('image/jpeg').header('cache-control', 'no-store').send(picture);

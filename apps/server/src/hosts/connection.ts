@@ -40,6 +40,8 @@ interface ConnectionOptions {
 
 /** Hosts of the version before know no masks. */
 const secretsVersion = 8;
+/** Hosts of the version before let every token use all apps. */
+const appLimitsVersion = 9;
 /** Missed heartbeats after which a host counts as gone; its phones are not ready after two. */
 const toleratedSilence = 5;
 const helloTimeoutMs = 10_000;
@@ -107,9 +109,14 @@ export class HostConnection implements HostLink {
     return this.#version >= secretsVersion;
   }
 
+  get knowsAppLimits(): boolean {
+    return this.#version >= appLimitsVersion;
+  }
+
   ask(question: HostQuestion): Promise<Buffer> {
     if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
-    if (this.#version < hostQuestions[question.type].since)
+    const isLimited = question.app_limit !== undefined && !this.knowsAppLimits;
+    if (isLimited || this.#version < hostQuestions[question.type].since)
       return Promise.reject(new Error('its host is of an earlier release: run the same release on both'));
     return this.#requests.ask((request_id) => this.send({ ...question, request_id }));
   }
@@ -231,9 +238,10 @@ export class HostConnection implements HostLink {
     requireVersion(hello.protocol_version);
     const { userId, tokenId } = this;
     this.#version = hello.protocol_version;
-    const { knowsSecrets } = this;
+    const { knowsSecrets, knowsAppLimits } = this;
     const { host_id: hostId, host_name: hostName, replays = false } = hello;
-    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, knowsSecrets, replays });
+    const knows = { knowsSecrets, knowsAppLimits, replays };
+    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, ...knows });
     if (!this.#isOpen) return sessions.end(this.epoch);
     this.hostId = hostId;
     this.hostName = hostName;

@@ -25,6 +25,8 @@ export interface HostLink {
   readonly bundles: RecentBundles<true>;
   /** Whether it takes secrets, and hides them; hosts of the version before don't. */
   readonly knowsSecrets: boolean;
+  /** Whether it keeps callers and runs to the apps of their token; hosts of the version before don't. */
+  readonly knowsAppLimits: boolean;
   send(message: ServerMessage): void;
   /** Rejects with a sentence for people. */
   ask(question: HostQuestion): Promise<Buffer>;

@@ -12,6 +12,8 @@ export interface HostCandidate {
   readonly hostName: string;
   /** Whether it covers what a launch says must not be seen. */
   readonly knowsSecrets: boolean;
+  /** Whether it keeps runs to the apps of a token. */
+  readonly knowsAppLimits: boolean;
   /** Whether it replays saved screens. */
   readonly replays: boolean;
 }
@@ -90,6 +92,7 @@ async function begin(transaction: Transaction, candidate: HostCandidate, terms: 
       node_id: terms.nodeId,
       opened_at: terms.now,
       knows_secrets: Number(candidate.knowsSecrets),
+      knows_app_limits: Number(candidate.knowsAppLimits),
       replays: Number(candidate.replays),
       last_log_id: earlier?.last_log_id ?? '',
     })

@@ -1,4 +1,6 @@
-import type { Scope } from '@phalanx/protocol';
+import type { AppLimit, Scope } from '@phalanx/protocol';
+
+import type { Budget } from '../limits/token-use-store.ts';
 
 /** What a token may reach of its user's phones. */
 export interface PhoneLimit {
@@ -6,6 +8,8 @@ export interface PhoneLimit {
   readonly selector: string | null;
   /** On so many one launch may start; null: any number. */
   readonly most: number | null;
+  /** The only apps that it may use there; null: all. */
+  readonly apps: readonly string[] | null;
 }
 
 /** Who makes a request, and what the token of the request allows. */
@@ -20,8 +24,19 @@ export interface Principal {
   readonly projectIds: ReadonlySet<string> | null;
   /** What limits the token to phones; `null`: nothing. */
   readonly phones: PhoneLimit | null;
+  /** What the token may use in a day; `null`: anything. */
+  readonly budget: Budget | null;
   /** When the token ends, epoch ms; `null`: never. What outlives a request has to look at it again. */
   readonly expiresAt: number | null;
+}
+
+/** What hosts are told of the apps that the caller may use; undefined: all. */
+export function appLimitOf({
+  phones,
+  tokenName: token,
+}: Pick<Principal, 'phones' | 'tokenName'>): AppLimit | undefined {
+  const apps = phones?.apps ?? null;
+  return apps === null ? undefined : { apps: [...apps], token };
 }
 
 /** Whether the caller administers the service with this token. */

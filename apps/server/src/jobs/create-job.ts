@@ -15,7 +15,7 @@ import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import { readInputs } from './read-inputs.ts';
 import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
-import { limitOf } from './token-phones.ts';
+import { keptBudget, limitOf } from './token-limits.ts';
 
 export interface JobMaker {
   readonly store: JobStore;
@@ -156,6 +156,7 @@ function newJob(body: JobBody, { project, parameters, origin, now, fingerprint, 
     token_name: principal.tokenName,
     token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
     token_phones: limitOf(principal),
+    token_budget: keptBudget(principal),
     fingerprint,
     selector: body.selector ?? null,
     device_ids: body.device_ids === undefined ? null : JSON.stringify([...new Set(body.device_ids)]),

@@ -12,7 +12,7 @@ import type { JobStore, StoredJob } from './store.ts';
 import { NotNow, type Settled, type TaskStore } from './task-store.ts';
 import { othersFirstMs, DueTasks } from './due-tasks.ts';
 import type { TaskStarter } from './task-starter.ts';
-import { limitedSelector } from './token-phones.ts';
+import { limitedSelector } from './token-limits.ts';
 import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 
 interface Options {

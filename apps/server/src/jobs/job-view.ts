@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { countPhones, describePhones, listSelected, type PhoneSources } from '../launches/choose-phones.ts';
 import { readRetries } from './retry-rule.ts';
 import type { JobStore, StoredAttempt, StoredJob, StoredTask } from './store.ts';
-import { limitedSelector, readLimit } from './token-phones.ts';
+import { limitedSelector, readLimit } from './token-limits.ts';
 
 export interface JobSources extends PhoneSources {
   readonly store: JobStore;

@@ -193,3 +193,36 @@ it('a schedule keeps to the phones of its token, also when that is revoked', asy
   await server.api('DELETE', path);
   await cancel(job?.id ?? '');
 });
+
+it('what a job or a schedule runs uses the apps of its token alone, and other tokens do not see it', async () => {
+  const apps = ['com.example.shop'];
+  const { api } = await limited({ apps });
+  const stranger = (await limited({ apps: ['com.example.bank'] })).api;
+  const told = (from: number): unknown[] =>
+    host.received.slice(from).flatMap((message) => (message.type === 'launch' ? [message.app_limit] : []));
+  const before = host.received.length;
+  const job = await created(api, { device_ids: [shop] });
+  await expect.poll(() => runningOn(job.id), patience).toEqual([shop]);
+  await expect.poll(() => told(before), patience).toEqual([{ apps, token: 'test' }]);
+  expect((await stranger('GET', `/api/v2/jobs/${job.id}`)).body['code']).toBe('job_not_found');
+  await cancel(job.id);
+  const from = host.received.length;
+  const work = { automation_id: project.id, cron: '* * * * *', time_zone: 'UTC', device_ids: [shop] };
+  const made = await api('POST', '/api/v2/schedules', { body: work });
+  expect(made.status, made.text).toBe(201);
+  server.clock.advance(minuteMs);
+  await expect.poll(() => told(from), patience).toEqual([{ apps, token: 'test' }]);
+  const { id } = made.body['schedule'] as { id: string };
+  await server.api('DELETE', `/api/v2/schedules/${id}`);
+  const [turn] = (await server.api('GET', '/api/v2/jobs?open=true')).body['jobs'] as Job[];
+  await cancel(turn?.id ?? '');
+});
+
+it('a launch by a token that is limited to apps tells the host so', async () => {
+  const { api } = await limited({ apps: ['com.example.shop'] });
+  const launched = host.waitFor('launch');
+  const body = { automationId: project.id, command: 'start', device_ids: [other] };
+  const reply = await api('POST', '/api/v2/devices/launchAutomation', { body });
+  expect(reply.status, reply.text).toBe(200);
+  expect((await launched).app_limit).toEqual({ apps: ['com.example.shop'], token: 'test' });
+});

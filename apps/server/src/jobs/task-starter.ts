@@ -12,13 +12,16 @@ import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { readPhoneSettings } from './job-view.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';
-import { readLimit } from './token-phones.ts';
+import { readBudget, readLimit } from './token-limits.ts';
 
 type KnownUser = Pick<Row<'user'>, 'id' | 'name' | 'role' | 'disabled_at'>;
 export type FindUser = (id: string) => Promise<KnownUser | undefined>;
 
 /** Of a job or a schedule: who made it, and what their token allowed. */
-type MadeWith = Pick<StoredJob, 'user_id' | 'token_name' | 'token_projects' | 'token_phones'>;
+type MadeWith = Pick<
+  StoredJob,
+  'user_id' | 'token_name' | 'token_projects' | 'token_phones' | 'token_budget'
+>;
 
 interface Options {
   findUser: FindUser;
@@ -101,6 +104,7 @@ export class TaskStarter {
       scopes: new Set(['read', 'launch']),
       projectIds: ids === null ? null : new Set(ids),
       phones: readLimit(job.token_phones),
+      budget: readBudget(job.token_budget),
       expiresAt: null,
     };
   }

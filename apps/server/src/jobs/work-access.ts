@@ -2,7 +2,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { pageLimit } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { type ProjectAccess, readers } from '../projects/project-access.ts';
-import { isWithinLimit, limitOf } from './token-phones.ts';
+import { isWithinLimit, limitOf } from './token-limits.ts';
 
 /** A job, or a schedule. */
 interface Work {

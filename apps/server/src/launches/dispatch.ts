@@ -6,11 +6,13 @@ import type { Clock } from '../clock.ts';
 import type { Transaction } from '../db/database.ts';
 import { EpochOver } from '../db/epochs.ts';
 import type { Write } from '../db/group-commit.ts';
-import type { OnlineDevice } from '../devices/online-devices.ts';
+import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { boundedList } from '../http/replies/bounded-list.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import type { Principal } from '../http/principal.ts';
+import { appLimitOf, type Principal } from '../http/principal.ts';
+import { spendBudget } from '../limits/token-use-store.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -25,7 +27,7 @@ import { launchMessage, type LaunchPayload } from './payload-store.ts';
 import type { BegunRun, LaunchStore, NewLaunch, NewRun } from './store.ts';
 
 export interface Dispatch {
-  launcher: Pick<Principal, 'userId' | 'tokenName'>;
+  launcher: Pick<Principal, 'userId' | 'tokenName' | 'phones' | 'budget'>;
   /** Null: whoever made the job of it is noted there. */
   auditEvent: AuditEvent | null;
   /** Stored in the same transaction as the only run. */
@@ -125,6 +127,7 @@ async function beginOnNewest(dispatcher: Dispatcher, plan: () => Promise<Dispatc
 
 async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRun[]> {
   const { launches, activeRuns, hosts, outbox, runLimits, clock, onCreated } = dispatcher;
+  requireKnownLimit(launch);
   const createdAt = clock.now();
   const ids = new IncreasingIds();
   const planned = launch.devices.map((on) => ({
@@ -136,8 +139,12 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   const sent = outbox.keepOff(launch.id);
   try {
     await launches.insert(newLaunch(launch, createdAt), planned.map(placedRun), {
-      requireRoom: (transaction) =>
-        runLimits.requireRoom(transaction, launch.launcher.userId, launch.devices),
+      requireRoom: async (transaction) => {
+        const { userId, budget } = launch.launcher;
+        await runLimits.requireRoom(transaction, userId, launch.devices);
+        const begun = { runs: launch.devices.length, now: createdAt };
+        if (budget !== null) await spendBudget(transaction, budget, begun);
+      },
       code: launch.code === null ? null : keptCode(launch.code, Object.values(launch.secrets)),
       payload: planned.some(({ epoch }) => !hosts.has(epoch)) ? payloadOf(launch) : undefined,
       note,
@@ -150,6 +157,15 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   }
   onCreated(rows);
   return rows;
+}
+
+/** Throws `devices_unavailable`: a host that does not know the limit of the token would let the code use every app. */
+function requireKnownLimit({ launcher, devices }: Dispatch): void {
+  const old = devices.filter(({ device }) => !device.knowsAppLimits);
+  if (old.length === 0 || appLimitOf(launcher) === undefined) return;
+  const reason = 'its host is of an older release, which limits no token to apps: bring it up to date';
+  const names = old.map(({ device }) => `${nameOf(device)} (${reason})`);
+  throw ApiError.of('devices_unavailable', { devices: boundedList(names, ', ') });
 }
 
 function noteOf({ audit }: Dispatcher, launch: Dispatch, rows: readonly StoredRun[]): Write<void> {
@@ -240,8 +256,14 @@ const payloadOf = (launch: Dispatch): LaunchPayload => ({
     masks: [...launch.masks],
     ...(launch.film && { film: true }),
     ...phoneSettingsOf(launch),
+    ...limitGiven(launch),
   },
 });
+
+function limitGiven({ launcher }: Dispatch): Pick<LaunchPayload['given'], 'app_limit'> {
+  const limit = appLimitOf(launcher);
+  return limit === undefined ? {} : { app_limit: limit };
+}
 
 const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   id: launch.id,
@@ -249,6 +271,7 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   launch_id: launch.launchId,
   fingerprint: launch.fingerprint,
   token_name: launch.launcher.tokenName,
+  budget_token: launch.launcher.budget?.tokenId ?? null,
   tree: launch.project?.files.treeId ?? null,
   parameters: keptParameters(
     {

@@ -1,4 +1,4 @@
-import { type LaunchSecrets, PhoneSettings, ScreenMasks, type ServerMessage } from '@phalanx/protocol';
+import { AppLimit, type LaunchSecrets, PhoneSettings, ScreenMasks, type ServerMessage } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -14,6 +14,7 @@ export const Given = Type.Object({
   masks: ScreenMasks,
   film: Type.Optional(Type.Boolean()),
   phone_settings: Type.Optional(PhoneSettings),
+  app_limit: Type.Optional(AppLimit),
 });
 export type Given = Static<typeof Given>;
 

@@ -41,6 +41,7 @@ const principal = (userId: string): Principal => ({
   scopes: new Set(['launch']),
   projectIds: null,
   phones: null,
+  budget: null,
   expiresAt: null,
 });
 

@@ -10,7 +10,7 @@ import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { requirePhones } from '../jobs/create-job.ts';
-import { limitOf } from '../jobs/token-phones.ts';
+import { keptBudget, limitOf } from '../jobs/token-limits.ts';
 import { listedWork, requireWork } from '../jobs/work-access.ts';
 import { editors, type ProjectAccess } from '../projects/project-access.ts';
 import { CronTimes } from './cron-times.ts';
@@ -151,6 +151,7 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
     token_name: principal.tokenName,
     token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
     token_phones: limitOf(principal),
+    token_budget: keptBudget(principal),
     ...{ name: name ?? '', cron, time_zone, jitter_seconds: jitter, work: JSON.stringify(work) },
     ...{ overlap: overlap ?? 'skip', missed: missed ?? 'none', paused: Number(paused ?? false) },
     ...{ problem: '', queued_at: null, created_at: now },

@@ -26,7 +26,7 @@ export async function tryOpenHost(db: Db, given: Opening): Promise<HostOpening> 
     .execute();
   const store = createHostStore(db, new GroupCommit(db));
   return store.open(
-    { userId, hostId, hostName: hostId, tokenId, knowsSecrets: true, replays: false },
+    { userId, hostId, hostName: hostId, tokenId, knowsSecrets: true, knowsAppLimits: true, replays: false },
     { nodeId, most, now: 2 },
   );
 }

@@ -12,6 +12,7 @@ import { Type, type Static } from 'typebox';
 import { ReportedDeviceState } from '../phones/device-states.ts';
 import { PhoneSettings } from '../phones/phone-settings.ts';
 import { PhoneWarning } from '../phones/phone-health.ts';
+import { AppLimit } from '../phones/app-limit.ts';
 import { HostAnswerHeader, HostQuestion } from './host-questions.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { logLevels } from '../runs/logs.ts';
@@ -204,6 +205,8 @@ export const ServerMessage = Type.Union([
     film: Type.Optional(Type.Boolean()),
     /** What is set on the phones before the code starts. Nothing when absent. */
     phone_settings: Type.Optional(PhoneSettings),
+    /** The only apps that the code may use. All when absent. From version 9 on. */
+    app_limit: Type.Optional(AppLimit),
     runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),
   }),
   /**

@@ -8,6 +8,7 @@
 import { Type, type Static, type TObject, type TProperties } from 'typebox';
 
 import { HostActSteps, HostNode } from '../phones/act.ts';
+import { AppLimit } from '../phones/app-limit.ts';
 import { Uuid } from '../ids.ts';
 import { maxLivePictureBytes, maxVideoBytes, VideoPlace } from '../phones/live.ts';
 import { SentFilePart } from '../phones/sent-file.ts';
@@ -148,13 +149,19 @@ export type HostQuestionOf<Name extends HostQuestionType> = {
   type: Name;
   request_id: string;
   serial: string;
+  /** Of the token of whoever asks. From version 9 on; hosts before are not asked with it. */
+  app_limit?: AppLimit;
 } & Said<Rows[Name]['asks']>;
 
 type HostQuestion = { [Name in HostQuestionType]: HostQuestionOf<Name> }[HostQuestionType];
 export const HostQuestion = Type.Unsafe<HostQuestion>(
   Type.Union(
     Object.entries(hostQuestions).map(([type, { asks }]) =>
-      Type.Object({ type: Type.Literal(type), request_id: Uuid, serial: Type.String(), ...asks }),
+      Type.Object({
+        ...{ type: Type.Literal(type), request_id: Uuid, serial: Type.String() },
+        app_limit: Type.Optional(AppLimit),
+        ...asks,
+      }),
     ),
   ),
 );

@@ -169,12 +169,13 @@ const actRefusals = [
   'covered',
   'not_in_view',
   'timeout',
+  'app_not_allowed',
   'phone_failed',
 ] as const;
 export const ActRefusal = Type.Enum(actRefusals, {
   title: 'ActRefusal',
   description:
-    '`gone`: not on the screen. `several`: more than one fits. `switched`: the switch is in another position than it was. `covered`: something lies over it. `timeout`: it did not come in time.',
+    '`gone`: not on the screen. `several`: more than one fits. `switched`: the switch is in another position than it was. `covered`: something lies over it. `timeout`: it did not come in time. `app_not_allowed`: the token is limited to other apps.',
 });
 export type ActRefusal = Static<typeof ActRefusal>;
 

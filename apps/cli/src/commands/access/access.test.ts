@@ -41,7 +41,7 @@ test('a user is created, gets a token by name, and the token works until it is r
   const env = { PHALANX_TOKEN: made.stdout.trim() };
   const listed = await service.run(['token', 'list'], { env });
   expect(listed.stdout).toMatch(
-    /^ID +NAME +SCOPES +PROJECTS +PHONES +EXPIRES +LAST USED\n\S+ +laptop +read,admin +all +all +in (1 d|47 h) +/,
+    /^ID +NAME +SCOPES +PROJECTS +PHONES +APPS +TODAY +EXPIRES +LAST USED\n\S+ +laptop +read,admin +all +all +all +in (1 d|47 h) +/,
   );
   const refused = await service.run(['user', 'list'], { env });
   expect(refused).toEqual({
@@ -129,16 +129,29 @@ test('usage shows what one has and of what limit; administrators see everyone', 
 });
 
 test('a token is limited to phones, which it tells, and does nothing else', async () => {
-  const limits = ['--labels', 'team=shop', '--max-phones', '2'];
+  const limits = [
+    '--labels',
+    'team=shop',
+    '--max-phones',
+    '2',
+    '--app',
+    'com.example.*',
+    '--app',
+    'b.c',
+    '--runs-per-day',
+    '9',
+  ];
   const made = await service.run(['token', 'create', 'night', ...limits]);
   expect(made.code).toBe(0);
-  expect((await service.run(['token', 'list'])).stdout).toMatch(/^\S+ +night +\S+ +all +team=shop +in/m);
+  expect((await service.run(['token', 'list'])).stdout).toMatch(
+    /^\S+ +night +\S+ +all +team=shop +b\.c,com\.example\.\* +0 of 9 runs +in/m,
+  );
   const env = { PHALANX_TOKEN: made.stdout.trim() };
   expect(await service.run(['devices'], { env })).toMatchObject({ code: 0 });
   expect(await service.run(['jobs'], { env })).toMatchObject({ code: 0 });
   expect(await service.run(['webhooks'], { env })).toMatchObject({
     code: 3,
-    stderr: 'A token that is limited to phones may not use this endpoint.\n',
+    stderr: 'A token that is limited to phones or apps may not use this endpoint.\n',
   });
   const wrong = await service.run(['token', 'create', 'wrong', '--labels', 'nonsense']);
   expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('nonsense') });

@@ -6,6 +6,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
 import { getAutomationId } from '../../launch/find-project.ts';
 import { getUserId } from '../../launch/find-user.ts';
+import { budgetText } from '../../output/budget-text.ts';
 import { formatAge, formatDuration } from '../../output/duration.ts';
 import { notice } from '../../output/notice.ts';
 import { printMessage } from '../../output/print-message.ts';
@@ -21,6 +22,9 @@ interface CreateFlags extends ConnectionFlags {
   device: string[];
   labels?: string;
   maxPhones?: number;
+  app: string[];
+  runsPerDay?: number;
+  minutesPerDay?: number;
   expires?: string;
   json?: true;
 }
@@ -66,6 +70,14 @@ export function addTokenCommands(program: Command): void {
     .option('--device <device>', 'only for this phone; may be given several times', repeated, [])
     .option('--labels <selector>', 'only for phones such as country=de,model~Pixel')
     .option('--max-phones <count>', 'at most so many phones in one launch', parseLimit)
+    .option(
+      '--app <package>',
+      'only this app on phones, such as com.example.shop or com.example.*; may be given several times',
+      repeated,
+      [],
+    )
+    .option('--runs-per-day <count>', 'begins at most so many runs in a day (UTC)', parseLimit)
+    .option('--minutes-per-day <count>', 'its runs take at most so long in a day, together', parseLimit)
     .option('--expires <when>', 'in days (30d) or an ISO 8601 time; default in a year', parseExpiry)
     .option('--json', "print the API's reply")
     .addHelpText(
@@ -74,6 +86,8 @@ export function addTokenCommands(program: Command): void {
 Examples:
   phalanx token create "CI of the shop" --scopes read,launch --project checkout --expires 90d
   phalanx token create "night shift" --scopes read,launch --labels pool=night --max-phones 5
+  phalanx token create "coding agent" --device SIM0001 --app com.example.shop --expires 1d
+  phalanx token create "coding agent" --scopes read,launch --runs-per-day 50 --minutes-per-day 120
   PHALANX_TOKEN=$(phalanx token create "host in the lab" --scopes host) phalanx host`,
     )
     .action(createToken);
@@ -126,6 +140,9 @@ async function limitsOf(api: ApiClient, flags: CreateFlags) {
     ...(labels === undefined ? {} : { selector: labels }),
     ...(flags.device.length === 0 ? {} : { device_ids: await deviceIdsOf(api, flags.device) }),
     ...(maxPhones === undefined ? {} : { max_phones: maxPhones }),
+    ...(flags.app.length === 0 ? {} : { apps: flags.app }),
+    ...(flags.runsPerDay === undefined ? {} : { runs_per_day: flags.runsPerDay }),
+    ...(flags.minutesPerDay === undefined ? {} : { minutes_per_day: flags.minutesPerDay }),
     ...(expires === undefined ? {} : { expires_at: expires }),
   };
 }
@@ -141,6 +158,8 @@ const row = (token: Token): Record<string, string> => ({
   scopes: token.scopes.join(','),
   projects: token.project_ids === null ? 'all' : String(token.project_ids.length),
   phones: token.selector ?? 'all',
+  apps: token.apps?.join(',') ?? 'all',
+  today: token.budget === null ? '' : budgetText(token.budget),
   expires: token.expires_at === null ? 'never' : untilExpiry(token.expires_at),
   'last used': token.last_used_at === null ? 'never' : `${formatAge(token.last_used_at)} ago`,
 });

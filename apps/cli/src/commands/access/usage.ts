@@ -1,8 +1,10 @@
 import { usageRoutes, type Usage, type UsageRow } from '@phalanx/protocol';
 import type { Command } from 'commander';
+import type { Static } from 'typebox';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { getUserId } from '../../launch/find-user.ts';
+import { budgetText } from '../../output/budget-text.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { readAll } from '../../read-all.ts';
 
@@ -35,16 +37,22 @@ async function showUsage(flags: Flags): Promise<void> {
     const rows = usage.flatMap((one) => one.limits.filter(isTold).map((row) => rowOf(row, one)));
     return printTable({ flexible: 'user', rows }, 'Nobody uses anything that is limited.');
   }
-  const reply =
-    flags.user === undefined
-      ? await api.call(usageRoutes.mine, {})
-      : await api.call(usageRoutes.ofUser, { params: { id: await getUserId(api, flags.user) } });
-  if (flags.json) return printJson(reply);
-  printTable(
-    { flexible: 'setting', rows: reply.usage.limits.map((row) => rowOf(row)) },
-    'Nothing is limited.',
-  );
+  if (flags.user === undefined) return showOwn(await api.call(usageRoutes.mine, {}), flags);
+  const reply = await api.call(usageRoutes.ofUser, { params: { id: await getUserId(api, flags.user) } });
+  if (flags.json) printJson(reply);
+  else printLimits(reply.usage);
 }
+
+function showOwn(reply: Static<(typeof usageRoutes.mine.responses)[200]>, { json }: Flags): void {
+  if (json) return printJson(reply);
+  printLimits(reply.usage);
+  const { budget } = reply;
+  if (budget === null) return;
+  console.log(`Of this token, until ${new Date(budget.free_at).toISOString()}: ${budgetText(budget)}.`);
+}
+
+const printLimits = ({ limits }: Usage): void =>
+  printTable({ flexible: 'setting', rows: limits.map((row) => rowOf(row)) }, 'Nothing is limited.');
 
 /** In a list of everybody, what nobody uses says nothing. */
 const isTold = ({ used, refused }: UsageRow): boolean => (used ?? 0) > 0 || refused > 0;

@@ -1,9 +1,15 @@
-import type { HostQuestionOf, HostQuestionType, PhoneApps } from '@phalanx/protocol';
+import {
+  appRefusalStart,
+  type HostQuestionOf,
+  type HostQuestionType,
+  type PhoneApps,
+} from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import type { RunPermissions } from '../../runs/run-permissions.ts';
+import { DriverError } from '../../driver/driver-error.ts';
 import { tellHealth } from '../health/health-teller.ts';
 import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
@@ -30,9 +36,9 @@ type Answer<Name extends PhoneQuestion> = (
 
 /** One row a question of the protocol (`hostQuestions`) about a phone: it resolves with the payload, and rejects with the reason. */
 const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
-  screenshot: async (phone, _question, { signal }) => {
+  screenshot: async (phone, { app_limit }, { signal }) => {
     const wanted = { format: 'jpeg', maxWidth: screenshotWidth } as const;
-    const { base64 } = await phone.driver().call('screen.screenshot', wanted, signal);
+    const { base64 } = await phone.driver().limitedTo(app_limit).call('screen.screenshot', wanted, signal);
     return Buffer.from(base64, 'base64');
   },
   screen: readScreen,
@@ -48,8 +54,8 @@ const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   file: takeFile,
   act: doActSteps,
   node: inspectNode,
-  apps: async (phone, _question, { signal }) => {
-    const installed = await phone.driver().call('app.list', {}, signal);
+  apps: async (phone, { app_limit }, { signal }) => {
+    const installed = await phone.driver().limitedTo(app_limit).call('app.list', {}, signal);
     const apps: PhoneApps = installed
       .map(({ packageName, isSystem }) => ({ package_name: packageName, is_system: isSystem }))
       .toSorted((one, other) => (one.package_name < other.package_name ? -1 : 1));
@@ -80,7 +86,9 @@ export async function answerQuestion<Name extends PhoneQuestion>(
     connection.sendFrame({ type, request_id }, answer);
   } catch (error) {
     log.debug({ serial, err: error }, `No ${type}`);
-    const message = (error instanceof Error ? error.message : String(error)).slice(0, 2000);
+    const isRefused = error instanceof DriverError && error.code === 'app_not_allowed';
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${isRefused ? appRefusalStart : ''}${reason}`.slice(0, 2000);
     connection.send({ type: 'request_failed', request_id, message });
   }
 }

@@ -9,12 +9,12 @@ const usualSwipeMs = 300;
 /** Does the input among the calls of automations that run on the phone. */
 export async function doInput(
   phone: Phone,
-  { input }: HostQuestionOf<'input'>,
+  { input, app_limit }: HostQuestionOf<'input'>,
   { signal }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {
-    await act(phone.driver(), input, signal);
+    await act(phone.driver().limitedTo(app_limit), input, signal);
   } finally {
     letSleep();
   }

@@ -14,10 +14,10 @@ const maxCodeLength = 2000;
 /** JSON of a `NodeInspection`. Rejects when the node is gone or can no longer be told from its equals. */
 export async function inspectNode(
   phone: Phone,
-  { node: wanted }: HostQuestionOf<'node'>,
+  { node: wanted, app_limit }: HostQuestionOf<'node'>,
   { signal }: AnswerContext,
 ): Promise<Buffer> {
-  const look = await new PhoneEye(phone.driver(), signal).look();
+  const look = await new PhoneEye(phone.driver().limitedTo(app_limit), signal).look();
   const { node } = findTarget(look, wanted);
   return Buffer.from(JSON.stringify(inspectionOf(readAs(look, node))));
 }

@@ -14,10 +14,14 @@ const afterRawMs = 400;
 /** A `LiveFrame` and its picture. */
 export async function nextLiveFrame(
   phone: Phone,
-  { known }: HostQuestionOf<'live'>,
+  { known, app_limit }: HostQuestionOf<'live'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const { jpeg, capturedAt, ...frame } = await nextPicture(phone.driver(), known, signal);
+  const { jpeg, capturedAt, ...frame } = await nextPicture(
+    phone.driver().limitedTo(app_limit),
+    known,
+    signal,
+  );
   const head: LiveFrame = { ...frame, captured_at: clock.toService(capturedAt) };
   return Buffer.concat([
     Buffer.from(`${JSON.stringify(head)}\n`),

@@ -13,7 +13,9 @@ const usualWidth = 1080;
 const maxLooks = 4;
 
 /** Failures of the picture alone. */
-const lacking: ReadonlySet<DriverErrorCode> = new Set(['secure_screen', 'screen_not_readable']);
+const lacking: ReadonlySet<DriverErrorCode> = new Set([
+  ...(['secure_screen', 'screen_not_readable', 'app_not_allowed'] as const),
+]);
 
 export interface ScreenSize {
   readonly width: number;
@@ -30,10 +32,10 @@ interface Shown {
 /** JSON of a `DeviceScreen`. */
 export async function readScreen(
   phone: Phone,
-  { width, picture: isPictureWanted }: HostQuestionOf<'screen'>,
+  { width, picture: isPictureWanted, app_limit }: HostQuestionOf<'screen'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const driver = phone.driver();
+  const driver = phone.driver().limitedTo(app_limit);
   const { tree, picture, lack } =
     isPictureWanted === false
       ? { tree: await driver.call('screen.content', {}, signal), picture: null, lack: null }

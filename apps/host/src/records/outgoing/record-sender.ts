@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
+import type { CalledPhone } from '../../phones/call-phone.ts';
 import type { PhoneWatch } from '../../phones/watch-phones.ts';
 import { createPhoneCamera } from '../phone-camera.ts';
 import type { CaptureServer } from './put-capture.ts';
@@ -38,7 +39,7 @@ export class RecordSender {
     for (const recordId of await this.#outbox.recover()) this.#uploader.add(recordId);
   }
 
-  recorderOf({ runId, ...phone }: { runId: string; serial: string; deviceId: string }): RunRecorder {
+  recorderOf({ runId, ...phone }: CalledPhone & { runId: string }): RunRecorder {
     const { phones, clock, limits, log } = this.#options;
     return new RunRecorder({
       runId,

@@ -43,7 +43,16 @@ export class SignInLinks {
     const known = await this.#store.findTokenNamed(user.id, tokenName);
     if (known !== undefined && (known.expiresAt ?? 0) > now + yearMs / 2) return known.id;
     const times = { createdAt: now, expiresAt: now + yearMs };
-    const rights = { scopes: [...scopes], projectIds: null, selector: null, maxPhones: null, parentId: null };
+    const rights = {
+      scopes: [...scopes],
+      projectIds: null,
+      selector: null,
+      maxPhones: null,
+      apps: null,
+      runsPerDay: null,
+      minutesPerDay: null,
+      parentId: null,
+    };
     const token = { id: uuidv7(), userId: user.id, name: tokenName, ...times, ...rights };
     await this.#store.insertToken({ ...token, hash: hashTokenSecret(createTokenSecret()) });
     return token.id;

@@ -15,6 +15,8 @@ export interface JobTable {
   token_projects: Json | null;
   /** What limited the token that made it to phones; null: nothing. */
   token_phones: Json | null;
+  /** JSON of a `Budget`. */
+  token_budget: Json | null;
   /** Hash of the request, to tell a repetition from another request with the same key. */
   fingerprint: string;
   selector: string | null;
@@ -62,6 +64,8 @@ export interface ScheduleTable {
   token_name: string | null;
   token_projects: Json | null;
   token_phones: Json | null;
+  /** JSON of a `Budget`. */
+  token_budget: Json | null;
   name: string;
   cron: string;
   time_zone: string;

@@ -12,6 +12,8 @@ export interface LaunchTable {
   answer: Json | null;
   /** Of the token that the launch was asked for with, which may be gone by now. */
   token_name: string | null;
+  /** ID of that token, when it has a budget. */
+  budget_token: string | null;
   /** Git's hash of the project's saved files. */
   tree: string | null;
   /** Of `{automation_parameters, job_variables}`. */

@@ -31,6 +31,7 @@ export interface Database {
   user: UserTable;
   token: TokenTable;
   session: SessionTable;
+  token_use: { token_id: string; day: number; runs: number; run_ms: number };
   sign_in_link: { hash: string; token_id: string; expires_at: EpochMs };
   device: DeviceTable;
   host: HostTable;
@@ -130,6 +131,9 @@ interface TokenTable {
   /** The only phones that it reaches; null: all of its user. */
   selector: string | null;
   max_phones: number | null;
+  apps: Json | null;
+  runs_per_day: number | null;
+  minutes_per_day: number | null;
   created_at: EpochMs;
   expires_at: EpochMs | null;
   last_used_at: EpochMs | null;
@@ -213,6 +217,7 @@ interface HostSessionTable {
   ended_at: EpochMs | null;
   /** Whether it takes secrets, and hides them. */
   knows_secrets: Generated<Flag>;
+  knows_app_limits: Generated<Flag>;
   /** Whether it replays saved screens. */
   replays: Generated<Flag>;
   /** PostgreSQL's: of the host's last log entry; empty when there was none. */

@@ -8,7 +8,7 @@ import type { Principal } from '../principal.ts';
 
 const principalOf = (userId: string): Principal => ({
   ...{ userId, userName: userId, role: 'user', tokenId: `token of ${userId}`, tokenName: '' },
-  ...{ scopes: new Set(), projectIds: null, phones: null, expiresAt: null },
+  ...{ scopes: new Set(), projectIds: null, phones: null, budget: null, expiresAt: null },
 });
 const [greedy, modest] = [principalOf('greedy'), principalOf('modest')];
 const openLists = (env = {}): ListReplies => new ListReplies(new Limits(parseLimits(env)).turns.lists);

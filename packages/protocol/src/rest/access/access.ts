@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, TimeInput, Uuid } from '../../ids.ts';
+import { AppPattern, maxAppPatterns } from '../../phones/app-limit.ts';
 import { Selector } from '../../phones/labels.ts';
 import { Scope } from '../../scopes.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
@@ -29,6 +30,25 @@ export const User = Type.Object(
 );
 export type User = Static<typeof User>;
 
+const PerDay = Type.Union([Type.Integer(), Type.Null()], { description: 'Null means any number' });
+
+export const TokenBudget = Type.Object(
+  {
+    runs_per_day: PerDay,
+    minutes_per_day: PerDay,
+    runs_used: Type.Integer({ description: 'Runs that it has begun today' }),
+    minutes_used: Type.Integer({
+      description: 'Of its runs that have ended today, and of those that go on',
+    }),
+    free_at: {
+      ...EpochMs,
+      description: 'When the day ends, at midnight UTC, and everything may be used again',
+    },
+  },
+  { title: 'TokenBudget' },
+);
+export type TokenBudget = Static<typeof TokenBudget>;
+
 export const Token = Type.Object(
   {
     id: Uuid,
@@ -43,6 +63,12 @@ export const Token = Type.Object(
     }),
     max_phones: Type.Union([Type.Integer(), Type.Null()], {
       description: 'On so many phones one launch may start; null means any number',
+    }),
+    apps: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'The only apps that it may use on phones; null means all',
+    }),
+    budget: Type.Union([TokenBudget, Type.Null()], {
+      description: 'What it may use in a day, and has used today; null: as much as its user',
     }),
     created_at: EpochMs,
     expires_at: Type.Union([EpochMs, Type.Null()]),
@@ -144,7 +170,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Create a token; its secret is shown this once',
     description:
-      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit it to phones, at the moment of each request, and `max_phones` the phones of one launch: such a token lists and uses these phones, launches projects there and reads their runs, edits code, makes jobs and schedules that keep its limit, and calls `/mcp`; all other endpoints are closed to it.',
+      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit it to phones, at the moment of each request, `max_phones` the phones of one launch, and `apps` the apps that it uses there, by packages such as `com.example.shop` or `com.example.*`: such a token lists and uses these phones, launches projects there and reads their runs, edits code, makes jobs and schedules that keep its limit, and calls `/mcp`; all other endpoints are closed to it. `runs_per_day` and `minutes_per_day` are its budget, in runs that it begins and minutes that they take together: what is beyond is refused with `budget_spent` until midnight UTC. Such a token makes no tokens.',
     scope: 'admin',
     audit: 'create_token',
     body: Type.Object({
@@ -155,6 +181,9 @@ export const accessRoutes = {
       selector: Type.Optional(Selector),
       device_ids: Type.Optional(Type.Array(DeviceId, { minItems: 1, maxItems: 100 })),
       max_phones: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+      apps: Type.Optional(Type.Array(AppPattern, { minItems: 1, maxItems: maxAppPatterns })),
+      runs_per_day: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+      minutes_per_day: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
       expires_at: Type.Optional(TimeInput),
     }),
     bodyExample: { name: 'CI of the shop', scopes: ['read', 'launch'] },

@@ -4,6 +4,7 @@ import { errorCodes } from '../../errors.ts';
 import { Id, Uuid } from '../../ids.ts';
 import { success, type RouteContract } from '../contract.ts';
 import { idPageQuery, pageOf } from '../page.ts';
+import { TokenBudget } from './access.ts';
 
 /** What a limit is a limit of; the settings of the server have the numbers. */
 export const limitNames = [
@@ -70,7 +71,15 @@ export const usageRoutes = {
     tag: 'Account',
     summary: 'What you use, and of what limit',
     scope: 'read',
-    responses: { 200: Type.Object({ success, usage: Usage }) },
+    responses: {
+      200: Type.Object({
+        success,
+        usage: Usage,
+        budget: Type.Union([TokenBudget, Type.Null()], {
+          description: 'Of the token of the request; null: it has none',
+        }),
+      }),
+    },
   },
   ofUser: {
     method: 'GET',

@@ -94,7 +94,10 @@ export const deviceControlRoutes = {
     body: PhoneInput,
     bodyExample: { type: 'tap', x: 540, y: 1200 },
     responses: { 200: SuccessMessage },
-    errors: ['device_not_found', 'device_leased', 'lease_lost', 'device_offline', 'host_request_failed'],
+    errors: [
+      ...(['device_not_found', 'device_leased', 'lease_lost', 'device_offline'] as const),
+      ...(['app_not_allowed', 'host_request_failed'] as const),
+    ],
   },
   clipboard: {
     method: 'GET',
@@ -167,7 +170,7 @@ export const deviceControlRoutes = {
     responses: { 200: Type.Object({ success, ...ActOutcome.properties }) },
     errors: [
       ...(['device_not_found', 'device_leased', 'lease_lost', 'device_in_use', 'device_offline'] as const),
-      'screen_expired',
+      ...(['screen_expired', 'app_not_allowed'] as const),
       ...(['project_not_found', 'secret_not_found', 'secrets_unavailable', 'host_request_failed'] as const),
       ...(['too_many_waiting', 'too_busy'] as const),
     ],

@@ -193,7 +193,7 @@ export const deviceRoutes = {
     },
     errors: [
       ...(['device_not_found', 'device_offline', 'screen_failed', 'screen_expired'] as const),
-      ...(['too_many_waiting', 'too_busy'] as const),
+      ...(['too_many_waiting', 'too_busy', 'app_not_allowed'] as const),
     ],
   },
   node: {
@@ -211,7 +211,10 @@ export const deviceRoutes = {
       number: Type.String({ pattern: '^[0-9]{1,4}$', description: 'Of the line', examples: ['3'] }),
     }),
     responses: { 200: Type.Object({ success, node: NodeInspection }) },
-    errors: ['device_not_found', 'device_offline', 'screen_expired', 'host_request_failed'],
+    errors: [
+      ...(['device_not_found', 'device_offline', 'screen_expired', 'host_request_failed'] as const),
+      'app_not_allowed',
+    ],
   },
   history: {
     method: 'GET',
@@ -247,6 +250,6 @@ export const deviceRoutes = {
     scope: 'read',
     params,
     responses: { 200: ['image/jpeg'] },
-    errors: ['device_not_found', 'device_offline', 'screenshot_failed'],
+    errors: ['device_not_found', 'device_offline', 'screenshot_failed', 'app_not_allowed'],
   },
 } as const satisfies Record<string, RouteContract>;

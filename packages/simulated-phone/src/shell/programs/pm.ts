@@ -74,13 +74,15 @@ const permission =
   };
 
 const resolveActivity: Program = async ({ phone, args, stdout }) => {
-  const packageName = wordsOf(args).at(-1) ?? '';
-  const app = phone.android.findApp(packageName);
+  const asksForHome = args.includes('android.intent.category.HOME');
+  const app = asksForHome
+    ? phone.android.listApps().find(({ isHome }) => isHome)
+    : phone.android.findApp(wordsOf(args).at(-1) ?? '');
   const activity = app?.activities[0];
   if (activity === undefined) await stdout.write('No activity found\n');
   else {
     const isChooser = phone.android.identity.maker.answersWithResolver && app?.isHome === false;
-    const component = isChooser ? chooser : `${packageName}/${activity}`;
+    const component = isChooser ? chooser : `${app?.packageName ?? ''}/${activity}`;
     await stdout.write(
       `priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n${component}\n`,
     );

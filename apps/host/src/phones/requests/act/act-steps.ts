@@ -43,13 +43,13 @@ class Unfinished extends Error {}
  */
 export async function doActSteps(
   phone: Phone,
-  { steps, budget_ms }: HostQuestionOf<'act'>,
+  { steps, budget_ms, app_limit }: HostQuestionOf<'act'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {
     hideSecrets(phone, steps);
-    const hand = new PhoneHand(phone.driver(), signal, performance.now() + budget_ms);
+    const hand = new PhoneHand(phone.driver().limitedTo(app_limit), signal, performance.now() + budget_ms);
     const results = await hand.doAll(steps);
     const { tree, size } = await hand.eye.known();
     const { captures, isAtRest } = hand.eye;
@@ -107,7 +107,8 @@ class PhoneHand {
         return { state: 'failed', refusal, message, candidates: [...candidates] };
       }
       if (!(error instanceof DriverError)) throw error;
-      return { state: 'failed', refusal: 'phone_failed', message: error.message.slice(0, 1000) };
+      const refusal = error.code === 'app_not_allowed' ? error.code : 'phone_failed';
+      return { state: 'failed', refusal, message: error.message.slice(0, 1000) };
     }
   }
 

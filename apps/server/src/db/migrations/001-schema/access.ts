@@ -13,10 +13,15 @@ export const createAccess = (db: Kysely<unknown>): Promise<void> =>
     `create table token (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       name ${text} not null, hash ${text} not null unique, scopes ${text} not null, project_ids ${text},
-      selector ${text}, max_phones bigint,
+      selector ${text}, max_phones bigint, apps ${text},
+      runs_per_day bigint, minutes_per_day bigint,
       created_at bigint not null, expires_at bigint, last_used_at bigint,
       parent_id ${text} references token (id) on delete cascade)`,
     `create index token_user on token (user_id)`,
+    // What a token with a budget has used on one day. It refers to no token: jobs go on when theirs is revoked.
+    `create table token_use (
+      token_id ${text} primary key, day bigint not null, runs bigint not null, run_ms bigint not null)`,
+    `create index token_use_day on token_use (day)`,
     `create index token_parent on token (parent_id)`,
     `create table session (
       hash ${text} primary key, token_id ${text} not null references token (id) on delete cascade,

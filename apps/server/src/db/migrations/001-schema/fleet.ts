@@ -26,6 +26,7 @@ export const createFleet = (db: Kysely<unknown>): Promise<void> =>
       epoch ${growingKey}, owner_id ${text} not null references "user" (id) on delete cascade,
       host_id ${text} not null, node_id ${text} references node (id) on delete set null,
       opened_at bigint not null, ended_at bigint, knows_secrets bigint not null default 0,
+      knows_app_limits bigint not null default 0,
       replays bigint not null default 0,
       last_log_id ${text} not null default '',
       constraint host_session_host unique (owner_id, host_id))`,

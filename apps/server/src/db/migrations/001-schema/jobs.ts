@@ -11,7 +11,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
     `create table job (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       project_id ${text} not null, project_name ${text} not null, token_name ${text}, token_projects ${text},
-      token_phones ${text}, fingerprint ${text} not null, selector ${text}, device_ids ${text}, count bigint, at_once bigint,
+      token_phones ${text}, token_budget ${text}, fingerprint ${text} not null, selector ${text}, device_ids ${text}, count bigint, at_once bigint,
       is_distinct bigint not null, is_exclusive bigint not null, has_film bigint not null, phone_settings ${text},
       priority bigint not null, dedup_key ${text}, concurrency_key ${text}, concurrency_most bigint,
       parameters ${text} not null, retries ${text} not null, wait_until bigint, schedule_id ${text}, problem ${text} not null default '',
@@ -43,7 +43,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
     'create index task_attempt_run on task_attempt (run_id, began_at)',
     `create table schedule (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
-      project_id ${text} not null, token_name ${text}, token_projects ${text}, token_phones ${text}, name ${text} not null,
+      project_id ${text} not null, token_name ${text}, token_projects ${text}, token_phones ${text}, token_budget ${text}, name ${text} not null,
       cron ${text} not null, time_zone ${text} not null, jitter_seconds bigint not null, work ${text} not null,
       overlap ${text} not null, missed ${text} not null, paused bigint not null, problem ${text} not null default '',
       planned_at bigint, due_at bigint, queued_at bigint, created_at bigint not null)`,

@@ -12,6 +12,7 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
     `create table launch (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       launch_id ${text}, fingerprint ${text} not null, answer ${text}, token_name ${text},
+      budget_token ${text},
       tree ${text}, parameters ${text}, created_at bigint not null,
       constraint launch_user_launch_id unique (user_id, launch_id))`,
     'create index launch_created on launch (created_at)',
@@ -73,6 +74,7 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       statement: 'insert into capture_deletion (record_id) values (old.run_id) on conflict do nothing',
     });
   await createRunStats(db);
+  await createTokenUse(db);
 }
 
 /** Of a row that the trigger sees as `row`: the columns of `run_stat`. All runs of direct code are counted as one automation. */
@@ -115,3 +117,19 @@ async function createRunStats(db: Kysely<unknown>): Promise<void> {
       do update set name = excluded.name, ${sums.join(', ')}`,
   });
 }
+
+/** A trigger counts the time of a run in the transaction that ends it, on the day of its end. */
+const createTokenUse = (db: Kysely<unknown>): Promise<void> =>
+  createTrigger(db, {
+    name: 'token_use_count',
+    on: 'after update of ended_at on run',
+    when: 'old.ended_at is null and new.ended_at > new.started_at',
+    statement: `insert into token_use (token_id, day, runs, run_ms)
+        select budget_token, new.ended_at / 86400000, 0, new.ended_at - new.started_at
+        from launch where id = new.launch and budget_token is not null
+      on conflict (token_id) do update set
+        runs = case when token_use.day = excluded.day then token_use.runs else 0 end,
+        run_ms = excluded.run_ms + case when token_use.day = excluded.day then token_use.run_ms else 0 end,
+        day = excluded.day
+      where token_use.day <= excluded.day`,
+  });

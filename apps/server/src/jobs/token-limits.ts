@@ -2,17 +2,21 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import type { PhoneLimit, Principal } from '../http/principal.ts';
+import type { Budget } from '../limits/token-use-store.ts';
 
 const limits = Compile(
   Type.Object({
     selector: Type.Union([Type.String(), Type.Null()]),
     most: Type.Union([Type.Integer(), Type.Null()]),
+    apps: Type.Union([Type.Array(Type.String()), Type.Null()]),
   }),
 );
 
 /** The limit of the token, as rows of jobs and schedules keep it: equal limits are equal texts. */
 export const limitOf = ({ phones }: Principal): string | null =>
-  phones === null ? null : JSON.stringify({ selector: phones.selector, most: phones.most });
+  phones === null
+    ? null
+    : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
 
 export const readLimit = (json: string | null): PhoneLimit | null =>
   json === null ? null : limits.Parse(JSON.parse(json));
@@ -35,3 +39,18 @@ export function limitedSelector({
   const terms = [selector, readLimit(token_phones)?.selector ?? null].filter((one) => one !== null);
   return terms.length === 0 ? null : terms.join(',');
 }
+
+const budgets = Compile(
+  Type.Object({
+    ...{ tokenId: Type.String(), tokenName: Type.String() },
+    runs: Type.Union([Type.Integer(), Type.Null()]),
+    minutes: Type.Union([Type.Integer(), Type.Null()]),
+  }),
+);
+
+/** What the token may use in a day, as rows of jobs and schedules keep it. */
+export const keptBudget = ({ budget }: Principal): string | null =>
+  budget === null ? null : JSON.stringify(budget);
+
+export const readBudget = (json: string | null): Budget | null =>
+  json === null ? null : budgets.Parse(JSON.parse(json));

@@ -1,0 +1,203 @@
+import { posix } from 'node:path';
+import { type AppLimit, fitsApps, type UiNode } from '@phalanx/protocol';
+
+import type { Calls } from '../driver-calls.ts';
+import { DriverError } from '../driver-error.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { readCurrentApp } from './apps.ts';
+
+/** Asks the phone which app its home screen is, once. */
+export type FindHome = (signal: AbortSignal) => Promise<string | undefined>;
+
+export function createHomeFinder(shell: PhoneShell): FindHome {
+  let home: string | undefined;
+  return async (signal) => {
+    const intent = '-a android.intent.action.MAIN -c android.intent.category.HOME';
+    home ??= packageIn((await shell.run(`cmd package resolve-activity --brief ${intent}`, signal)).stdout);
+    return home;
+  };
+}
+
+/** Until a phone was unlocked for the first time, its home screen is one of the settings. */
+function packageIn(stdout: string): string | undefined {
+  const found = /^([\w.]+)\/[\w.$]+\s*$/m.exec(stdout)?.[1];
+  return found === 'android' || found === 'com.android.settings' ? undefined : found;
+}
+
+/** Of the system, and named so by all makers; the one asks for permissions, in the other's place since Android 10. */
+const askingPackage = /(?:^|\.)(?:permissioncontroller|packageinstaller)$/;
+const askingActivity = /\.GrantPermissionsActivity$/;
+/** Dialogs of Android itself, such as of an app that does not answer. */
+const android = 'android';
+
+/** By the names of the shared storage, and of memory cards. */
+const folderOfApp =
+  /^\/(?:sdcard|storage\/(?:emulated\/\d+|self\/primary|[0-9A-F]{4}-[0-9A-F]{4}))\/Android\/(?:data|media|obb)\/([\w.]+)(?:\/|$)/;
+
+/** The apps that somebody may use. Each `require` throws `app_not_allowed` for another one. */
+export class LimitedApps {
+  readonly #limit: AppLimit;
+  readonly #shell: PhoneShell;
+  readonly #findHome: FindHome;
+
+  constructor(limit: AppLimit, shell: PhoneShell, findHome: FindHome) {
+    this.#limit = limit;
+    this.#shell = shell;
+    this.#findHome = findHome;
+  }
+
+  has(packageName: string): boolean {
+    return fitsApps(this.#limit.apps, packageName);
+  }
+
+  require(packageName: string): void {
+    if (!this.has(packageName)) throw this.refusal(`${packageName} is another app`);
+  }
+
+  /** What is in front may be touched, and seen in pictures. */
+  async requireFront(signal: AbortSignal): Promise<void> {
+    const { packageName, activity } = await readCurrentApp(this.#shell, signal);
+    const asks = askingPackage.test(packageName) && askingActivity.test(activity ?? '');
+    if (!asks && !this.has(packageName)) throw this.#inFront(packageName);
+  }
+
+  async isInFront(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.requireFront(signal);
+      return true;
+    } catch (error) {
+      if (error instanceof DriverError) return false;
+      throw error;
+    }
+  }
+
+  /** The screen of that tree may be seen; without a tree, what is in front. */
+  async requireShown(root: UiNode | undefined, signal: AbortSignal): Promise<void> {
+    if (root === undefined) return await this.requireFront(signal);
+    if (!this.isReadable(root.packageName)) throw this.#inFront(root.packageName);
+  }
+
+  /** The tree of that app's window may be read. Of the home screen it is, so that waits go on while apps come and go. */
+  async requireReadable(packageName: string, signal: AbortSignal): Promise<void> {
+    if (this.isReadable(packageName) || packageName === (await this.#findHome(signal))) return;
+    throw this.#inFront(packageName);
+  }
+
+  isReadable(packageName: string): boolean {
+    return packageName === android || askingPackage.test(packageName) || this.has(packageName);
+  }
+
+  /** In the folders that Android keeps for the apps in the shared storage. */
+  requireOwnFile(path: string): void {
+    const folder = folderOfApp.exec(posix.normalize(path))?.[1];
+    if (folder === undefined || !this.has(folder))
+      throw this.refusal(`${path} is in no folder of them, such as /sdcard/Android/media/PACKAGE`);
+  }
+
+  refusal(why: string): DriverError {
+    const { token, apps } = this.#limit;
+    return new DriverError(
+      'app_not_allowed',
+      `The token "${token}" is limited to ${apps.join(', ')}: ${why}.`,
+    );
+  }
+
+  #inFront(packageName: string): DriverError {
+    return this.refusal(`${packageName} is in front. Launch one of its apps, or go back`);
+  }
+}
+
+type Call<Params, Result> = (params: Params, signal: AbortSignal) => Promise<Result>;
+
+const keyHome = 3;
+const keyBack = 4;
+
+/** The calls of a phone for somebody who may use these apps alone. A call that is added to the phone has to be added here. */
+export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
+  /** When its turn has come: what was in front before says nothing. */
+  const touching =
+    <Params, Result>(call: Call<Params, Result>): Call<Params, Result> =>
+    async (params, signal) => {
+      await apps.requireFront(signal);
+      return await call(params, signal);
+    };
+  const ofApp =
+    <Params extends { packageName: string }, Result>(call: Call<Params, Result>): Call<Params, Result> =>
+    async (params, signal) => {
+      apps.require(params.packageName);
+      return await call(params, signal);
+    };
+  const ofFile =
+    <Params extends { path: string }, Result>(call: Call<Params, Result>): Call<Params, Result> =>
+    async (params, signal) => {
+      apps.requireOwnFile(params.path);
+      return await call(params, signal);
+    };
+  const closed = (why: string) => async (): Promise<never> => {
+    throw apps.refusal(why);
+  };
+  return {
+    'screen.content': async (params, signal) => {
+      const tree = await calls['screen.content'](params, signal);
+      await apps.requireReadable(tree.packageName, signal);
+      // Of notifications and toasts nobody knows whose they are.
+      const { announced: _, ...own } = tree;
+      return own;
+    },
+    'screen.change': calls['screen.change'],
+    'screen.windows': async (params, signal) => {
+      const windows = await calls['screen.windows'](params, signal);
+      return windows.filter(({ root, isKeyboard }) => isKeyboard || apps.isReadable(root.packageName));
+    },
+    'screen.screenshot': async (params, signal) => {
+      await apps.requireFront(signal);
+      const picture = await calls['screen.screenshot'](params, signal);
+      await apps.requireFront(signal);
+      return picture;
+    },
+    'screen.rotate': calls['screen.rotate'],
+    'screen.animations': calls['screen.animations'],
+    'notification.list': async (params, signal) =>
+      (await calls['notification.list'](params, signal)).filter(({ packageName }) => apps.has(packageName)),
+    'input.tap': touching(calls['input.tap']),
+    'input.doubleTap': touching(calls['input.doubleTap']),
+    'input.longPress': touching(calls['input.longPress']),
+    'input.swipe': touching(calls['input.swipe']),
+    'input.drag': touching(calls['input.drag']),
+    'input.fingers': touching(calls['input.fingers']),
+    'input.hideKeyboard': calls['input.hideKeyboard'],
+    'input.text': touching(calls['input.text']),
+    'input.clearText': touching(calls['input.clearText']),
+    'input.key': async (params, signal) => {
+      if (params.keyCode !== keyHome && params.keyCode !== keyBack) await apps.requireFront(signal);
+      await calls['input.key'](params, signal);
+    },
+    'alert.press': touching(calls['alert.press']),
+    'clipboard.read': touching(calls['clipboard.read']),
+    'clipboard.write': touching(calls['clipboard.write']),
+    'navigate.back': calls['navigate.back'],
+    'navigate.home': calls['navigate.home'],
+    'navigate.recents': closed('the overview shows all apps'),
+    'navigate.notifications': closed('the notification shade is of all apps'),
+    'app.launch': ofApp(calls['app.launch']),
+    'app.stop': ofApp(calls['app.stop']),
+    'app.current': calls['app.current'],
+    'app.list': calls['app.list'],
+    'app.openLink': async (params, signal) => {
+      const { packageName } = params;
+      if (packageName === undefined) throw apps.refusal('name the app that is to open the link');
+      apps.require(packageName);
+      await calls['app.openLink'](params, signal);
+    },
+    'app.install': closed('a file may install any app'),
+    'app.uninstall': ofApp(calls['app.uninstall']),
+    'app.clearData': ofApp(calls['app.clearData']),
+    'app.setPermission': ofApp(calls['app.setPermission']),
+    'file.list': ofFile(calls['file.list']),
+    'file.read': ofFile(calls['file.read']),
+    'file.write': ofFile(calls['file.write']),
+    'file.delete': ofFile(calls['file.delete']),
+    'phone.shell': closed('the shell reaches every app'),
+    'device.info': calls['device.info'],
+  };
+}

@@ -1,0 +1,22 @@
+import { Type, type Static } from 'typebox';
+
+/** A package, such as `com.example.shop`, or all packages below a name: `com.example.*`. */
+export const AppPattern = Type.String({
+  pattern: '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)*\\.([A-Za-z][A-Za-z0-9_]*|\\*)$',
+  maxLength: 255,
+});
+export const maxAppPatterns = 50;
+
+/** What a token that is limited to apps may use of a phone, as hosts are told. */
+export const AppLimit = Type.Object({
+  apps: Type.Array(AppPattern, { minItems: 1, maxItems: maxAppPatterns }),
+  /** Name of the token. */
+  token: Type.String(),
+});
+export type AppLimit = Static<typeof AppLimit>;
+
+export const fitsApps = (apps: readonly string[], packageName: string): boolean =>
+  apps.some((app) => (app.endsWith('.*') ? packageName.startsWith(app.slice(0, -1)) : packageName === app));
+
+/** How the message of a host begins that has refused another app: between servers a failure is its message. */
+export const appRefusalStart = 'app_not_allowed: ';
