@@ -6,6 +6,7 @@ export type DriverErrorCode =
   | 'app_not_found'
   | 'app_not_started'
   | 'app_change_refused'
+  | 'user_refused'
   | 'file_not_found'
   | 'file_refused'
   | 'output_too_large'
