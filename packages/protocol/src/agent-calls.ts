@@ -14,6 +14,7 @@ import type {
   PhoneFilePart,
   PhoneMessage,
   PhoneNotification,
+  PhoneUser,
   ScreenPicture,
   ScreenTree,
   ShellResult,
@@ -42,6 +43,8 @@ export type SubmitResult = { success: true; id: string } | { success: false; err
 const coordinate = Type.Integer({ minimum: 0, maximum: 100_000 });
 const point = { x: coordinate, y: coordinate };
 const packageName = PackageName;
+/** A user of the phone, such as that of a work profile. Default: the main one. */
+const user = Type.Optional(Type.Integer({ minimum: 0, maximum: 9999 }));
 const phonePath = Type.String({ pattern: '^/[^\\u0000\\r\\n]+$', maxLength: 1000 });
 const nothing = Type.Object({});
 /** JSON of an object. */
@@ -156,8 +159,8 @@ export const agentCalls = {
       from: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
   ),
-  'app.launch': call<void>()(Type.Object({ packageName })),
-  'app.stop': call<void>()(Type.Object({ packageName })),
+  'app.launch': call<void>()(Type.Object({ packageName, user })),
+  'app.stop': call<void>()(Type.Object({ packageName, user })),
   'app.current': call<CurrentApp>()(nothing),
   /** Opens an address, in the named app or in whatever takes it. */
   'app.openLink': call<void>()(
@@ -166,17 +169,19 @@ export const agentCalls = {
       packageName: Type.Optional(packageName),
     }),
   ),
-  'app.list': call<InstalledApp[]>()(nothing),
+  'app.list': call<InstalledApp[]>()(Type.Object({ user })),
+  'user.list': call<PhoneUser[]>()(nothing),
   /** From an APK file on the phone. */
-  'app.install': call<void>()(Type.Object({ path: phonePath, grantPermissions: Type.Boolean() })),
-  'app.uninstall': call<void>()(Type.Object({ packageName })),
-  'app.clearData': call<void>()(Type.Object({ packageName })),
+  'app.install': call<void>()(Type.Object({ path: phonePath, grantPermissions: Type.Boolean(), user })),
+  'app.uninstall': call<void>()(Type.Object({ packageName, user })),
+  'app.clearData': call<void>()(Type.Object({ packageName, user })),
   /** Grants or revokes a runtime permission, such as `android.permission.CAMERA`. */
   'app.setPermission': call<void>()(
     Type.Object({
       packageName,
       permission: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_.]+$', maxLength: 255 }),
       isGranted: Type.Boolean(),
+      user,
     }),
   ),
   'file.list': call<PhoneFile[]>()(Type.Object({ path: phonePath })),

@@ -22,6 +22,8 @@ export interface FaultState {
   restrictedDebugging: boolean;
   /** The maker keeps text messages from the shell. */
   refusesMessages: boolean;
+  /** The administrator of the work profile keeps it from the shell. */
+  closedProfile: boolean;
   /** Play Protect looks at what comes by USB, and refuses it. */
   verifyAppsOverUsb: boolean;
   /** The active window has no root for accessibility. */
@@ -80,6 +82,7 @@ export function noFaults(): FaultState {
     screencapWarning: false,
     restrictedDebugging: false,
     refusesMessages: false,
+    closedProfile: false,
     verifyAppsOverUsb: false,
     nullRoot: false,
     eventIntervalMs: 0,

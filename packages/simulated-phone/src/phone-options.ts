@@ -34,7 +34,7 @@ export interface SimulatedPhoneOptions {
     readonly versionCode: number;
     readonly versionName: string;
   }[];
-  /** Names of packages that are installed for a work profile alone. Default: none, and no work profile. */
+  /** Names of packages that are installed for a work profile, which is user 10. Default: no work profile. */
   readonly workProfilePackages?: readonly string[];
   /** Apps of the phone, one of them a home screen. Default: the sample apps. */
   readonly apps?: readonly App[];

@@ -8,6 +8,7 @@ import { findService } from './adb/services.ts';
 import { Android } from './android/android.ts';
 import type { Boot } from './android/boot.ts';
 import type { Identity } from './android/identity.ts';
+import { workProfile } from './android/packages/packages.ts';
 import type { Dialog } from './view/app.ts';
 import { sampleApps } from './apps/sample-apps.ts';
 import { type Faults, noFaults } from './faults.ts';
@@ -116,8 +117,9 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
     storageBytes: options.storageBytes ?? 84e9,
   });
   for (const entry of options.installedPackages ?? []) android.packages.add({ ...entry, isSystem: false });
+  if (options.workProfilePackages !== undefined) android.packages.addUser(workProfile);
   for (const name of options.workProfilePackages ?? [])
-    android.packages.addToWorkProfile({ name, versionCode: 1, versionName: '1.0', isSystem: false });
+    android.packages.add({ name, versionCode: 1, versionName: '1.0', isSystem: false }, workProfile);
   return android;
 }
 

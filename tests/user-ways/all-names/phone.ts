@@ -12,6 +12,7 @@ async function changing(base64: string): Promise<void> {
   const permissions = async (): Promise<string> => (await agent.shell(`dumpsys package ${made}`)).stdout;
   await calls<AgentApps>('AgentApps', {
     list: async () => (await apps.list()).length > 3,
+    users: async () => (await apps.users()).length === 1,
     install: async () => {
       await apps.install(apk);
       await files.write(`${folder}/made.apk`, apk);
@@ -33,7 +34,7 @@ async function changing(base64: string): Promise<void> {
       return !(await isInstalled());
     },
   });
-  await calls<Omit<InstallOptions, keyof ActionOptions>>('InstallOptions', {
+  await calls<Omit<InstallOptions, keyof AppOptions>>('InstallOptions', {
     grantPermissions: async () => {
       await apps.install(apk, { grantPermissions: true });
       return isInstalled();
@@ -90,6 +91,21 @@ async function commanding(): Promise<void> {
   });
 }
 
+async function ofUsers(): Promise<void> {
+  const [owner] = await agent.apps.users();
+  await calls<PhoneUser>('PhoneUser', {
+    id: () => owner?.id === 0,
+    name: () => owner?.name === 'Owner',
+    isRunning: () => owner?.isRunning === true,
+  });
+  await calls<Omit<AppOptions, keyof ActionOptions>>('AppOptions', {
+    user: async () => {
+      const error = await thrown(() => agent.apps.list({ user: 11 }));
+      return error instanceof AgentError && error.code === 'user_refused';
+    },
+  });
+}
+
 async function messaging(): Promise<void> {
   const { messages } = agent;
   const codeOf = async (options: CodeOptions): Promise<unknown> => {
@@ -132,4 +148,5 @@ export async function phone(apk: string): Promise<void> {
   await storing();
   await commanding();
   await messaging();
+  await ofUsers();
 }

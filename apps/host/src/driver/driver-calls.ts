@@ -12,6 +12,7 @@ import { encodeScreenshot } from './pictures/encode-screenshot.ts';
 import { installApp } from './apps/install-app.ts';
 import { listMessages } from './apps/messages.ts';
 import { listNotifications } from './apps/notifications.ts';
+import { listUsers } from './apps/phone-users.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';
@@ -52,6 +53,7 @@ export const readings: ReadonlySet<PhoneCallName> = new Set([
   'notification.list',
   'message.list',
   'app.list',
+  'user.list',
   'file.list',
   'file.read',
 ]);
@@ -112,14 +114,15 @@ export function callsOf({ shell, backend, screen, change, deviceInfo, earlier }:
     'navigate.recents': (_, signal) => backend.pressKey(keyAppSwitch, signal),
     'navigate.notifications': (_, signal) => backend.openNotifications(signal),
     'message.list': (params, signal) => listMessages(shell, params, signal),
-    'app.launch': ({ packageName }, signal) => launcher.launch(packageName, signal),
-    'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
+    'app.launch': (app, signal) => launcher.launch(app, signal),
+    'app.stop': (app, signal) => stopApp(shell, app, signal),
     'app.openLink': (params, signal) => openLink(shell, params, signal),
     'app.current': (_, signal) => readCurrentApp(shell, signal),
-    'app.list': (_, signal) => listApps(shell, signal),
+    'app.list': (params, signal) => listApps(shell, params, signal),
+    'user.list': (_, signal) => listUsers(shell, signal),
     'app.install': (params, signal) => installApp(shell, params, signal),
-    'app.uninstall': ({ packageName }, signal) => uninstallApp(shell, packageName, signal),
-    'app.clearData': ({ packageName }, signal) => clearAppData(shell, packageName, signal),
+    'app.uninstall': (app, signal) => uninstallApp(shell, app, signal),
+    'app.clearData': (app, signal) => clearAppData(shell, app, signal),
     'app.setPermission': (params, signal) => setPermission(shell, params, signal),
     'file.list': ({ path }, signal) => listFiles(shell, path, signal),
     'file.read': (params, signal) => readFilePart(shell, params, signal),

@@ -7,6 +7,7 @@ export type DriverErrorCode =
   | 'app_not_started'
   | 'app_change_refused'
   | 'app_not_allowed'
+  | 'user_refused'
   | 'file_not_found'
   | 'file_refused'
   | 'output_too_large'

@@ -22,6 +22,7 @@ async function startPair(options: Options): Promise<{ phone: SimulatedPhone; dri
   return { phone, driver: ready.driver() };
 }
 
+const form = 'dev.phalanx.sample.form';
 const packageName = 'dev.phalanx.deep';
 const frame = { left: 0, top: 0, right: 1080, bottom: 2400 };
 
@@ -80,6 +81,49 @@ describe('the driver on phones that are unusual', () => {
         code: 'app_not_found',
         message: expect.stringContaining('user 10'),
       });
+  });
+
+  it('starts, stops, lists and changes the apps of the user who is named', async () => {
+    const { phone, driver } = await startPair({ workProfilePackages: [form, 'com.example.work'] });
+    expect(await driver.call('user.list', {})).toEqual([
+      { id: 0, name: 'Owner', isRunning: true },
+      { id: 10, name: 'Work profile', isRunning: true },
+    ]);
+    const names = (await driver.call('app.list', { user: 10 })).map((app) => app.packageName);
+    expect(names).toEqual(['com.example.work', form]);
+    const { stack, packages } = phone.android;
+    await driver.call('app.launch', { packageName: form });
+    await driver.call('app.launch', { packageName: form, user: 10 });
+    expect([stack.front.user, await driver.call('app.current', {})]).toMatchObject([
+      10,
+      { packageName: form },
+    ]);
+    await driver.call('app.stop', { packageName: form, user: 10 });
+    expect([stack.find(form, 10), stack.find(form)?.user]).toEqual([undefined, 0]);
+    const permission = 'android.permission.CAMERA';
+    await driver.call('app.setPermission', { packageName: form, permission, isGranted: true, user: 10 });
+    expect([[...packages.permissionsOf(form, 10)], packages.permissionsOf(form).size]).toEqual([
+      [permission],
+      0,
+    ]);
+    await driver.call('app.uninstall', { packageName: form, user: 10 });
+    expect([packages.find(form, 10), packages.find(form)?.name]).toEqual([undefined, form]);
+    await expect(driver.call('app.launch', { packageName: form, user: 10 })).rejects.toMatchObject({
+      code: 'app_not_found',
+      message: expect.stringContaining('not installed for user 10, but for user 0'),
+    });
+  });
+
+  it.each([
+    [11, 'has no user 11'],
+    [10, 'has forbidden debugging'],
+  ])('says why nothing can be done for user %i', async (user, part) => {
+    const { phone, driver } = await startPair({ workProfilePackages: [form] });
+    phone.faults.closedProfile = true;
+    const refused = { code: 'user_refused', message: expect.stringContaining(part) };
+    for (const call of ['app.launch', 'app.stop', 'app.uninstall'] as const)
+      await expect(driver.call(call, { packageName: form, user })).rejects.toMatchObject(refused);
+    await expect(driver.call('app.list', { user })).rejects.toMatchObject(refused);
   });
 
   it('launches an app although the screen is dark, where Android waits for what it draws', async () => {

@@ -156,12 +156,18 @@ function dialogActions(
   };
 }
 
+/** The part of a call's parameters that says whose app is meant. */
+export const ofUser = ({ user }: Pick<AppOptions, 'user'>): { user?: number } =>
+  user === undefined ? {} : { user };
+
 function appActions(bridge: AgentBridge): Pick<Actions, 'launchApp' | 'openLink' | 'stopApp' | 'currentApp'> {
   return {
     openLink: async (url, packageName) =>
       bridge.call('app.openLink', { url: String(url), ...(packageName !== undefined && { packageName }) }),
-    launchApp: (packageName, { signal } = {}) => bridge.call('app.launch', { packageName }, signal),
-    stopApp: (packageName) => bridge.call('app.stop', { packageName }),
+    launchApp: (packageName, { signal, ...of } = {}) =>
+      bridge.call('app.launch', { packageName, ...ofUser(of) }, signal),
+    stopApp: (packageName, { signal, ...of } = {}) =>
+      bridge.call('app.stop', { packageName, ...ofUser(of) }, signal),
     currentApp: () => bridge.call('app.current', {}),
   };
 }

@@ -1,4 +1,4 @@
-import { createActions } from './actions.ts';
+import { createActions, ofUser } from './actions.ts';
 import type { AgentBridge } from './agent-bridge.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { createFiles, sendInParts } from './files.ts';
@@ -59,12 +59,17 @@ function changesOf(bridge: AgentBridge): WaitParts['untilChange'] {
 }
 
 function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'write' | 'delete'>): AgentApps {
-  const install = (path: string, { grantPermissions = false, signal }: InstallOptions): Promise<void> =>
-    bridge.call('app.install', { path, grantPermissions }, signal);
-  const setPermission = (packageName: string, permission: string, isGranted: boolean): Promise<void> =>
-    bridge.call('app.setPermission', { packageName, permission, isGranted });
+  const install = (
+    path: string,
+    { grantPermissions = false, signal, ...of }: InstallOptions,
+  ): Promise<void> => bridge.call('app.install', { path, grantPermissions, ...ofUser(of) }, signal);
+  const setPermission =
+    (isGranted: boolean): AgentApps['grantPermission'] =>
+    async (packageName, permission, { signal, ...of } = {}) =>
+      bridge.call('app.setPermission', { packageName, permission, isGranted, ...ofUser(of) }, signal);
   return {
-    list: () => bridge.call('app.list', {}),
+    list: ({ signal, ...of } = {}) => bridge.call('app.list', ofUser(of), signal),
+    users: () => bridge.call('user.list', {}),
     async install(apk, options = {}) {
       if (typeof apk === 'string') return install(apk, options);
       const path = `/sdcard/Download/phalanx-${createUuid()}.apk`;
@@ -75,10 +80,12 @@ function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'write' | 'dele
         await files.delete(path);
       }
     },
-    uninstall: (packageName) => bridge.call('app.uninstall', { packageName }),
-    clearData: (packageName) => bridge.call('app.clearData', { packageName }),
-    grantPermission: (packageName, permission) => setPermission(packageName, permission, true),
-    revokePermission: (packageName, permission) => setPermission(packageName, permission, false),
+    uninstall: (packageName, { signal, ...of } = {}) =>
+      bridge.call('app.uninstall', { packageName, ...ofUser(of) }, signal),
+    clearData: (packageName, { signal, ...of } = {}) =>
+      bridge.call('app.clearData', { packageName, ...ofUser(of) }, signal),
+    grantPermission: setPermission(true),
+    revokePermission: setPermission(false),
   };
 }
 

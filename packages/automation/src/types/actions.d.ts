@@ -141,11 +141,11 @@ interface AgentActions extends AgentWaits {
   notifications(): Promise<void>;
 
   /** Starts an app by its package name, such as `com.android.settings`. */
-  launchApp(packageName: string, options?: ActionOptions): Promise<void>;
+  launchApp(packageName: string, options?: AppOptions): Promise<void>;
   /** Opens an address, such as `https://…` or a deep link, in whatever app takes it, or in the named one. */
   openLink(url: string, packageName?: string): Promise<void>;
   /** Force-stops an app. */
-  stopApp(packageName: string): Promise<void>;
+  stopApp(packageName: string, options?: AppOptions): Promise<void>;
   /** The app in front; `activity` is null when the phone does not say. */
   currentApp(): Promise<{ packageName: string; activity: string | null }>;
 
@@ -167,6 +167,11 @@ interface ActionOptions {
    * next one. What Android has already begun, such as a press or the start of an app, it may bring to its end.
    */
   signal?: AbortSignal | null;
+}
+
+interface AppOptions extends ActionOptions {
+  /** Whose app is meant: a user of `agent.apps.users()`, such as that of a work profile. Default: the main user. */
+  user?: number;
 }
 
 interface AndroidWindow {

@@ -8,7 +8,16 @@
  */
 interface AgentApps {
   /** All that are installed. */
-  list(): Promise<readonly InstalledApp[]>;
+  list(options?: AppOptions): Promise<readonly InstalledApp[]>;
+  /**
+   * The users of the phone: its owner, whose number is 0, work profiles, and second persons. The calls that take a `user` reject with
+   * `user_refused` for one that there is not, and where whoever manages a profile has forbidden debugging there.
+   *
+   * @example
+   * const profile = (await agent.apps.users()).find(({ id, isRunning }) => id > 0 && isRunning);
+   * if (profile !== undefined) await agent.actions.launchApp('com.android.settings', { user: profile.id }).catch(console.warn);
+   */
+  users(): Promise<readonly PhoneUser[]>;
   /**
    * Installs an APK, or a bundle of the APKs of one app (`.apks`, `.xapk`, `.apkm`), or updates what is installed; the data of
    * the app stays. It takes up to three minutes.
@@ -19,18 +28,26 @@ interface AgentApps {
    */
   install(apk: Uint8Array | string, options?: InstallOptions): Promise<void>;
   /** Rejects with `app_not_found`, and with `app_change_refused` for apps that belong to the phone. */
-  uninstall(packageName: string): Promise<void>;
+  uninstall(packageName: string, options?: AppOptions): Promise<void>;
   /** Stops the app and forgets its data and its permissions, as if it were just installed. */
-  clearData(packageName: string): Promise<void>;
+  clearData(packageName: string, options?: AppOptions): Promise<void>;
   /** Grants a permission that Android would ask for, such as `android.permission.CAMERA`. */
-  grantPermission(packageName: string, permission: string): Promise<void>;
+  grantPermission(packageName: string, permission: string, options?: AppOptions): Promise<void>;
   /** Takes a permission back. Android stops the app. */
-  revokePermission(packageName: string, permission: string): Promise<void>;
+  revokePermission(packageName: string, permission: string, options?: AppOptions): Promise<void>;
 }
 
-interface InstallOptions extends ActionOptions {
+interface InstallOptions extends AppOptions {
   /** Grants every permission that the app asks for. Default false; some makers refuse it. */
   grantPermissions?: boolean;
+}
+
+interface PhoneUser {
+  /** 0 is the phone's owner. */
+  id: number;
+  name: string;
+  /** Its apps can be started. */
+  isRunning: boolean;
 }
 
 interface InstalledApp {

@@ -81,6 +81,14 @@ export interface PhoneNotification {
   text: string | null;
 }
 
+/** A user of the phone: its owner, a work profile, or a second person. */
+export interface PhoneUser {
+  id: number;
+  name: string;
+  /** Its apps can be started. */
+  isRunning: boolean;
+}
+
 /** A text message that the phone has received. */
 export interface PhoneMessage {
   /** As the phone numbers its messages. */

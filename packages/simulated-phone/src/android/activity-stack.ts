@@ -1,6 +1,7 @@
 import type { App, Dialog, RunningApp } from '../view/app.ts';
 import type { TextField } from '../view/text-field.ts';
 import type { ScrollState } from '../view/view.ts';
+import { mainUser } from './packages/packages.ts';
 
 /** One started screen of an app, with what it keeps while others are above it. */
 export interface Activity {
@@ -16,6 +17,8 @@ export interface Activity {
 export interface Task {
   readonly id: number;
   readonly app: App;
+  /** Whose app it is. */
+  readonly user: number;
   readonly running: RunningApp;
   /** The front one is last; never empty. */
   readonly activities: Activity[];
@@ -60,18 +63,19 @@ export class ActivityStack {
     return this.#tasks.filter((task) => !task.app.isHome).toReversed();
   }
 
-  find(packageName: string): Task | undefined {
-    return this.#tasks.find((task) => task.app.packageName === packageName);
+  find(packageName: string, user = mainUser): Task | undefined {
+    return this.#tasks.find((task) => task.app.packageName === packageName && task.user === user);
   }
 
   bringToFront(task: Task): void {
     this.#tasks = [...this.#tasks.filter((other) => other !== task), task];
   }
 
-  start(app: App, running: RunningApp, className: string): Task {
+  start(app: App, running: RunningApp, { className, user }: { className: string; user: number }): Task {
     const task = {
       id: this.#nextTaskId++,
       app,
+      user,
       running,
       activities: [createActivity(app.packageName, className)],
     };

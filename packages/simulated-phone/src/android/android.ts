@@ -17,7 +17,7 @@ import { Locations } from './locations.ts';
 import { Inbox } from './inbox.ts';
 import { LockScreen } from './display/lock-screen.ts';
 import { Notices } from './notices.ts';
-import { Packages } from './packages/packages.ts';
+import { mainUser, Packages } from './packages/packages.ts';
 import { revealField } from './input/reveal-field.ts';
 import { Settings } from './settings.ts';
 import { ShownScreen } from './display/shown-screen.ts';
@@ -171,8 +171,8 @@ export class Android implements SystemHost {
     this.redraw();
   }
 
-  findApp(packageName: string): App | undefined {
-    const app = this.packages.find(packageName) && this.#apps.get(packageName);
+  findApp(packageName: string, user = mainUser): App | undefined {
+    const app = this.packages.find(packageName, user) && this.#apps.get(packageName);
     return this.#boot.isUserUnlocked || app?.isHome === true ? app : undefined;
   }
 
@@ -196,11 +196,11 @@ export class Android implements SystemHost {
   }
 
   /** Starts or brings to front. False when there is no such app or activity. */
-  startActivity(packageName: string, className?: string): boolean {
-    const app = this.findApp(packageName);
+  startActivity(packageName: string, className?: string, user = mainUser): boolean {
+    const app = this.findApp(packageName, user);
     const target = className ?? app?.activities[0];
     if (!app || target === undefined || !app.activities.includes(target)) return false;
-    const task = this.stack.find(packageName) ?? this.#launch(app, className ?? target);
+    const task = this.stack.find(packageName, user) ?? this.#launch(app, { className: target, user });
     this.stack.bringToFront(task);
     if (className !== undefined) this.stack.open(task, className);
     this.setOverlay(undefined);
@@ -221,8 +221,8 @@ export class Android implements SystemHost {
   }
 
   /** Ends an app with its state and timers. */
-  forceStop(packageName: string): void {
-    const task = this.stack.find(packageName);
+  forceStop(packageName: string, user = mainUser): void {
+    const task = this.stack.find(packageName, user);
     if (!task) return;
     if (!task.app.isHome) this.#end(task);
     this.hideKeyboard();
@@ -236,10 +236,10 @@ export class Android implements SystemHost {
   }
 
   /** Ends an app and forgets what it keeps. */
-  clearData(packageName: string): void {
-    this.forceStop(packageName);
-    this.#preferences.delete(packageName);
-    this.packages.permissionsOf(packageName).clear();
+  clearData(packageName: string, user = mainUser): void {
+    this.forceStop(packageName, user);
+    if (user === mainUser) this.#preferences.delete(packageName);
+    this.packages.permissionsOf(packageName, user).clear();
   }
 
   /** Ends an app as an uncaught exception does, and says so above whatever comes to front. */
@@ -317,9 +317,9 @@ export class Android implements SystemHost {
     if (byPin) this.#boot.isUserUnlocked = true;
   }
 
-  #launch(app: App, className: string): Task {
-    const running = app.launch(createAppHost(this, app), () => this.redraw());
-    return this.stack.start(app, running, className);
+  #launch(app: App, of: { className: string; user: number }): Task {
+    const running = app.launch(createAppHost(this, app, of.user), () => this.redraw());
+    return this.stack.start(app, running, of);
   }
 
   #end(task: Task): void {

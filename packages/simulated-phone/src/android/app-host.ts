@@ -18,13 +18,14 @@ interface AppSystem extends SystemHost {
 }
 
 /** What one app may do to the phone. An app acts on its own activity, also while another app covers it. */
-export function createAppHost(android: AppSystem, app: App): AppHost {
-  const findActivity = (): Activity | undefined => android.stack.find(app.packageName)?.activities.at(-1);
+export function createAppHost(android: AppSystem, app: App, user: number): AppHost {
+  const findActivity = (): Activity | undefined =>
+    android.stack.find(app.packageName, user)?.activities.at(-1);
   return {
     phone: android.identity,
     storage: () => android.files.storage,
     preferences: android.preferencesOf(app.packageName),
-    open: (activity) => void android.startActivity(app.packageName, activity),
+    open: (activity) => void android.startActivity(app.packageName, activity, user),
     finish: () => android.finishTop(),
     showDialog: (dialog) => {
       const activity = findActivity();

@@ -28,7 +28,7 @@ export interface SystemHost {
   clock(): string;
   redraw(): void;
   /** Starts or brings to front. False when there is no such app or activity. */
-  startActivity(packageName: string, className?: string): boolean;
+  startActivity(packageName: string, className?: string, user?: number): boolean;
   finishTop(): void;
   goHome(): void;
   /** A dialog of the app in front. */

@@ -3,55 +3,72 @@ import { withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { shellQuote } from '../shell/shell-quote.ts';
+import { listUsersOf, requireUser, userOption } from './phone-users.ts';
 
 const category = 'android.intent.category.LAUNCHER';
 
 /** `am start -W` waits until the app has drawn, which on a dark screen no app does. */
 const startWaitMs = 15_000;
 
+/** Without a user: of the main one. */
+export interface AppOfUser {
+  readonly packageName: string;
+  readonly user?: number | undefined;
+}
+
 /** The apps of one phone. Where an app starts is asked once: what launches it later needs one trip. */
 export interface AppLauncher {
   /** Brings an app to the front as a tap on its icon does. */
-  launch(packageName: string, signal: AbortSignal): Promise<void>;
+  launch(app: AppOfUser, signal: AbortSignal): Promise<void>;
 }
 
 export function createAppLauncher(shell: PhoneShell): AppLauncher {
   const known = new Map<string, string>();
   return {
-    async launch(packageName, signal) {
-      const remembered = known.get(packageName);
-      if (remembered !== undefined && (await startActivity(shell, remembered, signal)) === undefined) return;
-      known.delete(packageName);
-      const component = await findLauncherActivity(shell, packageName, signal);
+    async launch(app, signal) {
+      const { packageName, user } = app;
+      const key = `${user ?? ''}/${packageName}`;
+      const remembered = known.get(key);
+      if (
+        remembered !== undefined &&
+        (await startActivity(shell, { component: remembered, user }, signal)) === undefined
+      )
+        return;
+      known.delete(key);
+      const component = await findLauncherActivity(shell, app, signal);
       const said =
         component === undefined
           ? 'it has no launcher activity'
-          : await startActivity(shell, component, signal);
-      if (said !== undefined) return await launchOtherwise(shell, packageName, { said, signal });
-      if (component !== undefined) known.set(packageName, component);
+          : await startActivity(shell, { component, user }, signal);
+      if (said !== undefined) return await launchOtherwise(shell, app, { said, signal });
+      if (component !== undefined) known.set(key, component);
     },
   };
 }
 
 async function launchOtherwise(
   shell: PhoneShell,
-  packageName: string,
+  app: AppOfUser,
   { said, signal }: { said: string; signal: AbortSignal },
 ): Promise<void> {
-  if (!(await isInstalled(shell, packageName, signal))) throw await appNotFound(shell, packageName, signal);
-  if (await launchByMonkey(shell, packageName, signal)) return;
+  const { packageName, user } = app;
+  const path = await shell.run(`pm path${userOption(user)} ${packageName}`, signal);
+  requireUser(path, user);
+  if (!path.stdout.includes('package:')) throw await appNotFound(shell, app, signal);
+  // It starts what the main user has.
+  if (user === undefined && (await launchByMonkey(shell, packageName, signal))) return;
   throw new DriverError('app_not_started', `${packageName} is installed but did not start: ${said}.`);
 }
 
 /** With several launcher activities, Android resolves to its own chooser: then the first one of the list is it. */
 async function findLauncherActivity(
   shell: PhoneShell,
-  packageName: string,
+  { packageName, user }: AppOfUser,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const intent = `--brief -a android.intent.action.MAIN -c ${category} ${packageName}`;
+  const intent = `${userOption(user)} --brief -a android.intent.action.MAIN -c ${category} ${packageName}`;
   const { stdout } = await shell.run(
-    `cmd package resolve-activity ${intent}; cmd package query-activities ${intent}`,
+    `cmd package resolve-activity${intent}; cmd package query-activities${intent}`,
     signal,
   );
   const lines = stdout.split('\n').map((line) => line.trim());
@@ -61,10 +78,10 @@ async function findLauncherActivity(
 /** Returns what `am` said when it did not start; its exit code is 0 then as well. */
 async function startActivity(
   shell: PhoneShell,
-  component: string,
+  { component, user }: { component: string; user: number | undefined },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const intent = `-a android.intent.action.MAIN -c ${category}`;
+  const intent = `${userOption(user)} -a android.intent.action.MAIN -c ${category}`.trim();
   // A class name may hold a dollar sign, which the phone's shell would take for a variable.
   return await amStart(shell, `${intent} -n ${shellQuote(component)}`, signal);
 }
@@ -107,14 +124,11 @@ async function launchByMonkey(shell: PhoneShell, packageName: string, signal: Ab
   return /Events injected: 1/.test(stdout) && !/monkey aborted|No activities found/i.test(stdout + stderr);
 }
 
-async function isInstalled(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<boolean> {
-  const { stdout } = await shell.run(`pm path ${packageName}`, signal);
-  return stdout.includes('package:');
-}
-
-export async function stopApp(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<void> {
-  const { stdout } = await shell.run(`pm path ${packageName} && am force-stop ${packageName}`, signal);
-  if (!stdout.includes('package:')) throw await appNotFound(shell, packageName, signal);
+export async function stopApp(shell: PhoneShell, app: AppOfUser, signal: AbortSignal): Promise<void> {
+  const of = `${userOption(app.user)} ${app.packageName}`;
+  const answer = await shell.run(`pm path${of} && am force-stop${of}`, signal);
+  requireUser(answer, app.user);
+  if (!answer.stdout.includes('package:')) throw await appNotFound(shell, app, signal);
 }
 
 /** The app with the focus. Where it is written moved between Android's versions, hence two places. */
@@ -142,17 +156,18 @@ function toCurrentApp([, packageName = '', activity = '']: RegExpExecArray): Cur
   return { packageName, activity: activity.startsWith('.') ? packageName + activity : activity };
 }
 
-/** The shell belongs to the phone's main user: it can neither start nor change what another one has. */
+/** Who looks for it is told for whom of the phone it is installed. */
 export async function appNotFound(
   shell: PhoneShell,
-  packageName: string,
+  { packageName, user }: AppOfUser,
   signal: AbortSignal,
 ): Promise<DriverError> {
-  const { stdout } = await shell.run(`dumpsys package ${packageName} | grep ' installed=true'`, signal);
-  const other = /^\s*User (\d+):/m.exec(stdout)?.[1];
+  const users = await listUsersOf(shell, packageName, signal);
+  const [other] = users;
+  const forWhom = user === undefined ? '' : ` for user ${user}`;
   const why =
     other === undefined
-      ? 'is not installed on the phone'
-      : `is installed for user ${other} of the phone alone, such as its work profile, which the host can't reach; install it for the main user`;
+      ? `is not installed on the phone${forWhom}`
+      : `is not installed${forWhom || ' for the main user'}, but for user ${users.join(' and ')} of the phone, such as its work profile: give { user: ${other} }`;
   return new DriverError('app_not_found', `The app ${packageName} ${why}.`);
 }

@@ -1,12 +1,19 @@
 import type { AgentCallParams, InstalledApp } from '@phalanx/protocol';
-import { appNotFound } from './apps.ts';
+import { appNotFound, type AppOfUser } from './apps.ts';
+import { requireUser, userOption } from './phone-users.ts';
 import { refusedChange as refused, saidOf } from './app-change.ts';
 import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
 import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 
-export async function listApps(shell: PhoneShell, signal: AbortSignal): Promise<InstalledApp[]> {
-  const { stdout } = await shell.run('pm list packages -3; echo system; pm list packages -s', signal);
-  const lines = stdout.split(/\r?\n/);
+export async function listApps(
+  shell: PhoneShell,
+  { user }: AgentCallParams<'app.list'>,
+  signal: AbortSignal,
+): Promise<InstalledApp[]> {
+  const list = `pm list packages${userOption(user)}`;
+  const answer = await shell.run(`${list} -3; echo system; ${list} -s`, signal);
+  requireUser(answer, user);
+  const lines = answer.stdout.split(/\r?\n/);
   const firstOfSystem = lines.indexOf('system');
   return lines.flatMap((line, index) => {
     const packageName = /^package:([\w.]+)$/.exec(line)?.[1];
@@ -14,22 +21,16 @@ export async function listApps(shell: PhoneShell, signal: AbortSignal): Promise<
   });
 }
 
-export async function uninstallApp(
-  shell: PhoneShell,
-  packageName: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const answer = await ofInstalled(shell, packageName, `pm uninstall ${packageName}`, signal);
+export async function uninstallApp(shell: PhoneShell, app: AppOfUser, signal: AbortSignal): Promise<void> {
+  const { packageName } = app;
+  const answer = await ofInstalled(shell, app, `pm uninstall${userOption(app.user)} ${packageName}`, signal);
   if (!/^Success/m.test(answer.stdout))
     throw refused(`The phone did not uninstall ${packageName}: ${saidOf(answer)}.`);
 }
 
-export async function clearAppData(
-  shell: PhoneShell,
-  packageName: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const answer = await ofInstalled(shell, packageName, `pm clear ${packageName}`, signal);
+export async function clearAppData(shell: PhoneShell, app: AppOfUser, signal: AbortSignal): Promise<void> {
+  const { packageName } = app;
+  const answer = await ofInstalled(shell, app, `pm clear${userOption(app.user)} ${packageName}`, signal);
   const said = saidOf(answer);
   if (!/^Success/m.test(answer.stdout))
     throw refused(`The phone did not clear the data of ${packageName}: ${said}.${switchHint(said)}`);
@@ -37,11 +38,11 @@ export async function clearAppData(
 
 export async function setPermission(
   shell: PhoneShell,
-  { packageName, permission, isGranted }: AgentCallParams<'app.setPermission'>,
+  { packageName, permission, isGranted, user }: AgentCallParams<'app.setPermission'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const command = `pm ${isGranted ? 'grant' : 'revoke'} ${packageName} ${permission}`;
-  const answer = await ofInstalled(shell, packageName, command, signal);
+  const command = `pm ${isGranted ? 'grant' : 'revoke'}${userOption(user)} ${packageName} ${permission}`;
+  const answer = await ofInstalled(shell, { packageName, user }, command, signal);
   const said = saidOf(answer);
   // What went well says nothing; older phones exit with 0 after an error too.
   if (/Exception|not allowed|Error/.test(said))
@@ -51,12 +52,13 @@ export async function setPermission(
 /** Runs a command on an app. The line of its path is taken from what it said. */
 async function ofInstalled(
   shell: PhoneShell,
-  packageName: string,
+  app: AppOfUser,
   command: string,
   signal: AbortSignal,
 ): Promise<ShellResult> {
-  const answer = await shell.run(`pm path ${packageName} && ${command}`, signal);
-  if (!answer.stdout.includes('package:')) throw await appNotFound(shell, packageName, signal);
+  const answer = await shell.run(`pm path${userOption(app.user)} ${app.packageName} && ${command}`, signal);
+  requireUser(answer, app.user);
+  if (!answer.stdout.includes('package:')) throw await appNotFound(shell, app, signal);
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
 }
 

@@ -6,6 +6,7 @@ import { shellQuote } from '../shell/shell-quote.ts';
 import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import { refusedChange, saidOf } from './app-change.ts';
 import { installHint } from './install-hint.ts';
+import { requireUser, userOption } from './phone-users.ts';
 
 type Order = AgentCallParams<'app.install'>;
 
@@ -15,14 +16,15 @@ const partName = /^[\w.-]{1,200}\.apk$/;
 
 /** Installs an APK, or a bundle of the APKs of one app: `.apks`, `.xapk`, `.apkm`. */
 export async function installApp(shell: PhoneShell, order: Order, signal: AbortSignal): Promise<void> {
-  const { path, grantPermissions } = order;
+  const { path, grantPermissions, user } = order;
   // Android's installer may not read the shared storage: it gets a copy.
   const copy = `/data/local/tmp/phalanx-${randomUUID()}`;
-  const flags = grantPermissions ? '-r -g' : '-r';
+  const flags = `${grantPermissions ? '-r -g' : '-r'}${userOption(user)}`;
   try {
     const file = `${copy}.apk`;
     const answer = await shell.run(`cp ${shellQuote(path)} ${file} && pm install ${flags} ${file}`, signal);
     if (/^Success/m.test(answer.stdout)) return;
+    requireUser(answer, user);
     let said = saidOf(answer);
     if (/No such file/.test(said)) throw new DriverError('file_not_found', `There is no APK ${path}.`);
     // Only then it is looked into: an APK alone is the usual case.

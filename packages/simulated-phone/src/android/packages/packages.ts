@@ -14,11 +14,13 @@ const systemPackages = [
   'com.android.providers.settings',
 ];
 
+export const mainUser = 0;
+export const workProfile = 10;
+
 /** The package manager's list. */
 export class Packages {
-  readonly #packages = new Map<string, Package>();
-  /** What is installed for the work profile alone, by name. */
-  readonly #ofWorkProfile = new Map<string, Package>();
+  /** By user, then by name. */
+  readonly #users = new Map<number, Map<string, Package>>([[mainUser, new Map()]]);
   readonly #permissions = new Map<string, Set<string>>();
   readonly #locales = new Map<string, string>();
 
@@ -29,10 +31,20 @@ export class Packages {
   }
 
   /** Runtime permissions that were granted to a package. */
-  permissionsOf(name: string): Set<string> {
-    const known = this.#permissions.get(name) ?? new Set();
-    this.#permissions.set(name, known);
+  permissionsOf(name: string, user = mainUser): Set<string> {
+    const key = `${user}:${name}`;
+    const known = this.#permissions.get(key) ?? new Set();
+    this.#permissions.set(key, known);
     return known;
+  }
+
+  /** Numbers of the users of the phone; those after the main one are work profiles. */
+  listUsers(): number[] {
+    return [...this.#users.keys()];
+  }
+
+  addUser(user: number): void {
+    if (!this.#users.has(user)) this.#users.set(user, new Map());
   }
 
   /** Language tags with commas between them; empty: as the phone has. */
@@ -44,31 +56,24 @@ export class Packages {
     this.#locales.set(name, tags);
   }
 
-  add(entry: Package): void {
-    this.#packages.set(entry.name, entry);
+  add(entry: Package, user = mainUser): void {
+    this.#users.get(user)?.set(entry.name, entry);
   }
 
-  addToWorkProfile(entry: Package): void {
-    this.#ofWorkProfile.set(entry.name, entry);
-  }
-
-  findInWorkProfile(name: string): Package | undefined {
-    return this.#ofWorkProfile.get(name);
-  }
-
-  find(name: string): Package | undefined {
-    return this.#packages.get(name);
+  find(name: string, user = mainUser): Package | undefined {
+    return this.#users.get(user)?.get(name);
   }
 
   /** False when there is none of that name, or it belongs to the system. */
-  remove(name: string): boolean {
-    this.#permissions.delete(name);
-    this.#locales.delete(name);
-    return this.#packages.get(name)?.isSystem === false && this.#packages.delete(name);
+  remove(name: string, user = mainUser): boolean {
+    const packages = this.#users.get(user);
+    this.#permissions.delete(`${user}:${name}`);
+    if (user === mainUser) this.#locales.delete(name);
+    return packages?.get(name)?.isSystem === false && packages.delete(name);
   }
 
-  list(): Package[] {
-    return [...this.#packages.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  list(user = mainUser): Package[] {
+    return [...(this.#users.get(user)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
 

@@ -1,5 +1,7 @@
+import { mainUser } from '../../android/packages/packages.ts';
 import { pause } from '../../pause.ts';
 import type { Process, Program } from '../program.ts';
+import { userOf, usersProblem } from './users.ts';
 
 /** Values of options that take one, by their letter; the rest are words. */
 function parseOptions(args: readonly string[]): {
@@ -88,10 +90,11 @@ const start: Program = async (process) => {
   const { flags } = parseOptions(args);
   const target = findTarget(process, args);
   await stdout.write(`Starting: ${intentText(args, target)}\n`);
-  const app = target && android.findApp(target.packageName);
-  const wasRunning = target !== undefined && android.stack.find(target.packageName) !== undefined;
-  if (flags.has('-S') && target) android.forceStop(target.packageName);
-  if (!target || !app || !android.startActivity(target.packageName, target.className)) {
+  const user = userOf(args);
+  const app = target && android.findApp(target.packageName, user);
+  const wasRunning = target !== undefined && android.stack.find(target.packageName, user) !== undefined;
+  if (flags.has('-S') && target) android.forceStop(target.packageName, user);
+  if (!target || !app || !android.startActivity(target.packageName, target.className, user)) {
     const name =
       target?.className === undefined
         ? ''
@@ -115,8 +118,9 @@ const start: Program = async (process) => {
 
 const forceStop: Program = ({ phone, args }) => {
   const name = parseOptions(args).words[0] ?? '';
-  phone.android.forceStop(name);
-  phone.instrumentation.stopPackage(name);
+  const user = userOf(args);
+  phone.android.forceStop(name, user);
+  if (user === mainUser) phone.instrumentation.stopPackage(name);
   return 0;
 };
 
@@ -164,6 +168,11 @@ export const am: Program = async (process) => {
     return 20;
   }
   const [name = '', ...args] = process.args;
+  const problem = usersProblem(process.phone, args);
+  if (problem !== undefined) {
+    await process.stderr.write(`\nException occurred while executing '${name}':\njava.lang.${problem}\n`);
+    return 255;
+  }
   const command = commands.get(name);
   if (command) return command({ ...process, args });
   await process.stderr.write(`Unknown command: ${name}\n`);

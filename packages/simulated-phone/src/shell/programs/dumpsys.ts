@@ -64,11 +64,11 @@ function windowList({ android }: Phone, isListed: (window: Window) => boolean): 
       `    mAttrs={(0,0)(fillxfill) ty=${type}}\n    mViewVisibility=${visible} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n`
     );
   });
-  return `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${states.join('')}\n  mCurrentFocus=Window{5c3e4b1 u0 ${android.currentFocus ?? 'null'}}\n`;
+  return `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${states.join('')}\n  mCurrentFocus=Window{5c3e4b1 u${android.stack.front.user} ${android.currentFocus ?? 'null'}}\n`;
 }
 
 function activityRecord({ android }: Phone): string {
-  return `ActivityRecord{8d1f0a2 u0 ${android.currentActivity} t${android.stack.front.id}}`;
+  return `ActivityRecord{8d1f0a2 u${android.stack.front.user} ${android.currentActivity} t${android.stack.front.id}}`;
 }
 
 function windows(phone: Phone, [what]: readonly string[]): string {
@@ -89,7 +89,7 @@ WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
   Display: mDisplayId=0
     init=${area} ${density}dpi cur=${area} app=${area} rng=${width}x${width}-${height}x${height}
     mCurrentRotation=ROTATION_${android.rotation * 90}
-  mCurrentFocus=${focus === undefined ? 'null' : `Window{5c3e4b1 u0 ${focus}}`}
+  mCurrentFocus=${focus === undefined ? 'null' : `Window{5c3e4b1 u${android.stack.front.user} ${focus}}`}
   mFocusedApp=${activityRecord(phone)}
 `;
 }
@@ -122,9 +122,8 @@ ${tasks.join('')}  ${android.identity.release.resumedKey}=${record}
 }
 
 function packageDump({ android }: Phone, name: string): string {
-  const ofMainUser = android.packages.find(name);
-  const ofWorkProfile = android.packages.findInWorkProfile(name);
-  const entry = ofMainUser ?? ofWorkProfile;
+  const users = android.packages.listUsers();
+  const entry = users.flatMap((user) => android.packages.find(name, user) ?? [])[0];
   if (!entry) return `\nUnable to find package: ${name}\n`;
   return `Packages:
   Package [${name}] (7a1b2c3):
@@ -132,8 +131,7 @@ function packageDump({ android }: Phone, name: string): string {
     versionCode=${entry.versionCode} minSdk=26 targetSdk=34
     versionName=${entry.versionName}
     flags=[ HAS_CODE ALLOW_CLEAR_USER_DATA ]
-    User 0: ceDataInode=0 installed=${ofMainUser !== undefined} hidden=false suspended=false
-${ofWorkProfile === undefined ? '' : '    User 10: ceDataInode=0 installed=true hidden=false suspended=false\n'}    runtime permissions:
+${users.map((user) => `    User ${user}: ceDataInode=0 installed=${android.packages.find(name, user) !== undefined} hidden=false suspended=false\n`).join('')}    runtime permissions:
 ${[...android.packages.permissionsOf(name)].map((permission) => `      ${permission}: granted=true, flags=[ USER_SET ]\n`).join('')}`;
 }
 

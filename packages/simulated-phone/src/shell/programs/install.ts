@@ -3,6 +3,7 @@ import { FileSystemError } from '../../adb/sync-files.ts';
 import { installedApp } from '../../apps/installed-app.ts';
 import { findApkManifest } from '../../android/packages/apk.ts';
 import type { Process, Program } from '../program.ts';
+import { userOf } from './users.ts';
 
 const maxApkBytes = 256 * 1024 * 1024;
 
@@ -35,20 +36,21 @@ function installApk({ phone, args }: Process, apk: Buffer): string {
       `Requires newer sdk version #${manifest.minSdkVersion} (current version is #${identity.sdkVersion})`,
     );
   }
-  const known = packages.find(manifest.packageName);
+  const known = packages.find(manifest.packageName, userOf(args));
   if (known && known.versionCode > manifest.versionCode && !args.includes('-d')) {
     const detail = `Downgrade detected: Update version code ${manifest.versionCode} is older than current ${known.versionCode}`;
     return failure('INSTALL_FAILED_VERSION_DOWNGRADE', detail);
   }
-  phone.android.forceStop(manifest.packageName);
+  phone.android.forceStop(manifest.packageName, userOf(args));
   phone.instrumentation.stopPackage(manifest.packageName);
-  packages.add({
+  const entry = {
     name: manifest.packageName,
     versionCode: manifest.versionCode,
     versionName: manifest.versionName,
     isSystem: false,
     permissions: manifest.permissions,
-  });
+  };
+  packages.add(entry, userOf(args));
   if (manifest.launchers.length > 0) phone.android.addApp(installedApp(manifest));
   phone.android.redraw();
   return 'Success\n';

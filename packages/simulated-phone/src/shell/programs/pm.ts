@@ -1,5 +1,6 @@
-import { apkPath } from '../../android/packages/packages.ts';
+import { apkPath, mainUser } from '../../android/packages/packages.ts';
 import type { Process, Program } from '../program.ts';
+import { usersProblem, userOf } from './users.ts';
 import { install, installAbandon, installCommit, installCreate, installWrite } from './install.ts';
 
 /** Options of `pm` that take a value. */
@@ -10,7 +11,7 @@ function wordsOf(args: readonly string[]): string[] {
 }
 
 const path: Program = async ({ phone, args, stdout }) => {
-  const entry = phone.android.packages.find(wordsOf(args)[0] ?? '');
+  const entry = phone.android.packages.find(wordsOf(args)[0] ?? '', userOf(args));
   if (!entry) return 1;
   await stdout.write(`package:${apkPath(entry)}\n`);
   return 0;
@@ -23,11 +24,20 @@ const list: Program = async ({ phone, args, stdout, stderr }) => {
     if (known !== undefined) await stdout.write(`instrumentation:${known}\n`);
     return 0;
   }
+  if (kind === 'users') {
+    const rows = phone.android.packages
+      .listUsers()
+      .map(
+        (user) => `\tUserInfo{${user}:${user === mainUser ? 'Owner:4c13' : 'Work profile:1030'}} running\n`,
+      );
+    await stdout.write(`Users:\n${rows.join('')}`);
+    return 0;
+  }
   if (kind !== 'packages' && kind !== 'package') {
     await stderr.write(`Error: unknown list type '${kind ?? ''}'\n`);
     return 255;
   }
-  for (const entry of phone.android.packages.list()) {
+  for (const entry of phone.android.packages.list(userOf(args))) {
     if (filter !== undefined && !entry.name.includes(filter)) continue;
     if ((args.includes('-3') && entry.isSystem) || (args.includes('-s') && !entry.isSystem)) continue;
     const file = args.includes('-f') ? `${apkPath(entry)}=` : '';
@@ -41,7 +51,7 @@ const list: Program = async ({ phone, args, stdout, stderr }) => {
 const chooser = 'android/com.android.internal.app.ResolverActivity';
 
 const queryActivities: Program = async ({ phone, args, stdout }) => {
-  const app = phone.android.findApp(wordsOf(args).at(-1) ?? '');
+  const app = phone.android.findApp(wordsOf(args).at(-1) ?? '', userOf(args));
   await stdout.write(
     app === undefined
       ? 'No activities found\n'
@@ -66,10 +76,12 @@ const permission =
       const sentence = `Neither user 2000 nor current process has ${lacking}.`;
       return say(`SecurityException: ${command}RuntimePermission: ${sentence}`);
     }
-    if (!packages.find(packageName)) return say(`IllegalArgumentException: Unknown package: ${packageName}`);
+    const user = userOf(process.args);
+    if (!packages.find(packageName, user))
+      return say(`IllegalArgumentException: Unknown package: ${packageName}`);
     if (!/^[\w.]+\.permission\.[A-Z_]+$/.test(name))
       return say(`IllegalArgumentException: Unknown permission: ${name}`);
-    change(packages.permissionsOf(packageName), name);
+    change(packages.permissionsOf(packageName, user), name);
     return 0;
   };
 
@@ -77,7 +89,7 @@ const resolveActivity: Program = async ({ phone, args, stdout }) => {
   const asksForHome = args.includes('android.intent.category.HOME');
   const app = asksForHome
     ? phone.android.listApps().find(({ isHome }) => isHome)
-    : phone.android.findApp(wordsOf(args).at(-1) ?? '');
+    : phone.android.findApp(wordsOf(args).at(-1) ?? '', userOf(args));
   const activity = app?.activities[0];
   if (activity === undefined) await stdout.write('No activity found\n');
   else {
@@ -92,9 +104,10 @@ const resolveActivity: Program = async ({ phone, args, stdout }) => {
 
 const uninstall: Program = async ({ phone, args, stdout }) => {
   const name = wordsOf(args)[0] ?? '';
-  phone.android.clearData(name);
-  phone.instrumentation.stopPackage(name);
-  const isRemoved = phone.android.packages.remove(name);
+  const user = userOf(args);
+  phone.android.clearData(name, user);
+  if (user === mainUser) phone.instrumentation.stopPackage(name);
+  const isRemoved = phone.android.packages.remove(name, user);
   phone.android.redraw();
   await stdout.write(isRemoved ? 'Success\n' : 'Failure [DELETE_FAILED_INTERNAL_ERROR]\n');
   return isRemoved ? 0 : 1;
@@ -110,8 +123,8 @@ const clear: Program = async (process) => {
       'clear',
       `SecurityException: ${clearRefusal.replace(/package$/, `package ${name}`)}`,
     );
-  phone.android.clearData(name);
-  const isKnown = phone.android.packages.find(name) !== undefined;
+  phone.android.clearData(name, userOf(args));
+  const isKnown = phone.android.packages.find(name, userOf(args)) !== undefined;
   await stdout.write(isKnown ? 'Success\n' : 'Failed\n');
   return isKnown ? 0 : 1;
 };
@@ -151,6 +164,8 @@ export const pm: Program = async (process) => {
     return 20;
   }
   const [name = '', ...args] = process.args;
+  const problem = usersProblem(process.phone, args);
+  if (problem !== undefined) return fail(process, name, problem);
   const command = commands.get(name);
   if (command) return command({ ...process, args });
   await process.stderr.write(`Unknown command: ${name}\n`);
