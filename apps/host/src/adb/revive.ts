@@ -49,7 +49,11 @@ export async function revive(revival: Revival): Promise<string | undefined> {
 }
 
 /** A phone on the network has to be dialled anew: adb 29 forgets one that it is told to reconnect. */
-async function reconnect({ client, device, signal }: Revival): Promise<{ address: string; objection?: string }> {
+async function reconnect({
+  client,
+  device,
+  signal,
+}: Revival): Promise<{ address: string; objection?: string }> {
   const { serial, transportId } = device();
   const onTimeout = (): Error => new Error(`adb did not answer in ${answerTimeoutMs / 1000} s`);
   let address = serial;

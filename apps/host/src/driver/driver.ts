@@ -14,6 +14,7 @@ import { restoreAnimations } from './animations.ts';
 import { readAppFacts } from './apps/app-facts.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { callsOf, readings } from './driver-calls.ts';
+import { switchAdvice } from './apps/maker-switches.ts';
 import { DriverError } from './driver-error.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
 import { createScreenPictures, type PictureOrder } from './pictures/screen-pictures.ts';
@@ -32,6 +33,7 @@ interface CalledPhone {
   readonly serial: string;
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
+  readonly deviceInfo: () => DeviceInfo;
 }
 
 // An adb server tells that a phone has left about 100 ms after the phone's sockets broke.
@@ -213,7 +215,10 @@ async function explainFailure(error: unknown, call: OneCall, phone: CalledPhone)
       error,
     );
   }
-  if (error instanceof DriverError) return new DriverError(error.code, `${about}: ${error.message}`, error);
+  if (error instanceof DriverError) {
+    const advice = switchAdvice(error, phone.deviceInfo().brand);
+    return new DriverError(error.code, `${about}: ${error.message}${advice}`, error);
+  }
   return new DriverError('phone_answer_unexpected', `${about} failed: ${textOf(error)}.`, error);
 }
 

@@ -2,7 +2,6 @@ import type { AgentCallParams, InstalledApp } from '@phalanx/protocol';
 import { appNotFound } from './apps.ts';
 import { refusedChange as refused, saidOf } from './app-change.ts';
 import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
-import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 
 export async function listApps(shell: PhoneShell, signal: AbortSignal): Promise<InstalledApp[]> {
   const { stdout } = await shell.run('pm list packages -3; echo system; pm list packages -s', signal);
@@ -32,7 +31,7 @@ export async function clearAppData(
   const answer = await ofInstalled(shell, packageName, `pm clear ${packageName}`, signal);
   const said = saidOf(answer);
   if (!/^Success/m.test(answer.stdout))
-    throw refused(`The phone did not clear the data of ${packageName}: ${said}.${switchHint(said)}`);
+    throw refused(`The phone did not clear the data of ${packageName}: ${said}.`);
 }
 
 export async function setPermission(
@@ -44,8 +43,7 @@ export async function setPermission(
   const answer = await ofInstalled(shell, packageName, command, signal);
   const said = saidOf(answer);
   // What went well says nothing; older phones exit with 0 after an error too.
-  if (/Exception|not allowed|Error/.test(said))
-    throw refused(`The phone refused "${command}": ${said}.${switchHint(said)}`);
+  if (/Exception|not allowed|Error/.test(said)) throw refused(`The phone refused "${command}": ${said}.`);
 }
 
 /** Runs a command on an app. The line of its path is taken from what it said. */
@@ -58,9 +56,4 @@ async function ofInstalled(
   const answer = await shell.run(`pm path ${packageName} && ${command}`, signal);
   if (!answer.stdout.includes('package:')) throw await appNotFound(shell, packageName, signal);
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
-}
-
-/** Makers keep these from a computer until a switch of their own is on. */
-function switchHint(said: string): string {
-  return /GRANT_RUNTIME_PERMISSIONS|CLEAR_APP_USER_DATA|is forbidden/.test(said) ? ` ${injectionAdvice}` : '';
 }

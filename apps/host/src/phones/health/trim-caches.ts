@@ -35,9 +35,9 @@ export async function trimCaches({ phone, shell, rules }: Trimming): Promise<voi
   phone.endRest();
 }
 
-function isRecent({ history, now }: PhoneRecord): boolean {
-  const last = history.list().findLast(({ step }) => step === 'trim_caches');
-  return last !== undefined && now() - last.at < againMs;
+function isRecent(phone: PhoneRecord): boolean {
+  const last = phone.history.list().findLast(({ step }) => step === 'trim_caches');
+  return last !== undefined && phone.now() - last.at < againMs;
 }
 
 /** Resolves with what is to be told of it. */
