@@ -9,6 +9,8 @@ export interface MakerProfile {
   readonly display: Display;
   /** The shell may not grant permissions, also not while it installs, until a switch of the maker is on. */
   readonly refusesGrants: boolean;
+  /** What an installation ends with while a switch of the maker is off: code and sentence. */
+  readonly installRefusal: readonly [code: string, sentence: string];
   /** What the shell is told that clears an app's data, until that switch is on. */
   readonly clearRefusal: string | undefined;
   /** A serial number that all phones of the model share. */
@@ -22,10 +24,11 @@ export interface MakerProfile {
 const handset: Display = { width: 1080, height: 2400, density: 420 };
 const plain = {
   refusesGrants: false,
+  installRefusal: ['INSTALL_FAILED_USER_RESTRICTED', 'Install canceled by user'],
   clearRefusal: undefined,
   sharedSerial: undefined,
   answersWithResolver: false,
-};
+} as const;
 
 export const makerProfiles = {
   pixel: {
@@ -71,6 +74,26 @@ export const makerProfiles = {
     clearRefusal: 'adb clearing user data is forbidden.',
     source:
       'ColorOS "permission monitoring": genymobile/scrcpy, FAQ; pm clear: appium/appium#13802; pm grant: PhilippC/kp2a_keyboardswap#12',
+  },
+  vivo: {
+    ...plain,
+    brand: 'vivo',
+    manufacturer: 'vivo',
+    model: 'V2250',
+    device: 'PD2250',
+    display: { width: 1080, height: 2400, density: 440 },
+    installRefusal: ['INSTALL_FAILED_ABORTED', 'User rejected permissions'],
+    source:
+      'thundersdata-frontend/rn-template#36; input is refused until "USB simulated click" is on: openatx/uiautomator2#330',
+  },
+  huawei: {
+    ...plain,
+    brand: 'HUAWEI',
+    manufacturer: 'HUAWEI',
+    model: 'ELE-L29',
+    device: 'HWELE',
+    display: { width: 1080, height: 2340, density: 480 },
+    source: 'leaves ADB while the cable only charges it: Genymobile/scrcpy#988 and #1385',
   },
   'tablet-noname': {
     ...plain,

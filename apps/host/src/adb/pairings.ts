@@ -66,7 +66,8 @@ export class Pairings {
       throw new Error(
         'it uses no ADB server (PHALANX_ADB_SERVER is off), which is what phones are paired with',
       );
-    if (this.#told.size >= mostAtOnce) throw new Error(`it has ${mostAtOnce} pairings from the last minutes`);
+    const open = [...this.#told.values()].filter(({ state }) => state !== 'connected' && state !== 'failed');
+    if (open.length >= mostAtOnce) throw new Error(`${mostAtOnce} pairings with it are under way`);
     const client = new AdbServerClient(connectorTo(adbServer));
     const tell = (told: Told): void => {
       if (!this.#told.has(name)) return;

@@ -3,7 +3,7 @@ import { AdbServerClient } from '@yume-chan/adb';
 import { createBackoff } from '../time/backoff.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
 import type { ListedDevice } from './device-list.ts';
-import { findConnectAddress, isNetworkName } from './wireless.ts';
+import { findOtherAddress, isNetworkName } from './wireless.ts';
 
 export interface RevivalPauses {
   readonly firstMs: number;
@@ -12,8 +12,8 @@ export interface RevivalPauses {
 
 // adb lists each phone that comes as offline for some seconds. An hour at last, so that a phone which is away for good costs little.
 const usualPauses: RevivalPauses = { firstMs: 5000, lastMs: 3_600_000 };
-/** adb itself gives a phone on the network ten seconds. */
-const answerTimeoutMs = 15_000;
+/** adb itself gives an address ten seconds, and there may be two. */
+const answerTimeoutMs = 25_000;
 
 export interface Revival {
   readonly client: AdbServerClient;
@@ -49,7 +49,11 @@ export async function revive(revival: Revival): Promise<string | undefined> {
 }
 
 /** A phone on the network has to be dialled anew: adb 29 forgets one that it is told to reconnect. */
-async function reconnect({ client, device, signal }: Revival): Promise<{ address: string; objection?: string }> {
+async function reconnect({
+  client,
+  device,
+  signal,
+}: Revival): Promise<{ address: string; objection?: string }> {
   const { serial, transportId } = device();
   const onTimeout = (): Error => new Error(`adb did not answer in ${answerTimeoutMs / 1000} s`);
   let address = serial;
@@ -58,8 +62,12 @@ async function reconnect({ client, device, signal }: Revival): Promise<{ address
       if (!isNetworkName(serial)) return await client.reconnectDevice({ transportId });
       // What is not in its list can't be disconnected, which is no trouble.
       await client.wireless.disconnect(serial).catch(() => {});
-      address = await findConnectAddress(client, serial);
-      await client.wireless.connect(address).catch(allowConnected);
+      await client.wireless.connect(serial).catch(async (error: unknown) => {
+        const other = await findOtherAddress(client, serial);
+        if (other === undefined) throw error;
+        address = other;
+        await client.wireless.connect(other).catch(allowConnected);
+      });
     });
     return { address };
   } catch (error) {

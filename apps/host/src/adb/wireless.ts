@@ -26,12 +26,12 @@ export async function listWirelessServices(client: AdbServerClient): Promise<Wir
   }));
 }
 
-/** Where a phone on the network is now: wireless debugging has another port after each restart. */
-export async function findConnectAddress(client: AdbServerClient, serial: string): Promise<string> {
+/** Where a phone on the network is that is no longer at its port: wireless debugging has another one after each restart. */
+export async function findOtherAddress(client: AdbServerClient, serial: string): Promise<string | undefined> {
   const services = await listWirelessServices(client).catch(() => []);
-  const host = hostOf(serial);
-  const found = services.filter(({ type, address }) => type === connectService && hostOf(address) === host);
-  return found.find(({ address }) => address === serial)?.address ?? found[0]?.address ?? serial;
+  const isThere = ({ type, address }: WirelessService): boolean =>
+    type === connectService && hostOf(address) === hostOf(serial) && address !== serial;
+  return services.find(isThere)?.address;
 }
 
 const hostOf = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf(':')));

@@ -15,6 +15,7 @@ import { withTimeLimit, pause } from '../time/time-limit.ts';
 import { readAppFacts } from './apps/app-facts.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
+import { switchAdvice } from './apps/maker-switches.ts';
 import { type Calls, callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
@@ -35,6 +36,7 @@ interface CalledPhone {
   readonly serial: string;
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
+  readonly deviceInfo: () => DeviceInfo;
 }
 
 // An adb server tells that a phone has left about 100 ms after the phone's sockets broke.
@@ -260,7 +262,10 @@ async function explainFailure(error: unknown, call: OneCall, phone: CalledPhone)
       error,
     );
   }
-  if (error instanceof DriverError) return new DriverError(error.code, `${about}: ${error.message}`, error);
+  if (error instanceof DriverError) {
+    const advice = switchAdvice(error, phone.deviceInfo().brand);
+    return new DriverError(error.code, `${about}: ${error.message}${advice}`, error);
+  }
   return new DriverError('phone_answer_unexpected', `${about} failed: ${textOf(error)}.`, error);
 }
 

@@ -81,9 +81,13 @@ describe('the clipboard', () => {
 
 describe('changes of apps that a maker keeps for itself', () => {
   it.each([
-    { profile: 'xiaomi' as const, said: 'CLEAR_APP_USER_DATA' },
-    { profile: 'oppo' as const, said: 'adb clearing user data is forbidden' },
-  ])('are told with what to do on a phone of $profile', async ({ profile, said }) => {
+    { profile: 'xiaomi' as const, said: 'CLEAR_APP_USER_DATA', press: 'Security settings' },
+    {
+      profile: 'oppo' as const,
+      said: 'adb clearing user data is forbidden',
+      press: 'Disable permission monitoring',
+    },
+  ])('are told with what to do on a phone of $profile', async ({ profile, said, press }) => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1', profile });
     const watch = bed.watch({ addresses: [phone] });
     const driver = (await waitForState(watch, 'SIM1', 'ready')).driver();
@@ -100,7 +104,7 @@ describe('changes of apps that a maker keeps for itself', () => {
     expect(messages[0]).toContain(said);
     expect(messages[1]).toContain('Neither user 2000 nor current process');
     expect(messages[2]).toContain('Install it without grantPermissions.');
-    for (const message of messages) expect(message).toContain('Disable permission monitoring');
+    for (const message of messages) expect(message).toContain(press);
   });
 });
 

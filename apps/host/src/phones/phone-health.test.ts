@@ -128,6 +128,13 @@ describe('the health of a phone', () => {
       reason: 'The caches of apps were emptied. 9.0 GB were free before, 25.6 GB after.',
     });
     expect(ready.warnings).toEqual([]);
+    const before = ready.history.list();
+    phone.android.files.cacheBytes = 75e9;
+    await expect.poll(() => ready.warnings).toHaveLength(1);
+    // What was emptied lately is left alone.
+    const sampledAt = ready.facts?.sampled_at ?? 0;
+    await expect.poll(() => ready.facts?.sampled_at).toBeGreaterThan(sampledAt);
+    expect(ready.history.list()).toEqual(before);
   });
 
   it('is repaired in steps: the helper, the connection, and a restart where that is allowed', async () => {

@@ -1,4 +1,5 @@
 import type { AdbConnection, Link, LinkStatus, LinkTrouble } from '../adb/link.ts';
+import { cableAdvice } from '../driver/apps/maker-switches.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import { runSession, type SessionOptions } from './phone-session.ts';
 import type { PhoneStateName } from './phone.ts';
@@ -41,7 +42,8 @@ export class PhoneKeeper {
   /** The link is no more, or now leads to another phone. */
   drop(link: Link, reason: string): void {
     if (!this.#links.delete(link)) return;
-    this.#leaveReason = reason;
+    const isAtUsb = link.place.startsWith('usb:');
+    this.#leaveReason = reason + (isAtUsb ? cableAdvice(this.record.description?.brand ?? '') : '');
     this.#next();
   }
 

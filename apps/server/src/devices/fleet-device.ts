@@ -24,6 +24,8 @@ export interface FleetDevice extends Availability {
 
 /** That its host last told of. */
 export const warningsOf = ({ warnings }: StoredDevice): PhoneWarning[] =>
+  // It was written here.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   warnings === '[]' ? [] : (JSON.parse(warnings) as PhoneWarning[]);
 
 /** A host that is sent to another server is there within this time. */

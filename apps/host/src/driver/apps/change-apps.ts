@@ -3,7 +3,6 @@ import { appNotFound, type AppOfUser } from './apps.ts';
 import { requireUser, userOption } from './phone-users.ts';
 import { refusedChange as refused, saidOf } from './app-change.ts';
 import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
-import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 
 export async function listApps(
   shell: PhoneShell,
@@ -33,7 +32,7 @@ export async function clearAppData(shell: PhoneShell, app: AppOfUser, signal: Ab
   const answer = await ofInstalled(shell, app, `pm clear${userOption(app.user)} ${packageName}`, signal);
   const said = saidOf(answer);
   if (!/^Success/m.test(answer.stdout))
-    throw refused(`The phone did not clear the data of ${packageName}: ${said}.${switchHint(said)}`);
+    throw refused(`The phone did not clear the data of ${packageName}: ${said}.`);
 }
 
 export async function setPermission(
@@ -45,8 +44,7 @@ export async function setPermission(
   const answer = await ofInstalled(shell, { packageName, user }, command, signal);
   const said = saidOf(answer);
   // What went well says nothing; older phones exit with 0 after an error too.
-  if (/Exception|not allowed|Error/.test(said))
-    throw refused(`The phone refused "${command}": ${said}.${switchHint(said)}`);
+  if (/Exception|not allowed|Error/.test(said)) throw refused(`The phone refused "${command}": ${said}.`);
 }
 
 /** Runs a command on an app. The line of its path is taken from what it said. */
@@ -60,9 +58,4 @@ async function ofInstalled(
   requireUser(answer, app.user);
   if (!answer.stdout.includes('package:')) throw await appNotFound(shell, app, signal);
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
-}
-
-/** Makers keep these from a computer until a switch of their own is on. */
-function switchHint(said: string): string {
-  return /GRANT_RUNTIME_PERMISSIONS|CLEAR_APP_USER_DATA|is forbidden/.test(said) ? ` ${injectionAdvice}` : '';
 }

@@ -3,9 +3,7 @@ import type { AgentCallParams } from '@phalanx/protocol';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { shellQuote } from '../shell/shell-quote.ts';
-import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import { refusedChange, saidOf } from './app-change.ts';
-import { installHint } from './install-hint.ts';
 import { requireUser, userOption } from './phone-users.ts';
 
 type Order = AgentCallParams<'app.install'>;
@@ -34,7 +32,7 @@ export async function installApp(shell: PhoneShell, order: Order, signal: AbortS
       if (failure === undefined) return;
       said = failure;
     }
-    throw refusedChange(`The phone did not install ${path}: ${said}.${installHint(said)}${grantHint(said)}`);
+    throw refusedChange(`The phone did not install ${path}: ${said}.${grantHint(said)}`);
   } finally {
     await shell.run(`rm -rf ${copy}.apk ${copy}`, signal).catch(() => {});
   }
@@ -87,7 +85,5 @@ async function installParts(
 }
 
 function grantHint(said: string): string {
-  return said.includes('INSTALL_GRANT_RUNTIME_PERMISSIONS')
-    ? ` Install it without grantPermissions. ${injectionAdvice}`
-    : '';
+  return said.includes('INSTALL_GRANT_RUNTIME_PERMISSIONS') ? ' Install it without grantPermissions.' : '';
 }

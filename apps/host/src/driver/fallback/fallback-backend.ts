@@ -10,7 +10,6 @@ import { shellQuote } from '../shell/shell-quote.ts';
 import { type ParsedTree, parseTree } from '../tree/parse-tree.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
-import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import { screencap } from './screencap.ts';
 
 const keyMoveEnd = 123;
@@ -114,10 +113,7 @@ async function runInput(shell: PhoneShell, commandLine: string, signal: AbortSig
   const said = `${stderr} ${stdout}`.replace(/\s+/g, ' ').trim();
   if ((exitCode ?? 0) === 0 && !/Exception|^Error/.test(said)) return;
   if (/INJECT_EVENTS/.test(said)) {
-    throw new DriverError(
-      'input_refused',
-      `The phone refuses simulated input (INJECT_EVENTS). ${injectionAdvice}`,
-    );
+    throw new DriverError('input_refused', 'The phone refuses simulated input (INJECT_EVENTS).');
   }
   throw new DriverError(
     'input_refused',

@@ -7,7 +7,6 @@ import { DriverError, type DriverErrorCode } from '../driver-error.ts';
 import { keepFile } from '../shell/kept-file.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { startShellStream } from '../shell/shell-stream.ts';
-import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
 
 const protocol = '1';
@@ -139,8 +138,7 @@ function toResidentFailure(told: string): DriverError {
     'phone_answer_unexpected',
     'The resident helper refused the call',
   ];
-  const advice = code === 'input_refused' ? ` ${injectionAdvice}` : '';
-  return new DriverError(code, `${sentence} (${detail}).${advice}`);
+  return new DriverError(code, `${sentence} (${detail}).`);
 }
 
 /** The changes of its screen that a phone has told of, without saying what has changed. */

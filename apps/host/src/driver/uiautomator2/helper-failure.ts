@@ -25,10 +25,6 @@ function codeOf({ kind, message, trace }: HelperError, path: string): DriverErro
   return 'phone_answer_unexpected';
 }
 
-/** Each maker has a switch of its own for what a computer may do to the screen. */
-export const injectionAdvice =
-  'On Xiaomi phones switch on "USB debugging (Security settings)"; on Oppo, Realme and OnePlus phones "Disable permission monitoring". Both are in the developer options.';
-
 function sentenceOf(error: HelperError, code: DriverErrorCode): string {
   const detail = `${error.kind}: ${error.message.split('\n')[0] ?? ''}`.slice(0, 300);
   switch (code) {
@@ -43,7 +39,7 @@ function sentenceOf(error: HelperError, code: DriverErrorCode): string {
     case 'screen_not_readable':
       return `The screen can't be read now (${detail}). It may be off, locked or changing.`;
     case 'input_refused':
-      return `The phone refuses simulated input (${detail}). ${injectionAdvice}`;
+      return `The phone refuses simulated input (${detail}).`;
     default:
       return `The UI helper refused the call (${detail}).`;
   }

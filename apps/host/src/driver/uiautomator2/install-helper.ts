@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
 import { DriverError } from '../driver-error.ts';
-import { installHint } from '../apps/install-hint.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { pushFile } from '../shell/push-file.ts';
 
@@ -79,8 +78,5 @@ async function installApk(
 }
 
 function refused(answer: string): DriverError {
-  return new DriverError(
-    'ui_helper_refused',
-    `The phone refused to install the UI helper: ${answer}.${installHint(answer)}`,
-  );
+  return new DriverError('ui_helper_refused', `The phone refused to install the UI helper: ${answer}.`);
 }

@@ -5,8 +5,8 @@ import type { PhoneRules } from '../phone-rules.ts';
 import { freePercent } from '../phone-warnings.ts';
 import { sampleFacts } from './sample-facts.ts';
 
-/** Android deletes some thousand files for it. */
-const trimTimeoutMs = 60_000;
+/** Android deletes some thousand files for it. A run that begins meanwhile waits for longer. */
+const trimTimeoutMs = 30_000;
 /** What is left then is no cache, and asking again soon would free nothing. */
 const againMs = 6 * 3_600_000;
 const gigabyte = 1e9;
@@ -35,9 +35,9 @@ export async function trimCaches({ phone, shell, rules }: Trimming): Promise<voi
   phone.endRest();
 }
 
-function isRecent({ history, now }: PhoneRecord): boolean {
-  const last = history.list().findLast(({ step }) => step === 'trim_caches');
-  return last !== undefined && now() - last.at < againMs;
+function isRecent(phone: PhoneRecord): boolean {
+  const last = phone.history.list().findLast(({ step }) => step === 'trim_caches');
+  return last !== undefined && phone.now() - last.at < againMs;
 }
 
 /** Resolves with what is to be told of it. */

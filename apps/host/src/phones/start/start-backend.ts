@@ -1,3 +1,4 @@
+import { switchAdvice } from '../../driver/apps/maker-switches.ts';
 import { DriverError } from '../../driver/driver-error.ts';
 import { createFallbackBackend } from '../../driver/fallback/fallback-backend.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
@@ -14,7 +15,7 @@ import { pause, withTimeLimit } from '../../time/time-limit.ts';
 
 export interface BackendStart {
   readonly shell: PhoneShell;
-  readonly phone: HelpedPhone;
+  readonly phone: HelpedPhone & { readonly brand: string };
   /** False when the helper has died too often. */
   readonly isHelperUsable: boolean;
   readonly choice: HelperChoice;
@@ -106,7 +107,7 @@ export async function startHelperOnce(start: HelperStart, helper: Helper): Promi
 }
 
 async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> {
-  const { shell, signal, onFailure } = start;
+  const { shell, phone, signal, onFailure } = start;
   const backoff = createBackoff({ firstMs: 500, lastMs: 5000 });
   let failure = '';
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -115,6 +116,7 @@ async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> 
     } catch (error) {
       if (signal.aborted || shell.connection.gone.aborted) throw error;
       failure = error instanceof Error ? error.message : String(error);
+      if (error instanceof DriverError) failure += switchAdvice(error, phone.brand);
       onFailure(`Starting the UI helper, attempt ${attempt} of ${maxAttempts} failed: ${failure}`);
       // Pushing 18 MB again would end the same way.
       if (error instanceof DriverError && error.code === 'ui_helper_refused') break;

@@ -23,8 +23,7 @@ async function readApk({ phone, args, stdin }: Process): Promise<Buffer> {
 }
 
 function installApk({ phone, args }: Process, apk: Buffer): string {
-  if (phone.faults.restrictedDebugging)
-    return failure('INSTALL_FAILED_USER_RESTRICTED', 'Install canceled by user');
+  if (phone.faults.restrictedDebugging) return failure(...phone.android.identity.maker.installRefusal);
   if (phone.faults.verifyAppsOverUsb)
     return failure('INSTALL_FAILED_VERIFICATION_FAILURE', 'Package Verification Result');
   const manifest = findApkManifest(apk);

@@ -1,0 +1,89 @@
+import type { DriverError } from '../driver-error.ts';
+
+interface MakerSwitch {
+  /** For people; empty where it is Android's own. */
+  readonly makers: string;
+  /** `ro.product.brand` of their phones. */
+  readonly brands: RegExp;
+  /** What the phone says, after the code of the error. */
+  readonly said: RegExp;
+  readonly press: string;
+}
+
+const refusedInput = /^input_refused|INJECT_EVENTS/;
+const refusedToShell =
+  /GRANT_RUNTIME_PERMISSIONS|CLEAR_APP_USER_DATA|is forbidden|requires:android\.permission\.WRITE_SECURE_SETTINGS/;
+const xiaomi = { makers: 'Xiaomi', brands: /^(?:xiaomi|redmi|poco)/i };
+const oppo = { makers: 'Oppo, Realme and OnePlus', brands: /^(?:oppo|realme|oneplus)/i };
+const vivo = { makers: 'Vivo', brands: /^(?:vivo|iqoo)/i };
+
+/** What makers and Android keep from a computer until somebody presses a switch, by what the phone says then. */
+const switches: readonly MakerSwitch[] = [
+  // Genymobile/scrcpy#4352, darshanparajuli/LogcatReader#42
+  {
+    ...xiaomi,
+    said: new RegExp(`${refusedInput.source}|${refusedToShell.source}`),
+    press:
+      'switch on "USB debugging (Security settings)" in the developer options, which asks for a SIM card and an account, and restart the phone',
+  },
+  // rom1v/sndcpy#64: "Failure [INSTALL_FAILED_USER_RESTRICTED: Install canceled by user]"
+  {
+    ...xiaomi,
+    said: /INSTALL_FAILED_USER_RESTRICTED/,
+    press:
+      'switch on "Install via USB" in the developer options, which asks for a SIM card and an account, and confirm the dialog on the phone',
+  },
+  // Genymobile/scrcpy, FAQ; appium/appium#13802; PhilippC/kp2a_keyboardswap#12
+  {
+    ...oppo,
+    said: new RegExp(`${refusedInput.source}|${refusedToShell.source}`),
+    press: 'switch on "Disable permission monitoring" in the developer options',
+  },
+  // openatx/uiautomator2#330
+  {
+    ...vivo,
+    said: refusedInput,
+    press: 'switch on "USB simulated click" in the developer options',
+  },
+  // thundersdata-frontend/rn-template#36: "INSTALL_FAILED_ABORTED: User rejected permissions"
+  {
+    ...vivo,
+    said: /INSTALL_FAILED_ABORTED: User rejected permissions/,
+    press:
+      'set USB to file transfer, switch off "Verify apps over USB" in the developer options, and confirm the dialog on the phone',
+  },
+  {
+    makers: '',
+    brands: /^/,
+    said: /VERIFICATION_FAILURE/,
+    press: 'switch off "Verify apps over USB" in the developer options',
+  },
+  { makers: '', brands: /^/, said: /INSUFFICIENT_STORAGE|No space/i, press: 'free some space on the phone' },
+];
+
+/** What to press for what a phone of this brand refused; of an unknown brand, what each maker has. Begins with a space, or is empty. */
+export function switchAdvice(
+  { code, message }: Pick<DriverError, 'code' | 'message'>,
+  brand: string,
+): string {
+  const fitting = switches.filter(({ said }) => said.test(`${code} ${message}`));
+  const own = fitting.filter(({ brands }) => brands.test(brand));
+  const parts = own.length > 0 ? own.map(({ press }) => press) : fitting.map(ofMaker);
+  return parts.length === 0 ? '' : ` What helps: ${parts.join('; ')}.`;
+}
+
+const ofMaker = ({ makers, press }: MakerSwitch): string => `on ${makers} phones ${press}`;
+
+/** Why a phone of this brand may have left its cable by itself, and what to press. Begins with a space, or is empty. */
+export function cableAdvice(brand: string): string {
+  // Genymobile/scrcpy#5840, keymapperorg/KeyMapper#2155: adb lists no phone.
+  if (/^samsung/i.test(brand))
+    return ' If it is plugged in: on Samsung phones Auto Blocker ends USB debugging. Switch it off in Settings, Security and privacy, Auto Blocker.';
+  // Genymobile/scrcpy#988 and #1385: adb lists no phone while the cable only charges it.
+  if (/^(?:huawei|honor)/i.test(brand))
+    return ' If it is plugged in: on Huawei and Honor phones switch on "Allow ADB debugging in charge only mode" in the developer options.';
+  // RikkaApps/Shizuku#366: a change of what the cable is for restarts adbd.
+  return brand === ''
+    ? ''
+    : ' If it is plugged in: a change of its USB mode ends the connection. Choose a fixed one under "Default USB configuration" in the developer options.';
+}
