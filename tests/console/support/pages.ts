@@ -71,6 +71,15 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
       open: at('/devices?view=wall&pictures=true', async (page) => page.locator('li img').nth(2).waitFor()),
     },
     {
+      title: 'together',
+      open: at('/devices', async (page) => {
+        for (const serial of ['SIM0001', 'SIM0002'])
+          await page.getByLabel(new RegExp(`^Select .*${serial}`)).click();
+        await page.getByRole('link', { name: 'Control together' }).click();
+        await page.getByRole('button', { name: 'Take control of 2 phones' }).waitFor();
+      }),
+    },
+    {
       title: 'launch',
       open: at('/devices', async (page) => {
         await page.getByLabel(/^Select .*SIM0001/).click();
