@@ -44,6 +44,7 @@ import { simulatedPhones } from './rows/simulated-phones.ts';
 import { storeRecord } from './rows/store-record.ts';
 import { trace } from './rows/trace.ts';
 import { allTogether } from './rows/under-attack.ts';
+import { wall } from './rows/wall.ts';
 import { write } from './rows/write.ts';
 
 const rows = [
@@ -77,6 +78,7 @@ const rows = [
   phonesStoring,
   phonesWaiting,
   live,
+  wall,
   mcpAgents,
   clusterPoll,
   clusterIngest,

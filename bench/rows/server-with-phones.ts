@@ -7,6 +7,7 @@ import { ask, newToken, type Api } from '../http/api.ts';
 
 export interface ServerWithPhones {
   readonly api: Api;
+  readonly server: BenchProcess;
   readonly host: BenchProcess;
   readonly deviceIds: readonly string[];
 }
@@ -34,7 +35,7 @@ export async function startServerWithPhones(
   await host.call('start', { ...api, dataDir: await stage.folder(), ports, helper }, Type.Unknown());
   const deviceIds = await whenReady(api, count);
   await sleep(settleMs);
-  return { api, host, deviceIds };
+  return { api, server, host, deviceIds };
 }
 
 async function whenReady(api: Api, count: number): Promise<string[]> {

@@ -1,4 +1,5 @@
 import type { Device, UiNode } from '@phalanx/protocol';
+import { makeApk } from '@phalanx/simulated-phone';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -131,5 +132,62 @@ story('the wall is live, and one hand is on three phones', async () => {
   // Who goes elsewhere gives them back.
   await page.getByRole('link', { name: 'Fleet', exact: true }).click();
   for (const id of ids) await expect.poll(() => holderOf(id)).toBeUndefined();
+  expect(problems).toEqual([]);
+});
+
+story('any layout, input method, paste and file reaches the phone', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(3);
+  await openApp(deviceId, form);
+  const { page, problems } = await openPage(`/devices/${deviceId}?tab=control`);
+  await page.getByRole('button', { name: 'Take control' }).click();
+  const phone = page.getByRole('application', { name: 'The phone: touch it, or type' });
+  await page.getByRole('img', { name: 'What the screen shows' }).waitFor();
+  await until('an empty form', async () => {
+    await openApp(deviceId, form);
+    return findNode(deviceId, 'city');
+  });
+  await tapNode(phone, deviceId, 'city');
+  // What is composed goes when it is done, not letter by letter.
+  const session = await page.context().newCDPSession(page);
+  await session.send('Input.imeSetComposition', { text: 'にほん', selectionStart: 3, selectionEnd: 3 });
+  await page.locator('textarea[data-composing="true"]').waitFor();
+  await session.send('Input.insertText', { text: '日本' });
+  await shows(deviceId, 'city', '日本');
+  await page.keyboard.insertText('🏔é');
+  await shows(deviceId, 'city', '日本🏔é');
+  expect(await findViolations(page)).toEqual([]);
+  await page.evaluate(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ' 中文');
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement?.dispatchEvent(paste);
+  });
+  await shows(deviceId, 'city', '日本🏔é 中文');
+
+  const made = { packageName: 'com.example.dropped', versionCode: 1, versionName: '1', minSdkVersion: 26 };
+  const drop = async (name: string, content: Buffer): Promise<void> => {
+    const dataTransfer = await page.evaluateHandle(
+      ([file, letters]) => {
+        const transfer = new DataTransfer();
+        const bytes = Uint8Array.from(atob(letters ?? ''), (letter) => letter.charCodeAt(0));
+        transfer.items.add(new File([bytes], file ?? ''));
+        return transfer;
+      },
+      [name, content.toString('base64')],
+    );
+    await phone.dispatchEvent('drop', { dataTransfer });
+  };
+  await drop('made.apk', makeApk(made));
+  await page.getByText('made.apk: installed').waitFor();
+  const { apps } = await here.service.call('GET', `/api/v2/devices/${deviceId}/apps`);
+  expect(apps).toContainEqual({ package_name: made.packageName, is_system: false });
+  await drop('grüße.txt', Buffer.alloc(600_000, 'x'));
+  await page.getByText('grüße.txt: in the folder Download of the phone').waitFor();
+  await drop('no.apk', Buffer.from('no APK'));
+  await page.getByText(/no\.apk: not sent: .*PARSE_FAILED/).waitFor();
+  const { entries } = await here.service.call('GET', '/api/v2/audit?action=send_file');
+  const subject = { id: deviceId };
+  expect(entries).toMatchObject([{ outcome: 'failed', subject }, { subject }]);
+  await page.getByRole('button', { name: 'Zoom in' }).click();
   expect(problems).toEqual([]);
 });

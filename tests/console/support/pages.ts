@@ -72,6 +72,15 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     },
     { title: 'pair', open: at('/devices', dialog('Pair a phone…', text('Show the code'))) },
     {
+      title: 'together',
+      open: at('/devices', async (page) => {
+        for (const serial of ['SIM0001', 'SIM0002'])
+          await page.getByLabel(new RegExp(`^Select .*${serial}`)).click();
+        await page.getByRole('link', { name: 'Control together' }).click();
+        await page.getByRole('button', { name: 'Take control of 2 phones' }).waitFor();
+      }),
+    },
+    {
       title: 'launch',
       open: at('/devices', async (page) => {
         await page.getByLabel(/^Select .*SIM0001/).click();

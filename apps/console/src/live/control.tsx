@@ -1,7 +1,10 @@
 import type { Device } from '@phalanx/protocol';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 
+import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
+import { copyText } from '../parts/copy.tsx';
+import { notify, notifyFailure } from '../parts/notices.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Form, SubmitButton } from '../parts/form.tsx';
 import { Age } from '../parts/time.tsx';
@@ -9,8 +12,10 @@ import styles from './live.module.css';
 import { Recording } from './recording.tsx';
 import { TouchScreen } from './touch-screen.tsx';
 import { useLease } from './use-lease.ts';
-import { useLivePicture } from './use-live-picture.ts';
+import { zoom } from './pinch.ts';
+import { type LivePicture, useLivePicture } from './use-live-picture.ts';
 import { useRecording } from './use-recording.ts';
+import { useSentFiles } from './use-sent-files.ts';
 import { useTouch, type Touch } from './use-touch.ts';
 
 /** The live view of a phone, and its control for who takes it. */
@@ -20,20 +25,18 @@ export function Control({ device }: { device: Device }) {
   const [code, setCode] = useState<readonly string[]>([]);
   const recording = useRecording(device, lease, (lines) => setCode((before) => [...before, ...lines]));
   const touches = useTouch(device.device_id, recording.touch);
+  const files = useSentFiles(device.device_id);
+  const reason = lease.isMine ? undefined : 'Take control first.';
   return (
     <div className={styles['control']}>
       <section className={styles['live']} aria-label="Live view">
-        <TouchScreen picture={picture} touches={lease.isMine ? touches : undefined} />
+        <TouchScreen picture={picture} touches={lease.isMine ? touches : undefined} onFiles={files.send} />
       </section>
       <section className={styles['side']} aria-label="Control">
         <Hold device={device} lease={lease} />
-        <Keys touches={touches} reason={lease.isMine ? undefined : 'Take control first.'} />
-        <Recording
-          recording={recording}
-          reason={lease.isMine ? undefined : 'Take control first.'}
-          code={code}
-          onClear={() => setCode([])}
-        />
+        <Keys touches={touches} screen={picture} reason={reason} />
+        <ToAndFro deviceId={device.device_id} files={files} reason={reason} />
+        <Recording recording={recording} reason={reason} code={code} onClear={() => setCode([])} />
         <p className={styles['quiet']}>
           {picture.capturedAt === undefined ? (
             'No picture yet'
@@ -63,7 +66,7 @@ function Hold({ device, lease }: { device: Device; lease: ReturnType<typeof useL
       )}
       <p role="status">
         {lease.isMine
-          ? 'You control this phone. Click to tap, drag to swipe, hold for a long press, and type. Control ends after a minute without input.'
+          ? 'You control this phone. Click to tap, drag to swipe, hold for a long press, drag with Shift to pinch, type, paste, and drop files. Control ends after a minute without input.'
           : (lease.reason ?? 'While you control the phone, nobody else can touch it or launch on it.')}
       </p>
       {isOthers && device.role === 'owner' && (
@@ -92,7 +95,13 @@ const keys = [
 ] as const;
 
 /** The phone's own keys, and a field whose text goes to the phone as one. */
-export function Keys({ touches, reason }: { touches: Touch; reason: string | undefined }) {
+interface KeysProps {
+  touches: Touch;
+  screen: LivePicture;
+  reason: string | undefined;
+}
+
+export function Keys({ touches, screen, reason }: KeysProps) {
   const [text, setText] = useState('');
   const sendText = (): void => {
     touches.send({ type: 'text', text });
@@ -106,6 +115,15 @@ export function Keys({ touches, reason }: { touches: Touch; reason: string | und
             {label}
           </Button>
         ))}
+        {[true, false].map((isIn) => (
+          <Button
+            key={String(isIn)}
+            reason={reason ?? (screen.width === 0 ? 'No picture yet' : undefined)}
+            onClick={() => touches.send(zoom(isIn, screen))}
+          >
+            {isIn ? 'Zoom in' : 'Zoom out'}
+          </Button>
+        ))}
       </div>
       <Form className={styles['text']} onAct={sendText}>
         <TextField
@@ -117,5 +135,59 @@ export function Keys({ touches, reason }: { touches: Touch; reason: string | und
         <SubmitButton reason={reason ?? (text === '' ? 'Type something.' : undefined)}>Send</SubmitButton>
       </Form>
     </>
+  );
+}
+
+interface ToAndFroProps {
+  deviceId: string;
+  files: ReturnType<typeof useSentFiles>;
+  reason: string | undefined;
+}
+
+/** The clipboard and the files of computer and phone. */
+function ToAndFro({ deviceId, files, reason }: ToAndFroProps) {
+  const chooser = useRef<HTMLInputElement>(null);
+  const copy = async (): Promise<void> => {
+    try {
+      const { text } = await call('GET /api/v2/devices/:id/clipboard', { params: { id: deviceId } });
+      await copyText(text);
+      notify(text === '' ? 'The clipboard of the phone is empty' : 'Copied from the phone');
+    } catch (error) {
+      notifyFailure('Nothing was copied from the phone', error);
+    }
+  };
+  return (
+    <section className={styles['recording']} aria-label="Clipboard and files">
+      <div className={styles['actions']}>
+        <Button reason={reason} onClick={() => void copy()}>
+          Copy its clipboard
+        </Button>
+        <Button reason={reason} onClick={() => chooser.current?.click()}>
+          Choose files…
+        </Button>
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          hidden
+          onChange={({ target }) => {
+            files.send([...(target.files ?? [])]);
+            target.value = '';
+          }}
+        />
+      </div>
+      <ul className={styles['files']} aria-label="Sent files" aria-live="polite">
+        {files.files.map(({ id, name, done, outcome }) => (
+          <li key={id}>
+            {name}
+            {outcome === undefined ? (
+              <progress value={done} aria-label={`Sending ${name}`} />
+            ) : (
+              `: ${outcome}`
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -58,7 +58,7 @@ function Together({ first, devices }: { first: Device; devices: readonly Device[
       </section>
       <section className={styles['side']} aria-label="Control">
         <Hold together={together} devices={devices} />
-        <Keys touches={touches} reason={isOn ? undefined : 'Take control first.'} />
+        <Keys touches={touches} screen={picture} reason={isOn ? undefined : 'Take control first.'} />
         <p role="status" className={styles['quiet']}>
           {together.isHeld && summaryOf(together.members)}
         </p>

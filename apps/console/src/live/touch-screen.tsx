@@ -1,13 +1,17 @@
 import {
+  useEffect,
   useRef,
   useState,
   type CSSProperties,
-  type KeyboardEvent,
+  type DragEvent,
   type PointerEvent,
   type ReactNode,
+  type RefObject,
 } from 'react';
 
 import styles from './live.module.css';
+import { mirrored, pinchAlong, zoom } from './pinch.ts';
+import { TypedText } from './typed-text.tsx';
 import type { LivePicture } from './use-live-picture.ts';
 import type { Touch } from './use-touch.ts';
 
@@ -15,6 +19,8 @@ interface TouchScreenProps {
   picture: LivePicture;
   /** Undefined: the screen is only looked at. */
   touches: Touch | undefined;
+  /** Takes files that are dropped or pasted. */
+  onFiles?: ((files: readonly File[]) => void) | undefined;
   /** Over the picture. */
   children?: ReactNode;
 }
@@ -29,18 +35,26 @@ const leastWay = 8;
 /** A finger that stays longer presses long. */
 const longPressMs = 500;
 const [leastMs, mostMs] = [80, 5_000];
+/** Turns of a wheel within this time are one zoom. */
+const wheelMs = 200;
 
-/** Android's numbers of keys, by what a keyboard calls them. */
-const keyCodes: Readonly<Record<string, number>> = {
-  ...{ Enter: 66, Backspace: 67, Delete: 112, Escape: 4 },
-  ...{ ArrowUp: 19, ArrowDown: 20, ArrowLeft: 21, ArrowRight: 22, PageUp: 92, PageDown: 93 },
-};
+interface Down extends Point {
+  readonly clientX: number;
+  readonly clientY: number;
+  readonly at: number;
+  /** With a second finger on the other side of the screen. */
+  readonly isPinch: boolean;
+}
 
-/** The live picture; with `touches` a pointer is a finger on it, and keys go to the phone. Tab leaves it. */
-export function TouchScreen({ picture, touches, children }: TouchScreenProps) {
+/**
+ * The live picture; with `touches` a pointer is a finger on it, with Shift or Ctrl two, the wheel with Ctrl zooms, and what is typed
+ * goes to the phone. Tab leaves it.
+ */
+export function TouchScreen({ picture, touches, onFiles, children }: TouchScreenProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const down = useRef<Point & { clientX: number; clientY: number; at: number }>(undefined);
-  const [finger, setFinger] = useState<Point>();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const down = useRef<Down>(undefined);
+  const [fingers, setFingers] = useState<readonly Point[]>([]);
   const { width, height } = picture;
   const pointOf = ({ clientX, clientY }: PointerEvent): Point => {
     const box = frame.current?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
@@ -51,34 +65,38 @@ export function TouchScreen({ picture, touches, children }: TouchScreenProps) {
       y: within(((clientY - box.top) / box.height) * height, height),
     };
   };
+  const show = (point: Point): void =>
+    setFingers(down.current?.isPinch === true ? [point, mirrored(point, picture)] : [point]);
   const press = (event: PointerEvent): void => {
     const { clientX, clientY, pointerId } = event;
     if (touches === undefined || width === 0 || event.button !== 0) return;
     frame.current?.setPointerCapture(pointerId);
-    down.current = { ...pointOf(event), clientX, clientY, at: Date.now() };
-    setFinger(down.current);
+    const isPinch = event.shiftKey || event.ctrlKey;
+    down.current = { ...pointOf(event), clientX, clientY, at: Date.now(), isPinch };
+    show(down.current);
   };
   const release = (event: PointerEvent): void => {
     const from = down.current;
     down.current = undefined;
-    setFinger(undefined);
+    setFingers([]);
     if (from === undefined || touches === undefined) return;
     const tookMs = Date.now() - from.at;
     const isStill = Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < leastWay;
     const to = isStill ? from : pointOf(event);
+    const duration = Math.min(mostMs, Math.max(leastMs, tookMs));
+    if (from.isPinch) return isStill ? undefined : touches.send(pinchAlong(from, to, picture, duration));
     if (isStill && tookMs < longPressMs) return touches.send({ type: 'tap', x: from.x, y: from.y });
     const way = { from_x: from.x, from_y: from.y, to_x: to.x, to_y: to.y };
-    touches.send({ type: 'swipe', ...way, duration_ms: Math.min(mostMs, Math.max(leastMs, tookMs)) });
+    touches.send({ type: 'swipe', ...way, duration_ms: duration });
   };
-  const typeKey = (event: KeyboardEvent): void => {
-    if (touches === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const code = keyCodes[event.key];
-    if (code === undefined && event.key.length !== 1) return;
-    // The page has its own keys.
+  useWheelZoom(frame, (isIn) => {
+    if (touches !== undefined && width > 0) touches.send(zoom(isIn, picture));
+  });
+  const drop = (event: DragEvent): void => {
+    if (touches === undefined || onFiles === undefined) return;
     event.preventDefault();
-    event.stopPropagation();
-    if (code === undefined) touches.type(event.key);
-    else touches.send({ type: 'key', key_code: code });
+    const files = [...event.dataTransfer.files];
+    if (files.length > 0) onFiles(files);
   };
   return (
     <div className={styles['frame']}>
@@ -90,17 +108,23 @@ export function TouchScreen({ picture, touches, children }: TouchScreenProps) {
         role="application"
         aria-label={touches === undefined ? 'Live picture of the phone' : 'The phone: touch it, or type'}
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- keys go to the phone from here
-        tabIndex={0}
+        tabIndex={touches === undefined ? 0 : -1}
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own
         style={{ '--ratio': width === 0 ? '0.45' : `${width / height}` } as CSSProperties}
         onPointerDown={press}
-        onPointerMove={(event) => down.current !== undefined && setFinger(pointOf(event))}
+        onPointerMove={(event) => down.current !== undefined && show(pointOf(event))}
         onPointerUp={release}
         onPointerCancel={() => {
           down.current = undefined;
-          setFinger(undefined);
+          setFingers([]);
         }}
-        onKeyDown={typeKey}
+        onFocus={({ target, currentTarget }) => {
+          if (target === currentTarget) field.current?.focus({ preventScroll: true });
+        }}
+        onDragOver={(event) => {
+          if (touches !== undefined && onFiles !== undefined) event.preventDefault();
+        }}
+        onDrop={drop}
         // What is selected on the page would go with the finger.
         onDragStart={(event) => event.preventDefault()}
       >
@@ -108,18 +132,51 @@ export function TouchScreen({ picture, touches, children }: TouchScreenProps) {
           <img src={picture.address} alt="What the screen shows" draggable={false} />
         )}
         {children}
+        {touches !== undefined && <TypedText field={field} touches={touches} onFiles={onFiles} />}
         {picture.note !== undefined && (
           <p className={styles['note']} role="status">
             {picture.note}
           </p>
         )}
-        {finger !== undefined && (
+        {fingers.map(({ x, y }, index) => (
           <span
+            // They have an order, and no names.
+            // oxlint-disable-next-line react/no-array-index-key
+            key={index}
             className={styles['finger']}
-            style={{ left: `${(finger.x / width) * 100}%`, top: `${(finger.y / height) * 100}%` }}
+            style={{ left: `${(x / width) * 100}%`, top: `${(y / height) * 100}%` }}
           />
-        )}
+        ))}
       </div>
     </div>
   );
+}
+
+/** The wheel with Ctrl, which else would zoom the page. */
+function useWheelZoom(frame: RefObject<HTMLDivElement | null>, onZoom: (isIn: boolean) => void): void {
+  const current = useRef(onZoom);
+  useEffect(() => {
+    current.current = onZoom;
+  });
+  useEffect(() => {
+    const element = frame.current;
+    let timer: number | undefined;
+    let way = 0;
+    const turn = (event: WheelEvent): void => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      way += event.deltaY;
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => {
+        current.current(way < 0);
+        way = 0;
+      }, wheelMs);
+    };
+    // React's own listener could not prevent anything.
+    element?.addEventListener('wheel', turn, { passive: false });
+    return () => {
+      window.clearTimeout(timer);
+      element?.removeEventListener('wheel', turn);
+    };
+  }, [frame]);
 }

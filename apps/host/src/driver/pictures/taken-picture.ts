@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AgentCallParams, Bounds } from '@phalanx/protocol';
 import {
   type EncodedPicture,
@@ -19,6 +20,8 @@ export interface TakenPicture {
   readonly sizeBytes: number;
   /** As the phone's own lossless file, many times larger than it will be. */
   readonly isRaw: boolean;
+  /** Of the phone's file, for who has seen the same before; undefined where something of it is blackened. */
+  readonly digest: string | undefined;
   /** Blackens these parts as well, in pixels of the screen; before the first `finish`. */
   cover(hidden: HiddenParts): void;
   /** In the form that was asked for; the first call makes it, and lets go of the phone's file. Rejects for a black one. */
@@ -55,6 +58,9 @@ export function smallPicture(
   });
 }
 
+/** Of what is hidden, only whether there is anything depends on no size. */
+const anySize = { width: 1000, height: 1000 };
+
 const scaled = ({ left, top, right, bottom }: Bounds, scale: number): Bounds => ({
   left: left * scale,
   top: top * scale,
@@ -84,6 +90,10 @@ function taken(
     },
     get isRaw() {
       return isRaw && bytes !== undefined;
+    },
+    get digest() {
+      const isCovered = parts.some((part) => part(anySize).length > 0);
+      return isCovered ? undefined : createHash('sha1').update(file).digest('base64url');
     },
     cover: (part) => {
       parts.push(part);

@@ -3,6 +3,7 @@ import type { HostQuestionOf, LiveFrame } from '@phalanx/protocol';
 
 import type { Driver } from '../../driver/driver.ts';
 import { encodePicture } from '../../driver/pictures/encode-picture.ts';
+import type { TakenPicture } from '../../driver/pictures/taken-picture.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -19,6 +20,8 @@ const takingMs = 10_000;
 interface WallPicture extends Omit<LiveFrame, 'captured_at'> {
   readonly capturedAt: number;
   readonly jpeg: Buffer;
+  /** Of the phone's file. */
+  readonly digest: string | undefined;
 }
 
 /** A `LiveFrame` and its picture. */
@@ -28,10 +31,16 @@ export async function nextWallFrame(
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
   const camera = cameraOf(phone.driver());
-  const { jpeg, capturedAt, ...frame } = await camera.next(known, signal);
-  const head: LiveFrame = { ...frame, captured_at: clock.toService(capturedAt) };
-  const picture = frame.hash === known ? Buffer.alloc(0) : jpeg;
+  const { jpeg, capturedAt, width, height, hash } = await camera.next(known, signal);
+  const head: LiveFrame = { captured_at: clock.toService(capturedAt), width, height, hash };
+  const picture = hash === known ? Buffer.alloc(0) : jpeg;
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), picture]);
+}
+
+async function smallOf(taken: TakenPicture): Promise<Omit<WallPicture, 'capturedAt' | 'digest'>> {
+  const { data, originalWidth: width, originalHeight: height } = await taken.finish();
+  const { data: jpeg } = await encodePicture(data, form);
+  return { width, height, jpeg, hash: createHash('sha1').update(jpeg).digest('base64url') };
 }
 
 const cameras = new WeakMap<Driver, WallCamera>();
@@ -61,7 +70,7 @@ class WallCamera {
       const picture = await this.#current();
       const waitMs = this.#nextAt - performance.now();
       if (picture.hash !== known || performance.now() + waitMs - beganAt > stillMs) return picture;
-      await pause(waitMs, signal);
+      await pause(Math.max(0, waitMs), signal);
     }
   }
 
@@ -77,10 +86,12 @@ class WallCamera {
     const taken = await this.#driver.takeLivePicture(AbortSignal.timeout(takingMs));
     const capturedAt = Date.now();
     this.#nextAt = performance.now() + (taken.isRaw ? betweenRawMs : betweenMs);
-    const { data, originalWidth: width, originalHeight: height } = await taken.finish();
-    const hash = createHash('sha1').update(data).digest('base64url');
-    const jpeg = before?.hash === hash ? before.jpeg : (await encodePicture(data, form)).data;
-    this.#last = { width, height, hash, capturedAt, jpeg };
+    const { digest } = taken;
+    // Most screens are the same most of the time: those are not decoded.
+    this.#last =
+      before !== undefined && digest !== undefined && digest === before.digest
+        ? { ...before, capturedAt }
+        : { ...(await smallOf(taken)), digest, capturedAt };
     return this.#last;
   }
 }
