@@ -20,7 +20,7 @@ import { useTouch, type Touch } from './use-touch.ts';
 
 /** The live view of a phone, and its control for who takes it. */
 export function Control({ device }: { device: Device }) {
-  const picture = useLivePicture(device.device_id);
+  const picture = useLivePicture(device.device_id, { video: true });
   const lease = useLease(device);
   const [code, setCode] = useState<readonly string[]>([]);
   const recording = useRecording(device, lease, (lines) => setCode((before) => [...before, ...lines]));
@@ -43,6 +43,7 @@ export function Control({ device }: { device: Device }) {
           ) : (
             <>
               <Age since={picture.capturedAt} /> old, {picture.width} × {picture.height}
+              {picture.kind !== undefined && ` · ${picture.kind}`}
             </>
           )}
         </p>

@@ -128,7 +128,10 @@ export function TouchScreen({ picture, touches, onFiles, children }: TouchScreen
         // What is selected on the page would go with the finger.
         onDragStart={(event) => event.preventDefault()}
       >
-        {picture.address !== undefined && (
+        {picture.video !== undefined && (
+          <canvas ref={picture.video.attach} role="img" aria-label="What the screen shows" />
+        )}
+        {picture.video === undefined && picture.address !== undefined && (
           <img src={picture.address} alt="What the screen shows" draggable={false} />
         )}
         {children}

@@ -3,10 +3,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import { liveEvents } from '../api/live-events.ts';
+import { VideoScreen, whyNoVideo } from './video-screen.ts';
 
 export interface LivePicture {
   /** Of the newest picture; it stays when there is none now. */
   readonly address: string | undefined;
+  /** What is shown in its place. */
+  readonly video: Pick<VideoScreen, 'attach'> | undefined;
+  /** Video, or why it is none; undefined where only pictures are wanted. */
+  readonly kind: string | undefined;
   /** Of the screen, in whose pixels it is touched. */
   readonly width: number;
   readonly height: number;
@@ -16,58 +21,148 @@ export interface LivePicture {
 }
 
 const nothingYet: LivePicture = {
-  ...{ address: undefined, width: 0, height: 0, capturedAt: undefined, note: undefined },
+  ...{ address: undefined, video: undefined, kind: undefined },
+  ...{ width: 0, height: 0, capturedAt: undefined, note: undefined },
 };
 const retryMs = 1000;
+/** Answers that are on their way while the last one is shown: a second's, on a link over which one takes a quarter of it. */
+const askedAhead = 8;
+/** The age of a picture is told in seconds. */
+const ageMs = 500;
 const lost = 'The connection is lost. Trying again…';
 const closedForGood = new Map([
   [4003, 'Your sign-in has ended.'],
   [4004, 'The phone is no longer shared with you.'],
 ]);
 
-/** Asks for a picture when the last one is shown, so that a slow browser or a hidden tab asks for fewer. */
-function follow(
-  deviceId: string,
-  change: (parts: Partial<LivePicture>) => void,
-  onEnded: () => void,
-): () => void {
+type Change = (parts: Partial<LivePicture>) => void;
+type Shown = Extract<LiveMessage, { type: 'frame' | 'video' }>;
+
+/** What one connection shows, picture by picture, or as video. */
+class Show {
+  readonly #change: Change;
+  readonly #onUndecodable: () => void;
+  /** Why the browser takes no video; undefined where it does, or none is wanted. */
+  readonly #whyPictures: string | undefined;
+  #address: string | undefined;
+  #video: VideoScreen | undefined;
+  #toldAt = 0;
+
+  constructor(change: Change, whyPictures: string | undefined, onUndecodable: () => void) {
+    this.#change = change;
+    this.#whyPictures = whyPictures;
+    this.#onUndecodable = onUndecodable;
+  }
+
+  /** Resolves when the next one may come. */
+  async show(message: Shown, bytes: ArrayBuffer): Promise<void> {
+    if (message.type === 'frame') this.#showPicture(message, bytes);
+    else await this.#showVideo(message, bytes);
+  }
+
+  tellStill({ captured_at: capturedAt, no_video }: Extract<LiveMessage, { type: 'still' }>): void {
+    this.#change({ capturedAt, note: undefined, ...this.#kindOf(no_video) });
+  }
+
+  close(): void {
+    this.#video?.close();
+    this.#video = undefined;
+    if (this.#address !== undefined) URL.revokeObjectURL(this.#address);
+  }
+
+  #showPicture(
+    { captured_at: capturedAt, width, height, no_video }: Extract<Shown, { type: 'frame' }>,
+    jpeg: ArrayBuffer,
+  ): void {
+    const last = this.#address;
+    this.#address = URL.createObjectURL(new Blob([jpeg], { type: 'image/jpeg' }));
+    this.#video?.close();
+    this.#video = undefined;
+    this.#change({
+      ...{ address: this.#address, video: undefined, width, height, capturedAt, note: undefined },
+      ...this.#kindOf(no_video),
+    });
+    if (last !== undefined) window.setTimeout(() => URL.revokeObjectURL(last), retryMs);
+  }
+
+  async #showVideo(message: Extract<Shown, { type: 'video' }>, bytes: ArrayBuffer): Promise<void> {
+    const { captured_at: capturedAt, width, height } = message;
+    const isFirst = this.#video === undefined;
+    this.#video ??= new VideoScreen(this.#onUndecodable);
+    const isKey = message.packets.some(({ is_key }) => is_key);
+    if (isFirst || isKey || performance.now() - this.#toldAt > ageMs) {
+      this.#toldAt = performance.now();
+      const kind = 'H.264, up to 30/s';
+      this.#change({ video: this.#video, kind, width, height, capturedAt, note: undefined });
+    }
+    await this.#video.take(message, new Uint8Array(bytes));
+  }
+
+  #kindOf(noVideo: string | undefined): Partial<LivePicture> {
+    if (this.#video !== undefined) return {};
+    const why = this.#whyPictures ?? noVideo;
+    return why === undefined ? {} : { kind: `JPEG: ${why}` };
+  }
+}
+
+interface Following {
+  readonly deviceId: string;
+  /** Whether video is wanted. */
+  readonly video: boolean;
+  readonly change: Change;
+  readonly onEnded: () => void;
+}
+
+/** Asks for more when the last one is shown, so that a slow browser or a hidden tab asks for less. */
+function follow({ deviceId, video, change, onEnded }: Following, whyNone: string | undefined): () => void {
   const { protocol, host } = window.location;
   const address = `${protocol === 'https:' ? 'wss' : 'ws'}://${host}/api/v2/devices/${encodeURIComponent(deviceId)}/live`;
   let socket: WebSocket;
+  let show: Show;
   let timer: number | undefined;
-  let shown: string | undefined;
-  let frame: { captured_at: number; width: number; height: number } | undefined;
-  const askSoon = (): void =>
-    void requestAnimationFrame(() => {
-      if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"next"}');
-    });
-  const show = (picture: Blob): void => {
-    const last = shown;
-    shown = URL.createObjectURL(picture);
-    const { captured_at: capturedAt = Date.now(), width = 0, height = 0 } = frame ?? {};
-    change({ address: shown, width, height, capturedAt, note: undefined });
-    if (last !== undefined) window.setTimeout(() => URL.revokeObjectURL(last), retryMs);
-    askSoon();
+  let whyPictures = whyNone;
+  const ask = (): void => {
+    if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"next"}');
   };
+  /** A hidden tab has no animation frames. */
+  const askSoon = (): void => {
+    if (video && whyPictures === undefined && !document.hidden) ask();
+    else requestAnimationFrame(ask);
+  };
+  let head: Shown | undefined;
   const hear = (message: LiveMessage): void => {
-    if (message.type === 'frame') frame = message;
-    else askSoon();
-    if (message.type === 'still') change({ capturedAt: message.captured_at, note: undefined });
-    if (message.type === 'nothing') change({ note: message.reason });
+    if (message.type === 'frame' || message.type === 'video') {
+      head = message;
+      return;
+    }
+    askSoon();
+    if (message.type === 'still') show.tellStill(message);
+    else change({ note: message.reason });
   };
   /** While the event stream of the page has no service, there is none here either. */
   const openWhenLive = (): void => {
     if (liveEvents.state.get() === 'live') open();
   };
   const open = (): void => {
-    socket = new WebSocket(address);
-    socket.onopen = askSoon;
-    socket.onmessage = ({ data }: MessageEvent<unknown>) => {
-      if (data instanceof Blob) show(data);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service writes messages by the same contract
-      else hear(JSON.parse(String(data)) as LiveMessage);
+    const wantsVideo = video && whyPictures === undefined;
+    const opened = new WebSocket(wantsVideo ? `${address}?video=h264` : address);
+    opened.binaryType = 'arraybuffer';
+    socket = opened;
+    show?.close();
+    show = new Show(change, whyPictures, () => {
+      whyPictures = 'this browser could not decode the video';
+      leave();
+      open();
+    });
+    opened.onopen = () => {
+      for (let asked = 0; asked < (wantsVideo ? askedAhead : 1); asked += 1) askSoon();
     };
-    socket.onclose = ({ code }) => {
+    opened.onmessage = ({ data }: MessageEvent<unknown>) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service writes messages by the same contract
+      if (!(data instanceof ArrayBuffer)) return hear(JSON.parse(String(data)) as LiveMessage);
+      if (head !== undefined) void show.show(head, data).then(() => opened === socket && askSoon());
+    };
+    opened.onclose = ({ code }) => {
       const ended = closedForGood.get(code);
       change({ note: ended ?? lost });
       if (ended === undefined) timer = window.setTimeout(openWhenLive, retryMs);
@@ -92,22 +187,26 @@ function follow(
   return () => {
     stopFollowing();
     leave();
-    if (shown !== undefined) URL.revokeObjectURL(shown);
+    show.close();
   };
 }
 
 /** What a phone shows, as long as the component is there. */
-export function useLivePicture(deviceId: string): LivePicture {
+export function useLivePicture(deviceId: string, { video = false } = {}): LivePicture {
   const queries = useQueryClient();
   const [picture, setPicture] = useState(nothingYet);
-  useEffect(
-    () =>
-      follow(
-        deviceId,
-        (parts) => setPicture((known) => ({ ...known, ...parts })),
-        () => void queries.invalidateQueries(),
-      ),
-    [deviceId, queries],
-  );
+  useEffect(() => {
+    const gone = new AbortController();
+    let leave = (): void => gone.abort();
+    const begin = (whyNone: string | undefined): void => {
+      if (gone.signal.aborted) return;
+      const change: Change = (parts) => setPicture((known) => ({ ...known, ...parts }));
+      const onEnded = (): void => void queries.invalidateQueries();
+      leave = follow({ deviceId, video, change, onEnded }, whyNone);
+    };
+    if (video) void whyNoVideo().then(begin);
+    else begin(undefined);
+    return () => leave();
+  }, [deviceId, video, queries]);
   return picture;
 }
