@@ -73,7 +73,7 @@ const rules = new Map<string, Rule>(
       [deviceRoutes.screenshot, phoneOfPath],
       ...every(deviceControlRoutes, phoneOfPath),
       // Of each phone that is watched, the wall asks whether the token reaches it.
-      [deviceControlRoutes.wall, narrowQuery],
+      [deviceControlRoutes.wall, phonesOfWall],
       [deviceControlRoutes.live, phoneOfLiveView],
       [launchRoutes.launch, phonesOfLaunch],
       [launchRoutes.launchDirect, phoneOfDirect],
@@ -158,16 +158,32 @@ function phoneOfPath(asked: Asked): Promise<void> {
 
 /** All who watch a phone are shown the same pictures, of whatever is in front. */
 async function phoneOfLiveView(asked: Asked): Promise<void> {
-  if (asked.limit.apps !== null)
-    throw ApiError.of('forbidden', { reason: 'A token that is limited to apps watches no live view' });
+  requireAllApps(asked, 'watches no live view');
   await phoneOfPath(asked);
+}
+
+function phonesOfWall(asked: Asked): void {
+  requireAllApps(asked, 'watches no live view');
+  narrowQuery(asked);
+}
+
+function requireAllApps({ limit }: Asked, refused: string): void {
+  if (limit.apps !== null)
+    throw ApiError.of('forbidden', { reason: `A token that is limited to apps ${refused}` });
+}
+
+/** A proxy or a time zone is that of all apps. */
+function requireNoSettings(asked: Asked): void {
+  if (partOf(asked.request, 'body')['phone_settings'] !== undefined)
+    requireAllApps(asked, 'changes no settings of phones');
 }
 
 function phoneOfBody(asked: Asked): Promise<void> {
   return requirePhone(asked, textAt(partOf(asked.request, 'body'), 'device_id'));
 }
 
-function phoneOfDirect(asked: Asked): Promise<void> {
+async function phoneOfDirect(asked: Asked): Promise<void> {
+  requireNoSettings(asked);
   return requireLaunchable(asked, [textAt(partOf(asked.request, 'body'), 'device_id')]);
 }
 
@@ -209,6 +225,7 @@ async function namedPhones(asked: Asked): Promise<readonly string[] | undefined>
 
 /** A job keeps the limit: which of the phones that its selector finds it takes is seen when each task begins. */
 async function phonesOfWork(asked: Asked): Promise<void> {
+  requireNoSettings(asked);
   await namedPhones(asked);
 }
 
@@ -224,6 +241,7 @@ function narrowQuery({ request, limit }: Asked): void {
 }
 
 async function phonesOfLaunch(asked: Asked): Promise<void> {
+  requireNoSettings(asked);
   const body = partOf(asked.request, 'body');
   const named = await namedPhones(asked);
   if (named !== undefined) requireCount(asked.limit, body, named.length);

@@ -52,7 +52,7 @@ export function addControlRoutes(
     const toucher = { userId: principal.userId, leaseId: query.lease_id };
     await leases.use(device, toucher);
     const question = { type: 'clipboard', serial: device.serial } as const;
-    return askHost({ hosts, device }, 'host_request_failed', async (ask) => {
+    return askHost({ hosts, device, appLimit: appLimitOf(principal) }, 'host_request_failed', async (ask) => {
       const answer = await ask(question, { deviceId: device.id, ...toucher });
       const clipboard: unknown = JSON.parse(answer.toString());
       if (phoneClipboard.Check(clipboard)) return { success: true, text: clipboard.text };
@@ -67,7 +67,7 @@ export function addControlRoutes(
     note(auditEvent, device);
     auditEvent.isFrequent = true;
     const question = { type: 'file', serial: device.serial, file: body } as const;
-    return askHost({ hosts, device }, 'host_request_failed', async (ask) => {
+    return askHost({ hosts, device, appLimit: appLimitOf(principal) }, 'host_request_failed', async (ask) => {
       const answer = await ask(question, { deviceId: device.id, ...toucher });
       const state: unknown = answer.toString();
       if (fileState.Check(state)) return { success: true, state };

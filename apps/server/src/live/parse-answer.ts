@@ -1,3 +1,7 @@
+import { LiveFrame, maxLivePictureBytes } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+const frames = Compile(LiveFrame);
 const lineFeed = 0x0a;
 const maxHeadBytes = 64 * 1024;
 

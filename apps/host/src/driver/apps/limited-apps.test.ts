@@ -84,6 +84,9 @@ const reaching: Readonly<
   'file.read': { ...file, path: `${own}/../../../../DCIM/x` },
   'file.write': { ...file, path: '/sdcard/DCIM/x' },
   'file.delete': { path: '/sdcard/Android/media/com.android.settings/x' },
+  'message.list': { since: 0 },
+  'phone.settings': { brightness: 0 },
+  'user.list': undefined,
   'phone.shell': { command: 'id', timeoutMs: 1000 },
   'device.info': undefined,
 };

@@ -197,6 +197,9 @@ export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
     'file.read': ofFile(calls['file.read']),
     'file.write': ofFile(calls['file.write']),
     'file.delete': ofFile(calls['file.delete']),
+    'message.list': closed('text messages are of the whole phone'),
+    'phone.settings': closed('settings are of the whole phone'),
+    'user.list': calls['user.list'],
     'phone.shell': closed('the shell reaches every app'),
     'device.info': calls['device.info'],
   };

@@ -1,6 +1,5 @@
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import {
   type ChangedSettings,
   earlierValue,
@@ -46,8 +45,7 @@ export async function changeSettings(
     const asked = check === undefined ? change(value) : `${change(value)}; ${check(value)}`;
     const refused = refusal(value, await shell.run(asked, signal));
     if (refused === undefined) continue;
-    const hint = /WRITE_SECURE_SETTINGS|MANAGE_APP_OPS/.test(refused) ? ` ${injectionAdvice}` : '';
-    throw new DriverError('setting_refused', `The phone did not take ${name}: ${refused}.${hint}`);
+    throw new DriverError('setting_refused', `The phone did not take ${name}: ${refused}.`);
   }
 }
 

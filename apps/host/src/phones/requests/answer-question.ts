@@ -47,8 +47,8 @@ const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   video: nextVideoPackets,
   wall: nextWallFrame,
   input: doInput,
-  clipboard: async (phone, _question, { signal }) => {
-    const text = await phone.driver().call('clipboard.read', {}, signal);
+  clipboard: async (phone, { app_limit }, { signal }) => {
+    const text = await phone.driver().limitedTo(app_limit).call('clipboard.read', {}, signal);
     return Buffer.from(JSON.stringify({ text }));
   },
   file: takeFile,

@@ -30,10 +30,11 @@ const uploadsOf = new WeakMap<Driver, Map<string, Upload>>();
 /** Takes a part of a file, and with the last one stores it in the shared storage, or installs it. */
 export async function takeFile(
   phone: Phone,
-  { file }: HostQuestionOf<'file'>,
+  { file, app_limit }: HostQuestionOf<'file'>,
   { signal, permissions }: AnswerContext,
 ): Promise<Buffer> {
-  const driver = phone.driver();
+  // A file is in no app's folder: whoever is limited to apps is refused by the first write.
+  const driver = app_limit === undefined ? phone.driver() : phone.driver().limitedTo(app_limit);
   if (appFile.test(file.name)) requirePermission('app.install', {}, permissions);
   const uploads = uploadsOf.get(driver) ?? new Map<string, Upload>();
   uploadsOf.set(driver, uploads);
