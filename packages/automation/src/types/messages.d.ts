@@ -13,23 +13,19 @@ interface AgentMessages {
   list(options?: MessageOptions): Promise<readonly PhoneMessage[]>;
   /**
    * Waits for a message with a code, looking every 1.5 seconds, and gives the code of the newest one. Rejects with `no_code` when the time is over.
+   * Without `since`, messages of the last 10 seconds count. Give the time before the code was asked for: an earlier code is then not taken for it.
    */
   waitForCode(options?: CodeOptions): Promise<string>;
 }
 
 interface MessageOptions extends ActionOptions {
-  /** Only messages that came at that time or later: epoch milliseconds of `Date.now()`, or a `Date`. Default: since a day. */
+  /** Only messages that came at that time or later: epoch milliseconds of `Date.now()`, or a `Date`. Default of `list`: since a day. */
   since?: number | Date;
   /** Only from this number or name. Spaces, hyphens and letter case do not count. Default: from everybody. */
   from?: string;
 }
 
 interface CodeOptions extends MessageOptions {
-  /**
-   * Only messages that came at that time or later. Default: since 10 seconds. Take the time before the code was asked for, so that an earlier
-   * code is not taken for it.
-   */
-  since?: number | Date;
   /** What is the code: its first group, or all of it. Default: 4 to 8 digits. */
   pattern?: RegExp;
   /** Default 60,000. */
