@@ -165,7 +165,6 @@ async function connect({
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
   const delivery = new RunDelivery({ journal, spool, files, connection, clock, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
-  const permissions = { changeApps: config.allowAppChanges, shell: config.allowShell };
   const launcher = new RunLauncher({
     ...{ delivery, records, files, spool, phones, pool, log },
     server: { serverUrl, token },
@@ -174,11 +173,12 @@ async function connect({
     pictureLimits: sending.limits,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
-    permissions,
+    permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },
   });
   const devices = new DeviceReporter(phones, connection, clock);
   const replays = new ReplayAnswerer({ connection, confinement, processes: config.replayProcesses, log });
 
+  const mayChangeApps = config.allowAppChanges;
   const onCommand = (command: ServerCommand): void => {
     if (command.type === 'launch') launcher.launch(command);
     else if (command.type === 'begin') delivery.permit(command.runs);
@@ -187,7 +187,7 @@ async function connect({
     else if (command.type === 'runs_stored') delivery.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'replay') replays.answer(command);
-    else void answerQuestion(command, { phones, connection, clock, permissions, log });
+    else void answerQuestion(command, { phones, connection, clock, mayChangeApps, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
   await files.recover();

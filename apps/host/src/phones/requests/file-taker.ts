@@ -2,7 +2,6 @@ import type { HostQuestionOf, SentFilePart, SentFileState } from '@phalanx/proto
 
 import type { Driver } from '../../driver/driver.ts';
 import { shellQuote } from '../../driver/shell/shell-quote.ts';
-import { requirePermission } from '../../runs/run-permissions.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -31,10 +30,13 @@ const uploadsOf = new WeakMap<Driver, Map<string, Upload>>();
 export async function takeFile(
   phone: Phone,
   { file }: HostQuestionOf<'file'>,
-  { signal, permissions }: AnswerContext,
+  { signal, mayChangeApps }: AnswerContext,
 ): Promise<Buffer> {
   const driver = phone.driver();
-  if (appFile.test(file.name)) requirePermission('app.install', {}, permissions);
+  if (appFile.test(file.name) && !mayChangeApps)
+    throw new Error(
+      'To install an app needs PHALANX_ALLOW_APP_CHANGES=true, which the operator of this host has not set',
+    );
   const uploads = uploadsOf.get(driver) ?? new Map<string, Upload>();
   uploadsOf.set(driver, uploads);
   const upload = uploads.get(file.upload_id) ?? begin(driver, uploads, file);
