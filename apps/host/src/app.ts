@@ -178,11 +178,6 @@ async function connect({
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
   const delivery = new RunDelivery({ journal, spool, files, connection, clock, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
-  const permissions = {
-    changeApps: config.allowAppChanges,
-    shell: config.allowShell,
-    messages: config.allowSms,
-  };
   const launcher = new RunLauncher({
     ...{ delivery, records, files, spool, phones, pool, log },
     server: { serverUrl, token },
@@ -192,12 +187,13 @@ async function connect({
     pictureLimits: sending.limits,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
-    permissions,
+    permissions: { changeApps: config.allowAppChanges, shell: config.allowShell, messages: config.allowSms },
   });
   const devices = new DeviceReporter(phones, connection, clock);
   const pairings = new Pairings({ adbServer: config.adbServer, log });
   const replays = new ReplayAnswerer({ connection, confinement, processes: config.replayProcesses, log });
 
+  const mayChangeApps = config.allowAppChanges;
   const onCommand = (command: ServerCommand): void => {
     if (command.type === 'launch') launcher.launch(command);
     else if (command.type === 'begin') delivery.permit(command.runs);
@@ -207,7 +203,7 @@ async function connect({
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'replay') replays.answer(command);
     else if (command.type === 'pairing') pairings.answer(command, connection);
-    else void answerQuestion(command, { phones, connection, clock, permissions, log });
+    else void answerQuestion(command, { phones, connection, clock, mayChangeApps, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
   await files.recover();

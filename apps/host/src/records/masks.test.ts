@@ -36,7 +36,7 @@ const code = `
   await new Promise((resolve) => setTimeout(resolve, 600_000));`;
 
 /** What the host answers to a question about the phone. */
-async function ask(type: 'screen' | 'live'): Promise<Buffer> {
+async function ask(type: 'screen' | 'live' | 'wall'): Promise<Buffer> {
   const before = host.service.arrivals.length;
   const request = { request_id: randomUUID(), serial };
   host.service.send(
@@ -55,7 +55,7 @@ it('what a project masks is black in pictures, empty in trees, and in no byte th
   const [told = '', taken = ''] = host.service.messages(runId);
   const bounds: Bounds = JSON.parse(told);
   const screen = await ask('screen');
-  const live = await ask('live');
+  const live = [await ask('live'), await ask('wall')];
   host.service.send({ type: 'stop', run_ids: [runId] });
   await host.service.untilEnded(runId);
   const captures = records
@@ -65,7 +65,7 @@ it('what a project masks is black in pictures, empty in trees, and in no byte th
   const pictures = [
     Buffer.from(taken, 'base64'),
     Buffer.from(JSON.parse(screen.toString()).picture.base64, 'base64'),
-    live.subarray(live.indexOf('\n') + 1),
+    ...live.map((answer) => answer.subarray(answer.indexOf('\n') + 1)),
     ...captures.map((body) => body ?? Buffer.alloc(0)),
   ];
   for (const picture of pictures) {

@@ -8,7 +8,6 @@ import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
-import type { RunPermissions } from '../../runs/run-permissions.ts';
 import { DriverError } from '../../driver/driver-error.ts';
 import { tellHealth } from '../health/health-teller.ts';
 import type { Phone } from '../phone.ts';
@@ -67,21 +66,21 @@ interface AnswerOptions {
   readonly phones: PhoneWatch;
   readonly connection: ServerConnection;
   readonly clock: ServiceClock;
-  readonly permissions: RunPermissions;
+  readonly mayChangeApps: boolean;
   readonly log: Logger;
 }
 
 /** Answers a question of the server about a phone, or says why there is no answer. */
 export async function answerQuestion<Name extends PhoneQuestion>(
   question: HostQuestionOf<Name>,
-  { phones, connection, clock, permissions, log }: AnswerOptions,
+  { phones, connection, clock, mayChangeApps, log }: AnswerOptions,
 ): Promise<void> {
   const { type, request_id, serial } = question;
   try {
     const phone = phones.find(serial);
     if (phone === undefined) throw new Error(`The phone ${serial} is not connected to this host`);
     const answer = await answers[type](phone, question, {
-      ...{ clock, permissions, signal: AbortSignal.timeout(timeoutMs) },
+      ...{ clock, mayChangeApps, signal: AbortSignal.timeout(timeoutMs) },
     });
     connection.sendFrame({ type, request_id }, answer);
   } catch (error) {

@@ -2,7 +2,6 @@ import type { HostQuestionOf, SentFilePart, SentFileState } from '@phalanx/proto
 
 import type { Driver } from '../../driver/driver.ts';
 import { shellQuote } from '../../driver/shell/shell-quote.ts';
-import { requirePermission } from '../../runs/run-permissions.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -31,11 +30,14 @@ const uploadsOf = new WeakMap<Driver, Map<string, Upload>>();
 export async function takeFile(
   phone: Phone,
   { file, app_limit }: HostQuestionOf<'file'>,
-  { signal, permissions }: AnswerContext,
+  { signal, mayChangeApps }: AnswerContext,
 ): Promise<Buffer> {
   // A file is in no app's folder: whoever is limited to apps is refused by the first write.
   const driver = app_limit === undefined ? phone.driver() : phone.driver().limitedTo(app_limit);
-  if (appFile.test(file.name)) requirePermission('app.install', {}, permissions);
+  if (appFile.test(file.name) && !mayChangeApps)
+    throw new Error(
+      'To install an app needs PHALANX_ALLOW_APP_CHANGES=true, which the operator of this host has not set',
+    );
   const uploads = uploadsOf.get(driver) ?? new Map<string, Upload>();
   uploadsOf.set(driver, uploads);
   const upload = uploads.get(file.upload_id) ?? begin(driver, uploads, file);

@@ -52,7 +52,7 @@ async function act(...steps: HostActStep[]): Promise<Acted> {
   const question = { type: 'act', request_id: '', serial: 'SIM1', steps, budget_ms: 6000 } as const;
   const answer = await doActSteps(phone, question, {
     clock: createServiceClock(),
-    permissions: { changeApps: false, shell: false, messages: false },
+    mayChangeApps: false,
     signal: AbortSignal.timeout(15_000),
   });
   const [head = '', screen = ''] = answer.toString().split('\n');
