@@ -53,8 +53,8 @@ export const hostQuestions = {
     maxAnswerBytes: maxLivePictureBytes + 1024,
   },
   /**
-   * The packets of a live view's video after that place, or from the last key frame on where there are none; after a second
-   * without one an empty list. Answer: JSON of a `HostVideo`, a line feed, and the packets.
+   * The packets of a live view's video after that place, or from the last key frame on where there are none; after a quarter
+   * of a second without one an empty list. Answer: JSON of a `HostVideo`, a line feed, and the packets.
    */
   video: {
     since: 9,

@@ -10,7 +10,8 @@ import type { ScrcpyServer } from './scrcpy-file.ts';
 const idleMs = 5000;
 /** Who waits for the first picture has pictures of another kind until then. */
 const startMs = 300;
-const stillMs = 1000;
+/** Whoever comes meanwhile waits for so long at most: the server asks for all at once. */
+const stillMs = 250;
 /** A phone that can't encode is not asked to again and again. */
 const afterFailureMs = 60_000;
 /** Above what two seconds take. An encoder that makes no key frame is started anew. */
@@ -62,7 +63,7 @@ export class ScreenVideo {
     this.#options = options;
   }
 
-  /** What comes after that place, or from the last key packet on; an empty list after a second without. */
+  /** What comes after that place, or from the last key packet on; an empty list after a quarter of a second without. */
   async next(after: VideoPlace | null, signal: AbortSignal): Promise<VideoPackets | NoVideo> {
     const beganAt = performance.now();
     for (;;) {
