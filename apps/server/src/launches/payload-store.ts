@@ -1,4 +1,10 @@
-import { AppLimit, type LaunchSecrets, PhoneSettings, ScreenMasks, type ServerMessage } from '@phalanx/protocol';
+import {
+  AppLimit,
+  type LaunchSecrets,
+  PhoneSettings,
+  ScreenMasks,
+  type ServerMessage,
+} from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
