@@ -157,11 +157,12 @@ export class ScreenVideo {
   }
 
   #untilNews(waitMs: number, signal: AbortSignal): Promise<void> {
-    const news = this.#news;
-    const end = (): void => news.resolve();
+    const waited = Promise.withResolvers<void>();
+    const end = (): void => waited.resolve();
     const timer = setTimeout(end, waitMs);
     signal.addEventListener('abort', end, { once: true });
-    return news.promise.finally(() => {
+    void this.#news.promise.then(end);
+    return waited.promise.finally(() => {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
     });

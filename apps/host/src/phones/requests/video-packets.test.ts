@@ -124,9 +124,13 @@ describe('a host with a scrcpy server', () => {
     await untilPackets();
     host.phone.faults.drop();
     await untilStopped();
-    await host.service.until(() => host.lastStateOf(serial) !== 'ready');
-    await host.service.until(() => host.lastStateOf(serial) === 'ready');
-    expect((await untilPackets()).packets[0]?.is_key).toBe(true);
+    const hasVideo = (): Promise<boolean> =>
+      ask().then(
+        ({ video }) => 'first' in video && video.packets[0]?.is_key === true,
+        // While it is away.
+        () => false,
+      );
+    expect(await until('video after the cut', hasVideo)).toBe(true);
   });
 
   it('says why a phone encodes nothing', async () => {
