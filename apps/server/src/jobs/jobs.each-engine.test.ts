@@ -100,7 +100,7 @@ describe('a job', () => {
     const job = await create({ selector: 'serial=a', phone_settings });
     expect(job).toMatchObject({ phone_settings });
     await until(job.id, { running: 1 });
-    expect(host.messages('launch').at(-1)?.phone_settings).toEqual(phone_settings);
+    await expect.poll(() => host.messages('launch').at(-1)?.phone_settings).toEqual(phone_settings);
     for (const runId of await runsOf(job.id)) await host.end(runId, 'completed');
   });
 
