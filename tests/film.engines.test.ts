@@ -10,7 +10,7 @@ import { afterEach, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
 
-const validator = Compile(Type.Object({ picture: Type.Optional(Type.Object({ number: Type.Integer() })) }));
+const validator = Compile(Type.Object({ film: Type.Optional(Type.Object({ number: Type.Integer() })) }));
 const timeLimitMs = 200_000;
 let installation: Installation;
 
@@ -28,7 +28,7 @@ async function spooledNumbers(): Promise<number[]> {
   const files = await Promise.all(
     indexes.map((name) => readFile(path.join(folder, name), 'utf8').catch(() => '{}')),
   );
-  return files.flatMap((text) => validator.Parse(JSON.parse(text)).picture?.number ?? []);
+  return files.flatMap((text) => validator.Parse(JSON.parse(text)).film?.number ?? []);
 }
 
 /** The screen changes every few seconds. */

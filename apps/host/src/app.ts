@@ -172,6 +172,7 @@ async function connect({
     server: { serverUrl, token },
     clock,
     maxFilmBytes: config.runFilmMb * 1_000_000,
+    filmsAll: config.runFilm === 'always',
     pictureLimits: sending.limits,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,

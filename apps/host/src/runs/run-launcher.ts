@@ -34,6 +34,8 @@ export interface RunLauncherOptions {
   clock: ServiceClock;
   /** Of the film of one run. */
   maxFilmBytes: number;
+  /** Whether runs have films that were launched without. */
+  filmsAll: boolean;
   pictureLimits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   spool: LogSpool;
   phones: PhoneWatch;
@@ -86,7 +88,7 @@ export class RunLauncher {
           serial,
           masks: message.masks ?? [],
           secrets: new RunSecrets(message.secrets ?? {}),
-          hasFilm: message.film === true,
+          hasFilm: this.#options.filmsAll || message.film === true,
         });
     }
   }
@@ -187,7 +189,9 @@ export class RunLauncher {
         const phone = phones.find(serial);
         return phone?.state.state === 'ready' ? phone.driver().takePassingPicture(signal) : undefined;
       },
-      keep: (about, jpeg) => files.keepPicture(runId, about, jpeg),
+      video: async (after, signal) =>
+        (await phones.find(serial)?.video?.next(after, signal, 'film')) ?? { reason: 'the phone is away' },
+      keep: (about, content) => files.keepFilmPart(runId, about, content),
     });
   }
 

@@ -13,7 +13,7 @@ interface FilmDependencies {
   figures: RecordFigures;
 }
 
-/** The films of runs. Their pictures are beside the captures of records, and go with their run. */
+/** The films of runs. Their pictures and videos are beside the captures of records, and go with their run. */
 export async function serveFilms(
   { app, database, limits }: Context,
   { runs, captures, figures }: FilmDependencies,

@@ -1,16 +1,18 @@
-import type { FilmPicture } from '@phalanx/protocol';
-
 import type { FilmReader } from '../../film/film-reader.ts';
 
-const mostPictures = 1000;
+const mostParts = 1000;
 
-/** The pictures from the beginning of the first step of a reply to the end of the last. */
-export async function filmOfSteps(film: FilmReader, runId: string, reply: string): Promise<FilmPicture[]> {
+/** What the film has from the beginning of the first step of a reply to the end of the last. */
+export async function filmOfSteps(
+  film: FilmReader,
+  runId: string,
+  reply: string,
+): ReturnType<FilmReader['filmOf']> {
   const from = numberAt(reply, reply.indexOf(timestampKey), timestampKey);
   const last = numberAt(reply, reply.lastIndexOf(timestampKey), timestampKey);
   const duration = numberAt(reply, reply.lastIndexOf(durationKey), durationKey);
-  if (from === undefined || last === undefined) return [];
-  return film.picturesOf(runId, { from, to: last + (duration ?? 0), limit: mostPictures });
+  if (from === undefined || last === undefined) return { pictures: [], videos: [] };
+  return film.filmOf(runId, { from, to: last + (duration ?? 0), limit: mostParts });
 }
 
 /** Within a text of a step its quotes are escaped, so it is found nowhere else. */

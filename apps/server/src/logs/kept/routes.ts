@@ -51,8 +51,9 @@ export function addRunLogRoutes(
     const run = await getRun(principal, params.id);
     const page = { from, levels: null, search: '', limit: query.limit ?? defaultSteps };
     const steps = await turns.run(principal.userId, () => readTrace({ store, kept: kept.trace }, run, page));
-    const pictures = JSON.stringify(await filmOfSteps(film, run.runId, steps));
-    return reply.type('application/json; charset=utf-8').send(`${steps.slice(0, -1)},"film":${pictures}}`);
+    const { pictures, videos } = await filmOfSteps(film, run.runId, steps);
+    const shown = JSON.stringify({ film: pictures, film_videos: videos });
+    return reply.type('application/json; charset=utf-8').send(`${steps.slice(0, -1)},${shown.slice(1)}`);
   });
 }
 
