@@ -30,6 +30,7 @@ import { ingest } from './rows/ingest.ts';
 import { largeFile } from './rows/large-file.ts';
 import { launch } from './rows/launch.ts';
 import { live } from './rows/live.ts';
+import { liveVideo } from './rows/live-video.ts';
 import { mcpAgents } from './rows/mcp-agents.ts';
 import { memory } from './rows/memory.ts';
 import { poll } from './rows/poll.ts';
@@ -77,6 +78,7 @@ const rows = [
   phonesStoring,
   phonesWaiting,
   live,
+  liveVideo,
   mcpAgents,
   clusterPoll,
   clusterIngest,

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import type { Driver } from '../../apps/host/src/driver/driver.ts';
 import { type PhoneWatch, watchPhones } from '../../apps/host/src/phones/watch-phones.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
+import { countPackets } from '../phones/bare-video.ts';
 import { BareHelper } from '../phones/bare-helper.ts';
 import { largeApp } from '../phones/large-app.ts';
 
@@ -72,6 +73,16 @@ answerParent({
     await scrollFor(bareDriver ?? driver, durationMs);
     return (await counted) / (durationMs / 1000);
   }),
+  /** Packets of video a second that a phone itself sends while its screen scrolls, counted at the socket. */
+  packets: command(
+    Type.Object({ port: Type.Integer(), dataDir: Type.String(), durationMs: Type.Integer() }),
+    async ({ port, dataDir, durationMs }) => {
+      if (driver === undefined) throw new Error('open comes first');
+      const counted = countPackets(port, dataDir, durationMs);
+      await scrollFor(bareDriver ?? driver, durationMs);
+      return (await counted) / (durationMs / 1000);
+    },
+  ),
   time: command(
     Type.Object({
       by: Type.Enum(['driver', 'bare']),

@@ -51,8 +51,9 @@ answerParent({
       unconfined: Type.Optional(Type.Boolean()),
       ports: Type.Optional(Type.Array(Type.Integer())),
       helper: Type.Optional(Type.String()),
+      scrcpyServer: Type.Optional(Type.String()),
     }),
-    async ({ url, token, dataDir, ports, helper = 'auto', unconfined = false }) => {
+    async ({ url, token, dataDir, ports, helper = 'auto', scrcpyServer = '', unconfined = false }) => {
       const phones = ports ?? [(await startSimulatedPhone({ serial: 'phone-0' })).port];
       const config = parseHostConfig({
         PHALANX_SERVER_URL: url,
@@ -60,6 +61,7 @@ answerParent({
         PHALANX_DATA_DIR: dataDir,
         PHALANX_ADB_SERVER: 'off',
         PHALANX_HELPER: helper,
+        PHALANX_SCRCPY_SERVER: scrcpyServer,
         PHALANX_PHONES: phones.map((port) => `127.0.0.1:${port}`).join(','),
         ...(ports !== undefined && { PHALANX_WARM_SANDBOXES: String(ports.length) }),
       });

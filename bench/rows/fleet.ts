@@ -53,7 +53,7 @@ export const phonesWaiting: Row = {
   title: 'processor time that 30 waits on still screens add to a host, percent of a core',
   against: 'the same phones, idle',
   async measure(stage: Stage): Promise<RowResult> {
-    const { api, host, deviceIds } = await startServerWithPhones(stage, many, 'resident');
+    const { api, host, deviceIds } = await startServerWithPhones(stage, many, { helper: 'resident' });
     const percent = async (): Promise<number> => {
       const before = await host.cpuMs();
       await sleep(idleMs);

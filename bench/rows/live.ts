@@ -16,7 +16,8 @@ import { startServerWithPhones } from './server-with-phones.ts';
 const warmUpMs = 3000;
 const watchMs = 15_000;
 
-const code = `
+/** Scrolls the settings up and down for as long as somebody watches. */
+export const scrolling = `
 await agent.actions.launchApp('com.android.settings');
 for (let at = 0; at < 1000; at += 1)
   await agent.actions.swipe(540, at % 2 === 0 ? 1800 : 600, 540, at % 2 === 0 ? 600 : 1800, 300);`;
@@ -68,7 +69,7 @@ export const live: Row = {
   async measure(stage: Stage): Promise<RowResult> {
     const { api, host, deviceIds } = await startServerWithPhones(stage, 1);
     const [deviceId = ''] = deviceIds;
-    await ask(api, launchPath, Type.Unknown(), { ...directLaunch(deviceId), code });
+    await ask(api, launchPath, Type.Unknown(), { ...directLaunch(deviceId), code: scrolling });
     const { seen, socket } = await watch(api, deviceId);
     await sleep(warmUpMs);
     const [before, cpuBefore] = [{ ...seen }, await host.cpuMs()];

@@ -4,9 +4,11 @@ import { Type } from 'typebox';
 import type { BenchProcess } from '../harness/bench-process.ts';
 import type { Stage } from '../harness/stage.ts';
 import { ask, newToken, type Api } from '../http/api.ts';
+import { writeScrcpyServer } from '../phones/bare-video.ts';
 
 export interface ServerWithPhones {
   readonly api: Api;
+  readonly server: BenchProcess;
   readonly host: BenchProcess;
   readonly deviceIds: readonly string[];
 }
@@ -23,7 +25,7 @@ const settleMs = 8000;
 export async function startServerWithPhones(
   stage: Stage,
   count: number,
-  helper: 'auto' | 'resident' = 'auto',
+  { helper = 'auto', scrcpy = false }: { helper?: 'auto' | 'resident'; scrcpy?: boolean } = {},
 ): Promise<ServerWithPhones> {
   const api = { url: '', token: newToken() };
   const server = await stage.start('server');
@@ -31,10 +33,12 @@ export async function startServerWithPhones(
   const phones = await stage.start('phones');
   const ports = await phones.call('start', { count, roundTripMs: 0, nodes: 0 }, Type.Array(Type.Integer()));
   const host = await stage.start('host');
-  await host.call('start', { ...api, dataDir: await stage.folder(), ports, helper }, Type.Unknown());
+  const dataDir = await stage.folder();
+  const scrcpyServer = scrcpy ? await writeScrcpyServer(dataDir) : '';
+  await host.call('start', { ...api, dataDir, ports, helper, scrcpyServer }, Type.Unknown());
   const deviceIds = await whenReady(api, count);
   await sleep(settleMs);
-  return { api, host, deviceIds };
+  return { api, server, host, deviceIds };
 }
 
 async function whenReady(api: Api, count: number): Promise<string[]> {

@@ -1,14 +1,11 @@
-import type { Static, TSchema } from 'typebox';
-import type { Validator } from 'typebox/compile';
-
 const lineFeed = 0x0a;
 const maxHeadBytes = 64 * 1024;
 
 /** The JSON in front of an answer's line feed, and the bytes after it. */
-export function parseAnswer<Schema extends TSchema>(
+export function parseAnswer<Head>(
   answer: Buffer,
-  validator: Validator<Record<never, never>, Schema>,
-): { head: Static<Schema>; bytes: Buffer } {
+  validator: { Check(value: unknown): value is Head },
+): { head: Head; bytes: Buffer } {
   const end = answer.subarray(0, maxHeadBytes).indexOf(lineFeed);
   const head = parseJson(answer.toString('utf8', 0, Math.max(end, 0)));
   if (validator.Check(head)) return { head, bytes: answer.subarray(end + 1) };

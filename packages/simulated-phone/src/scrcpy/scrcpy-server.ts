@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 
+import type { ShellOutput } from '../adb/shell-service.ts';
 import { writeTo } from '../adb/write-to.ts';
 import { makeZip } from '../android/packages/make-apk.ts';
 import { zipEntries } from '../android/packages/apk.ts';
 import { pause } from '../pause.ts';
 import type { Phone } from '../phone.ts';
-import type { Process } from '../shell/program.ts';
 import { H264Encoder } from './h264-encoder.ts';
 
 export const scrcpyClass = 'com.genymobile.scrcpy.Server';
@@ -33,9 +33,17 @@ function versionOf(file: Buffer): string | undefined {
   }
 }
 
+interface Started {
+  readonly phone: Phone;
+  readonly args: readonly string[];
+  readonly stdout: ShellOutput;
+  readonly stderr: ShellOutput;
+  readonly signal: AbortSignal;
+}
+
 /** scrcpy's server with a video socket and nothing else (`tunnel_forward=true audio=false control=false`). */
 export async function runScrcpyServer(
-  { phone, args, stdout, stderr, signal }: Process,
+  { phone, args, stdout, stderr, signal }: Started,
   path: string,
 ): Promise<number> {
   const [, , client = '', ...settings] = args;

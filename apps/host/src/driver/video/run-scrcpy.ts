@@ -62,7 +62,8 @@ export async function runScrcpy(options: Options, signal: AbortSignal): Promise<
     signal.throwIfAborted();
     // A server that can't encode says so, and ends.
     running.kill();
-    throw new Error(`scrcpy stopped: ${lastLine(await running.ended) ?? textOf(error)}`);
+    const why = lastLine(await running.ended) ?? textOf(error);
+    throw new Error(`scrcpy stopped: ${why}`, { cause: error });
   } finally {
     running.kill();
   }

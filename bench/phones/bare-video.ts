@@ -1,0 +1,38 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { makeScrcpyServer } from '@phalanx/simulated-phone';
+
+import { watchAddress } from '../../apps/host/src/adb/direct-tcp.ts';
+import { loadHostKey } from '../../apps/host/src/adb/host-key.ts';
+import type { AdbConnection } from '../../apps/host/src/adb/link.ts';
+import { createPhoneShell } from '../../apps/host/src/driver/shell/phone-shell.ts';
+import { runScrcpy } from '../../apps/host/src/driver/video/run-scrcpy.ts';
+import { findScrcpyServer } from '../../apps/host/src/driver/video/scrcpy-file.ts';
+
+/** A file that simulated phones take for scrcpy's server. */
+export async function writeScrcpyServer(folder: string): Promise<string> {
+  const file = path.join(folder, 'scrcpy-server');
+  await writeFile(file, makeScrcpyServer('3.3.3'));
+  return file;
+}
+
+/** How many packets of video a phone sends in that time, counted at its socket. */
+export async function countPackets(port: number, dataDir: string, durationMs: number): Promise<number> {
+  const connected = Promise.withResolvers<AdbConnection>();
+  const source = watchAddress({
+    address: { host: '127.0.0.1', port },
+    key: await loadHostKey(dataDir),
+    onLink: ({ status }) => status.state === 'connected' && connected.resolve(status.connection),
+  });
+  const shell = createPhoneShell(await connected.promise);
+  const server = await findScrcpyServer(await writeScrcpyServer(dataDir), undefined);
+  if ('reason' in server) throw new Error(server.reason);
+  let packets = 0;
+  const screen = { width: 1080, height: 2400 };
+  const over = AbortSignal.timeout(durationMs);
+  await runScrcpy({ shell, server, screen, onPacket: () => (packets += 1) }, over).catch((error: unknown) => {
+    if (!over.aborted) throw error;
+  });
+  await source.close();
+  return packets;
+}

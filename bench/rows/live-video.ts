@@ -1,0 +1,143 @@
+/**
+ * Figure: packets of H.264 a second that somebody gets who watches a phone live, through server and host, while an automation
+ * scrolls its screen; compared with those that the encoder itself makes meanwhile, counted at the socket of a phone that scrolls
+ * the same way. A simulated phone makes fewer, and much larger ones, than the encoder of a real one, because it draws them
+ * on this machine and compresses nothing: the shares of a core are an upper bound.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { WebSocket } from 'ws';
+
+import type { BenchProcess } from '../harness/bench-process.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
+import { scrolling } from './live.ts';
+import { startServerWithPhones } from './server-with-phones.ts';
+
+const warmUpMs = 3000;
+const watchMs = 15_000;
+const askedAhead = 8;
+const moreViewers = 4;
+const touches = 10;
+const restMs = 1500;
+
+const Message = Type.Object({ type: Type.String(), packets: Type.Optional(Type.Array(Type.Unknown())) });
+
+/** One who watches as the console does. */
+class VideoViewer {
+  packets = 0;
+  bytes = 0;
+  readonly #socket: WebSocket;
+  #seen: () => void = () => undefined;
+
+  constructor({ url, token }: Api, deviceId: string) {
+    this.#socket = new WebSocket(`${url.replace('http', 'ws')}/api/v2/devices/${deviceId}/live?video=h264`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const next = (): void => this.#socket.send('{"type":"next"}');
+    this.#socket.on('open', () => {
+      for (let asked = 0; asked < askedAhead; asked += 1) next();
+    });
+    let isVideo = false;
+    this.#socket.on('message', (data, isBinary) => {
+      if (!Buffer.isBuffer(data)) return;
+      if (!isBinary) {
+        const { type, packets = [] } = Value.Parse(Message, JSON.parse(data.toString()));
+        isVideo = type === 'video';
+        this.packets += packets.length;
+        if (isVideo || type === 'frame') return;
+      } else if (isVideo) {
+        this.bytes += data.length;
+        this.#seen();
+      }
+      next();
+    });
+  }
+
+  /** Resolves with the next packets. */
+  untilSeen(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#seen = resolve;
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+/** Milliseconds of processor time of the process while `work` runs, as a share of a core. */
+async function shareOf(process: BenchProcess, work: Promise<unknown>): Promise<number> {
+  const [before, beganAt] = [await process.cpuMs(), performance.now()];
+  await work;
+  return ((await process.cpuMs()) - before) / (performance.now() - beganAt);
+}
+
+/** From the request until its answer, and until the first packet that comes of it; medians in ms. */
+async function touchToPicture(api: Api, deviceId: string, viewer: VideoViewer): Promise<[number, number]> {
+  const answers: number[] = [];
+  const pictures: number[] = [];
+  for (let at = 0; at < touches; at += 1) {
+    await sleep(restMs);
+    const beganAt = performance.now();
+    const input =
+      at % 2 === 0
+        ? { type: 'launch_app', package_name: 'com.android.settings' }
+        : { type: 'key', key_code: 3 };
+    const seen = viewer.untilSeen().then(() => pictures.push(performance.now() - beganAt));
+    await ask(api, `/api/v2/devices/${deviceId}/input`, Type.Unknown(), input);
+    answers.push(performance.now() - beganAt);
+    await seen;
+  }
+  const median = (values: number[]): number => values.toSorted((one, other) => one - other)[touches / 2] ?? 0;
+  return [median(answers), median(pictures)];
+}
+
+async function barePackets(stage: Stage): Promise<number> {
+  const phones = await stage.start('phones');
+  const ports = await phones.call(
+    'start',
+    { count: 2, roundTripMs: 0, nodes: 0 },
+    Type.Array(Type.Integer()),
+  );
+  const driver = await stage.start('driver');
+  const dataDir = await stage.folder();
+  await driver.call('open', { ports, dataDir, isLarge: false }, Type.Unknown());
+  return driver.call('packets', { port: ports[1] ?? 0, dataDir, durationMs: watchMs }, Type.Number());
+}
+
+export const liveVideo: Row = {
+  name: 'live-video',
+  title: 'packets of H.264 a second of a live view through server and host',
+  against: 'the encoder’s own packets at its socket',
+  async measure(stage: Stage): Promise<RowResult> {
+    const { api, server, host, deviceIds } = await startServerWithPhones(stage, 1, { scrcpy: true });
+    const [deviceId = ''] = deviceIds;
+    await ask(api, launchPath, Type.Unknown(), { ...directLaunch(deviceId), code: scrolling });
+    const viewer = new VideoViewer(api, deviceId);
+    await sleep(warmUpMs);
+    const [packetsBefore, bytesBefore] = [viewer.packets, viewer.bytes];
+    const watched = sleep(watchMs);
+    const [hostShare, oneShare] = await Promise.all([shareOf(host, watched), shareOf(server, watched)]);
+    const [packets, bytes] = [viewer.packets - packetsBefore, viewer.bytes - bytesBefore];
+    const others = Array.from({ length: moreViewers }, () => new VideoViewer(api, deviceId));
+    const allShare = await shareOf(server, sleep(watchMs));
+    for (const other of others) other.close();
+    await ask(api, '/api/v2/devices/stopAllAutomations', Type.Unknown(), { device_id: deviceId });
+    const [answerMs, pictureMs] = await touchToPicture(api, deviceId, viewer);
+    viewer.close();
+    return {
+      figure: (1000 * packets) / watchMs,
+      baseline: await barePackets(stage),
+      unit: '/s',
+      targets: [{ of: 'ratio', bound: 'at least', value: 0.7 }],
+      notes: [
+        `${(bytes / packets / 1000).toFixed(0)} kB a packet: a simulated phone compresses nothing`,
+        `of a core: the host ${(100 * hostShare).toFixed(1)} %, with the automation that scrolls; the server ${(100 * oneShare).toFixed(1)} % for one viewer, ${((100 * (allShare - oneShare)) / moreViewers).toFixed(1)} % for each other`,
+        `a touch is answered after ${answerMs.toFixed(0)} ms, and seen after ${pictureMs.toFixed(0)} ms (${(pictureMs / answerMs).toFixed(2)} of that)`,
+      ],
+    };
+  },
+};
