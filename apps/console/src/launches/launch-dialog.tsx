@@ -155,7 +155,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
           )}
           <label className={styles['film']}>
             <input type="checkbox" checked={hasFilm} onChange={({ target }) => setFilm(target.checked)} />
-            Film: pictures of the screen while it runs
+            Film: the screen while it runs
           </label>
         </>
       ) : (
