@@ -21,6 +21,7 @@ import { clusterPoll } from './rows/cluster-poll.ts';
 import { commit } from './rows/commit.ts';
 import { confinement } from './rows/confinement.ts';
 import { driverCalls } from './rows/driver-calls.ts';
+import { film } from './rows/film.ts';
 import { findings } from './rows/findings.ts';
 import { firstLine } from './rows/first-line.ts';
 import { phonesBusy, phonesIdle, phonesStoring, phonesWaiting } from './rows/fleet.ts';
@@ -81,6 +82,7 @@ const rows = [
   live,
   wall,
   liveVideo,
+  film,
   mcpAgents,
   clusterPoll,
   clusterIngest,

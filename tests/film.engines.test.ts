@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from '@phalanx/host/testing/until';
-import { type FilmPicture, filmRoutes, launchRoutes, type Run } from '@phalanx/protocol';
+import { type FilmPicture, filmRoutes, type FilmVideo, launchRoutes, type Run } from '@phalanx/protocol';
+import { makeScrcpyServer, startSimulatedPhone } from '@phalanx/simulated-phone';
 import sharp from 'sharp';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -10,7 +12,8 @@ import { afterEach, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
 
-const validator = Compile(Type.Object({ picture: Type.Optional(Type.Object({ number: Type.Integer() })) }));
+const About = Type.Object({ number: Type.Integer(), ended_at: Type.Optional(Type.Integer()) });
+const validator = Compile(Type.Object({ film: Type.Optional(About) }));
 const timeLimitMs = 200_000;
 let installation: Installation;
 
@@ -21,15 +24,20 @@ const filmOf = async (id: string): Promise<readonly FilmPicture[]> =>
 
 const spooled = (): Promise<string[]> => readdir(path.join(installation.folder, 'host', 'host', 'files'));
 
-/** Of the pictures that wait at the host. */
-async function spooledNumbers(): Promise<number[]> {
+/** Of what waits at the host. */
+async function spooledParts(): Promise<{ number: number; ended_at?: number }[]> {
   const folder = path.join(installation.folder, 'host', 'host', 'files');
   const indexes = (await spooled()).filter((name) => name.endsWith('.json'));
   const files = await Promise.all(
     indexes.map((name) => readFile(path.join(folder, name), 'utf8').catch(() => '{}')),
   );
-  return files.flatMap((text) => validator.Parse(JSON.parse(text)).picture?.number ?? []);
+  return files.flatMap((text) => validator.Parse(JSON.parse(text)).film ?? []);
 }
+
+const spooledNumbers = async (): Promise<number[]> => (await spooledParts()).map(({ number }) => number);
+
+const spooledVideos = async (): Promise<number[]> =>
+  (await spooledParts()).flatMap(({ number, ended_at }) => (ended_at === undefined ? [] : [number]));
 
 /** The screen changes every few seconds. */
 const code = `for (;;) {
@@ -90,6 +98,45 @@ test(
     }
     expect(await installation.endedRun(launchId)).toMatchObject({ error: { code: 'host_restarted' } });
     await until('nothing left on the host', spooled, (names) => names.length === 0);
+  },
+  timeLimitMs,
+);
+
+const videosOf = async (id: string): Promise<readonly FilmVideo[]> =>
+  (await installation.api.call(filmRoutes.list, { params: { id }, query: {} })).videos;
+
+test(
+  'a video that was written outlives a kill of its host',
+  async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-scrcpy-'));
+    const file = path.join(folder, 'scrcpy-server');
+    await writeFile(file, makeScrcpyServer('3.3.3'));
+    const phone = await startSimulatedPhone({ serial: 'TEST1' });
+    const address = { PHALANX_PHONES: `${phone.host}:${phone.port}`, PHALANX_ADB_SERVER: 'off' };
+    const hostSettings = { ...address, PHALANX_SCRCPY_SERVER: file };
+    installation = await Installation.start({ phones: [phone], hostSettings });
+    const launchId = await launchWithFilm();
+    const runId = (await runOf(launchId))?.run_id ?? '';
+    installation.cable.pull();
+    const written = await until('a video on disk', spooledVideos, (numbers) => numbers.length > 0);
+    await installation.host.end('SIGKILL');
+    installation.cable.plug();
+    installation.restartHost();
+    const videos = await until(
+      'the videos that were on disk',
+      () => videosOf(runId),
+      (all) => written.every((wanted) => all.some(({ number }) => number === wanted)),
+    );
+    for (const { number, size_bytes } of videos) {
+      const params = { id: runId, number: String(number) };
+      const parts: Uint8Array[] = [];
+      for await (const part of await installation.api.stream(filmRoutes.read, { params })) parts.push(part);
+      const content = Buffer.concat(parts);
+      expect([content.byteLength, content.toString('latin1', 4, 8)]).toEqual([size_bytes, 'ftyp']);
+      // Its last box, which a file that was cut off would not have.
+      expect(content.toString('latin1', content.byteLength - 12, content.byteLength - 8)).toBe('mfro');
+    }
+    await rm(folder, { recursive: true });
   },
   timeLimitMs,
 );

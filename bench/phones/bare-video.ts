@@ -30,9 +30,11 @@ export async function countPackets(port: number, dataDir: string, durationMs: nu
   let packets = 0;
   const screen = { width: 1080, height: 2400 };
   const over = AbortSignal.timeout(durationMs);
-  await runScrcpy({ shell, server, screen, onPacket: () => (packets += 1) }, over).catch((error: unknown) => {
-    if (!over.aborted) throw error;
-  });
+  await runScrcpy({ shell, server, screen, use: 'live', onPacket: () => (packets += 1) }, over).catch(
+    (error: unknown) => {
+      if (!over.aborted) throw error;
+    },
+  );
   await source.close();
   return packets;
 }

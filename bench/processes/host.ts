@@ -52,8 +52,18 @@ answerParent({
       ports: Type.Optional(Type.Array(Type.Integer())),
       helper: Type.Optional(Type.String()),
       scrcpyServer: Type.Optional(Type.String()),
+      filmMb: Type.Optional(Type.Integer()),
     }),
-    async ({ url, token, dataDir, ports, helper = 'auto', scrcpyServer = '', unconfined = false }) => {
+    async ({
+      url,
+      token,
+      dataDir,
+      ports,
+      helper = 'auto',
+      scrcpyServer = '',
+      filmMb,
+      unconfined = false,
+    }) => {
       const phones = ports ?? [(await startSimulatedPhone({ serial: 'phone-0' })).port];
       const config = parseHostConfig({
         PHALANX_SERVER_URL: url,
@@ -62,6 +72,7 @@ answerParent({
         PHALANX_ADB_SERVER: 'off',
         PHALANX_HELPER: helper,
         PHALANX_SCRCPY_SERVER: scrcpyServer,
+        ...(filmMb !== undefined && { PHALANX_RUN_FILM_MB: String(filmMb) }),
         PHALANX_PHONES: phones.map((port) => `127.0.0.1:${port}`).join(','),
         ...(ports !== undefined && { PHALANX_WARM_SANDBOXES: String(ports.length) }),
       });

@@ -25,7 +25,11 @@ const settleMs = 8000;
 export async function startServerWithPhones(
   stage: Stage,
   count: number,
-  { helper = 'auto', scrcpy = false }: { helper?: 'auto' | 'resident'; scrcpy?: boolean } = {},
+  {
+    helper = 'auto',
+    scrcpy = false,
+    filmMb,
+  }: { helper?: 'auto' | 'resident'; scrcpy?: boolean; filmMb?: number } = {},
 ): Promise<ServerWithPhones> {
   const api = { url: '', token: newToken() };
   const server = await stage.start('server');
@@ -35,7 +39,7 @@ export async function startServerWithPhones(
   const host = await stage.start('host');
   const dataDir = await stage.folder();
   const scrcpyServer = scrcpy ? await writeScrcpyServer(dataDir) : '';
-  await host.call('start', { ...api, dataDir, ports, helper, scrcpyServer }, Type.Unknown());
+  await host.call('start', { ...api, dataDir, ports, helper, scrcpyServer, filmMb }, Type.Unknown());
   const deviceIds = await whenReady(api, count);
   await sleep(settleMs);
   return { api, server, host, deviceIds };

@@ -138,7 +138,7 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   await page.getByRole('button', { name: 'Launch…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Project').selectOption(project);
-  await dialog.getByLabel('Film: pictures of the screen while it runs').check();
+  await dialog.getByLabel('Film: the screen while it runs').check();
   await dialog.getByText('Phone settings').click();
   await dialog.getByLabel('Location').fill('52.52');
   await dialog.getByText('This has to be latitude and longitude').waitFor();

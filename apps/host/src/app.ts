@@ -184,6 +184,7 @@ async function connect({
     clock,
     defaults,
     maxFilmBytes: config.runFilmMb * 1_000_000,
+    filmsAll: config.runFilm === 'always',
     pictureLimits: sending.limits,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,

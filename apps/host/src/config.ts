@@ -167,10 +167,16 @@ const rows = {
     description: 'files that one run may attach, together',
     format: wholeNumber({ min: 0, max: 1000, unit: 'MB' }),
   }),
+  runFilm: setting({
+    name: 'PHALANX_RUN_FILM',
+    default: 'asked',
+    description: 'which runs on this host have a film: those that are launched with "film", or all',
+    format: oneOf(['asked', 'always']),
+  }),
   runFilmMb: setting({
     name: 'PHALANX_RUN_FILM_MB',
     default: '50',
-    description: 'pictures of the film of one run, together; 0: this host makes no films',
+    description: 'the film of one run, video and pictures together; 0: this host makes no films',
     format: wholeNumber({ min: 0, max: 1000, unit: 'MB' }),
   }),
   warmSandboxes: setting({

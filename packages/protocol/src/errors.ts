@@ -143,9 +143,10 @@ export const errorTable = {
     status: 404,
     message: 'Run {run_id} has no file {name}: GET /api/v2/runs/:id/files lists them.',
   },
-  film_picture_not_found: {
+  film_part_not_found: {
     status: 404,
-    message: 'Run {run_id} has no picture {number} in its film: GET /api/v2/runs/:id/film lists them.',
+    message:
+      'Run {run_id} has no picture or video {number} in its film: GET /api/v2/runs/:id/film lists them.',
   },
   capture_not_expected: {
     status: 404,

@@ -39,7 +39,7 @@ export const addWorkOptions = (command: Command): Command =>
     )
     .option('--params-file <file>', 'JSON file with the automationParameters')
     .option('--priority <n>', 'among your own jobs, from -100 to 100; greater begins first', parsePriority)
-    .option('--film', 'make a film of each run: pictures of its screen while it runs')
+    .option('--film', 'make a film of each run: a video of its screen, or pictures where there can be none')
     .option('--json', "print the API's reply");
 
 /** The part of a body that `addWorkOptions` gives. */

@@ -171,7 +171,7 @@ function LaunchSheet({ devices, projects, automationId, onChoose, onClose, ...be
           )}
           <label className={styles['film']}>
             <input type="checkbox" checked={hasFilm} onChange={({ target }) => setFilm(target.checked)} />
-            Film: pictures of the screen while it runs
+            Film: the screen while it runs
           </label>
           <PhoneSettingsFields texts={texts} onChange={setTexts} />
         </>

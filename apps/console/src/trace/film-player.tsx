@@ -1,66 +1,87 @@
-import type { FilmPicture, RunStep } from '@phalanx/protocol';
-import { useEffect, useState, type CSSProperties } from 'react';
+import type { FilmVideo, RunStep } from '@phalanx/protocol';
+import { useEffect, useRef, useState, type CSSProperties } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import phone from '../screens/phone.module.css';
 import { targetOf } from './step-words.ts';
 import styles from './film-player.module.css';
-import { placeOfStep, standsMs, stepOf, timeText } from './film-times.ts';
+import { type FilmMoment, isVideo, placeAt, placeOfStep, standsMs, stepOf, timeText } from './film-times.ts';
+
+/** A video that plays is at most so far from the place that is shown: farther, another place was chosen. */
+const mostOffS = 0.75;
 
 interface FilmPlayerProps {
   runId: string;
   /** One at least. */
-  pictures: readonly FilmPicture[];
+  moments: readonly FilmMoment[];
   steps: readonly RunStep[];
   step: RunStep | undefined;
   onChoose: (step: number) => void;
 }
 
 /** Plays the film of a run. The step follows the film, and the film a step that is chosen. */
-export function FilmPlayer({ runId, pictures, steps, step, onChoose }: FilmPlayerProps) {
+export function FilmPlayer({ runId, moments, steps, step, onChoose }: FilmPlayerProps) {
   const [isPlaying, setPlaying] = useState(false);
   const [chosen, setChosen] = useState<number>();
-  const last = pictures.length - 1;
-  const place = Math.min(last, placeToShow(pictures, { steps, step, chosen }));
+  const last = moments.length - 1;
+  const place = Math.min(last, placeToShow(moments, { steps, step, chosen }));
+  const moment = moments[place];
   const show = (next: number): void => {
-    setChosen(next);
-    const picture = pictures[next];
-    const of = picture && stepOf(steps, picture);
+    const shown = moments[next];
+    setChosen(shown?.time);
+    const of = shown && stepOf(steps, shown);
     if (of !== undefined && of.step !== step?.step) onChoose(of.step);
   };
+  const showNextOf = (next: number): void => {
+    const isOver = next < 0 || next > last;
+    show(isOver ? last : next);
+    if (isOver) setPlaying(false);
+  };
+  const playsItself = moment !== undefined && isVideo(moment.part);
   useEffect(() => {
-    if (!isPlaying) return undefined;
-    const timer = setTimeout(
-      () => {
-        if (place >= last) setPlaying(false);
-        else show(place + 1);
-      },
-      standsMs(pictures, place),
-    );
+    if (!isPlaying || playsItself) return undefined;
+    const timer = setTimeout(() => showNextOf(place + 1), standsMs(moments, place));
     return () => clearTimeout(timer);
   });
   const play = (): void => {
     if (!isPlaying && place >= last) show(0);
     setPlaying(!isPlaying);
   };
-  const addressOf = (number: number): string => `/api/v2/runs/${runId}/film/${number}`;
-  const next = pictures[place + 1];
-  const nextAddress = next && addressOf(next.number);
+  const addressOf = ({ number }: FilmMoment['part']): string => `/api/v2/runs/${runId}/film/${number}`;
+  const next = moments.findIndex(({ part }, at) => at > place && part !== moment?.part);
+  const nextPart = moments[next]?.part;
+  const nextPicture = nextPart && !isVideo(nextPart) ? addressOf(nextPart) : undefined;
   useEffect(() => {
     // The browser has it when its turn comes.
-    if (nextAddress !== undefined) new Image().src = nextAddress;
-  }, [nextAddress]);
-  const picture = pictures[place];
-  if (picture === undefined) return null;
-  const time = timeText(pictures, place);
-  const ratio = `${picture.width / picture.height}`;
+    if (nextPicture !== undefined) new Image().src = nextPicture;
+  }, [nextPicture]);
+  if (moment === undefined) return null;
+  const { part } = moment;
+  const time = timeText(moments, place);
+  const label = altText(time, step);
+  const ratio = `${part.width / part.height}`;
+  const follow = (at: number): void => {
+    const reached = Math.min(placeAt(moments, at), next === -1 ? last : next - 1);
+    if (isPlaying && reached > place) show(reached);
+  };
+  const videos = [part, nextPart].filter((one) => one !== undefined).filter(isVideo);
   return (
     <section className={styles['player']} aria-label="Film">
       <div className={classNames(phone['frame'], styles['frame'])}>
         {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own */}
         <div className={phone['phone']} style={{ '--ratio': ratio } as CSSProperties}>
-          <img src={addressOf(picture.number)} alt={altText(time, step)} draggable={false} />
+          {!isVideo(part) && <img src={addressOf(part)} alt={label} draggable={false} />}
+          {videos.map((video) => (
+            <FilmVideoPart
+              key={video.number}
+              {...{ video, label, isPlaying }}
+              address={addressOf(video)}
+              time={video === part ? moment.time : undefined}
+              onTime={follow}
+              onEnd={() => showNextOf(next)}
+            />
+          ))}
         </div>
       </div>
       <div className={styles['controls']}>
@@ -70,7 +91,7 @@ export function FilmPlayer({ runId, pictures, steps, step, onChoose }: FilmPlaye
         <input
           type="range"
           aria-label="Place in the film"
-          aria-valuetext={`${time}, picture ${place + 1} of ${pictures.length}`}
+          aria-valuetext={`${time}, ${place + 1} of ${moments.length}`}
           min={0}
           max={last}
           value={place}
@@ -80,25 +101,82 @@ export function FilmPlayer({ runId, pictures, steps, step, onChoose }: FilmPlaye
           }}
         />
         <span className={styles['time']}>
-          {time} · {place + 1}/{pictures.length}
+          {time} · {place + 1}/{moments.length}
         </span>
       </div>
+      {!isVideo(part) && part.no_video !== undefined && (
+        <p className={styles['reason']}>A picture, no video: {part.no_video}</p>
+      )}
     </section>
+  );
+}
+
+interface FilmVideoPartProps {
+  video: FilmVideo;
+  address: string;
+  label: string;
+  /** The moment to show; undefined: its turn comes later. */
+  time: number | undefined;
+  isPlaying: boolean;
+  onTime: (time: number) => void;
+  onEnd: () => void;
+}
+
+function FilmVideoPart({ video, address, label, time, isPlaying, onTime, onEnd }: FilmVideoPartProps) {
+  const element = useRef<HTMLVideoElement>(null);
+  const [hasFailed, setFailed] = useState(false);
+  const atS = time === undefined ? undefined : (time - video.began_at) / 1000;
+  useEffect(() => {
+    const { current } = element;
+    if (current === null || atS === undefined) return;
+    if (Math.abs(current.currentTime - atS) > (isPlaying ? mostOffS : 0)) current.currentTime = atS;
+    // A browser that will not play it says so by an event.
+    if (isPlaying && current.paused && !current.ended) current.play().catch(() => undefined);
+    else if (!isPlaying) current.pause();
+  }, [atS, isPlaying]);
+  const isShown = atS !== undefined;
+  const onError = (): void => {
+    setFailed(true);
+    if (isShown && isPlaying) onEnd();
+  };
+  if (isShown && hasFailed)
+    return (
+      <p className={styles['failed']}>
+        This browser cannot play the video. <a href={address}>Download it</a>
+      </p>
+    );
+  return (
+    <video
+      ref={element}
+      src={address}
+      aria-label={label}
+      hidden={!isShown}
+      muted
+      playsInline
+      preload="auto"
+      onTimeUpdate={({ currentTarget }) => {
+        if (isShown) onTime(video.began_at + currentTarget.currentTime * 1000);
+      }}
+      onEnded={onEnd}
+      onError={onError}
+    />
   );
 }
 
 interface Choice {
   steps: readonly RunStep[];
   step: RunStep | undefined;
+  /** A time. */
   chosen: number | undefined;
 }
 
-/** The picture that was chosen last, unless a step has been chosen since. */
-function placeToShow(pictures: readonly FilmPicture[], { steps, step, chosen }: Choice): number {
-  const picture = chosen === undefined ? undefined : pictures[chosen];
-  const isOfStep = picture !== undefined && stepOf(steps, picture)?.step === step?.step;
-  if (chosen !== undefined && (isOfStep || step === undefined)) return chosen;
-  return step === undefined ? 0 : placeOfStep(pictures, step);
+/** The moment that was chosen last, unless a step has been chosen since. */
+function placeToShow(moments: readonly FilmMoment[], { steps, step, chosen }: Choice): number {
+  const place = chosen === undefined ? undefined : placeAt(moments, chosen);
+  const moment = place === undefined ? undefined : moments[place];
+  const isOfStep = moment !== undefined && stepOf(steps, moment)?.step === step?.step;
+  if (place !== undefined && (isOfStep || step === undefined)) return place;
+  return step === undefined ? 0 : placeOfStep(moments, step);
 }
 
 function altText(time: string, step: RunStep | undefined): string {

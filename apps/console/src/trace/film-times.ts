@@ -1,32 +1,65 @@
-import type { FilmPicture, RunStep } from '@phalanx/protocol';
+import type { FilmPicture, FilmVideo, RunStep } from '@phalanx/protocol';
 
 /** A screen that rests for long is not looked at for as long. */
 const mostMs = 2000;
 const leastMs = 100;
+/** Between two moments of a video. */
+const momentMs = 500;
 
-/** Place in the film of what the phone showed at that time: the newest picture that was taken by then. */
-export function placeAt(pictures: readonly FilmPicture[], time: number): number {
+/** A place in a film: a picture, or a moment of a video. */
+export interface FilmMoment {
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly part: FilmPicture | FilmVideo;
+}
+
+export const isVideo = (part: FilmMoment['part']): part is FilmVideo => 'ended_at' in part;
+
+/** All places of a film in their order. The ends of steps are places, so that what a step has left can be shown. */
+export function momentsOf(
+  pictures: readonly FilmPicture[],
+  videos: readonly FilmVideo[],
+  steps: readonly RunStep[],
+): FilmMoment[] {
+  const ends = steps.map(({ timestamp, duration_ms }) => timestamp + duration_ms);
+  const moving = videos.flatMap((part) => timesOf(part, ends).map((time) => ({ time, part })));
+  const isInVideo = ({ taken_at }: FilmPicture): boolean =>
+    videos.some(({ began_at, ended_at }) => taken_at >= began_at && taken_at < ended_at);
+  const still = pictures
+    .filter((picture) => !isInVideo(picture))
+    .map((part) => ({ time: part.taken_at, part }));
+  return [...moving, ...still].toSorted((one, other) => one.time - other.time);
+}
+
+function timesOf({ began_at, ended_at }: FilmVideo, ends: readonly number[]): number[] {
+  const times = new Set(ends.filter((end) => end > began_at && end < ended_at));
+  for (let time = began_at; time < ended_at; time += momentMs) times.add(time);
+  return [...times].toSorted((one, other) => one - other);
+}
+
+/** Place in the film of what the phone showed at that time: the newest moment by then. */
+export function placeAt(moments: readonly FilmMoment[], at: number): number {
   return Math.max(
     0,
-    pictures.findLastIndex((picture) => picture.taken_at <= time),
+    moments.findLastIndex(({ time }) => time <= at),
   );
 }
 
-/** The step that ran when the picture was taken, or the last one before it. */
-export const stepOf = (steps: readonly RunStep[], picture: FilmPicture): RunStep | undefined =>
-  steps.findLast(({ timestamp }) => timestamp <= picture.taken_at) ?? steps[0];
+/** The step that ran at the moment, or the last one before it. */
+export const stepOf = (steps: readonly RunStep[], { time }: Pick<FilmMoment, 'time'>): RunStep | undefined =>
+  steps.findLast(({ timestamp }) => timestamp <= time) ?? steps[0];
 
 /** What the phone showed when the step ended. */
-export const placeOfStep = (pictures: readonly FilmPicture[], step: RunStep): number =>
-  placeAt(pictures, step.timestamp + step.duration_ms);
+export const placeOfStep = (moments: readonly FilmMoment[], step: RunStep): number =>
+  placeAt(moments, step.timestamp + step.duration_ms);
 
 /** How long a picture stands while the film plays. */
-export function standsMs(pictures: readonly FilmPicture[], place: number): number {
-  const [picture, next] = [pictures[place], pictures[place + 1]];
-  if (picture === undefined || next === undefined) return leastMs;
-  return Math.min(mostMs, Math.max(leastMs, next.taken_at - picture.taken_at));
+export function standsMs(moments: readonly FilmMoment[], place: number): number {
+  const [moment, next] = [moments[place], moments[place + 1]];
+  if (moment === undefined || next === undefined) return leastMs;
+  return Math.min(mostMs, Math.max(leastMs, next.time - moment.time));
 }
 
 /** Such as `12.4 s`, since the beginning of the film. */
-export const timeText = (pictures: readonly FilmPicture[], place: number): string =>
-  `${(((pictures[place]?.taken_at ?? 0) - (pictures[0]?.taken_at ?? 0)) / 1000).toFixed(1)} s`;
+export const timeText = (moments: readonly FilmMoment[], place: number): string =>
+  `${(((moments[place]?.time ?? 0) - (moments[0]?.time ?? 0)) / 1000).toFixed(1)} s`;

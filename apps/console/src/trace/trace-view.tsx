@@ -1,4 +1,4 @@
-import type { FilmPicture, RunDetail, RunStep } from '@phalanx/protocol';
+import type { RunDetail, RunStep } from '@phalanx/protocol';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
@@ -11,6 +11,7 @@ import { recordQuery, type RecordScreen } from '../records/queries.ts';
 import { isActive } from '../runs/run-status.tsx';
 import { FilmPlayer } from './film-player.tsx';
 import { filmQuery } from './film-queries.ts';
+import { type FilmMoment, momentsOf } from './film-times.ts';
 import { StepList } from './step-list.tsx';
 import { StepScreen } from './step-screen.tsx';
 import { StepSource } from './step-source.tsx';
@@ -31,8 +32,12 @@ interface TraceViewProps {
 export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewProps) {
   const trace = useRunTrace(run.run_id, isActive(run));
   const screens = useStepScreens(run);
-  const { data: film = [] } = useQuery(filmQuery(run.run_id, isActive(run)));
+  const { data: parts } = useQuery(filmQuery(run.run_id, isActive(run)));
   const { steps } = trace;
+  const film = useMemo(
+    () => (parts === undefined ? [] : momentsOf(parts.pictures, parts.videos, steps)),
+    [parts, steps],
+  );
   const step = useMemo(() => stepToShow(steps, chosen, run), [steps, chosen, run]);
   const foot = usePaneSize('phalanx.run', 'foot', 260, { least: 120, most: 700 });
   const choseAt = (timestamp: number): void => {
@@ -63,7 +68,7 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
         </section>
         <section className={styles['pane']} aria-label="Screen of the step">
           {step === undefined && film.length > 0 && (
-            <FilmPlayer runId={run.run_id} pictures={film} {...{ steps, step, onChoose }} />
+            <FilmPlayer runId={run.run_id} moments={film} {...{ steps, step, onChoose }} />
           )}
           {step !== undefined && (
             <Chosen
@@ -123,7 +128,7 @@ interface ChosenProps {
   step: RunStep;
   steps: readonly RunStep[];
   screens: ReturnType<typeof useStepScreens>;
-  film: readonly FilmPicture[];
+  film: readonly FilmMoment[];
   isActive: boolean;
   onScreen: (screenId: string) => void;
   onChoose: (step: number) => void;
@@ -164,7 +169,7 @@ function Chosen({ step, steps, screens, film, isActive: isRunning, onScreen, onC
       </div>
       <StepFacts step={step} />
       {shown === 'film' ? (
-        <FilmPlayer runId={step.run_id} pictures={film} {...{ steps, step, onChoose }} />
+        <FilmPlayer runId={step.run_id} moments={film} {...{ steps, step, onChoose }} />
       ) : (
         <StepScreen
           screen={screen}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FilmPictureAbout } from '@phalanx/protocol';
+import type { FilmPartAbout } from '@phalanx/protocol';
 import { pino } from 'pino';
 import sharp from 'sharp';
 import { expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { RunFilm } from './run-film.ts';
 /** A phone whose screen has one colour, and what was kept of its film. */
 function filmOf({ maxBytes = 1_000_000, hasRoom = (): boolean => true } = {}) {
   const screen = { red: 50, shots: 0 };
-  const kept: { about: FilmPictureAbout; jpeg: Buffer }[] = [];
+  const kept: { about: FilmPartAbout; jpeg: Buffer }[] = [];
   const take = async (): Promise<TakenPicture> => {
     screen.shots += 1;
     const background = { r: screen.red, g: 200, b: 200 };
@@ -23,6 +23,7 @@ function filmOf({ maxBytes = 1_000_000, hasRoom = (): boolean => true } = {}) {
   const film = new RunFilm({
     ...{ runId: '', take, maxBytes, clock: createServiceClock(), log: pino({ level: 'silent' }) },
     limits: { pictureMs: 60_000, lastLookMs: 60_000 },
+    video: async () => ({ reason: 'none' }),
     keep: async (about, jpeg) => {
       const fits = hasRoom();
       if (fits) kept.push({ about, jpeg });
@@ -79,6 +80,7 @@ it('a phone that is away costs the film its pictures, and the run nothing', asyn
   const none = new RunFilm({
     ...{ runId: '', maxBytes: 1000, clock: createServiceClock(), log: pino({ level: 'silent' }) },
     limits: { pictureMs: 60_000, lastLookMs: 60_000 },
+    video: () => Promise.reject(new Error('gone')),
     take: () => Promise.reject(new Error('gone')),
     keep: async () => true,
   });

@@ -42,6 +42,7 @@ it('shows the screen as it changes, in order, and each screen once', async () =>
   expect(times).toEqual(times.toSorted((one, other) => one - other));
   for (const [index, { body, width, height }] of pictures.entries()) {
     expect(await sharp(body).metadata()).toMatchObject({ format: 'jpeg', width, height });
+    expect(pictures[index]?.noVideo).toBe('no scrcpy server on the host');
     expect(body.equals(pictures[index + 1]?.body ?? Buffer.alloc(0))).toBe(false);
   }
   await untilEmpty(host.pathOf('files'));

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type FilmPictureAbout, maxCaptureBytes, maxFilmPictures } from '@phalanx/protocol';
+import { type FilmPartAbout, maxCaptureBytes, maxFilmParts, type VideoPlace } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
+import type { VideoPacket } from '../driver/video/run-scrcpy.ts';
+import type { NoVideo, VideoPackets } from '../driver/video/screen-video.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
 import { pause } from '../time/time-limit.ts';
+import { VideoStretch } from './video-stretch.ts';
 
 /** Between two pictures, when nothing is done to the phone. */
 const everyMs = 1000;
@@ -13,30 +16,48 @@ const everyMs = 1000;
 const afterCallMs = 500;
 /** How often a film that waits looks whether there was such a call. */
 const lookMs = 100;
+/** Of all bytes. What is left is for pictures, so that a long run has a film to its end. */
+const videoShare = 0.8;
+const noRoom = 'the video of the film has reached its limit';
+const maxReasonLength = 300;
 
 interface RunFilmOptions {
   runId: string;
   /** Undefined when the phone has something else to do, or its screen moves too much. */
   take: (signal: AbortSignal) => Promise<TakenPicture | undefined>;
+  /** Waits for packets after that place, some time at most. */
+  video: (after: VideoPlace | null, signal: AbortSignal) => Promise<VideoPackets | NoVideo>;
   /** False when it can't be kept now. */
-  keep: (about: FilmPictureAbout, jpeg: Buffer) => Promise<boolean>;
-  /** All pictures together. */
+  keep: (about: FilmPartAbout, content: Buffer) => Promise<boolean>;
+  /** All of it together. */
   maxBytes: number;
   limits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   clock: ServiceClock;
   log: Logger;
 }
 
+/** A part of the film as far as it is known before its turn to be kept. */
+type Part = Omit<FilmPartAbout, 'number'>;
+
 /**
- * The film of one run: pictures of its screen from its first line to its end. A screen that has not changed since the
- * last picture is not kept again.
+ * The film of one run, from its first line to its end: video, and pictures whenever there is none. A screen that has not
+ * changed since the last picture is not kept again.
  */
 export class RunFilm {
   readonly #options: RunFilmOptions;
   readonly #ended = new AbortController();
-  #work: Promise<void> = Promise.resolve();
-  #pictures = 0;
-  #bytes = 0;
+  #work: Promise<unknown> = Promise.resolve();
+  /** One part is kept after the other: they have numbers. */
+  #keeping: Promise<boolean> = Promise.resolve(true);
+  #parts = 0;
+  #pictureBytes = 0;
+  #videoBytes = 0;
+  #after: VideoPlace | null = null;
+  #stretch: VideoStretch | undefined;
+  /** When the video was last known to show the screen. */
+  #shownAt = 0;
+  #noVideo = '';
+  #isVideoFull = false;
   #lastHash = '';
   #lastEndMs = -Infinity;
   #tookMs = 0;
@@ -48,7 +69,7 @@ export class RunFilm {
   }
 
   begin(): void {
-    this.#work = this.#run();
+    this.#work = Promise.all([this.#takePictures(), this.#takeVideo(Date.now())]);
   }
 
   /** A call may have changed the screen: the next picture comes sooner. */
@@ -58,8 +79,7 @@ export class RunFilm {
 
   /** Takes the last picture. Resolves when nothing is taken any more. */
   async end(): Promise<void> {
-    this.#ended.abort();
-    await this.#work;
+    await this.cut();
     await this.#take(AbortSignal.timeout(this.#options.limits.lastLookMs));
   }
 
@@ -69,18 +89,20 @@ export class RunFilm {
     await this.#work;
   }
 
-  async #run(): Promise<void> {
+  async #takePictures(): Promise<void> {
     const { signal } = this.#ended;
     while (!signal.aborted && this.#room > 0) {
-      await this.#take(AbortSignal.any([signal, AbortSignal.timeout(this.#options.limits.pictureMs)]));
-      while (!signal.aborted && performance.now() < this.#dueMs)
-        await pause(Math.min(lookMs, this.#dueMs - performance.now()), signal);
+      if (this.#stretch === undefined)
+        await this.#take(AbortSignal.any([signal, AbortSignal.timeout(this.#options.limits.pictureMs)]));
+      while (!signal.aborted && (this.#stretch !== undefined || performance.now() < this.#dueMs))
+        await pause(lookMs, signal);
     }
   }
 
-  /** What is left of the film, from 1 to 0. */
+  /** What is left of the film for pictures, from 1 to 0. */
   get #room(): number {
-    return 1 - Math.max(this.#bytes / this.#options.maxBytes, this.#pictures / maxFilmPictures);
+    const bytes = this.#pictureBytes / (this.#options.maxBytes - this.#videoBytes);
+    return 1 - Math.max(bytes, this.#parts / maxFilmParts);
   }
 
   /**
@@ -101,7 +123,7 @@ export class RunFilm {
       // The phone was busy: the next try comes sooner.
       if (taken === undefined) this.#isTouched = true;
       // One that is given up may still come.
-      if (taken !== undefined && !signal.aborted) await this.#keep(taken, takenAt);
+      if (taken !== undefined && !signal.aborted) await this.#keepPicture(taken, takenAt);
     } catch (error) {
       this.#failed(error);
     }
@@ -109,25 +131,108 @@ export class RunFilm {
     this.#tookMs = this.#lastEndMs - beganMs;
   }
 
-  async #keep(taken: TakenPicture, takenAt: number): Promise<void> {
+  async #keepPicture(taken: TakenPicture, takenAt: number): Promise<void> {
     const { data, width, height } = await taken.finish();
     const hash = createHash('sha1').update(data).digest('base64url');
-    const bytes = this.#bytes + data.byteLength;
-    const fits = data.byteLength <= maxCaptureBytes && bytes <= this.#options.maxBytes;
-    if (hash === this.#lastHash || !fits || this.#pictures >= maxFilmPictures) return;
-    const number = this.#pictures + 1;
-    const taken_at = Math.round(this.#options.clock.toService(takenAt));
-    if (!(await this.#options.keep({ number, taken_at, width, height }, data))) return;
+    if (hash === this.#lastHash) return;
+    const no_video = this.#noVideo === '' ? {} : { no_video: this.#noVideo.slice(0, maxReasonLength) };
+    const part = { taken_at: this.#timeOf(takenAt), width, height, ...no_video };
+    if (!(await this.#keep(part, data))) return;
     this.#lastHash = hash;
-    this.#pictures = number;
-    this.#bytes = bytes;
+    this.#pictureBytes += data.byteLength;
+  }
+
+  async #takeVideo(runBeganAt: number): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      const found = await this.#nextPackets();
+      if (signal.aborted) break;
+      if ('reason' in found) {
+        await this.#goOnWith(undefined);
+        this.#noVideo = found.reason;
+        await pause(lookMs, signal);
+      } else await this.#addPackets(found, runBeganAt);
+    }
+    await this.#goOnWith(undefined);
+  }
+
+  get #videoRoom(): number {
+    const isFull = this.#isVideoFull || this.#parts >= maxFilmParts;
+    return isFull ? 0 : videoShare * this.#options.maxBytes - this.#videoBytes;
+  }
+
+  async #nextPackets(): Promise<VideoPackets | NoVideo> {
+    if (this.#videoRoom <= 0) return { reason: noRoom };
+    const { signal } = this.#ended;
+    return this.#options.video(this.#after, signal).catch((error: unknown) => ({ reason: textOf(error) }));
+  }
+
+  /** What the encoder sent before the run is not of the run: the video begins at the next key packet. */
+  async #addPackets({ first, packets }: VideoPackets, runBeganAt: number): Promise<void> {
+    if (first.stream !== this.#after?.stream) await this.#goOnWith(undefined);
+    this.#shownAt = Date.now();
+    if (this.#stretch?.isOverAt(this.#shownAt) === true && packets.length === 0)
+      await this.#goOnWith(undefined);
+    for (const packet of packets) if (packet.takenAt >= runBeganAt) await this.#addPacket(packet);
+    if (packets.length > 0) this.#after = { stream: first.stream, number: first.number + packets.length - 1 };
+  }
+
+  async #addPacket(packet: VideoPacket): Promise<void> {
+    if (this.#stretch?.add(packet) === true) return;
+    if (!packet.isKey) return this.#goOnWith(undefined);
+    const next = new VideoStretch(packet, this.#videoRoom - (this.#stretch?.sizeBytes ?? 0));
+    const fits = next.add(packet);
+    this.#isVideoFull ||= !fits;
+    return this.#goOnWith(fits ? next : undefined, packet.takenAt);
+  }
+
+  /** Keeps the stretch so far. The next one has begun by then, so that no picture comes in between. */
+  async #goOnWith(next: VideoStretch | undefined, endsAt = this.#shownAt): Promise<void> {
+    const stretch = this.#stretch;
+    this.#stretch = next;
+    if (stretch === undefined) return;
+    try {
+      const endedAt = stretch.endedAt(endsAt);
+      const file = await stretch.file(endedAt);
+      const { takenAt, width, height } = stretch.first;
+      const times = { taken_at: this.#timeOf(takenAt), ended_at: this.#timeOf(endedAt) };
+      if (!(await this.#keep({ ...times, width, height }, file))) return;
+      this.#videoBytes += file.byteLength;
+      // The next picture tells until when the end of the video stands.
+      this.#lastHash = '';
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #keep(part: Part, content: Buffer): Promise<boolean> {
+    const keeping = this.#keeping.then(() => this.#keepNext(part, content));
+    this.#keeping = keeping.catch(() => false);
+    return keeping;
+  }
+
+  /** False: there is no room for it, or not now. */
+  async #keepNext(part: Part, content: Buffer): Promise<boolean> {
+    const bytes = this.#pictureBytes + this.#videoBytes + content.byteLength;
+    const fits = content.byteLength <= maxCaptureBytes && bytes <= this.#options.maxBytes;
+    if (!fits || this.#parts >= maxFilmParts) return false;
+    const number = this.#parts + 1;
+    if (!(await this.#options.keep({ number, ...part }, content))) return false;
+    this.#parts = number;
+    return true;
+  }
+
+  #timeOf(epochMs: number): number {
+    return Math.round(this.#options.clock.toService(epochMs));
   }
 
   /** A black screen and a phone that is away for a moment are common, so one line has to do. */
   #failed(error: unknown): void {
     if (this.#hasFailed || this.#ended.signal.aborted) return;
     this.#hasFailed = true;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#options.log.info({ runId: this.#options.runId, reason }, 'A picture of a film could not be taken');
+    const { log, runId } = this.#options;
+    log.info({ runId, reason: textOf(error) }, 'A part of a film could not be taken');
   }
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

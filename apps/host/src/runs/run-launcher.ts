@@ -35,6 +35,8 @@ export interface RunLauncherOptions {
   clock: ServiceClock;
   /** Of the film of one run. */
   maxFilmBytes: number;
+  /** Whether runs have films that were launched without. */
+  filmsAll: boolean;
   pictureLimits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   spool: LogSpool;
   phones: PhoneWatch;
@@ -91,7 +93,7 @@ export class RunLauncher {
           masks: message.masks ?? [],
           secrets: new RunSecrets(message.secrets ?? {}),
           settings: this.#options.defaults.complete(serial, message.phone_settings),
-          hasFilm: message.film === true,
+          hasFilm: this.#options.filmsAll || message.film === true,
         });
     }
   }
@@ -193,7 +195,14 @@ export class RunLauncher {
         if (phone?.state.state !== 'ready') return undefined;
         return phone.driver().limitedTo(appLimit).takePassingPicture(signal);
       },
-      keep: (about, jpeg) => files.keepPicture(runId, about, jpeg),
+      video: async (after, signal) => {
+        // Whether another app is in front is known of each picture, and of no packet.
+        if (appLimit !== undefined) return { reason: 'the token of the run is limited to apps' };
+        return (
+          (await phones.find(serial)?.video?.next(after, signal, 'film')) ?? { reason: 'the phone is away' }
+        );
+      },
+      keep: (about, content) => files.keepFilmPart(runId, about, content),
     });
   }
 

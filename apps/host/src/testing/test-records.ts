@@ -16,10 +16,14 @@ const filePath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/files\/([^/?]+)$/;
 
 const filmPath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/film\/([^/?]+)$/;
 
-/** A picture of a film, as it was uploaded. */
-interface TakenPicture {
+/** A picture or a video of a film, as it was uploaded. */
+interface TakenPart {
   number: number;
   takenAt: number;
+  /** Of a video. */
+  endedAt: number | undefined;
+  noVideo: string | undefined;
+  contentType: string | undefined;
   width: number;
   height: number;
   body: Buffer;
@@ -40,8 +44,8 @@ export class TestRecords {
   readonly captures = new Map<string, { body: Buffer; contentType: string | undefined }>();
   /** By file ID. */
   readonly files = new Map<string, TakenFile>();
-  /** By picture ID. */
-  readonly #pictures = new Map<string, TakenPicture & { runId: string }>();
+  /** Of films, by their ID. */
+  readonly #parts = new Map<string, TakenPart & { runId: string }>();
   /** What a PUT is answered with: a status, a cut connection or nothing at all. */
   answer: (path: string) => Answer = () => 200;
 
@@ -63,10 +67,10 @@ export class TestRecords {
     return this.of(runId).find((record) => record.type === type && this.#missingOf(record).length === 0);
   }
 
-  /** The pictures of the film of a run, by number. */
-  filmOf(runId: string): TakenPicture[] {
-    const pictures = [...this.#pictures.values()].filter((picture) => picture.runId === runId);
-    return pictures.toSorted((one, other) => one.number - other.number);
+  /** The pictures and videos of the film of a run, by number. */
+  filmOf(runId: string): TakenPart[] {
+    const parts = [...this.#parts.values()].filter((part) => part.runId === runId);
+    return parts.toSorted((one, other) => one.number - other.number);
   }
 
   /** The text of the tree of a screen. */
@@ -79,7 +83,7 @@ export class TestRecords {
     const body = await bytesOf(request, answer === 'cut');
     const status = this.#statusOf(request, token, answer);
     if (status === 200) this.#takeFile(request.url ?? '', body);
-    if (status === 200) this.#takePicture(request.url ?? '', body);
+    if (status === 200) this.#takePart(request.url ?? '', request.headers['content-type'], body);
     const [, , screenId, kind] = path.exec(request.url ?? '') ?? [];
     const contentType = request.headers['content-type'];
     if (status === 200 && kind !== undefined) this.captures.set(`${screenId}/${kind}`, { body, contentType });
@@ -95,13 +99,17 @@ export class TestRecords {
     this.files.set(fileId, { runId, ...about, body });
   }
 
-  #takePicture(address: string, body: Buffer): void {
+  #takePart(address: string, contentType: string | undefined, body: Buffer): void {
     const { pathname, searchParams } = new URL(address, 'http://test');
-    const [, runId, pictureId] = filmPath.exec(pathname) ?? [];
-    if (runId === undefined || pictureId === undefined) return;
+    const [, runId, partId] = filmPath.exec(pathname) ?? [];
+    if (runId === undefined || partId === undefined) return;
     const at = (name: string): number => Number(searchParams.get(name));
-    const size = { width: at('width'), height: at('height') };
-    this.#pictures.set(pictureId, { runId, number: at('number'), takenAt: at('taken_at'), ...size, body });
+    this.#parts.set(partId, {
+      ...{ runId, number: at('number'), takenAt: at('taken_at'), width: at('width'), height: at('height') },
+      endedAt: searchParams.has('ended_at') ? at('ended_at') : undefined,
+      noVideo: searchParams.get('no_video') ?? undefined,
+      ...{ contentType, body },
+    });
   }
 
   #statusOf({ method, url, headers }: IncomingMessage, token: string, answer: Answer): number {

@@ -513,7 +513,7 @@ describe('what changes something', () => {
     expect(silent).toEqual([
       'automationLogs',
       'putRunFile',
-      'putFilmPicture',
+      'putFilmPart',
       'callRunTasks',
       'checkFile',
       'findSymbol',

@@ -7,7 +7,7 @@ type ScreenRow = Pick<Row<'record_screen'>, 'record_id' | 'position' | 'screen_i
 
 type RunFileRow = Pick<Row<'run_file'>, 'run_id' | 'name_key' | 'file_id'>;
 
-type PictureRow = Pick<Row<'film_picture'>, 'run_id' | 'number' | 'picture_id'>;
+type FilmRow = Pick<Row<'film_part'>, 'run_id' | 'number' | 'part_id' | 'ended_at'>;
 
 type Cursor = Pick<ScreenRow, 'record_id' | 'position'>;
 
@@ -51,14 +51,14 @@ export function createBackupStore(db: Db) {
       }
     },
 
-    /** The pictures of films, some at a time. */
-    async *listPictures(): AsyncGenerator<PictureRow[]> {
-      let after: PictureRow | undefined = { run_id: '', number: 0, picture_id: '' };
+    /** The pictures and videos of films, some at a time. */
+    async *listFilmParts(): AsyncGenerator<FilmRow[]> {
+      let after: FilmRow | undefined = { run_id: '', number: 0, part_id: '', ended_at: null };
       while (after !== undefined) {
-        const { run_id: runId, number }: PictureRow = after;
-        const rows: PictureRow[] = await db
-          .selectFrom('film_picture')
-          .select(['run_id', 'number', 'picture_id'])
+        const { run_id: runId, number }: FilmRow = after;
+        const rows: FilmRow[] = await db
+          .selectFrom('film_part')
+          .select(['run_id', 'number', 'part_id', 'ended_at'])
           .where((eb) => eb(eb.refTuple('run_id', 'number'), '>', eb.tuple(runId, number)))
           .orderBy('run_id')
           .orderBy('number')

@@ -1,4 +1,5 @@
 import { capturePath, capturesName } from '../captures/captures.ts';
+import { blobOfPart } from '../film/film-notes.ts';
 import { largePackPaths, largePacksName } from '../projects/packs/large-packs.ts';
 import type { BackupStore } from './store.ts';
 
@@ -26,9 +27,8 @@ export async function* listObjects(store: BackupStore): AsyncGenerator<StoredFil
   for await (const files of store.listRunFiles())
     for (const { run_id: recordId, file_id: screenId } of files)
       yield needed(`${capturesName}/${capturePath({ recordId, screenId, kind: 'file' })}`);
-  for await (const pictures of store.listPictures())
-    for (const { run_id: recordId, picture_id: screenId } of pictures)
-      yield needed(`${capturesName}/${capturePath({ recordId, screenId, kind: 'picture' })}`);
+  for await (const parts of store.listFilmParts())
+    for (const part of parts) yield needed(`${capturesName}/${capturePath(blobOfPart(part))}`);
   yield* (await store.listLargePacks()).flatMap(packFiles).map(needed);
   // Rows of a copy of PostgreSQL that is some days older name them.
   for (const path of (await store.listRemovedPacks()).flatMap(packFiles))

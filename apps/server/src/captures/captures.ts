@@ -10,13 +10,13 @@ import { validate } from 'uuid';
 import type { BlobStore, Pieces, StoredBlob } from '../blobs/blob-store.ts';
 
 /** What is stored of a screen of a record, or of a run. */
-export type BlobKind = CaptureKind | 'file' | 'picture';
+export type BlobKind = CaptureKind | 'file' | 'picture' | 'video';
 
-/** Names one capture, or a file or a picture of a run by its IDs. The IDs are UUIDs in lower case. */
+/** Names one capture, or a file or a part of the film of a run by its IDs. The IDs are UUIDs in lower case. */
 export interface CaptureKey<Kind extends BlobKind = BlobKind> {
   /** Of the record, or of the run. */
   readonly recordId: string;
-  /** Of the screen, of the file, or of the picture. */
+  /** Of the screen, of the file, or of the part of a film. */
   readonly screenId: string;
   readonly kind: Kind;
 }
@@ -35,6 +35,7 @@ export const contentTypes: Readonly<Record<BlobKind, string>> = {
   screenshot: 'image/jpeg',
   file: 'application/octet-stream',
   picture: 'image/jpeg',
+  video: 'video/mp4',
 };
 
 /** The name of the blobs of captures, in a data folder and in a bucket. */

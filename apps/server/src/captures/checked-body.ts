@@ -11,20 +11,28 @@ interface ContentCheck {
 }
 
 /** Start of image, and the first byte of the segment that follows (ISO/IEC 10918-1, annex B). */
-const jpegStart = Buffer.from([0xff, 0xd8, 0xff]);
+const jpegStart = [0xff, 0xd8, 0xff];
+/** A box of type `ftyp`, of any size (ISO/IEC 14496-12, 4.3). */
+const mp4Start = [undefined, undefined, undefined, undefined, ...Buffer.from('ftyp')];
 
-/** The magic bytes of a JPEG. The rest is the affair of whoever shows it. */
-class JpegCheck implements ContentCheck {
+/** The magic bytes of a format. The rest is the affair of whoever shows it. */
+class StartCheck implements ContentCheck {
+  readonly #start: readonly (number | undefined)[];
   #seen = 0;
 
+  constructor(start: readonly (number | undefined)[]) {
+    this.#start = start;
+  }
+
   push(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.byteLength && this.#seen < jpegStart.byteLength; at += 1, this.#seen += 1) {
-      if (chunk[at] !== jpegStart[this.#seen]) throw new SyntaxError('not a JPEG');
+    for (let at = 0; at < chunk.byteLength && this.#seen < this.#start.length; at += 1, this.#seen += 1) {
+      const byte = this.#start[this.#seen];
+      if (byte !== undefined && chunk[at] !== byte) throw new SyntaxError('another format');
     }
   }
 
   end(): void {
-    if (this.#seen < jpegStart.byteLength) throw new SyntaxError('not a JPEG');
+    if (this.#seen < this.#start.length) throw new SyntaxError('too short');
   }
 }
 
@@ -33,9 +41,10 @@ const noCheck: ContentCheck = { push: () => undefined, end: () => undefined };
 
 const newChecks: Readonly<Record<BlobKind, () => ContentCheck>> = {
   tree: () => new JsonCheck(),
-  screenshot: () => new JpegCheck(),
+  screenshot: () => new StartCheck(jpegStart),
   file: () => noCheck,
-  picture: () => new JpegCheck(),
+  picture: () => new StartCheck(jpegStart),
+  video: () => new StartCheck(mp4Start),
 };
 
 const wrongContent: Readonly<Record<BlobKind, string>> = {
@@ -43,6 +52,7 @@ const wrongContent: Readonly<Record<BlobKind, string>> = {
   screenshot: 'The body is not a JPEG picture',
   file: 'The body cannot be taken',
   picture: 'The body is not a JPEG picture',
+  video: 'The body is not an MP4 file',
 };
 
 const limitOf = (kind: BlobKind): number => (kind === 'file' ? maxRunFileBytes : maxCaptureBytes);

@@ -5,7 +5,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { CaptureKey, Captures, ReceivedCapture } from './captures.ts';
 import { checkedBody } from './checked-body.ts';
 
-/** What is known of a capture, or of a file or a picture of a run, before it comes. */
+/** What is known of a capture, or of a file or a part of the film of a run, before it comes. */
 export type Expectation = 'unknown' | 'expected' | 'stored';
 
 export interface UploadNotes<Key extends CaptureKey> {
@@ -25,7 +25,7 @@ interface Options<Key extends CaptureKey> extends UploadNotes<Key> {
 
 const nameOf = ({ recordId, screenId, kind }: CaptureKey): string => `${recordId} ${screenId} ${kind}`;
 
-/** Takes in what hosts upload: captures that they have announced, and files and pictures of their runs. */
+/** Takes in what hosts upload: captures that they have announced, and files and films of their runs. */
 export class Uploads<Key extends CaptureKey> {
   readonly #options: Options<Key>;
   /** The end of the last step on each one that is being kept. */

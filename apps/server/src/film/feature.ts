@@ -1,11 +1,11 @@
 import { filmRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { Captures } from '../captures/captures.ts';
+import { type Captures, contentTypes } from '../captures/captures.ts';
 import { Uploads } from '../captures/uploads.ts';
 import type { Context } from '../context.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Runs } from '../runs/feature.ts';
-import { createFilmNotes, type PictureKey, pictureView } from './film-notes.ts';
+import { createFilmNotes, blobOfPart, filmView, kindOfPart, type PartKey } from './film-notes.ts';
 import { createFilmStore, type FilmStore } from './store.ts';
 import { sendBlob } from '../captures/send-blob.ts';
 import { addUploadRoute } from '../captures/upload-route.ts';
@@ -19,7 +19,7 @@ interface FilmDependencies {
   figures: RecordFigures;
 }
 
-/** The films of runs. Their pictures are beside the captures of records, and go with their run. */
+/** The films of runs. Their pictures and videos are beside the captures of records, and go with their run. */
 export async function serveFilms(
   { app, database, limits }: Context,
   { runs, captures, figures }: FilmDependencies,
@@ -37,35 +37,34 @@ export async function serveFilms(
 interface FilmRoutesOptions {
   store: FilmStore;
   captures: Captures;
-  uploads: Uploads<PictureKey>;
+  uploads: Uploads<PartKey>;
   runs: Pick<Runs, 'access' | 'store'>;
 }
 
-const defaultPictures = 1000;
+const defaultParts = 1000;
 
-/** `GET /runs/:id/film`, `GET /runs/:id/film/:number` and `PUT /hosts/runs/:run_id/film/:picture_id` */
+/** `GET /runs/:id/film`, `GET /runs/:id/film/:number` and `PUT /hosts/runs/:run_id/film/:part_id` */
 async function addFilmRoutes(app: FastifyInstance, options: FilmRoutesOptions): Promise<void> {
   const { store, captures, uploads, runs } = options;
   const getRunId = async (principal: Principal, id: string): Promise<string> =>
     (await runs.access.getReadable(await runs.store.find(id.toLowerCase()), principal, id)).id;
 
   addRoute(app, filmRoutes.list, async ({ principal, params, query }) => {
-    const { cursor = '0', limit = defaultPictures } = query;
+    const { cursor = '0', limit = defaultParts } = query;
     const after = Number(cursor);
     const rows = await store.list(await getRunId(principal, params.id), { after, limit: limit + 1 });
-    const pictures = rows.slice(0, limit).map(pictureView);
-    const next = rows.length > limit ? String(pictures.at(-1)?.number) : null;
-    return { success: true, pictures, next_cursor: next };
+    const parts = rows.slice(0, limit);
+    const next = rows.length > limit ? String(parts.at(-1)?.number) : null;
+    return { success: true, ...filmView(parts), next_cursor: next };
   });
 
   addRawRoute(app, filmRoutes.read, async ({ principal, params, raw }, reply) => {
-    const picture = await store.find(await getRunId(principal, params.id), Number(params.number));
-    const { run_id: recordId = '', picture_id: screenId = '' } = picture ?? {};
-    const blob = picture && (await captures.find({ recordId, screenId, kind: 'picture' }));
+    const part = await store.find(await getRunId(principal, params.id), Number(params.number));
+    const blob = part && (await captures.find(blobOfPart(part)));
     if (blob === undefined)
-      throw ApiError.of('film_picture_not_found', { run_id: params.id, number: params.number });
+      throw ApiError.of('film_part_not_found', { run_id: params.id, number: params.number });
     void reply.headers({
-      'content-type': 'image/jpeg',
+      'content-type': contentTypes[kindOfPart(part ?? {})],
       'accept-ranges': 'bytes',
       etag: `"${blob.version}"`,
       // It never changes; whoever may no longer see the run is not to find it in a shared browser.
@@ -79,10 +78,10 @@ async function addFilmRoutes(app: FastifyInstance, options: FilmRoutesOptions): 
   });
 
   await addUploadRoute(app, filmRoutes.put, {
-    kindOf: () => 'picture',
+    kindOf: ({ query }) => kindOfPart(query),
     take: ({ principal: { userId }, params, query: about }, body) => {
-      const ids = { recordId: params.run_id.toLowerCase(), screenId: params.picture_id.toLowerCase() };
-      return uploads.take(userId, { ...ids, kind: 'picture', about, userId }, body);
+      const ids = { recordId: params.run_id.toLowerCase(), screenId: params.part_id.toLowerCase() };
+      return uploads.take(userId, { ...ids, kind: kindOfPart(about), about, userId }, body);
     },
   });
 }

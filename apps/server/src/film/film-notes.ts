@@ -1,14 +1,16 @@
-import type { FilmPicture, FilmPictureAbout } from '@phalanx/protocol';
+import type { FilmPartAbout, FilmPicture, FilmVideo } from '@phalanx/protocol';
 
 import type { CaptureKey } from '../captures/captures.ts';
 import type { UploadNotes } from '../captures/uploads.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import type { FilmStore, StoredPicture } from './store.ts';
+import type { FilmStore, StoredPart } from './store.ts';
 
-/** A picture on its way: of a run, by the ID that its host gave it. */
-export interface PictureKey extends CaptureKey<'picture'> {
-  readonly about: FilmPictureAbout;
+type PartKind = 'picture' | 'video';
+
+/** A picture or a video on its way: of a run, by the ID that its host gave it. */
+export interface PartKey extends CaptureKey<PartKind> {
+  readonly about: FilmPartAbout;
   /** Who uploads it. */
   readonly userId: string;
 }
@@ -18,12 +20,31 @@ interface Options {
   findRun: (runId: string) => Promise<StoredRun | undefined>;
 }
 
-export const pictureView = ({ number, taken_at, width, height, size_bytes }: StoredPicture): FilmPicture => ({
-  ...{ number, taken_at, width, height, size_bytes },
+export const kindOfPart = ({ ended_at }: { ended_at?: number | null }): PartKind =>
+  ended_at === undefined || ended_at === null ? 'picture' : 'video';
+
+/** What shows it. */
+export const blobOfPart = (
+  part: Pick<StoredPart, 'run_id' | 'part_id' | 'ended_at'>,
+): CaptureKey<PartKind> => ({
+  recordId: part.run_id,
+  screenId: part.part_id,
+  kind: kindOfPart(part),
 });
 
-/** What is known of pictures of films, for whoever takes them in. */
-export function createFilmNotes({ store, findRun }: Options): UploadNotes<PictureKey> {
+/** A film as replies have it. */
+export function filmView(parts: readonly StoredPart[]): { pictures: FilmPicture[]; videos: FilmVideo[] } {
+  const film: ReturnType<typeof filmView> = { pictures: [], videos: [] };
+  for (const { number, taken_at, ended_at, width, height, size_bytes, no_video } of parts) {
+    const about = { number, width, height, size_bytes };
+    if (ended_at !== null) film.videos.push({ ...about, began_at: taken_at, ended_at });
+    else film.pictures.push({ ...about, taken_at, ...(no_video !== null && { no_video }) });
+  }
+  return film;
+}
+
+/** What is known of parts of films, for whoever takes them in. */
+export function createFilmNotes({ store, findRun }: Options): UploadNotes<PartKey> {
   return {
     async expectationOf(userId, { recordId: runId, about: { number } }) {
       // A run belongs to the host of its phone, whoever has launched it.
@@ -31,10 +52,10 @@ export function createFilmNotes({ store, findRun }: Options): UploadNotes<Pictur
       return (await store.find(runId, number)) === undefined ? 'expected' : 'stored';
     },
     noteStored: ({ recordId, screenId, userId, about }, sizeBytes) => {
-      const { number, taken_at, width, height } = about;
+      const { number, taken_at, ended_at = null, width, height, no_video = null } = about;
       return store.add({
-        ...{ run_id: recordId, picture_id: screenId, user_id: userId, size_bytes: sizeBytes },
-        ...{ number, taken_at, width, height },
+        ...{ run_id: recordId, part_id: screenId, user_id: userId, size_bytes: sizeBytes },
+        ...{ number, taken_at, ended_at, width, height, no_video },
       });
     },
     notExpected: ({ recordId }) => ApiError.of('run_not_found', { run_id: recordId }),

@@ -1,7 +1,5 @@
-import type { FilmPicture } from '@phalanx/protocol';
-
 import type { Db } from '../db/database.ts';
-import { pictureView } from './film-notes.ts';
+import { filmView } from './film-notes.ts';
 import { createFilmStore } from './store.ts';
 
 interface Span {
@@ -13,12 +11,12 @@ interface Span {
 
 /** What the phones of runs showed at some time. */
 export interface FilmReader {
-  picturesOf(runId: string, span: Span): Promise<FilmPicture[]>;
+  filmOf(runId: string, span: Span): Promise<ReturnType<typeof filmView>>;
 }
 
 export function createFilmReader(db: Db): FilmReader {
   const store = createFilmStore(db);
   return {
-    picturesOf: async (runId, span) => (await store.listBetween(runId, span)).map(pictureView),
+    filmOf: async (runId, span) => filmView(await store.listBetween(runId, span)),
   };
 }

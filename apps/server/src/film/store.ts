@@ -2,45 +2,51 @@ import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
 
-export type StoredPicture = Row<'film_picture'>;
+export type StoredPart = Row<'film_part'>;
 
-/** The pictures of the films of runs; the pictures themselves are blobs. */
+/** The pictures and videos of the films of runs; what they show is in blobs. */
 export function createFilmStore(db: Db) {
-  const ofRun = (runId: string) => db.selectFrom('film_picture').where('run_id', '=', runId);
+  const ofRun = (runId: string) => db.selectFrom('film_part').where('run_id', '=', runId);
   return {
     /** In their order, after that number. */
-    list: (runId: string, { after, limit }: { after: number; limit: number }): Promise<StoredPicture[]> =>
+    list: (runId: string, { after, limit }: { after: number; limit: number }): Promise<StoredPart[]> =>
       ofRun(runId).selectAll().where('number', '>', after).orderBy('number').limit(limit).execute(),
 
-    /** Those that were taken from one moment to another. */
+    /** Pictures that were taken from one moment to another, and videos that show some of that time. */
     listBetween: (
       runId: string,
       { from, to, limit }: { from: number; to: number; limit: number },
-    ): Promise<StoredPicture[]> =>
+    ): Promise<StoredPart[]> =>
       ofRun(runId)
         .selectAll()
-        .where('taken_at', '>=', from)
+        .where((eb) => eb(eb.fn.coalesce('ended_at', 'taken_at'), '>=', from))
         .where('taken_at', '<=', to)
         .orderBy('number')
         .limit(limit)
         .execute(),
 
-    find: (runId: string, number: number): Promise<StoredPicture | undefined> =>
+    find: (runId: string, number: number): Promise<StoredPart | undefined> =>
       ofRun(runId).selectAll().where('number', '=', number).executeTakeFirst(),
 
-    /** False: the run is gone, or has a picture of this number. */
-    async add(picture: StoredPicture): Promise<boolean> {
-      const { run_id, number, picture_id, user_id, taken_at, width, height, size_bytes } = picture;
+    /** False: the run is gone, or has a part of this number. */
+    async add(part: StoredPart): Promise<boolean> {
+      const { run_id, number, part_id, user_id, taken_at, ended_at, width, height, size_bytes, no_video } =
+        part;
       const insert = db
-        .insertInto('film_picture')
-        .columns(['run_id', 'number', 'picture_id', 'user_id', 'taken_at', 'width', 'height', 'size_bytes'])
+        .insertInto('film_part')
+        .columns([
+          ...(['run_id', 'number', 'part_id', 'user_id', 'taken_at', 'ended_at'] as const),
+          ...(['width', 'height', 'size_bytes', 'no_video'] as const),
+        ])
         .expression((eb) =>
           eb
             .selectFrom('run')
-            .select(['id', eb.val(number).as('number'), eb.val(picture_id).as('picture_id')])
+            .select(['id', eb.val(number).as('number'), eb.val(part_id).as('part_id')])
             .select([eb.val(user_id).as('user_id'), eb.val(taken_at).as('taken_at')])
+            .select(eb.cast<number | null>(eb.val(ended_at), 'bigint').as('ended_at'))
             .select([eb.val(width).as('width'), eb.val(height).as('height')])
             .select(eb.val(size_bytes).as('size_bytes'))
+            .select(eb.cast<string | null>(eb.val(no_video), 'text').as('no_video'))
             .where('id', '=', run_id),
         );
       try {

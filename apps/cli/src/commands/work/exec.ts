@@ -44,7 +44,7 @@ export function addExecCommand(program: Command): void {
     .command('exec')
     .description('run a TypeScript or JavaScript file on devices, without a project')
     .argument('<file>', 'the code, or - for standard input; it can import nothing')
-    .option('--film', 'make a film of each run: pictures of its screen while it runs')
+    .option('--film', 'make a film of each run: a video of its screen, or pictures where there can be none')
     .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
     .addHelpText(
       'after',

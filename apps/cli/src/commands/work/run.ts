@@ -48,7 +48,7 @@ export function addRunCommand(program: Command): void {
     .description('start a project on devices')
     .argument('[project]', 'ID or name; by default the project of this folder')
     .option('--push', "save this folder's changed files on the server first")
-    .option('--film', 'make a film of each run: pictures of its screen while it runs')
+    .option('--film', 'make a film of each run: a video of its screen, or pictures where there can be none')
     .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
     .addHelpText(
       'after',

@@ -31,13 +31,13 @@ Examples:
     .action(async (run: string, flags: Flags) => {
       const { api } = await connect(flags);
       const runId = await getRunId(api, run);
-      const { steps, pictures, isTruncated } = await readSteps(api, runId);
+      const { steps, filmParts, isTruncated } = await readSteps(api, runId);
       const shown = flags.failed ? steps.filter(hasFailed) : steps;
       if (flags.json) return shown.forEach((step) => console.log(JSON.stringify(step)));
       printSteps(shown, steps[0]?.timestamp ?? 0);
-      if (pictures > 0)
+      if (filmParts > 0)
         console.log(
-          `\nA film shows these steps: "phalanx runs film ${runId} --download FOLDER" writes its pictures.`,
+          `\nA film shows these steps: "phalanx runs film ${runId} --download FOLDER" writes its pictures and videos.`,
         );
       if (isTruncated)
         console.log(
@@ -53,9 +53,9 @@ const hasFailed = ({ outcome }: RunStep): boolean => outcome !== 'ok';
 async function readSteps(
   api: ApiClient,
   runId: string,
-): Promise<{ steps: RunStep[]; pictures: number; isTruncated: boolean }> {
+): Promise<{ steps: RunStep[]; filmParts: number; isTruncated: boolean }> {
   const steps: RunStep[] = [];
-  let pictures = 0;
+  let filmParts = 0;
   let isTruncated = false;
   for (let from: string | null | undefined; from !== null;) {
     const query: { from?: string } = from === undefined ? {} : { from };
@@ -64,11 +64,11 @@ async function readSteps(
       query,
     });
     steps.push(...page.steps);
-    pictures += page.film.length;
+    filmParts += page.film.length + page.film_videos.length;
     isTruncated = page.truncated;
     from = page.next_cursor;
   }
-  return { steps: steps.toSorted((one, other) => one.step - other.step), pictures, isTruncated };
+  return { steps: steps.toSorted((one, other) => one.step - other.step), filmParts, isTruncated };
 }
 
 function printSteps(steps: readonly RunStep[], beganAt: number): void {

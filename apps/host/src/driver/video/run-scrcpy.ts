@@ -7,8 +7,13 @@ import { keepFile } from '../shell/kept-file.ts';
 import { closeQuietly, type PhoneShell, type RunningCommand } from '../shell/phone-shell.ts';
 import type { ScrcpyProtocol, ScrcpyServer } from './scrcpy-file.ts';
 
-/** What a viewer's window shows, and a link by radio carries for several phones. */
-const videoForm = { shortSide: 720, framesPerSecond: 30, bitsPerSecond: 2_000_000, keySeconds: 2 } as const;
+/** What a viewer's window shows, and a link by radio carries for several phones; and what a film can have for as long as a run takes. */
+const videoForms = {
+  live: { shortSide: 720, framesPerSecond: 30, bitsPerSecond: 2_000_000 },
+  film: { shortSide: 540, framesPerSecond: 15, bitsPerSecond: 1_000_000 },
+} as const;
+export type VideoUse = keyof typeof videoForms;
+const keySeconds = 2;
 const connectMs = 10_000;
 const retryMs = 50;
 
@@ -16,8 +21,10 @@ const retryMs = 50;
 export interface VideoPacket {
   readonly isKey: boolean;
   readonly data: Buffer;
-  /** Of the picture. */
-  readonly isLandscape: boolean;
+  /** Epoch milliseconds, when the screen showed it. */
+  readonly takenAt: number;
+  readonly width: number;
+  readonly height: number;
   /** As WebCodecs names it. */
   readonly codec: string;
 }
@@ -27,12 +34,14 @@ interface Options {
   readonly server: ScrcpyServer;
   /** Of the phone's screen, either way round. */
   readonly screen: { readonly width: number; readonly height: number };
+  readonly use: VideoUse;
   readonly onPacket: (packet: VideoPacket) => void;
 }
 
 /** Encodes the screen on the phone until the signal aborts. Rejects with why it has ended. */
 export async function runScrcpy(options: Options, signal: AbortSignal): Promise<void> {
   const { shell, server, screen } = options;
+  const form = videoForms[options.use];
   const jar = { ...server, prefix: 'phalanx-scrcpy-', suffix: '.jar' };
   const path = await keepFile(shell, jar, signal);
   if (path === undefined) throw new Error('the phone did not keep the scrcpy server');
@@ -40,10 +49,10 @@ export async function runScrcpy(options: Options, signal: AbortSignal): Promise<
   const scrcpy = new server.Options({
     scid,
     ...{ audio: false, control: false, tunnelForward: true, cleanup: false, powerOn: false },
-    ...{ sendDeviceMeta: false, videoCodec: 'h264', videoBitRate: videoForm.bitsPerSecond },
-    videoCodecOptions: `i-frame-interval=${videoForm.keySeconds}`,
-    maxFps: videoForm.framesPerSecond,
-    maxSize: longestSide(screen),
+    ...{ sendDeviceMeta: false, videoCodec: 'h264', videoBitRate: form.bitsPerSecond },
+    videoCodecOptions: `i-frame-interval=${keySeconds}`,
+    maxFps: form.framesPerSecond,
+    maxSize: longestSide(screen, form.shortSide),
   });
   const start = `CLASSPATH=${path} exec app_process / com.genymobile.scrcpy.Server`;
   const running = await shell.start([start, server.version, ...scrcpy.serialize()].join(' '), signal);
@@ -60,9 +69,9 @@ export async function runScrcpy(options: Options, signal: AbortSignal): Promise<
   }
 }
 
-function longestSide({ width, height }: Options['screen']): number {
+function longestSide({ width, height }: Options['screen'], shortSide: number): number {
   const [short, long] = [Math.min(width, height), Math.max(width, height)];
-  return short <= videoForm.shortSide ? long : Math.round((long * videoForm.shortSide) / short);
+  return short <= shortSide ? long : Math.round((long * shortSide) / short);
 }
 
 interface Reading extends Options {
@@ -85,6 +94,7 @@ async function readVideo(
     await untilAborted(over, async () => whole.readExactly(1));
     const { stream } = await untilAborted(over, async () => scrcpy.parseVideoStreamMetadata(whole.release()));
     const reader = stream.pipeThrough(scrcpy.createMediaStreamTransformer()).getReader();
+    const timeOf = phoneTimes();
     let parameters: (ReturnType<typeof describe> & { data: Buffer }) | undefined;
     for (;;) {
       const { done, value } = await untilAborted(over, () => reader.read());
@@ -94,7 +104,8 @@ async function readVideo(
       else if (parameters !== undefined) {
         const { data: before, ...described } = parameters;
         const isKey = value.keyframe === true;
-        onPacket({ ...described, isKey, data: isKey ? Buffer.concat([before, data]) : data });
+        const takenAt = timeOf(value.pts);
+        onPacket({ ...described, isKey, takenAt, data: isKey ? Buffer.concat([before, data]) : data });
       }
     }
   } finally {
@@ -121,12 +132,22 @@ async function connect(
   }
 }
 
+/** The phone counts microseconds from a moment that it does not tell. The packet that came quickest was sent when it arrived. */
+function phoneTimes(): (pts: bigint | undefined) => number {
+  let zeroAt = Infinity;
+  return (pts) => {
+    const ms = Number(pts ?? 0n) / 1000;
+    zeroAt = Math.min(zeroAt, Date.now() - ms);
+    return zeroAt + ms;
+  };
+}
+
 /** What the sequence parameters say. */
-function describe(data: Buffer): Pick<VideoPacket, 'isLandscape' | 'codec'> {
+function describe(data: Buffer): Omit<VideoPacket, 'isKey' | 'data' | 'takenAt'> {
   const { croppedWidth, croppedHeight, ...parameters } = h264ParseConfiguration(data);
   const bytes = [parameters.profileIndex, parameters.constraintSet, parameters.levelIndex];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join('');
-  return { isLandscape: croppedWidth > croppedHeight, codec: `avc1.${hex}` };
+  return { width: croppedWidth, height: croppedHeight, codec: `avc1.${hex}` };
 }
 
 const lastLine = (printed: string): string | undefined =>

@@ -3,7 +3,7 @@ import { maxVideoBytes, type VideoPlace } from '@phalanx/protocol';
 
 import type { HeldMasks } from '../masks/held-masks.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { runScrcpy, type VideoPacket } from './run-scrcpy.ts';
+import { runScrcpy, type VideoPacket, type VideoUse } from './run-scrcpy.ts';
 import type { ScrcpyServer } from './scrcpy-file.ts';
 
 /** The encoder costs the phone power. */
@@ -40,6 +40,7 @@ interface Options {
 /** One life of the encoder: its last key packet, and all that came after it. */
 interface Running {
   readonly id: string;
+  readonly use: VideoUse;
   /** Of the masks at its start: a packet that came when it is another one may show what was to be hidden. */
   readonly heldOnce: number;
   readonly stop: AbortController;
@@ -55,8 +56,10 @@ export class ScreenVideo {
   readonly #options: Options;
   #running: Running | undefined;
   #failure = { reason: '', until: -Infinity };
-  #news = Promise.withResolvers<void>();
+  readonly #waiting = new Set<() => void>();
   #idle: NodeJS.Timeout | undefined;
+  /** Until then the encoder makes what a viewer wants, and films have the same. */
+  #liveUntil = -Infinity;
   #isClosed = false;
 
   constructor(options: Options) {
@@ -64,8 +67,13 @@ export class ScreenVideo {
   }
 
   /** What comes after that place, or from the last key packet on; an empty list after a quarter of a second without. */
-  async next(after: VideoPlace | null, signal: AbortSignal): Promise<VideoPackets | NoVideo> {
+  async next(
+    after: VideoPlace | null,
+    signal: AbortSignal,
+    use: VideoUse = 'live',
+  ): Promise<VideoPackets | NoVideo> {
     const beganAt = performance.now();
+    if (use === 'live') this.#liveUntil = beganAt + idleMs;
     for (;;) {
       const running = this.#start();
       if ('reason' in running) return running;
@@ -95,18 +103,21 @@ export class ScreenVideo {
       return { reason: masked };
     }
     if ('reason' in server) return server;
-    if (this.#running !== undefined && this.#isClean(this.#running)) return this.#running;
+    const use = performance.now() < this.#liveUntil ? 'live' : 'film';
+    const running = this.#running;
+    if (running?.use === use && this.#isClean(running)) return running;
     this.#stop();
     const { reason, until } = this.#failure;
-    return performance.now() < until ? { reason } : this.#begin(server);
+    return performance.now() < until ? { reason } : this.#begin(server, use);
   }
 
-  #begin(server: ScrcpyServer): Running | NoVideo {
+  #begin(server: ScrcpyServer, use: VideoUse): Running | NoVideo {
     const { shell, masks } = this.#options;
     const screen = this.#options.screen();
     if (screen === undefined) return { reason: 'the size of the screen is not known yet' };
     const running: Running = {
       id: randomUUID(),
+      use,
       heldOnce: masks.heldOnce,
       stop: new AbortController(),
       startedAt: performance.now(),
@@ -114,7 +125,7 @@ export class ScreenVideo {
     };
     this.#running = running;
     const onPacket = (packet: VideoPacket): void => this.#take(running, packet);
-    runScrcpy({ shell, server, screen, onPacket }, running.stop.signal).catch((error: unknown) =>
+    runScrcpy({ shell, server, screen, use, onPacket }, running.stop.signal).catch((error: unknown) =>
       this.#fail(running, error instanceof Error ? error.message : String(error)),
     );
     return running;
@@ -152,22 +163,26 @@ export class ScreenVideo {
   }
 
   #tell(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
+    for (const goOn of this.#waiting) goOn();
   }
 
   #untilNews(waitMs: number, signal: AbortSignal): Promise<void> {
-    const waited = Promise.withResolvers<void>();
-    const end = (): void => waited.resolve();
-    const timer = setTimeout(end, waitMs);
-    signal.addEventListener('abort', end, { once: true });
-    void this.#news.promise.then(end);
-    return waited.promise.finally(() => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const goOn = (): void => resolve();
+    const timer = setTimeout(goOn, waitMs);
+    signal.addEventListener('abort', goOn, { once: true });
+    this.#waiting.add(goOn);
+    return promise.finally(() => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+      signal.removeEventListener('abort', goOn);
+      this.#waiting.delete(goOn);
     });
   }
 }
+
+/** Whether one decoder shows both. */
+export const isOfSameForm = (one: VideoPacket, other: VideoPacket): boolean =>
+  one.width === other.width && one.height === other.height && one.codec === other.codec;
 
 /** As many as fit into one answer. */
 function packetsAfter({ id, group, first }: Running, after: VideoPlace | null): VideoPackets {
@@ -177,8 +192,7 @@ function packetsAfter({ id, group, first }: Running, after: VideoPlace | null): 
   let bytes = 0;
   for (const packet of group.slice(skipped)) {
     bytes += packet.data.length;
-    const isOther = packet.isLandscape !== packets[0]?.isLandscape || packet.codec !== packets[0].codec;
-    if (packets.length > 0 && (bytes > maxVideoBytes || isOther)) break;
+    if (packets[0] !== undefined && (bytes > maxVideoBytes || !isOfSameForm(packet, packets[0]))) break;
     packets.push(packet);
   }
   return { first: { stream: id, number: first + skipped }, packets };

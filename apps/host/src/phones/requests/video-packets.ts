@@ -22,7 +22,9 @@ export async function nextVideoPackets(
   const head: HostVideo = {
     first,
     captured_at: clock.toService(Date.now()),
-    ...(last?.isLandscape === true ? { width: long, height: short } : { width: short, height: long }),
+    ...(last !== undefined && last.width > last.height
+      ? { width: long, height: short }
+      : { width: short, height: long }),
     codec: last?.codec ?? '',
     packets: packets.map(({ isKey, data }) => ({ is_key: isKey, size_bytes: data.length })),
   };

@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs';
-import type { FilmPictureAbout } from '@phalanx/protocol';
+import type { FilmPartAbout } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
@@ -12,7 +12,7 @@ import { RunFileSpool, type SpooledFile } from './run-file-spool.ts';
 
 /** All files that wait on disk for the server. */
 const maxSpooledBytes = 2_000_000_000;
-/** Beyond so many of them, films get no further pictures: what code attaches must not be lost. */
+/** Beyond so many of them, films get no further parts: what code attaches must not be lost. */
 const filmShare = 0.5;
 /** An upload that is slower is given up, and tried again. */
 const leastBytesPerMs = 50;
@@ -62,13 +62,13 @@ export class RunFileSender {
   }
 
   /** Resolves with false when too much waits for the server. */
-  async keepPicture(runId: string, about: FilmPictureAbout, jpeg: Buffer): Promise<boolean> {
-    if (this.#spool.usedBytes + jpeg.byteLength > filmShare * maxSpooledBytes) return false;
-    this.#add(await this.#spool.putPicture(runId, about, jpeg));
+  async keepFilmPart(runId: string, about: FilmPartAbout, content: Buffer): Promise<boolean> {
+    if (this.#spool.usedBytes + content.byteLength > filmShare * maxSpooledBytes) return false;
+    this.#add(await this.#spool.putFilmPart(runId, about, content));
     return true;
   }
 
-  /** Resolves when the server was offered all files and pictures of the run, so that whoever sees the end of the run sees them. */
+  /** Resolves when the server was offered all files of the run and its film, so that whoever sees the end of the run sees them. */
   async whenOffered(runId: string): Promise<void> {
     await this.#waiting.get(runId)?.tried.promise;
   }
@@ -125,15 +125,15 @@ function placeOf({
   file_id,
   name,
   content_type,
-  picture,
+  film,
 }: SpooledFile): Pick<Upload, 'path' | 'contentType' | 'isForRoom'> {
   const path = `/api/v2/hosts/runs/${run_id}`;
-  if (picture === undefined) {
+  if (film === undefined) {
     const query = new URLSearchParams({ name, content_type }).toString();
     return { path: `${path}/files/${file_id}?${query}`, contentType: 'application/octet-stream' };
   }
-  const about = Object.entries(picture).map(([key, value]): [string, string] => [key, String(value)]);
+  const about = Object.entries(film).map(([key, value]): [string, string] => [key, String(value)]);
   const query = new URLSearchParams(about).toString();
-  // Pictures that wait for room would soon fill the disk.
+  // Films that wait for room would soon fill the disk.
   return { path: `${path}/film/${file_id}?${query}`, contentType: content_type, isForRoom: true };
 }

@@ -10,7 +10,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ContentType, FilmPictureAbout, RunFileName, Uuid } from '@phalanx/protocol';
+import { ContentType, FilmPartAbout, RunFileName, Uuid } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
@@ -24,8 +24,8 @@ export const SpooledFile = Type.Object({
   name: RunFileName,
   content_type: ContentType,
   size_bytes: Type.Integer({ minimum: 0 }),
-  /** Of a picture of the run's film. */
-  picture: Type.Optional(FilmPictureAbout),
+  /** Of a picture or a video of the run's film. */
+  film: Type.Optional(FilmPartAbout),
 });
 export type SpooledFile = Static<typeof SpooledFile>;
 
@@ -93,13 +93,14 @@ export class RunFileSpool {
     };
   }
 
-  /** Keeps a picture of a film, which outlives the host, but not a loss of power: there is one every second. */
-  async putPicture(runId: string, picture: FilmPictureAbout, jpeg: Buffer): Promise<SpooledFile> {
+  /** Keeps a part of a film, which outlives the host, but not a loss of power: there is one every second. */
+  async putFilmPart(runId: string, film: FilmPartAbout, content: Buffer): Promise<SpooledFile> {
     const file_id = uuidv7();
-    const about = { name: `${picture.number}.jpg`, content_type: 'image/jpeg', size_bytes: jpeg.byteLength };
-    const file = { file_id, run_id: runId, ...about, picture };
+    const [end, content_type] = film.ended_at === undefined ? ['jpg', 'image/jpeg'] : ['mp4', 'video/mp4'];
+    const about = { name: `${film.number}.${end}`, content_type, size_bytes: content.byteLength };
+    const file = { file_id, run_id: runId, ...about, film };
     const index = join(this.#dir, file_id + indexEnd);
-    await writeFile(this.contentPath(file_id), jpeg, { mode: 0o600 });
+    await writeFile(this.contentPath(file_id), content, { mode: 0o600 });
     await writeFile(`${index}.tmp`, JSON.stringify(file), { mode: 0o600 });
     await rename(`${index}.tmp`, index);
     this.#add(file);
@@ -133,7 +134,7 @@ export class RunFileSpool {
     try {
       const file: unknown = JSON.parse(await readFile(join(this.#dir, name), 'utf8'));
       if (!validator.Check(file) || file.file_id + indexEnd !== name) return undefined;
-      // After a loss of power a picture may be there in part.
+      // After a loss of power a part of a film may be there in part.
       if ((await stat(this.contentPath(file.file_id))).size === file.size_bytes) return file;
     } catch {
       // A damaged disk: what it was can't be told.

@@ -70,19 +70,23 @@ export interface RunFileTable {
   created_at: EpochMs;
 }
 
-/** A picture of the film of a run. */
-export interface FilmPictureTable {
+/** A picture or a video of the film of a run. */
+export interface FilmPartTable {
   run_id: string;
   /** Its place in the film, from 1. */
   number: number;
   /** Names its blob. */
-  picture_id: string;
+  part_id: string;
   /** Whose host has uploaded it. */
   user_id: string;
   taken_at: EpochMs;
+  /** Null: it is a picture. */
+  ended_at: EpochMs | null;
   width: number;
   height: number;
   size_bytes: number;
+  /** Why it is a picture. */
+  no_video: string | null;
 }
 
 /** How many runs ended so on a day, and how long they took together. Triggers count them. */

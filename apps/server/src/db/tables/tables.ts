@@ -62,7 +62,7 @@ export interface Database {
   launch_code: { launch: string; code: Json };
   run_result: { run_id: string; json: Json };
   run_file: runs.RunFileTable;
-  film_picture: runs.FilmPictureTable;
+  film_part: runs.FilmPartTable;
   run_stat: runs.RunStatTable;
   kept_chunk: runs.KeptChunkTable;
   /** Runs that are gone, whose kept chunks are to be deleted. */

@@ -1,11 +1,4 @@
-import {
-  type LogLevel,
-  logLevels,
-  logPageSize,
-  runRoutes,
-  traceRoutes,
-  type FilmPicture,
-} from '@phalanx/protocol';
+import { type LogLevel, logLevels, logPageSize, runRoutes, traceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { FilmReader } from '../../film/film-reader.ts';
@@ -57,8 +50,9 @@ export function addRunLogRoutes(
     const run = await getRun(principal, params.id);
     const page = { from, levels: null, search: '', limit: query.limit ?? defaultSteps };
     const steps = await turns.run(principal.userId, () => readTrace({ store, kept: kept.trace }, run, page));
-    const pictures = JSON.stringify(await filmOfSteps(film, run.runId, steps));
-    return reply.type('application/json; charset=utf-8').send(`${steps.slice(0, -1)},"film":${pictures}}`);
+    const { pictures, videos } = await filmOfSteps(film, run.runId, steps);
+    const shown = JSON.stringify({ film: pictures, film_videos: videos });
+    return reply.type('application/json; charset=utf-8').send(`${steps.slice(0, -1)},${shown.slice(1)}`);
   });
 }
 
@@ -68,15 +62,15 @@ function levelsOf(text: string | undefined): readonly LogLevel[] | null {
   return logLevels.filter((level) => wanted.includes(level));
 }
 
-const mostPictures = 1000;
+const mostParts = 1000;
 
-/** The pictures from the beginning of the first step of a reply to the end of the last. */
-async function filmOfSteps(film: FilmReader, runId: string, reply: string): Promise<FilmPicture[]> {
+/** What the film has from the beginning of the first step of a reply to the end of the last. */
+async function filmOfSteps(film: FilmReader, runId: string, reply: string): ReturnType<FilmReader['filmOf']> {
   const from = numberAt(reply, reply.indexOf(timestampKey), timestampKey);
   const last = numberAt(reply, reply.lastIndexOf(timestampKey), timestampKey);
   const duration = numberAt(reply, reply.lastIndexOf(durationKey), durationKey);
-  if (from === undefined || last === undefined) return [];
-  return film.picturesOf(runId, { from, to: last + (duration ?? 0), limit: mostPictures });
+  if (from === undefined || last === undefined) return { pictures: [], videos: [] };
+  return film.filmOf(runId, { from, to: last + (duration ?? 0), limit: mostParts });
 }
 
 /** Within a text of a step its quotes are escaped, so it is found nowhere else. */

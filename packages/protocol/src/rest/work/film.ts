@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { FilmPicture, FilmPictureAbout } from '../../runs/film.ts';
+import { FilmPartAbout, FilmPicture, FilmVideo } from '../../runs/film.ts';
 import { Id, Uuid } from '../../ids.ts';
 import { maxCaptureBytes } from '../../runs/records.ts';
 import { success, type RouteContract } from '../contract.ts';
@@ -10,7 +10,7 @@ import { pageOf } from '../page.ts';
 export const film = Type.Optional(
   Type.Boolean({
     description:
-      'Whether a film is made of each run: one or two small pictures of its screen a second, black where masks are. `GET /api/v2/runs/:id/film` has it',
+      'Whether a film is made of each run: a video of its screen; where the host or the phone makes none, or something is masked, one or two small pictures a second, black where masks are. `GET /api/v2/runs/:id/film` has it',
   }),
 );
 
@@ -21,9 +21,9 @@ export const filmRoutes = {
     path: '/api/v2/runs/:id/film',
     operationId: 'runFilm',
     tag: 'Runs',
-    summary: 'List the pictures of the film of a run, oldest first',
+    summary: 'List the pictures and videos of the film of a run, oldest first',
     description:
-      'For runs that were launched with `film`, also while they go on. A screen that does not change is one picture: each stands until the next. Whoever may read the log of the run may see its film, which is kept as long as the run.',
+      'For runs that were launched with `film`, also while they go on. A screen that does not change is one picture: each stands until the next, or until a video begins. A video is a part of some ten seconds: the next one follows at once unless the screen was turned, something was masked or the phone was away. `no_video` of a picture says why it is none. Whoever may read the log of the run may see its film, which is kept as long as the run.',
     scope: 'read',
     params: Type.Object({ id: Id }),
     query: Type.Object({
@@ -32,32 +32,33 @@ export const filmRoutes = {
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 1000 })),
     }),
-    responses: { 200: pageOf({ pictures: Type.Array(FilmPicture) }) },
+    responses: { 200: pageOf({ pictures: Type.Array(FilmPicture), videos: Type.Array(FilmVideo) }) },
     errors: ['run_not_found'],
   },
   read: {
     method: 'GET',
     path: '/api/v2/runs/:id/film/:number',
-    operationId: 'readFilmPicture',
+    operationId: 'readFilmPart',
     tag: 'Runs',
-    summary: 'Read a picture of the film of a run, a JPEG file',
+    summary: 'Read a picture or a video of the film of a run: a JPEG file, or an MP4 file with H.264',
     scope: 'read',
     params: Type.Object({ id: Id, number: Type.String({ pattern: '^[1-9][0-9]{0,3}$' }) }),
-    responses: { 200: ['image/jpeg'], 206: ['image/jpeg'] },
-    errors: ['run_not_found', 'film_picture_not_found', 'range_not_satisfiable', 'bucket_unavailable'],
+    responses: { 200: ['image/jpeg', 'video/mp4'], 206: ['image/jpeg', 'video/mp4'] },
+    errors: ['run_not_found', 'film_part_not_found', 'range_not_satisfiable', 'bucket_unavailable'],
   },
   put: {
     method: 'PUT',
-    path: '/api/v2/hosts/runs/:run_id/film/:picture_id',
-    operationId: 'putFilmPicture',
+    path: '/api/v2/hosts/runs/:run_id/film/:part_id',
+    operationId: 'putFilmPart',
     tag: 'Hosts',
-    summary: 'Upload a picture of the film of a run of the host',
-    description: 'A number that the film has is a success, and its body is not read.',
+    summary: 'Upload a picture or a video of the film of a run of the host',
+    description:
+      'A video says until when it shows the screen. A number that the film has is a success, and its body is not read.',
     scope: 'host',
     audit: null,
-    params: Type.Object({ run_id: Uuid, picture_id: Uuid }),
-    query: FilmPictureAbout,
-    bodyTypes: ['image/jpeg'],
+    params: Type.Object({ run_id: Uuid, part_id: Uuid }),
+    query: FilmPartAbout,
+    bodyTypes: ['image/jpeg', 'video/mp4'],
     bodyLimitBytes: maxCaptureBytes,
     responses: { 200: Type.Object({ success }) },
     errors: ['run_not_found', 'wrong_capture_type', 'storage_full', 'capture_bytes_exceeded'],

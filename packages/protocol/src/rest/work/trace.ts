@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { FilmPicture } from '../../runs/film.ts';
+import { FilmPicture, FilmVideo } from '../../runs/film.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { stepPageSize, WireStep } from '../../runs/steps.ts';
 import { success, type RouteContract } from '../contract.ts';
@@ -47,8 +47,9 @@ export const traceRoutes = {
         truncated: Type.Boolean({ description: 'Whether steps in the middle were left out' }),
         film: Type.Array(FilmPicture, {
           description:
-            'Of a run that was launched with `film`: the pictures from the beginning of the first of these steps to the end of the last, at most 1,000; `GET /api/v2/runs/:id/film` has all',
+            'Of a run that was launched with `film`: the pictures from the beginning of the first of these steps to the end of the last. With the videos at most 1,000; `GET /api/v2/runs/:id/film` has all',
         }),
+        film_videos: Type.Array(FilmVideo, { description: 'The same: videos of a part of this time' }),
       }),
     },
     errors: ['run_not_found', 'too_many_waiting', 'too_busy'],

@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type FilmPicture, filmRoutes } from '@phalanx/protocol';
+import { type FilmPicture, filmRoutes, type FilmVideo } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import type { ApiClient, Reply } from '../../../api-client.ts';
@@ -22,11 +22,11 @@ interface Flags extends ConnectionFlags {
 export function addRunFilmCommand(runs: Command): void {
   const command = runs
     .command('film')
-    .description('list the pictures of the film of a run, or download them')
+    .description('list the pictures and videos of the film of a run, or download them')
     .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
     .option('--download <folder>', 'write all of them into this folder, which is made if it is missing')
     .option('--force', 'replace files of these names')
-    .option('--json', "print the API's pictures, one a line")
+    .option('--json', "print the API's pictures and videos, one a line")
     .addHelpText(
       'after',
       `
@@ -39,34 +39,41 @@ Examples:
     .action(async (text: string, flags: Flags) => {
       const { api } = await connect(flags);
       const runId = await getRunId(api, text);
-      const pictures = await readFilm(api, runId);
-      if (flags.download !== undefined) await download(api, runId, { ...flags, pictures });
-      if (flags.json) for (const picture of pictures) console.log(JSON.stringify(picture));
-      else if (flags.download === undefined) printPictures(pictures);
+      const parts = await readFilm(api, runId);
+      if (flags.download !== undefined) await download(api, runId, { ...flags, parts });
+      if (flags.json) for (const part of parts) console.log(JSON.stringify(part));
+      else if (flags.download === undefined) printParts(parts);
     });
   addConnectionOptions(command);
 }
 
-async function readFilm(api: ApiClient, runId: string): Promise<FilmPicture[]> {
-  const pictures: FilmPicture[] = [];
+type Part = FilmPicture | FilmVideo;
+
+const isVideo = (part: Part): part is FilmVideo => 'ended_at' in part;
+
+async function readFilm(api: ApiClient, runId: string): Promise<Part[]> {
+  const parts: Part[] = [];
   for (let cursor: string | null = '0'; cursor !== null;) {
     const page: Reply<typeof filmRoutes.list> = await api.call(filmRoutes.list, {
       params: { id: runId },
       query: { cursor },
     });
-    pictures.push(...page.pictures);
+    parts.push(...page.pictures, ...page.videos);
     cursor = page.next_cursor;
   }
-  return pictures;
+  return parts.toSorted((one, other) => one.number - other.number);
 }
 
-function printPictures(pictures: readonly FilmPicture[]): void {
-  const beganAt = pictures[0]?.taken_at ?? 0;
-  const rows = pictures.map(({ number, taken_at, width, height, size_bytes }) => ({
-    number: String(number),
-    at: `${((taken_at - beganAt) / 1000).toFixed(1)} s`,
-    size: `${width} x ${height}`,
-    bytes: String(size_bytes),
+const beginOf = (part: Part): number => (isVideo(part) ? part.began_at : part.taken_at);
+
+function printParts(parts: readonly Part[]): void {
+  const beganAt = Math.min(...parts.map(beginOf));
+  const rows = parts.map((part) => ({
+    number: String(part.number),
+    at: `${((beginOf(part) - beganAt) / 1000).toFixed(1)} s`,
+    video: isVideo(part) ? `${((part.ended_at - part.began_at) / 1000).toFixed(1)} s` : '',
+    size: `${part.width} x ${part.height}`,
+    bytes: String(part.size_bytes),
   }));
   printTable(
     { flexible: 'size', rows },
@@ -75,17 +82,18 @@ function printPictures(pictures: readonly FilmPicture[]): void {
 }
 
 interface Wanted extends Flags {
-  pictures: readonly FilmPicture[];
+  parts: readonly Part[];
 }
 
-/** `0001.jpg` and so on: in the order of their names they are the film. */
+/** `0001.jpg`, `0002.mp4` and so on: in the order of their names they are the film. */
 async function download(api: ApiClient, runId: string, wanted: Wanted): Promise<void> {
-  const { pictures, download: folder = '.', force, json } = wanted;
+  const { parts, download: folder = '.', force, json } = wanted;
   makeNamedFolder(folder);
-  for (const { number } of pictures) {
-    const target = path.join(folder, `${String(number).padStart(4, '0')}.jpg`);
+  for (const part of parts) {
+    const number = String(part.number);
+    const target = path.join(folder, `${number.padStart(4, '0')}.${isVideo(part) ? 'mp4' : 'jpg'}`);
     if (!force && existsSync(target)) throw usageError(`${target} is there already: --force replaces it.`);
-    const body = await api.stream(filmRoutes.read, { params: { id: runId, number: String(number) } });
+    const body = await api.stream(filmRoutes.read, { params: { id: runId, number } });
     await pipeline(body, createWriteStream(target));
     if (!json) console.log(printableLine(target));
   }

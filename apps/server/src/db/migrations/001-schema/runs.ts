@@ -55,10 +55,11 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       size_bytes bigint not null, sha256 ${text} not null, created_at bigint not null,
       primary key (run_id, name_key))`,
     // `user_id`: of the host that has uploaded it.
-    `create table film_picture (
+    // Of a video alone: `ended_at`.
+    `create table film_part (
       run_id ${text} not null references run (id) on delete cascade, number bigint not null,
-      picture_id ${text} not null, user_id ${text} not null, taken_at bigint not null,
-      width bigint not null, height bigint not null, size_bytes bigint not null,
+      part_id ${text} not null, user_id ${text} not null, taken_at bigint not null, ended_at bigint,
+      width bigint not null, height bigint not null, size_bytes bigint not null, no_video ${text},
       primary key (run_id, number))`,
     `create table run_stat (
       day bigint not null, user_id ${text} not null, automation_id ${text} not null, device_id ${text} not null,
@@ -67,7 +68,7 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       primary key (day, user_id, automation_id, device_id, outcome, reason))`,
     'create index run_stat_device on run_stat (day, device_id)',
   ]);
-  for (const table of ['run_file', 'film_picture'])
+  for (const table of ['run_file', 'film_part'])
     await createTrigger(db, {
       name: `${table}s_end`,
       on: `after delete on ${table}`,

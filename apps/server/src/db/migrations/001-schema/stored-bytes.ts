@@ -4,7 +4,7 @@ import { createTrigger } from '../../triggers.ts';
 import { execute } from './column-types.ts';
 
 interface Counted {
-  table: 'record' | 'run_file' | 'film_picture' | 'project' | 'kept_log';
+  table: 'record' | 'run_file' | 'film_part' | 'project' | 'kept_log';
   column: string;
   user: string;
   kind: 'captures' | 'projects' | 'logs';
@@ -13,7 +13,7 @@ interface Counted {
 const counted: readonly Counted[] = [
   { table: 'record', column: 'capture_bytes', user: 'user_id', kind: 'captures' },
   { table: 'run_file', column: 'size_bytes', user: 'user_id', kind: 'captures' },
-  { table: 'film_picture', column: 'size_bytes', user: 'user_id', kind: 'captures' },
+  { table: 'film_part', column: 'size_bytes', user: 'user_id', kind: 'captures' },
   { table: 'project', column: 'size_bytes', user: 'owner_id', kind: 'projects' },
   { table: 'kept_log', column: 'bytes', user: 'user_id', kind: 'logs' },
 ];

@@ -1,0 +1,158 @@
+/** The film of a run on a phone that encodes its screen as H.264. */
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { ScreenMask } from '@phalanx/protocol';
+import { makeScrcpyServer } from '@phalanx/simulated-phone';
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
+import { expect, it } from 'vitest';
+
+import { launchOf } from '../testing/launch-of.ts';
+import { serial, useTestHost } from '../testing/test-host.ts';
+import { until } from '../testing/until.ts';
+import { untilEmpty } from '../testing/until-folder.ts';
+
+const host = useTestHost();
+type Part = ReturnType<typeof host.service.records.filmOf>[number];
+const masks: ScreenMask[] = [{ area: { left: 0, top: 0, right: 1, bottom: 0.1 } }];
+
+async function openWithScrcpy(settings: Record<string, string> = {}): Promise<void> {
+  const file = join(host.dataDir, 'scrcpy-server');
+  await writeFile(file, makeScrcpyServer('3.3.3'));
+  await host.stop();
+  await host.reopen({ PHALANX_SCRCPY_SERVER: file, ...settings });
+}
+
+/** The screen changes every few seconds, and rests for pictures. */
+const moving = `for (;;) {
+  await agent.actions.launchApp('dev.phalanx.sample.form');
+  await agent.actions.sleep(2500);
+  await agent.actions.home();
+  await agent.actions.sleep(2500);
+}`;
+
+function launch(code: string, film?: true): string {
+  const runId = randomUUID();
+  host.service.send({
+    ...launchOf(code, [{ run_id: runId, device_id: 'device-1', serial }]),
+    ...(film === true && { film }),
+  });
+  return runId;
+}
+
+async function end(runId: string): Promise<void> {
+  host.service.send({ type: 'stop', run_ids: [runId] });
+  await host.service.untilEnded(runId);
+}
+
+const filmOf = (runId: string): Part[] => host.service.records.filmOf(runId);
+const isVideo = ({ endedAt }: Part): boolean => endedAt !== undefined;
+const videosOf = (runId: string): Part[] => filmOf(runId).filter(isVideo);
+
+const untilEncoding = (): Promise<number> =>
+  until(
+    'an encoder',
+    () => host.phone.encoderCount,
+    (count) => count === 1,
+  );
+
+interface Played {
+  readonly isKeyFirst: boolean;
+  readonly frames: number;
+  readonly seconds: number;
+  readonly codec: string | null;
+  readonly size: { width: number; height: number };
+}
+
+/** What another program finds in the file. */
+async function play({ body }: Part): Promise<Played> {
+  const input = new Input({ source: new BufferSource(new Uint8Array(body)), formats: ALL_FORMATS });
+  const track = await input.getPrimaryVideoTrack();
+  if (track === null) throw new Error('no video');
+  const first = await new EncodedPacketSink(track).getFirstPacket({ verifyKeyPackets: true });
+  const { packetCount } = await track.computePacketStats();
+  return {
+    isKeyFirst: first?.type === 'key' && first.timestamp === 0,
+    frames: packetCount,
+    seconds: await track.computeDuration(),
+    codec: await track.getCodecParameterString(),
+    size: { width: track.codedWidth, height: track.codedHeight },
+  };
+}
+
+it('is a video from its first line on, and ends with a picture of the last screen', async () => {
+  await openWithScrcpy();
+  const runId = launch(moving, true);
+  // It can be seen while the run goes on.
+  await host.service.until(() => videosOf(runId).length > 0);
+  await end(runId);
+  const film = filmOf(runId);
+  expect(film.map(({ number }) => number)).toEqual(film.map((_, index) => index + 1));
+  let frames = 0;
+  for (const part of film.filter(isVideo)) {
+    const { takenAt, endedAt = 0, width, height, body } = part;
+    expect(part.contentType).toBe('video/mp4');
+    expect(body.toString('latin1').match(/moof/g)?.length).toBeGreaterThan(0);
+    const played = await play(part);
+    expect(played).toMatchObject({ isKeyFirst: true, codec: 'avc1.42c032', size: { width, height } });
+    frames += played.frames;
+    expect(Math.abs(played.seconds - (endedAt - takenAt) / 1000)).toBeLessThan(0.01);
+  }
+  const videos = film.filter(isVideo);
+  expect(frames).toBeGreaterThan(videos.length);
+  // One follows the other at once.
+  for (const [index, { endedAt }] of videos.slice(0, -1).entries())
+    expect(videos[index + 1]?.takenAt).toBe(endedAt);
+  expect(film.at(-1)).toMatchObject({ contentType: 'image/jpeg' });
+  expect(film.at(-1)?.takenAt).toBeGreaterThanOrEqual(videos.at(-1)?.endedAt ?? Infinity);
+  expect(film.find((part) => !isVideo(part))?.noVideo).toBe('H.264 is starting');
+});
+
+it('has masked pictures and no video while something is masked, and video again afterwards', async () => {
+  await openWithScrcpy();
+  const runId = launch(moving, true);
+  await untilEncoding();
+  const maskedFrom = Date.now();
+  const masked = host.launch('await new Promise((resolve) => setTimeout(resolve, 600_000));', serial, masks);
+  const reason = 'a mask is active';
+  await host.service.until(() => filmOf(runId).some(({ noVideo }) => noVideo === reason));
+  const maskedUntil = Date.now();
+  await end(masked);
+  await untilEncoding();
+  await host.service.until(() => videosOf(runId).some(({ takenAt }) => takenAt >= maskedUntil));
+  await end(runId);
+  const inMask = videosOf(runId).filter(
+    ({ takenAt, endedAt = 0 }) => takenAt < maskedUntil && endedAt > maskedFrom + 200,
+  );
+  expect(inMask).toEqual([]);
+});
+
+it('that could not be brought to the server is on disk for the next life of the host', async () => {
+  await openWithScrcpy();
+  host.service.records.answer = () => 500;
+  const runId = launch(moving, true);
+  const names = async (): Promise<string[]> => {
+    const indexes = (await readdir(host.pathOf('files'))).filter((name) => name.endsWith('.json'));
+    const texts = indexes.map((name) => readFile(join(host.pathOf('files'), name), 'utf8'));
+    return (await Promise.all(texts)).filter((text) => text.includes('.mp4'));
+  };
+  await until('a video on disk', names, ({ length }) => length > 0);
+  await host.stop();
+  host.service.records.answer = () => 200;
+  await host.reopen();
+  await untilEmpty(host.pathOf('files'));
+  const [video] = videosOf(runId);
+  expect(video && (await play(video))).toMatchObject({ isKeyFirst: true });
+});
+
+it('has pictures to its end when its video has taken its share, and comes without being asked for where that is set', async () => {
+  await openWithScrcpy({ PHALANX_RUN_FILM: 'always', PHALANX_RUN_FILM_MB: '5' });
+  const runId = launch(moving);
+  const isFull = ({ noVideo }: Part): boolean => noVideo === 'the video of the film has reached its limit';
+  await host.service.until(() => filmOf(runId).filter(isFull).length > 1);
+  await end(runId);
+  const sizes = videosOf(runId).map(({ body }) => body.byteLength);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(4_000_000);
+  expect(sizes.length).toBeGreaterThan(0);
+});
