@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 /** For each project. */
 const common = {
   pool: 'forks',
-  maxWorkers: 2,
+  // More than the processors of a small machine: files wait for phones, pauses and disks half of their time.
+  maxWorkers: 4,
   setupFiles: 'apps/server/src/testing/set-up-file.ts',
   // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.
   testTimeout: 240_000,
@@ -20,10 +21,13 @@ const eachEngine = 'apps/**/*.each-engine.test.ts';
 
 const areEnginesHere = !/postgresql|nats-server|radosgw/.test(process.env['TEST_WITHOUT'] ?? '');
 
+/** Each of their files has several processes of its own. */
+const ofProcesses = { ...common, maxWorkers: 3 };
+
 /** Each request at another one of three servers on PostgreSQL, NATS and S3. */
 const onThreeServers = {
   test: {
-    ...common,
+    ...ofProcesses,
     name: 'engines: three servers',
     include: [eachEngine],
     env: { TEST_DATABASE: 'servers' },
@@ -37,9 +41,9 @@ export default defineConfig({
       {
         test: { ...common, name: 'test', include: [all], exclude: [...engines, world, '**/node_modules/**'] },
       },
-      { test: { ...common, name: 'engines', include: engines } },
+      { test: { ...ofProcesses, name: 'engines', include: engines } },
       ...(areEnginesHere ? [onThreeServers] : []),
-      { test: { ...common, name: 'world', include: [world] } },
+      { test: { ...ofProcesses, name: 'world', include: [world] } },
     ],
   },
 });
