@@ -100,7 +100,7 @@ export const wall: Row = {
       figure: onWall - unseen,
       baseline: read - unseen,
       unit: '%',
-      targets: [],
+      targets: [{ of: 'figure', bound: 'at most', value: 50 }],
       notes: [
         `${(seen.pictures / seconds).toFixed(1)} pictures/s, ${(seen.bytes / seconds / 1000).toFixed(0)} kB/s, ${(seen.bytes / seen.pictures / 1000).toFixed(1)} kB a picture`,
         `with nobody who looks, the changes take ${unseen.toFixed(1)} %`,
