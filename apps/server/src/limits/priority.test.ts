@@ -7,14 +7,20 @@ import { afterEach, expect, test } from 'vitest';
 import { lowerPriority, giveWayByLength } from './priority.ts';
 
 const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
+// A process that is left behind would keep the tests from ending.
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
 });
 
 /** A process and its child. */
 async function startTwo(): Promise<{ parent: ChildProcess; ids: number[] }> {
   const parent = spawn('/bin/sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   started.push(parent);
   const [printed] = (await once(parent.stdout, 'data')) as [Buffer];
