@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
@@ -28,6 +29,9 @@ interface Cluster {
 const run = promisify(execFile);
 const parts = ['run', 'mon', 'osd', 'rgw'];
 const memoryBytes = 1024 ** 3;
+/** A monitor that has just started answers some calls with an error, the more so on a busy machine. */
+const monitorTries = 10;
+const monitorPauseMs = 1000;
 
 /** The programs are not installed: they and their libraries are below `root`. */
 function environmentOf(root: string, folder: string): NodeJS.ProcessEnv {
@@ -110,6 +114,18 @@ export async function startS3(root: string): Promise<S3Engine> {
   const cluster = { folder, env: environmentOf(root, folder), broken: new AbortController() };
   const call = (program: string, ...args: string[]) =>
     run(program, args, { env: cluster.env, cwd: folder, timeout: 90_000, signal: cluster.broken.signal });
+  /** What may be said twice. */
+  const callMonitor = async (...args: string[]): Promise<void> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await call('ceph', ...args);
+        return;
+      } catch (error) {
+        if (tries === monitorTries || cluster.broken.signal.aborted) throw error;
+        await pause(monitorPauseMs);
+      }
+    }
+  };
   const start = (program: string, ...args: string[]) => started.defer(startDaemon(cluster, program, args));
 
   const ofMonitor = ['--addv', 'a', `v1:127.0.0.1:${ports.mon}`, '--fsid', idOf(configuration), '--clobber'];
@@ -118,8 +134,8 @@ export async function startS3(root: string): Promise<S3Engine> {
   start('ceph-mon', '-i', 'a');
   const store = randomUUID();
   await call('ceph-osd', '-i', '0', '--mkfs', '--osd-uuid', store);
-  await call('ceph', 'osd', 'new', store);
-  await call('ceph', 'osd', 'crush', 'add', '0', '1', 'root=default');
+  await callMonitor('osd', 'new', store);
+  await callMonitor('osd', 'crush', 'add', '0', '1', 'root=default');
   start('ceph-osd', '-i', '0');
   const keys = { accessKey: 'TESTS', secretKey: randomBytes(20).toString('hex') };
   const user = ['--uid=tests', '--display-name=tests', `--access-key=${keys.accessKey}`];
