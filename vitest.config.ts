@@ -21,8 +21,8 @@ const eachEngine = 'apps/**/*.each-engine.test.ts';
 
 const areEnginesHere = !/postgresql|nats-server|radosgw/.test(process.env['TEST_WITHOUT'] ?? '');
 
-/** Each of their files has several processes of its own. */
-const ofProcesses = { ...common, maxWorkers: 3 };
+/** Each of their files has several processes of its own, which keep the processors busy. */
+const ofProcesses = { ...common, maxWorkers: 2 };
 
 /** Each request at another one of three servers on PostgreSQL, NATS and S3. */
 const onThreeServers = {
