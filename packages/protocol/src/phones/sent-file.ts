@@ -11,7 +11,8 @@ export const SentFilePart = Type.Object(
   {
     upload_id: Type.String({ ...Uuid, description: "The caller's key of this file" }),
     name: Type.String({
-      pattern: '^(?!\\.{1,2}$)[^/\\u0000-\\u001f\\u007f]{1,200}$',
+      pattern: '^[^/\\u0000-\\u001f\\u007f]*[^./\\u0000-\\u001f\\u007f][^/\\u0000-\\u001f\\u007f]*$',
+      maxLength: 200,
       description: 'Of the file, without a folder; an APK, or a bundle of one, is installed',
       examples: ['notes.pdf'],
     }),
