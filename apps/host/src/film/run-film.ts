@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { VideoPacket } from '../driver/video/run-scrcpy.ts';
-import type { NoVideo, VideoPackets } from '../driver/video/screen-video.ts';
+import { type NoVideo, startingVideo, type VideoPackets } from '../driver/video/screen-video.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
 import { pause } from '../time/time-limit.ts';
 import { VideoStretch } from './video-stretch.ts';
@@ -54,9 +54,12 @@ export class RunFilm {
   #videoBytes = 0;
   #after: VideoPlace | null = null;
   #stretch: VideoStretch | undefined;
+  /** Of the stretch, on the service's clock. */
+  #stretchBeganAt = 0;
   /** When the video was last known to show the screen. */
   #shownAt = 0;
-  #noVideo = '';
+  /** The first picture may be there before the first word of the encoder. */
+  #noVideo = startingVideo;
   #isVideoFull = false;
   #lastHash = '';
   #lastEndMs = -Infinity;
@@ -135,8 +138,8 @@ export class RunFilm {
     const { data, width, height } = await taken.finish();
     const hash = createHash('sha1').update(data).digest('base64url');
     if (hash === this.#lastHash) return;
-    const no_video = this.#noVideo === '' ? {} : { no_video: this.#noVideo.slice(0, maxReasonLength) };
-    const part = { taken_at: this.#timeOf(takenAt), width, height, ...no_video };
+    const no_video = this.#noVideo.slice(0, maxReasonLength);
+    const part = { taken_at: this.#timeOf(takenAt), width, height, no_video };
     if (!(await this.#keep(part, data))) return;
     this.#lastHash = hash;
     this.#pictureBytes += data.byteLength;
@@ -188,14 +191,17 @@ export class RunFilm {
 
   /** Keeps the stretch so far. The next one has begun by then, so that no picture comes in between. */
   async #goOnWith(next: VideoStretch | undefined, endsAt = this.#shownAt): Promise<void> {
-    const stretch = this.#stretch;
+    const [stretch, taken_at] = [this.#stretch, this.#stretchBeganAt];
+    const endedAt = stretch?.endedAt(endsAt) ?? endsAt;
+    const ended_at = this.#timeOf(endedAt);
     this.#stretch = next;
+    // One moment: what is known of the service's clock changes with time.
+    this.#stretchBeganAt = ended_at;
     if (stretch === undefined) return;
     try {
-      const endedAt = stretch.endedAt(endsAt);
       const file = await stretch.file(endedAt);
-      const { takenAt, width, height } = stretch.first;
-      const times = { taken_at: this.#timeOf(takenAt), ended_at: this.#timeOf(endedAt) };
+      const { width, height } = stretch.first;
+      const times = { taken_at, ended_at };
       if (!(await this.#keep({ ...times, width, height }, file))) return;
       this.#videoBytes += file.byteLength;
       // The next picture tells until when the end of the video stands.

@@ -18,6 +18,7 @@ const afterFailureMs = 60_000;
 const maxGroupBytes = 16 * 1024 * 1024;
 
 const masked = 'a mask is active';
+export const startingVideo = 'H.264 is starting';
 
 export interface VideoPackets {
   /** Of the first packet, or of the one that is to come. */
@@ -81,7 +82,7 @@ export class ScreenVideo {
       if (found.packets.length > 0) return found;
       const hasBegun = running.group.length > 0;
       const leftMs = beganAt + (hasBegun ? stillMs : startMs) - performance.now();
-      if (leftMs <= 0) return hasBegun ? found : { reason: 'H.264 is starting' };
+      if (leftMs <= 0) return hasBegun ? found : { reason: startingVideo };
       await this.#untilNews(leftMs, signal);
       signal.throwIfAborted();
     }
