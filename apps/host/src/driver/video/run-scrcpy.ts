@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { BufferedReadableStream } from '@yume-chan/stream-extra';
-import { h264ParseConfiguration } from '@yume-chan/scrcpy';
 
 import { pause, untilAborted } from '../../time/time-limit.ts';
 import { keepFile } from '../shell/kept-file.ts';
@@ -81,7 +80,7 @@ interface Reading extends Options {
 
 async function readVideo(
   scrcpy: ScrcpyProtocol,
-  { shell, running, service, onPacket }: Reading,
+  { shell, server, running, service, onPacket }: Reading,
   signal: AbortSignal,
 ): Promise<void> {
   const socket = await connect(shell, { running, service }, signal);
@@ -100,7 +99,7 @@ async function readVideo(
       const { done, value } = await untilAborted(over, () => reader.read());
       if (done || value === undefined) throw new Error('the stream ended');
       const data = Buffer.from(value.data.buffer, value.data.byteOffset, value.data.byteLength);
-      if (value.type === 'configuration') parameters = { ...describe(data), data };
+      if (value.type === 'configuration') parameters = { ...describe(server.parseConfiguration(data)), data };
       else if (parameters !== undefined) {
         const { data: before, ...described } = parameters;
         const isKey = value.keyframe === true;
@@ -143,8 +142,11 @@ function phoneTimes(): (pts: bigint | undefined) => number {
 }
 
 /** What the sequence parameters say. */
-function describe(data: Buffer): Omit<VideoPacket, 'isKey' | 'data' | 'takenAt'> {
-  const { croppedWidth, croppedHeight, ...parameters } = h264ParseConfiguration(data);
+function describe({
+  croppedWidth,
+  croppedHeight,
+  ...parameters
+}: ReturnType<ScrcpyServer['parseConfiguration']>): Omit<VideoPacket, 'isKey' | 'data' | 'takenAt'> {
   const bytes = [parameters.profileIndex, parameters.constraintSet, parameters.levelIndex];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join('');
   return { width: croppedWidth, height: croppedHeight, codec: `avc1.${hex}` };

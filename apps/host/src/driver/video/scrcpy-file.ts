@@ -2,20 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
-import {
-  type ScrcpyOptions,
-  ScrcpyOptions2_1,
-  ScrcpyOptions2_2,
-  ScrcpyOptions2_3,
-  ScrcpyOptions2_4,
-  ScrcpyOptions2_5,
-  ScrcpyOptions2_6,
-  ScrcpyOptions2_7,
-  ScrcpyOptions3_0,
-  ScrcpyOptions3_1,
-  ScrcpyOptions3_2,
-  ScrcpyOptions3_3,
-} from '@yume-chan/scrcpy';
+import type { h264ParseConfiguration, ScrcpyOptions, ScrcpyOptions2_1 } from '@yume-chan/scrcpy';
 
 export type ScrcpyProtocol = Pick<
   ScrcpyOptions<object>,
@@ -26,20 +13,31 @@ type ScrcpyOptionsClass = new (
   init: NonNullable<ConstructorParameters<typeof ScrcpyOptions2_1<true>>[0]>,
 ) => ScrcpyProtocol;
 
-/** How each version is started and what it sends. Between patches the video is the same. */
-const optionsOfVersions: ReadonlyMap<string, ScrcpyOptionsClass> = new Map<string, ScrcpyOptionsClass>([
-  ['2.1', ScrcpyOptions2_1],
-  ['2.2', ScrcpyOptions2_2],
-  ['2.3', ScrcpyOptions2_3],
-  ['2.4', ScrcpyOptions2_4],
-  ['2.5', ScrcpyOptions2_5],
-  ['2.6', ScrcpyOptions2_6],
-  ['2.7', ScrcpyOptions2_7],
-  ['3.0', ScrcpyOptions3_0],
-  ['3.1', ScrcpyOptions3_1],
-  ['3.2', ScrcpyOptions3_2],
-  ['3.3', ScrcpyOptions3_3],
-]);
+interface Protocols {
+  readonly ofVersions: ReadonlyMap<string, ScrcpyOptionsClass>;
+  readonly parseConfiguration: typeof h264ParseConfiguration;
+}
+
+/** How the versions are started and what they send. Between patches the video is the same. Loaded where there is a server: it has 200 modules. */
+async function loadProtocols(): Promise<Protocols> {
+  const scrcpy = await import('@yume-chan/scrcpy');
+  return {
+    parseConfiguration: scrcpy.h264ParseConfiguration,
+    ofVersions: new Map<string, ScrcpyOptionsClass>([
+      ['2.1', scrcpy.ScrcpyOptions2_1],
+      ['2.2', scrcpy.ScrcpyOptions2_2],
+      ['2.3', scrcpy.ScrcpyOptions2_3],
+      ['2.4', scrcpy.ScrcpyOptions2_4],
+      ['2.5', scrcpy.ScrcpyOptions2_5],
+      ['2.6', scrcpy.ScrcpyOptions2_6],
+      ['2.7', scrcpy.ScrcpyOptions2_7],
+      ['3.0', scrcpy.ScrcpyOptions3_0],
+      ['3.1', scrcpy.ScrcpyOptions3_1],
+      ['3.2', scrcpy.ScrcpyOptions3_2],
+      ['3.3', scrcpy.ScrcpyOptions3_3],
+    ]),
+  };
+}
 
 /** scrcpy's server, which runs on phones. */
 export interface ScrcpyServer {
@@ -47,6 +45,8 @@ export interface ScrcpyServer {
   readonly sha256: string;
   readonly version: string;
   readonly Options: ScrcpyOptionsClass;
+  /** Of the parameters of its video. */
+  readonly parseConfiguration: typeof h264ParseConfiguration;
 }
 
 /** Where packages and scrcpy's own installation put it. */
@@ -61,22 +61,27 @@ export async function findScrcpyServer(
   const paths = [chosen, installed, ...installedPaths].filter((path) => path !== undefined);
   for (const path of paths) {
     const file = await readFile(path).catch((error: unknown) => String(error));
-    if (typeof file !== 'string') return serverOf(path, file);
+    if (typeof file !== 'string') return await serverOf(path, file);
     if (path === chosen) return { reason: `the file of PHALANX_SCRCPY_SERVER cannot be read (${file})` };
   }
   return { reason: 'no scrcpy server on the host' };
 }
 
-function serverOf(localPath: string, file: Buffer): ScrcpyServer | { readonly reason: string } {
+async function serverOf(
+  localPath: string,
+  file: Buffer,
+): Promise<ScrcpyServer | { readonly reason: string }> {
   const version = toldVersion(file) ?? /v?(\d+\.\d+(?:\.\d+)?)(?:\.jar)?$/.exec(basename(localPath))?.[1];
   if (version === undefined) return { reason: `the version of the scrcpy server ${localPath} is unknown` };
-  const Options = optionsOfVersions.get(/^\d+\.\d+/.exec(version)?.[0] ?? '');
-  const known = [...optionsOfVersions.keys()];
+  const { ofVersions, parseConfiguration } = await loadProtocols();
+  const Options = ofVersions.get(/^\d+\.\d+/.exec(version)?.[0] ?? '');
+  const known = [...ofVersions.keys()];
   if (Options === undefined)
     return {
       reason: `the scrcpy server on the host is version ${version}, and ${known[0]} to ${known.at(-1)} are known`,
     };
-  return { localPath, sha256: createHash('sha256').update(file).digest('hex'), version, Options };
+  const sha256 = createHash('sha256').update(file).digest('hex');
+  return { localPath, sha256, version, Options, parseConfiguration };
 }
 
 /** In the code of the server, which says so to a client of another version, however it was built. */
