@@ -9,7 +9,7 @@ import {
 } from '@phalanx/settings';
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
@@ -21,9 +21,10 @@ import { createServiceClock } from './connection/service-clock.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { Pairings } from './adb/pairings.ts';
+import { replaceFile } from './disk/replace-file.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
 import { findScrcpyServer } from './driver/video/scrcpy-file.ts';
-import { DefaultSettings, loadDefaultSettings } from './phones/default-settings.ts';
+import { DefaultSettings, loadDefaultSettings } from './driver/settings/default-settings.ts';
 import { loadPins } from './phones/phone-pins.ts';
 import { answerQuestion } from './phones/requests/answer-question.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
@@ -260,9 +261,7 @@ async function loadHostId(dir: string): Promise<string> {
   });
   if (pattern.test(kept.trim())) return kept.trim();
   const made = randomUUID();
-  // Written beside and renamed, so that a crash leaves no half of it.
-  await writeFile(`${path}.tmp`, `${made}\n`, { flush: true });
-  await rename(`${path}.tmp`, path);
+  await replaceFile(path, `${made}\n`, { flush: true });
   return made;
 }
 

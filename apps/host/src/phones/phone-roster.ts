@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
-import type { EarlierSettings } from './earlier-settings.ts';
+import type { EarlierSettings } from '../driver/settings/earlier-settings.ts';
 import type { HistoryFolder } from './health/history-folder.ts';
 import { identifyPhone, type PhoneIdentity } from './start/identify-phone.ts';
 import type { Phone } from './phone.ts';

@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import { RunFilm } from '../film/run-film.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
-import type { DefaultSettings } from '../phones/default-settings.ts';
+import type { DefaultSettings } from '../driver/settings/default-settings.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { CaptureServer } from '../records/outgoing/put-capture.ts';
 import type { RecordLimits } from '../records/record-limits.ts';

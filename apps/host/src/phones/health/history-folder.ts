@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PhoneEvent } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
+import { replaceFile } from '../../disk/replace-file.ts';
 import { PhoneHistory } from './phone-history.ts';
 
 const shape = Compile(Type.Array(PhoneEvent));
@@ -14,7 +14,7 @@ const shape = Compile(Type.Array(PhoneEvent));
 export class HistoryFolder {
   readonly #dir: string;
   readonly #log: Logger;
-  readonly #before = new Map<string, readonly PhoneEvent[]>();
+  #before = new Map<string, readonly PhoneEvent[]>();
   readonly #unwritten = new Map<string, readonly PhoneEvent[]>();
   #writing: Promise<void> | undefined;
   #isFailing = false;
@@ -24,27 +24,21 @@ export class HistoryFolder {
     this.#log = log;
   }
 
-  /** Before the first phone. A file that can't be read is left out. */
+  /** Before the first phone. */
   async load(): Promise<void> {
-    await mkdir(this.#dir, { recursive: true });
-    const names = await readdir(this.#dir);
-    for (const name of names.filter((one) => one.endsWith('.json'))) {
-      try {
-        const events: unknown = JSON.parse(await readFile(join(this.#dir, name), 'utf8'));
-        this.#before.set(name, shape.Parse(events));
-      } catch (error) {
-        this.#log.warn({ err: error, file: name }, 'The history of a phone can not be read');
-      }
-    }
+    this.#before = await readPhoneFiles<readonly PhoneEvent[]>({
+      ...{ dir: this.#dir, log: this.#log, unreadable: 'The history of a phone can not be read' },
+      parse: (json) => shape.Parse(json),
+    });
   }
 
   /** Whether the host had a phone with this serial number before it started. */
   knows(serial: string): boolean {
-    return this.#before.has(nameOf(serial));
+    return this.#before.has(phoneFileName(serial));
   }
 
   historyOf(serial: string): PhoneHistory {
-    const name = nameOf(serial);
+    const name = phoneFileName(serial);
     return new PhoneHistory(this.#before.get(name), (events) => {
       this.#unwritten.set(name, events);
       this.#writing ??= this.#write();
@@ -64,7 +58,7 @@ export class HistoryFolder {
     ) {
       const [name, events] = next;
       this.#unwritten.delete(name);
-      await this.#writeOne(join(this.#dir, name), events).then(
+      await replaceFile(join(this.#dir, name), JSON.stringify(events)).then(
         () => (this.#isFailing = false),
         (error: unknown) => this.#tellFailure(error),
       );
@@ -79,13 +73,4 @@ export class HistoryFolder {
     const reason = error instanceof Error ? error.message : String(error);
     this.#log.error({ reason }, `The histories of phones in ${this.#dir} can not be written`);
   }
-
-  /** Written beside and renamed, so that a crash leaves no half of it. */
-  async #writeOne(path: string, events: readonly PhoneEvent[]): Promise<void> {
-    await writeFile(`${path}.tmp`, JSON.stringify(events));
-    await rename(`${path}.tmp`, path);
-  }
 }
-
-const nameOf = (serial: string): string =>
-  `${createHash('sha256').update(serial).digest('hex').slice(0, 32)}.json`;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CaptureKind } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
+import { syncFolder, writeDurably } from '../../disk/replace-file.ts';
 import { unpackTree } from '../pack-tree.ts';
 import { cutShort, indexOf, RecordIndex, type OutgoingRecord } from './outgoing-record.ts';
 
@@ -96,19 +97,6 @@ async function readIndex(path: string, id: string): Promise<RecordIndex> {
   const index: unknown = JSON.parse(await readFile(join(path, indexFile), 'utf8'));
   if (validator.Check(index) && index.report.record_id === id) return index;
   throw new Error(`The record in ${path} can't be read: its ${indexFile} does not fit.`);
-}
-
-/** Outlives a loss of power; its name does not yet. */
-export async function writeDurably(path: string, parts: readonly Buffer[]): Promise<void> {
-  await using file = await open(path, 'w');
-  for (const part of parts) await file.writeFile(part);
-  await file.sync();
-}
-
-export async function syncFolder(path: string): Promise<void> {
-  // Windows has no handles of folders.
-  await using folder = await open(path, 'r').catch(() => undefined);
-  await folder?.sync();
 }
 
 async function readSlice(path: string, offset: number, sizeBytes: number): Promise<Buffer> {

@@ -1,21 +1,11 @@
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ContentType, FilmPartAbout, RunFileName, Uuid } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 
-import { syncFolder, writeDurably } from '../../records/outgoing/record-folder.ts';
+import { replaceDurably, replaceFile } from '../../disk/replace-file.ts';
 
 /** A file on disk that the server has not taken. */
 export const SpooledFile = Type.Object({
@@ -101,8 +91,7 @@ export class RunFileSpool {
     const file = { file_id, run_id: runId, ...about, film };
     const index = join(this.#dir, file_id + indexEnd);
     await writeFile(this.contentPath(file_id), content, { mode: 0o600 });
-    await writeFile(`${index}.tmp`, JSON.stringify(file), { mode: 0o600 });
-    await rename(`${index}.tmp`, index);
+    await replaceFile(index, JSON.stringify(file), { mode: 0o600 });
     this.#add(file);
     return file;
   }
@@ -118,9 +107,7 @@ export class RunFileSpool {
     await handle.sync();
     await handle.close();
     const index = join(this.#dir, file.file_id + indexEnd);
-    await writeDurably(`${index}.tmp`, [Buffer.from(JSON.stringify(file))]);
-    await rename(`${index}.tmp`, index);
-    await syncFolder(this.#dir);
+    await replaceDurably(index, JSON.stringify(file));
     this.#add(file);
     return file;
   }
