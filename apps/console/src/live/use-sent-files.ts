@@ -1,11 +1,9 @@
 import { randomUuid } from '@phalanx/client/random-uuid';
+import { maxSentFileParts, sentFilePartBytes } from '@phalanx/protocol';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { messageOf } from '../parts/states.tsx';
-
-const partBytes = 512 * 1024;
-const maxParts = 2048;
 
 /** A file that was given to the phone. */
 export interface SentFile {
@@ -27,13 +25,13 @@ async function base64Of(part: Blob): Promise<string> {
 
 /** Resolves with what became of it. `tell` hears of the share that is there. */
 async function send(id: string, deviceId: string, file: File, tell: (done: number) => void): Promise<string> {
-  const parts = Math.max(1, Math.ceil(file.size / partBytes));
-  if (parts > maxParts) throw new Error('It is larger than a gigabyte.');
+  const parts = Math.max(1, Math.ceil(file.size / sentFilePartBytes));
+  if (parts > maxSentFileParts) throw new Error('It is larger than a gigabyte.');
   for (let part = 0; ;) {
     const isLast = part === parts - 1;
     const body = {
       ...{ upload_id: id, name: file.name, part, is_last: isLast },
-      base64: await base64Of(file.slice(part * partBytes, (part + 1) * partBytes)),
+      base64: await base64Of(file.slice(part * sentFilePartBytes, (part + 1) * sentFilePartBytes)),
     };
     const { state } = await call('POST /api/v2/devices/:id/files', { params: { id: deviceId }, body });
     tell((part + 1) / parts);

@@ -7,7 +7,13 @@ import type { ServerConnection } from '../connection/server-connection.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
 import { connectorTo } from './adb-server.ts';
 import { parseDeviceList } from './device-list.ts';
-import { connectService, listWirelessServices, pairingService, type WirelessService } from './wireless.ts';
+import {
+  connectService,
+  connectTo,
+  listWirelessServices,
+  pairingService,
+  type WirelessService,
+} from './wireless.ts';
 
 interface PairingsOptions {
   /** Undefined: this host uses none. */
@@ -128,9 +134,7 @@ export class Pairings {
       const services = await listWirelessServices(client);
       const found = services.find(({ name, type }) => name === guid && type === connectService);
       if (found === undefined) return undefined;
-      await client.wireless.connect(found.address).catch((error: unknown) => {
-        if (!(error instanceof AdbServerClient.AlreadyConnectedError)) throw error;
-      });
+      await connectTo(client, found.address);
       return true;
     });
     return connected === true;

@@ -1,9 +1,9 @@
-import { AdbServerClient } from '@yume-chan/adb';
+import type { AdbServerClient } from '@yume-chan/adb';
 
 import { createBackoff } from '../time/backoff.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
 import type { ListedDevice } from './device-list.ts';
-import { findOtherAddress, isNetworkName } from './wireless.ts';
+import { connectTo, findOtherAddress, isNetworkName } from './wireless.ts';
 
 export interface RevivalPauses {
   readonly firstMs: number;
@@ -66,17 +66,13 @@ async function reconnect({
         const other = await findOtherAddress(client, serial);
         if (other === undefined) throw error;
         address = other;
-        await client.wireless.connect(other).catch(allowConnected);
+        await connectTo(client, other);
       });
     });
     return { address };
   } catch (error) {
     return { address, objection: error instanceof Error ? error.message : String(error) };
   }
-}
-
-function allowConnected(error: unknown): void {
-  if (!(error instanceof AdbServerClient.AlreadyConnectedError)) throw error;
 }
 
 function formatPause(ms: number): string {

@@ -1,4 +1,4 @@
-import type { AdbServerClient } from '@yume-chan/adb';
+import { AdbServerClient } from '@yume-chan/adb';
 
 export const connectService = '_adb-tls-connect._tcp';
 export const pairingService = '_adb-tls-pairing._tcp';
@@ -32,6 +32,13 @@ export async function findOtherAddress(client: AdbServerClient, serial: string):
   const isThere = ({ type, address }: WirelessService): boolean =>
     type === connectService && hostOf(address) === hostOf(serial) && address !== serial;
   return services.find(isThere)?.address;
+}
+
+/** Has the adb server connect a phone; one that is connected already stays so. */
+export async function connectTo(client: AdbServerClient, address: string): Promise<void> {
+  await client.wireless.connect(address).catch((error: unknown) => {
+    if (!(error instanceof AdbServerClient.AlreadyConnectedError)) throw error;
+  });
 }
 
 const hostOf = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf(':')));

@@ -2,9 +2,10 @@ import { Type, type Static } from 'typebox';
 
 import { Uuid } from '../ids.ts';
 
-const partBytes = 512 * 1024;
+/** Of each part of a sent file but the last. */
+export const sentFilePartBytes = 512 * 1024;
 /** Of a file that somebody sends to a phone: a gigabyte. */
-const maxParts = 2048;
+export const maxSentFileParts = 2048;
 
 /** A part of a file on its way to a phone, from the first, 0, to the last. */
 export const SentFilePart = Type.Object(
@@ -16,10 +17,10 @@ export const SentFilePart = Type.Object(
       description: 'Of the file, without a folder; an APK, or a bundle of one, is installed',
       examples: ['notes.pdf'],
     }),
-    part: Type.Integer({ minimum: 0, maximum: maxParts - 1, description: 'From 0, in their order' }),
+    part: Type.Integer({ minimum: 0, maximum: maxSentFileParts - 1, description: 'From 0, in their order' }),
     is_last: Type.Boolean(),
     base64: Type.String({
-      maxLength: Math.ceil(partBytes / 3) * 4,
+      maxLength: Math.ceil(sentFilePartBytes / 3) * 4,
       pattern: '^[A-Za-z0-9+/]*={0,2}$',
       description: 'At most 512 KiB',
     }),

@@ -17,21 +17,26 @@ export async function nextLiveFrame(
   { known, app_limit }: HostQuestionOf<'live'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const { jpeg, capturedAt, ...frame } = await nextPicture(
-    phone.driver().limitedTo(app_limit),
-    known,
-    signal,
-  );
-  const head: LiveFrame = { ...frame, captured_at: clock.toService(capturedAt) };
-  return Buffer.concat([
-    Buffer.from(`${JSON.stringify(head)}\n`),
-    frame.hash === known ? Buffer.alloc(0) : jpeg,
-  ]);
+  const picture = await nextPicture(phone.driver().limitedTo(app_limit), known, signal);
+  return frameAnswer(picture, known, clock);
 }
 
-interface LivePicture extends Omit<LiveFrame, 'captured_at'> {
+export interface LivePicture extends Omit<LiveFrame, 'captured_at'> {
   readonly capturedAt: number;
   readonly jpeg: Buffer;
+}
+
+export const hashOf = (jpeg: Buffer): string => createHash('sha1').update(jpeg).digest('base64url');
+
+/** A `LiveFrame` and its picture, unless that is the known one. */
+export function frameAnswer(
+  { width, height, hash, capturedAt, jpeg }: LivePicture,
+  known: string | null,
+  clock: AnswerContext['clock'],
+): Buffer {
+  const head: LiveFrame = { captured_at: clock.toService(capturedAt), width, height, hash };
+  const picture = hash === known ? Buffer.alloc(0) : jpeg;
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), picture]);
 }
 
 /** Another one than the known one, or, when there is none for a second, the last. */
@@ -52,6 +57,5 @@ async function takePicture(
   const { isRaw } = taken;
   const capturedAt = Date.now();
   const { data, originalWidth: width, originalHeight: height } = await taken.finish();
-  const hash = createHash('sha1').update(data).digest('base64url');
-  return { picture: { width, height, hash, capturedAt, jpeg: data }, isRaw };
+  return { picture: { width, height, hash: hashOf(data), capturedAt, jpeg: data }, isRaw };
 }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { HostQuestionOf, LiveFrame } from '@phalanx/protocol';
+import type { HostQuestionOf } from '@phalanx/protocol';
 
 import type { Driver } from '../../driver/driver.ts';
 import { encodePicture } from '../../driver/pictures/encode-picture.ts';
@@ -7,6 +6,7 @@ import type { TakenPicture } from '../../driver/pictures/taken-picture.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
+import { frameAnswer, hashOf, type LivePicture } from './live-camera.ts';
 
 const form = { format: 'jpeg', maxWidth: 240, quality: 50 } as const;
 /** Twice a second is as much as a wall shows. */
@@ -17,9 +17,7 @@ const betweenRawMs = 1800;
 const stillMs = 2000;
 const takingMs = 10_000;
 
-interface WallPicture extends Omit<LiveFrame, 'captured_at'> {
-  readonly capturedAt: number;
-  readonly jpeg: Buffer;
+interface WallPicture extends LivePicture {
   /** Of the phone's file. */
   readonly digest: string | undefined;
 }
@@ -30,17 +28,13 @@ export async function nextWallFrame(
   { known }: HostQuestionOf<'wall'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const camera = cameraOf(phone.driver());
-  const { jpeg, capturedAt, width, height, hash } = await camera.next(known, signal);
-  const head: LiveFrame = { captured_at: clock.toService(capturedAt), width, height, hash };
-  const picture = hash === known ? Buffer.alloc(0) : jpeg;
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), picture]);
+  return frameAnswer(await cameraOf(phone.driver()).next(known, signal), known, clock);
 }
 
 async function smallOf(taken: TakenPicture): Promise<Omit<WallPicture, 'capturedAt' | 'digest'>> {
   const { data, originalWidth: width, originalHeight: height } = await taken.finish();
   const { data: jpeg } = await encodePicture(data, form);
-  return { width, height, jpeg, hash: createHash('sha1').update(jpeg).digest('base64url') };
+  return { width, height, jpeg, hash: hashOf(jpeg) };
 }
 
 const cameras = new WeakMap<Driver, WallCamera>();
