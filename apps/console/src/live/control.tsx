@@ -35,7 +35,7 @@ export function Control({ device }: { device: Device }) {
       <section className={styles['side']} aria-label="Control">
         <Hold device={device} lease={lease} />
         <Keys touches={touches} screen={picture} reason={reason} />
-        <ToAndFro deviceId={device.device_id} files={files} reason={reason} />
+        <ClipboardAndFiles deviceId={device.device_id} files={files} reason={reason} />
         <Recording recording={recording} reason={reason} code={code} onClear={() => setCode([])} />
         <p className={styles['quiet']}>
           {picture.capturedAt === undefined ? (
@@ -95,13 +95,13 @@ const keys = [
   { label: 'Delete', code: 67 },
 ] as const;
 
-/** The phone's own keys, and a field whose text goes to the phone as one. */
 interface KeysProps {
   touches: Touch;
   screen: LivePicture;
   reason: string | undefined;
 }
 
+/** The phone's own keys, and a field whose text goes to the phone as one. */
 export function Keys({ touches, screen, reason }: KeysProps) {
   const [text, setText] = useState('');
   const sendText = (): void => {
@@ -139,14 +139,14 @@ export function Keys({ touches, screen, reason }: KeysProps) {
   );
 }
 
-interface ToAndFroProps {
+interface ClipboardAndFilesProps {
   deviceId: string;
   files: ReturnType<typeof useSentFiles>;
   reason: string | undefined;
 }
 
 /** The clipboard and the files of computer and phone. */
-function ToAndFro({ deviceId, files, reason }: ToAndFroProps) {
+function ClipboardAndFiles({ deviceId, files, reason }: ClipboardAndFilesProps) {
   const chooser = useRef<HTMLInputElement>(null);
   const copy = async (): Promise<void> => {
     try {

@@ -19,7 +19,7 @@ import { WallPicture } from './wall-picture.tsx';
 
 const route = getRouteApi('/devices/together');
 
-/** Several phones in one hand. */
+/** Controls several phones together. */
 export function TogetherPage() {
   const { phones = '' } = route.useSearch();
   const { data: all, error, refetch } = useQuery(devicesQuery);
@@ -47,9 +47,9 @@ const countText = (count: number): string => (count === 1 ? 'one phone' : `${cou
 
 function Together({ first, devices }: { first: Device; devices: readonly Device[] }) {
   const together = useTogether(devices);
-  const hand = together.active[0]?.device ?? first;
-  const picture = useLivePicture(hand.device_id);
-  const touches = useTouch(hand.device_id, together.touch);
+  const leader = together.active[0]?.device ?? first;
+  const picture = useLivePicture(leader.device_id);
+  const touches = useTouch(leader.device_id, together.touch);
   const isOn = together.isHeld && together.active.length > 0;
   return (
     <div className={styles['control']}>
@@ -69,7 +69,7 @@ function Together({ first, devices }: { first: Device; devices: readonly Device[
               device={device}
               name={distinctName(device, devices)}
               member={together.members.find((one) => one.device.device_id === device.device_id)}
-              isHand={isOn && device.device_id === hand.device_id}
+              isLeader={isOn && device.device_id === leader.device_id}
               include={together.isHeld ? together.include : undefined}
             />
           ))}
@@ -138,11 +138,11 @@ interface MemberRowProps {
   device: Device;
   name: string;
   member: Member | undefined;
-  isHand: boolean;
+  isLeader: boolean;
   include: ((id: string) => void) | undefined;
 }
 
-function MemberRow({ device, name, member, isHand, include }: MemberRowProps) {
+function MemberRow({ device, name, member, isLeader, include }: MemberRowProps) {
   return (
     <li className={styles['member']} data-state={member?.state}>
       <div className={styles['memberPicture']}>
@@ -152,7 +152,7 @@ function MemberRow({ device, name, member, isHand, include }: MemberRowProps) {
         <b>{name}</b>
         {member !== undefined && (
           <p>
-            {isHand ? 'first phone, ' : ''}
+            {isLeader ? 'first phone, ' : ''}
             {words[member.state]}
             {member.reason !== undefined && `: ${member.reason}`}
           </p>

@@ -104,7 +104,7 @@ class Leases {
   }
 }
 
-/** Several phones in one hand: what is done on the first of them is done on all. */
+/** Controls several phones together: what is done on the first one is done on all. */
 export function useTogether(devices: readonly Device[]) {
   const queries = useQueryClient();
   const [members, setMembers] = useState<readonly Member[]>([]);

@@ -12,7 +12,7 @@ import { createBackoff } from '../time/backoff.ts';
 import { anyAborted, pause, withTimeLimit } from '../time/time-limit.ts';
 import type { ListedDevice } from './device-list.ts';
 import { type AdbConnection, type LinkListener, TrackedLink } from './link.ts';
-import { revive, type RevivalPauses } from './revive.ts';
+import { keepReconnecting, type ReconnectPauses } from './reconnect.ts';
 import { leftReason, troubleReason } from './trouble-reason.ts';
 import { isNetworkName } from './wireless.ts';
 
@@ -68,21 +68,21 @@ const steadyMs = 20_000;
 export class AdbServerDevice {
   readonly #client: AdbServerClient;
   readonly #link: TrackedLink;
-  readonly #pauses: RevivalPauses | undefined;
+  readonly #pauses: ReconnectPauses | undefined;
   /** As it was listed last. */
   #device: ListedDevice;
   #state: ListedDevice['state'] | undefined;
   #keeping: AbortController | undefined;
-  #isReviving = false;
+  #isReconnecting = false;
 
   constructor(
     client: AdbServerClient,
     device: ListedDevice,
-    { onLink, revival }: { onLink: LinkListener; revival?: RevivalPauses | undefined },
+    { onLink, reconnectPauses }: { onLink: LinkListener; reconnectPauses?: ReconnectPauses | undefined },
   ) {
     this.#client = client;
     this.#device = device;
-    this.#pauses = revival;
+    this.#pauses = reconnectPauses;
     this.#link = new TrackedLink('adb-server', { name: device.serial, place: placeOf(device) }, onLink);
   }
 
@@ -90,9 +90,9 @@ export class AdbServerDevice {
     return this.#device;
   }
 
-  /** Whether it is dialled again after its row has left the list. One that was connected was disconnected by somebody. */
+  /** Whether it is connected again after its row has left the list. One that was connected was disconnected by somebody. */
   get outlivesRow(): boolean {
-    return this.#isReviving && isNetworkName(this.#device.serial);
+    return this.#isReconnecting && isNetworkName(this.#device.serial);
   }
 
   /** Takes what the list says now. */
@@ -101,18 +101,18 @@ export class AdbServerDevice {
     if (device.state === this.#state) return;
     this.#state = device.state;
     this.#keeping?.abort(new Error(troubleReason(device)));
-    this.#isReviving = false;
+    this.#isReconnecting = false;
     if (device.state === 'device') void this.#keepConnected(device);
     else this.#link.setStatus({ state: device.state, reason: troubleReason(device) });
-    if (device.state === 'offline') void this.#revive();
+    if (device.state === 'offline') void this.#reconnect();
   }
 
   /** The server before this one had it: only a phone at USB is found by the next one itself. */
-  dial(reason: string): void {
+  connectAgain(reason: string): void {
     this.#end('offline', reason);
     this.#state = 'offline';
-    void this.#revive();
-    this.#isReviving = true;
+    void this.#reconnect();
+    this.#isReconnecting = true;
   }
 
   /** The row has left the list. */
@@ -132,21 +132,21 @@ export class AdbServerDevice {
 
   #end(state: 'offline' | 'unplugged', reason: string): void {
     this.#state = undefined;
-    this.#isReviving = false;
+    this.#isReconnecting = false;
     this.#keeping?.abort(new Error(reason));
     this.#link.setStatus({ state, reason });
   }
 
-  async #revive(): Promise<void> {
+  async #reconnect(): Promise<void> {
     const keeping = new AbortController();
     this.#keeping = keeping;
-    const movedTo = await revive({
+    const movedTo = await keepReconnecting({
       client: this.#client,
       device: () => this.#device,
       pauses: this.#pauses,
       signal: keeping.signal,
       onBegin: () => {
-        this.#isReviving = true;
+        this.#isReconnecting = true;
       },
       onTry: ({ repair, next }) => {
         const reason = troubleReason(this.#device, `${repair}, ${next}`);

@@ -7,7 +7,7 @@ import { AdbServerDevice } from './adb-server-device.ts';
 import { type ListedDevice, parseDeviceList } from './device-list.ts';
 import type { LinkListener, LinkSource } from './link.ts';
 import { openTcpSocket, toByteStreams } from './tcp-socket.ts';
-import type { RevivalPauses } from './revive.ts';
+import type { ReconnectPauses } from './reconnect.ts';
 import { returnHint } from './trouble-reason.ts';
 import { isNetworkName } from './wireless.ts';
 
@@ -22,7 +22,7 @@ export interface AdbServerOptions {
   /** How often the list is read even though the server pushes it: adb before 34 forgets to push some changes. Default 2000. */
   readonly pollMs?: number | undefined;
   /** Before a phone that stays offline is reconnected. */
-  readonly revival?: RevivalPauses | undefined;
+  readonly reconnectPauses?: ReconnectPauses | undefined;
 }
 
 /** Follows the phones of an adb server, whenever one runs at the address. */
@@ -43,7 +43,7 @@ async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<
   const client = new AdbServerClient(connectorTo(address));
   let wasThere = true;
   let stranded: readonly AdbServerDevice[] = [];
-  const dialled = new Set<AdbServerDevice>();
+  const reconnecting = new Set<AdbServerDevice>();
   while (!closing.aborted) {
     const devices = new Map<bigint, AdbServerDevice>();
     const onAnswer = (): void => {
@@ -52,14 +52,14 @@ async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<
         const reason = returnReason(name, device, [...devices.values()]);
         if (isListed(device, devices.values()) || !isNetworkName(device.device.serial)) device.remove(reason);
         else {
-          device.dial(reason);
-          dialled.add(device);
+          device.connectAgain(reason);
+          reconnecting.add(device);
         }
       }
       stranded = [];
     };
     try {
-      await followOnce(client, { devices, dialled }, { ...options, closing, onAnswer });
+      await followOnce(client, { devices, reconnecting }, { ...options, closing, onAnswer });
     } catch (error) {
       if (wasThere && !closing.aborted)
         log.info({ adbServer: name, reason: String(error) }, 'no adb server; will keep looking');
@@ -71,7 +71,7 @@ async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<
     stranded = [...stranded, ...devices.values()];
     await pause(retryMs, closing);
   }
-  for (const device of [...stranded, ...dialled]) device.remove('The host is stopping.');
+  for (const device of [...stranded, ...reconnecting]) device.remove('The host is stopping.');
 }
 
 const isListed = ({ device }: AdbServerDevice, devices: Iterable<AdbServerDevice>): boolean =>
@@ -88,8 +88,8 @@ function returnReason(name: string, from: AdbServerDevice, devices: readonly Adb
 interface Known {
   /** By the number that the server gave them. */
   readonly devices: Map<bigint, AdbServerDevice>;
-  /** Phones on the network that are in no list now, and are dialled again. */
-  readonly dialled: Set<AdbServerDevice>;
+  /** Phones on the network that are in no list now, and are connected again. */
+  readonly reconnecting: Set<AdbServerDevice>;
 }
 
 /** Returns or throws when the server is gone. */
@@ -153,29 +153,29 @@ function rethrowUnless(signal: AbortSignal, error: unknown): never[] {
 
 function applyList(
   client: AdbServerClient,
-  { devices, dialled }: Known,
+  { devices, reconnecting }: Known,
   list: readonly ListedDevice[],
-  options: Pick<AdbServerOptions, 'onLink' | 'revival'>,
+  options: Pick<AdbServerOptions, 'onLink' | 'reconnectPauses'>,
 ): void {
   const listed = new Set(list.map(({ transportId }) => transportId));
   for (const [id, device] of devices) {
     if (listed.has(id)) continue;
     devices.delete(id);
-    if (device.outlivesRow) dialled.add(device);
+    if (device.outlivesRow) reconnecting.add(device);
     else device.leave();
   }
-  for (const device of dialled) if (!device.outlivesRow) dialled.delete(device);
+  for (const device of reconnecting) if (!device.outlivesRow) reconnecting.delete(device);
   for (const row of list) {
-    const known = devices.get(row.transportId) ?? takeDialled(dialled, row.serial);
+    const known = devices.get(row.transportId) ?? takeReconnecting(reconnecting, row.serial);
     const device = known ?? new AdbServerDevice(client, row, options);
     devices.set(row.transportId, device);
     device.update(row);
   }
 }
 
-function takeDialled(dialled: Set<AdbServerDevice>, serial: string): AdbServerDevice | undefined {
-  const device = [...dialled].find((one) => one.device.serial === serial);
-  if (device !== undefined) dialled.delete(device);
+function takeReconnecting(reconnecting: Set<AdbServerDevice>, serial: string): AdbServerDevice | undefined {
+  const device = [...reconnecting].find((one) => one.device.serial === serial);
+  if (device !== undefined) reconnecting.delete(device);
   return device;
 }
 

@@ -5,7 +5,7 @@ import { watchAdbServer } from '../adb/adb-server.ts';
 import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
-import type { RevivalPauses } from '../adb/revive.ts';
+import type { ReconnectPauses } from '../adb/reconnect.ts';
 import { type Patience, usualPatience } from '../driver/renewals.ts';
 import { EarlierSettings } from '../driver/settings/earlier-settings.ts';
 import { HistoryFolder } from './health/history-folder.ts';
@@ -42,7 +42,7 @@ export interface WatchPhonesOptions {
   readonly mayReboot?: boolean | undefined;
   readonly starts?: StartQueueOptions | undefined;
   /** When adb is told to reconnect a phone that it has as offline. Default: after 5 s, then after pauses that double up to an hour. */
-  readonly revival?: RevivalPauses | undefined;
+  readonly reconnectPauses?: ReconnectPauses | undefined;
   /** Default: none is known. */
   readonly pins?: PhonePins | undefined;
   /** Which UI helper is taken. Default `auto`. */
@@ -121,9 +121,9 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
 }
 
 async function startSources(options: WatchPhonesOptions, onLink: LinkListener): Promise<LinkSource[]> {
-  const { adbServer, addresses, dataDir, log, revival } = options;
+  const { adbServer, addresses, dataDir, log, reconnectPauses } = options;
   const servers =
-    adbServer === undefined ? [] : [watchAdbServer({ address: adbServer, log, onLink, revival })];
+    adbServer === undefined ? [] : [watchAdbServer({ address: adbServer, log, onLink, reconnectPauses })];
   if (addresses.length === 0) return servers;
   try {
     const key = await loadHostKey(dataDir);

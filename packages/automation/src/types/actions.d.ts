@@ -198,7 +198,7 @@ interface PhoneSettings {
   timeZone?: string;
   /** The language of apps, such as `de-DE`, by their package names. From Android 13 on. */
   locale?: Record<string, string>;
-  /** Where apps are told that the phone is. They can tell that it was invented. From Android 12 on. */
+  /** Where apps are told that the phone is. They can tell that it is a mock location. From Android 12 on. */
   location?: PhoneLocation;
   /** Of the screen, 0 to 255; 0 is as dark as the phone goes. */
   brightness?: number;

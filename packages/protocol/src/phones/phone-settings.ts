@@ -58,7 +58,7 @@ export const PhoneSettings = Type.Object(
         {
           ...exact,
           description:
-            'Where apps are told that the phone is. They can tell that it was invented. From Android 12 on',
+            'Where apps are told that the phone is. They can tell that it is a mock location. From Android 12 on',
           examples: [{ latitude: 52.52, longitude: 13.4 }],
         },
       ),

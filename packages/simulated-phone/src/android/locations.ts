@@ -18,7 +18,7 @@ export interface TestProvider {
 export class Locations {
   /** The master switch. */
   isOn = true;
-  /** The app op by which the shell may invent places, as `appops` names its mode. */
+  /** The app op by which the shell may mock locations, as `appops` names its mode. */
   mockMode = 'default';
   /** By the names of the providers. They are gone after a restart. */
   readonly testProviders = new Map<string, TestProvider>();

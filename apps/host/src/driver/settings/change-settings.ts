@@ -5,7 +5,7 @@ import {
   earlierValue,
   entriesOf,
   errorIn,
-  inventLocation,
+  mockLocation,
   placesOf,
   putBackCommand,
   readCommand,
@@ -92,12 +92,12 @@ export async function putSettingsBack(
   await earlier.save(new Map([...earlier.values].filter(([place]) => !isMeant(place))));
 }
 
-/** What was invented is forgotten by a restart of the phone. */
+/** A mock location is forgotten by a restart of the phone. */
 export async function tellLocationAgain(
   shell: PhoneShell,
   location: NonNullable<ChangedSettings['location']>,
   signal: AbortSignal,
 ): Promise<void> {
   if (errorIn(await shell.run(tellLocation(location), signal)) !== undefined)
-    await shell.run(inventLocation(location), signal);
+    await shell.run(mockLocation(location), signal);
 }

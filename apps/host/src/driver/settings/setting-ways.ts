@@ -135,7 +135,7 @@ export const tellLocation = ({ latitude, longitude, accuracy = 5 }: Value<'locat
     )
     .join('; ');
 
-export const inventLocation = (value: Value<'location'>): string =>
+export const mockLocation = (value: Value<'location'>): string =>
   [
     `appops set ${mockOperation} allow`,
     'cmd location set-location-enabled true',
@@ -176,13 +176,13 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
   location: {
     since: [31, '12'],
     places: () => ['location'],
-    change: inventLocation,
+    change: mockLocation,
     // What its app op does not allow is no error: nothing happens.
     check: () => `appops get ${mockOperation}`,
     refusal: (_, said) =>
       /MOCK_LOCATION: allow/.test(said.stdout)
         ? errorIn(said)
-        : (errorIn(said) ?? 'its shell may not invent locations'),
+        : (errorIn(said) ?? 'its shell may not mock locations'),
   },
   brightness: {
     places: () => ['system:screen_brightness', 'system:screen_brightness_mode'],

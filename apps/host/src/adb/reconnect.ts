@@ -5,21 +5,21 @@ import { pause, withTimeLimit } from '../time/time-limit.ts';
 import type { ListedDevice } from './device-list.ts';
 import { connectTo, findOtherAddress, isNetworkName } from './wireless.ts';
 
-export interface RevivalPauses {
+export interface ReconnectPauses {
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
 // adb lists each phone that comes as offline for some seconds. An hour at last, so that a phone which is away for good costs little.
-const usualPauses: RevivalPauses = { firstMs: 5000, lastMs: 3_600_000 };
+const usualPauses: ReconnectPauses = { firstMs: 5000, lastMs: 3_600_000 };
 /** adb itself gives an address ten seconds, and there may be two. */
 const answerTimeoutMs = 25_000;
 
-export interface Revival {
+export interface Reconnection {
   readonly client: AdbServerClient;
   /** The row as it is listed now; one on the network may have left the list. */
   readonly device: () => ListedDevice;
-  readonly pauses?: RevivalPauses | undefined;
+  readonly pauses?: ReconnectPauses | undefined;
   /** Told before each try: it may take the row out of the list. */
   readonly onBegin: () => void;
   /** Told after each try: what was done, and when it is done again. */
@@ -28,14 +28,14 @@ export interface Revival {
 }
 
 /** Has an adb server reconnect a phone, after growing pauses, until the signal aborts. Returns early with the address where it found a phone that has moved. */
-export async function revive(revival: Revival): Promise<string | undefined> {
-  const { device, pauses = usualPauses, onBegin, onTry, signal } = revival;
+export async function keepReconnecting(reconnection: Reconnection): Promise<string | undefined> {
+  const { device, pauses = usualPauses, onBegin, onTry, signal } = reconnection;
   const backoff = createBackoff(pauses);
   await pause(backoff.nextMs(), signal);
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     onBegin();
     const at = new Date().toISOString().slice(11, 19);
-    const { address, objection } = await reconnect(revival);
+    const { address, objection } = await reconnect(reconnection);
     if (signal.aborted) return undefined;
     if (objection === undefined && address !== device().serial) return address;
     const nextMs = backoff.nextMs();
@@ -48,12 +48,12 @@ export async function revive(revival: Revival): Promise<string | undefined> {
   return undefined;
 }
 
-/** A phone on the network has to be dialled anew: adb 29 forgets one that it is told to reconnect. */
+/** A phone on the network has to be disconnected and connected: adb 29 forgets one that it is told to reconnect. */
 async function reconnect({
   client,
   device,
   signal,
-}: Revival): Promise<{ address: string; objection?: string }> {
+}: Reconnection): Promise<{ address: string; objection?: string }> {
   const { serial, transportId } = device();
   const onTimeout = (): Error => new Error(`adb did not answer in ${answerTimeoutMs / 1000} s`);
   let address = serial;

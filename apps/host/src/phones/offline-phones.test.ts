@@ -13,7 +13,7 @@ afterEach(async () => {
   await bed.close();
 });
 
-const revival = { firstMs: 100, lastMs: 400 };
+const reconnectPauses = { firstMs: 100, lastMs: 400 };
 
 /** A phone that answers to a later reconnection only. */
 function answerAt(attempt: number, take: () => void): (request: string) => string {
@@ -35,7 +35,7 @@ it('a phone at USB that adb has as offline from the start is reconnected until i
       adb.tell();
     }),
   );
-  const watch = bed.watch({ adbServer: adb.address, revival });
+  const watch = bed.watch({ adbServer: adb.address, reconnectPauses });
   const offline = await waitForPhone(watch, ({ state }) => state.reason.includes('(try 4)'));
   expect(offline.state).toMatchObject({
     state: 'offline',
@@ -51,11 +51,11 @@ it('a phone at USB that adb has as offline from the start is reconnected until i
 it('a phone of before a restart of the host keeps its history while it is offline', async () => {
   const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
   const row = adb.plug({ serial: 'SIM1', state: 'device', usb: '1-4', phone });
-  const first = bed.watch({ adbServer: adb.address, revival });
+  const first = bed.watch({ adbServer: adb.address, reconnectPauses });
   const before = (await waitForState(first, 'SIM1', 'ready')).history.list();
   await first.close();
   row.state = 'offline';
-  const watch = bed.watch({ adbServer: adb.address, revival });
+  const watch = bed.watch({ adbServer: adb.address, reconnectPauses });
   const offline = await waitForPhone(watch, ({ history }) => history.lastRepair !== null);
   expect(offline.isIdentified).toBe(true);
   expect(offline.history.list().slice(0, before.length)).toEqual(before);
@@ -75,7 +75,7 @@ it('a phone on the network is disconnected and connected, also after it has left
   const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
   const listed = { serial: '192.168.1.20:5555', usb: undefined, phone };
   const row = adb.plug({ ...listed, state: 'device' });
-  const watch = bed.watch({ adbServer: adb.address, revival });
+  const watch = bed.watch({ adbServer: adb.address, reconnectPauses });
   const ready = await waitForState(watch, 'SIM1', 'ready');
   adb.answers.set('host:disconnect:', () => {
     adb.unplug(row.serial);
@@ -111,7 +111,7 @@ it('a phone whose port has changed is found again by mDNS', async () => {
     adb.plug({ serial: '192.168.1.20:41235', state: 'device', phone });
     return 'connected to 192.168.1.20:41235';
   });
-  const watch = bed.watch({ adbServer: adb.address, revival });
+  const watch = bed.watch({ adbServer: adb.address, reconnectPauses });
   await waitForState(watch, 'SIM1', 'ready');
   expect(watch.phones()).toHaveLength(1);
 });
@@ -119,7 +119,7 @@ it('a phone whose port has changed is found again by mDNS', async () => {
 it('a phone that somebody disconnects stays away', async () => {
   const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
   adb.plug({ serial: '192.168.1.20:5555', state: 'device', phone });
-  const watch = bed.watch({ adbServer: adb.address, revival });
+  const watch = bed.watch({ adbServer: adb.address, reconnectPauses });
   await waitForState(watch, 'SIM1', 'ready');
   adb.unplug('192.168.1.20:5555');
   const away = await waitForState(watch, 'SIM1', 'offline');
