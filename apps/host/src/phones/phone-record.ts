@@ -14,7 +14,7 @@ import {
   type PhoneStateName,
   PhoneUnavailable,
 } from './phone.ts';
-import { warningsOf } from './phone-warnings.ts';
+import { warningsOf } from './health/phone-warnings.ts';
 import { ScreenHolder } from './screen-holder.ts';
 
 interface RecordParts {

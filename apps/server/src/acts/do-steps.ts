@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 
 import type { Touch } from '../hosts/linked-hosts.ts';
 import { type Asked, askHost } from '../devices/ask-host.ts';
-import { compactView, type Telling } from '../devices/read-screen.ts';
+import { compactView, type Telling } from '../devices/screens/read-screen.ts';
 import type { ReadScreen, ScreenReader } from '../devices/screens/screen-reader.ts';
 import type { Turns } from '../limits/turns.ts';
 

@@ -7,7 +7,7 @@ import type {
   NumberedScreen,
 } from '@phalanx/protocol';
 
-import { identityOf } from '../devices/screen-cache.ts';
+import { identityOf } from '../devices/screens/screen-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 
 const usualWaitMs = 10_000;

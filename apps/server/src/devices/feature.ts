@@ -11,12 +11,12 @@ import { Fleet } from './fleet.ts';
 import { createLeaseStore } from './leases/lease-store.ts';
 import { Leases } from './leases/leases.ts';
 import { addMemberRoutes } from './member-routes.ts';
-import { addPairingRoutes } from './pairing-routes.ts';
+import { addPairingRoutes } from './hosts/pairing-routes.ts';
 import { createPlacedDeviceStore } from './placed-device-store.ts';
 import { addDeviceRoutes } from './routes.ts';
 import { createShareStore } from './share-store.ts';
 import { createDeviceStore } from './store.ts';
-import { ScreenCache } from './screen-cache.ts';
+import { ScreenCache } from './screens/screen-cache.ts';
 import { ScreenReader } from './screens/screen-reader.ts';
 
 /** Devices, their names and labels, their shares and their leases. */

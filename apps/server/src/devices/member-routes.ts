@@ -7,7 +7,7 @@ import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { deviceTarget, hostTarget } from './device-access.ts';
-import { getHost, hostCursor, type HostSources, listHosts } from './host-list.ts';
+import { getHost, hostCursor, type HostSources, listHosts } from './hosts/host-list.ts';
 import type { ShareTarget } from './share-store.ts';
 
 /** What is shared, as the caller sees it. */

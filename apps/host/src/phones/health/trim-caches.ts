@@ -2,7 +2,7 @@ import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneRecord } from '../phone-record.ts';
 import type { PhoneRules } from '../phone-rules.ts';
-import { freePercent } from '../phone-warnings.ts';
+import { freePercent } from './phone-warnings.ts';
 import { sampleFacts } from './sample-facts.ts';
 
 /** Android deletes some thousand files for it. A run that begins meanwhile waits for longer. */

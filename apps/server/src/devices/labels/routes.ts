@@ -13,7 +13,7 @@ import type { FastifyInstance } from 'fastify';
 import { nameKey } from '../../db/name-key.ts';
 import { type DeviceAccess, deviceTarget, hostTarget } from '../device-access.ts';
 import { deviceView, type RunsByDevice } from '../device-view.ts';
-import { getHost, type HostSources } from '../host-list.ts';
+import { getHost, type HostSources } from '../hosts/host-list.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { pageLimit, toPage } from '../../http/replies/page.ts';
 import type { Principal } from '../../http/principal.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { tellChanges, tellScreen, type CompactScreenView, type NumberedScreen } from '@phalanx/protocol';
 
-import type { Turns } from '../limits/turns.ts';
-import { type Asked, askHost } from './ask-host.ts';
+import type { Turns } from '../../limits/turns.ts';
+import { type Asked, askHost } from '../ask-host.ts';
 import type { ScreenOwner, ScreenCache } from './screen-cache.ts';
-import type { ReadScreen, ScreenReader } from './screens/screen-reader.ts';
+import type { ReadScreen, ScreenReader } from './screen-reader.ts';
 
 interface ScreenReply {
   /** JSON of the whole reply. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { NumberedScreen } from '@phalanx/protocol';
 import { beforeEach, expect, it } from 'vitest';
 
-import { InProcessNetwork } from '../bus/in-process-bus.ts';
-import { TestClock } from '../testing/test-clock.ts';
+import { InProcessNetwork } from '../../bus/in-process-bus.ts';
+import { TestClock } from '../../testing/test-clock.ts';
 import { ScreenCache } from './screen-cache.ts';
 
 const owner = { userId: 'ann', deviceId: 'phone' };

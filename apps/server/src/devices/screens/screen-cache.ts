@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { NodeIdentity, NumberedScreen } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
-import type { Bus } from '../bus/bus.ts';
-import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors/api-error.ts';
+import type { Bus } from '../../bus/bus.ts';
+import type { Clock } from '../../clock.ts';
+import { ApiError } from '../../errors/api-error.ts';
 
 /** Whose screen of which phone. */
 export interface ScreenOwner {

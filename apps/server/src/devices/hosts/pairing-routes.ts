@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import { ApiError } from '../errors/api-error.ts';
-import type { KnownHost } from '../hosts/known-hosts.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import type { Principal } from '../http/principal.ts';
-import { addRoute } from '../http/route.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import type { KnownHost } from '../../hosts/known-hosts.ts';
+import type { LinkedHosts } from '../../hosts/linked-hosts.ts';
+import type { Principal } from '../../http/principal.ts';
+import { addRoute } from '../../http/route.ts';
 import { getHost, type HostSources } from './host-list.ts';
 
 /** As the phone reads it, without the characters that its code escapes. */
