@@ -99,6 +99,7 @@ export class Service {
     return stdout + stderr;
   }
 
+  /** In the order of their serial numbers: IDs are given in the order in which phones are first seen. */
   async readyDevices(count: number): Promise<string[]> {
     const isReady = ({ state }: Json): boolean => state === 'ready' || state === 'busy';
     const devices = await until(
@@ -108,8 +109,8 @@ export class Service {
     );
     return devices
       .filter(isReady)
-      .map((device) => String(device['device_id']))
-      .sort();
+      .sort((a, b) => String(a['serial']).localeCompare(String(b['serial'])))
+      .map((device) => String(device['device_id']));
   }
 
   /** With files, by their paths. */
