@@ -16,11 +16,11 @@ import { startServerWithPhones } from './server-with-phones.ts';
 const warmUpMs = 3000;
 const watchMs = 15_000;
 
-/** Scrolls the settings up and down for as long as somebody watches. */
+/** Scrolls the settings up and down for as long as somebody watches: slowly, so that the screen hardly ever stands still. */
 export const scrolling = `
 await agent.actions.launchApp('com.android.settings');
-for (let at = 0; at < 1000; at += 1)
-  await agent.actions.swipe(540, at % 2 === 0 ? 1800 : 600, 540, at % 2 === 0 ? 600 : 1800, 300);`;
+for (let at = 0; at < 100; at += 1)
+  await agent.actions.swipe(540, at % 2 === 0 ? 1800 : 600, 540, at % 2 === 0 ? 600 : 1800, 3000);`;
 
 interface Watched {
   pictures: number;

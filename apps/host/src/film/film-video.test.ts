@@ -147,12 +147,12 @@ it('that could not be brought to the server is on disk for the next life of the 
 });
 
 it('has pictures to its end when its video has taken its share, and comes without being asked for where that is set', async () => {
-  await openWithScrcpy({ PHALANX_RUN_FILM: 'always', PHALANX_RUN_FILM_MB: '5' });
+  await openWithScrcpy({ PHALANX_RUN_FILM: 'always', PHALANX_RUN_FILM_MB: '1' });
   const runId = launch(moving);
   const isFull = ({ noVideo }: Part): boolean => noVideo === 'the video of the film has reached its limit';
   await host.service.until(() => filmOf(runId).filter(isFull).length > 1);
   await end(runId);
   const sizes = videosOf(runId).map(({ body }) => body.byteLength);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(4_000_000);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(800_000);
   expect(sizes.length).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-import { applyGesture } from '../android/input/touch.ts';
+import { Finger } from '../android/input/touch.ts';
 import { pressKey } from '../android/input/press-key.ts';
 import type { Phone } from '../phone.ts';
 import { findActiveTree, findTrees } from '../screen/screen.ts';
@@ -179,11 +179,16 @@ export class ResidentHelper {
       const at = 13 + 16 * finger;
       return { from: { x: int(at), y: int(at + 4) }, to: { x: int(at + 8), y: int(at + 12) }, durationMs };
     });
-    await pause(this.#signal, delayMs + durationMs);
-    const [first] = gestures;
-    if (this.#signal.aborted || first === undefined) return ok();
-    if (gestures.length === 1) applyGesture(this.#phone.android, first);
-    else this.#phone.android.inputs.add({ kind: 'fingers', gestures });
+    const [signal, { android }] = [this.#signal, this.#phone];
+    const [first, ...others] = gestures;
+    await pause(signal, delayMs);
+    const finger = first && others.length === 0 ? new Finger(android, first.from) : undefined;
+    await pause(signal, restMs);
+    if (first && finger) await finger.moveTo(first.to, moveMs, signal);
+    else await pause(signal, moveMs);
+    if (signal.aborted) return ok();
+    if (finger) finger.lift(durationMs);
+    else android.inputs.add({ kind: 'fingers', gestures });
     return ok();
   }
 

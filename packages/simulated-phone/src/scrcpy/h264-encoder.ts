@@ -8,15 +8,29 @@ const keyShare = 0.5;
 const frameNumbers = 16;
 const nalType = { slice: 1, keySlice: 5, sequence: 7, picture: 8 } as const;
 const sliceType = { p: 5, i: 7 } as const;
-/** Macroblocks as they are (I_PCM), by the kind of their slice. */
+/** Of macroblocks by the kind of their slice: as they are (I_PCM), or as the edge of a neighbour says (I_16x16 without coefficients). */
 const rawMacroblock = { p: 30, i: 25 } as const;
+const predictedMacroblock = { p: 6, i: 1 } as const;
+/** Where a macroblock's planes begin, and their width and height. */
+const planes = [
+  [0, 16],
+  [256, 8],
+  [320, 8],
+] as const;
+/** What a prediction repeats, as modes of luma and chroma: the last row of the macroblock above, or the last column of that on the left. */
+const predictions = { above: [0, 2], left: [1, 1] } as const;
+
+type Prediction = keyof typeof predictions;
 
 export interface EncodedFrame {
   readonly isKey: boolean;
   readonly data: Buffer;
 }
 
-/** True H.264 without compression: key frames of macroblocks as they are, and others that skip those that have not changed. */
+/**
+ * True H.264 without loss and motion: a macroblock that has not changed is skipped, one that continues a neighbour, as empty
+ * places of a screen do, is predicted, and another one is sent as it is.
+ */
 export class H264Encoder {
   readonly width: number;
   readonly height: number;
@@ -75,6 +89,8 @@ export class H264Encoder {
     this.#last = blocks;
     this.#frameNumber = isKey ? 0 : (this.#frameNumber + 1) % frameNumbers;
     const slice = this.#sliceHead(isKey);
+    const kind = isKey ? 'i' : 'p';
+    const raw = new Set<number>();
     let skipped = 0;
     for (const [at, isNew] of changed.entries()) {
       if (!isKey && !isNew) {
@@ -83,8 +99,18 @@ export class H264Encoder {
       }
       if (!isKey) slice.number(skipped);
       skipped = 0;
-      slice.number(isKey ? rawMacroblock.i : rawMacroblock.p);
-      slice.bytes(blockOf(blocks, at));
+      const prediction = this.#predictionOf(blocks, at);
+      if (prediction === undefined) {
+        raw.add(at);
+        slice.number(rawMacroblock[kind]);
+        slice.bytes(blockOf(blocks, at));
+        continue;
+      }
+      const [luma, chroma] = predictions[prediction];
+      for (const value of [predictedMacroblock[kind] + luma, chroma, 0]) slice.number(value);
+      // "No coefficients", in the code for a place among many of them or among few. A raw macroblock counts as full.
+      const isAmongMany = Object.values(this.#neighboursOf(at)).some((neighbour) => raw.has(neighbour));
+      slice.bits(isAmongMany ? 0b000011 : 1, isAmongMany ? 6 : 1);
     }
     if (skipped > 0) slice.number(skipped);
     return { isKey, data: nalUnit(isKey ? nalType.keySlice : nalType.slice, slice.finish()) };
@@ -102,6 +128,22 @@ export class H264Encoder {
     head.number(0);
     head.number(1);
     return head;
+  }
+
+  #neighboursOf(at: number): Partial<Record<Prediction, number>> {
+    return {
+      ...(at < this.#columns ? {} : { above: at - this.#columns }),
+      ...(at % this.#columns === 0 ? {} : { left: at - 1 }),
+    };
+  }
+
+  /** Undefined: no neighbour tells the whole macroblock. */
+  #predictionOf(blocks: Buffer, at: number): Prediction | undefined {
+    const { above, left } = this.#neighboursOf(at);
+    const block = blockOf(blocks, at);
+    if (above !== undefined && block.equals(predict('above', blockOf(blocks, above)))) return 'above';
+    if (left !== undefined && block.equals(predict('left', blockOf(blocks, left)))) return 'left';
+    return undefined;
   }
 
   /** Y, Cb and Cr in the range of television, block by block; pixels beyond the edge are black. */
@@ -125,6 +167,15 @@ export class H264Encoder {
 
 const blockOf = (blocks: Buffer, at: number): Buffer =>
   blocks.subarray(at * macroblockBytes, (at + 1) * macroblockBytes);
+
+function predict(prediction: Prediction, neighbour: Buffer): Buffer {
+  const block = Buffer.alloc(macroblockBytes);
+  for (const [from, side] of planes)
+    for (let row = from; row < from + side * side; row += side)
+      if (prediction === 'above') neighbour.copy(block, row, from + side * (side - 1), from + side * side);
+      else block.fill(neighbour[row + side - 1] ?? 0, row, row + side);
+  return block;
+}
 
 /** Bits, and numbers in the codes of Exp-Golomb. */
 class BitWriter {

@@ -6,6 +6,7 @@ import { makeZip } from '../android/packages/make-apk.ts';
 import { zipEntries } from '../android/packages/apk.ts';
 import { pause } from '../pause.ts';
 import type { Phone } from '../phone.ts';
+import type { Size } from '../view/rect.ts';
 import { H264Encoder } from './h264-encoder.ts';
 
 export const scrcpyClass = 'com.genymobile.scrcpy.Server';
@@ -17,6 +18,7 @@ const keyFlag = 1n << 62n;
 const sizeStep = 8;
 const usualFramesPerSecond = 60;
 const usualKeySeconds = 10;
+const lookMs = 50;
 
 /** A file that a simulated phone takes for scrcpy's server: it has the sentence that tells a client of another version. */
 export function makeScrcpyServer(version: string): Buffer {
@@ -139,7 +141,8 @@ async function sendVideo({ phone, stream, options, signal }: Served): Promise<vo
       await writeTo(stream, packetOf(configFlag, encoder.configuration()));
       shown = undefined;
     }
-    if (shown !== (isSecure ? 'secure' : screen)) {
+    if (shown === (isSecure ? 'secure' : screen)) await untilRedrawn(phone, killed);
+    else {
       shown = isSecure ? 'secure' : screen;
       const at = performance.now();
       const pixels = await phone.camera.takePixels({ width, height });
@@ -148,14 +151,17 @@ async function sendVideo({ phone, stream, options, signal }: Served): Promise<vo
       const micros = BigInt(Math.round(1000 * (at - beganAt)));
       if (killed.aborted) return;
       await writeTo(stream, packetOf(isKey ? micros | keyFlag : micros, data));
+      await pause(killed, Math.max(0, at + frameMs - performance.now()));
     }
-    await pause(killed, frameMs);
   }
 }
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
+/** Looks again after some time: a window that begins to forbid pictures draws nothing. */
+async function untilRedrawn({ android }: Phone, signal: AbortSignal): Promise<void> {
+  const drawn = new AbortController();
+  const leave = android.shown.onRedraw(() => drawn.abort());
+  await pause(AbortSignal.any([signal, drawn.signal]), lookMs);
+  leave();
 }
 
 /** As scrcpy limits it: the longer side, in steps of eight pixels. */

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import {
-  paintScreen,
-  type PictureFormat,
-  type PixelSize,
-  renderPicture,
-  renderPixels,
-  shrinkPicture,
-} from './picture.ts';
+import type { Size } from '../view/rect.ts';
+import { paintScreen, type PictureFormat, renderPicture, renderPixels, shrinkPicture } from './picture.ts';
 import type { Screen } from './screen.ts';
 
 /** Of all phones of the process together. */
@@ -65,7 +59,7 @@ export class Camera {
   }
 
   /** RGB of that size. */
-  takePixels(size: PixelSize): Promise<Buffer> {
+  takePixels(size: Size): Promise<Buffer> {
     return renderPixels(this.#seen(), size);
   }
 

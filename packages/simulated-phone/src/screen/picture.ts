@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { intersect, type Rect } from '../view/rect.ts';
+import { intersect, type Rect, type Size } from '../view/rect.ts';
 import type { View } from '../view/view.ts';
 import { Canvas } from '../view/canvas.ts';
 import { displayRect, type Screen } from './screen.ts';
@@ -15,12 +15,12 @@ function paintView(canvas: Canvas, view: View, clip: Rect): void {
   if (view.clips) canvas.endClip();
 }
 
-/** The screen as one SVG document. */
-export function paintScreen(screen: Screen): string {
+/** The screen as one SVG document of that size. Default: the screen's own. */
+export function paintScreen(screen: Screen, size?: Size): string {
   const canvas = new Canvas();
   canvas.rect(displayRect(screen), '#000000');
   for (const window of screen.windows) paintView(canvas, window.root, displayRect(screen));
-  return canvas.toSvg(screen.width, screen.height);
+  return canvas.toSvg(screen, size);
 }
 
 export type PictureFormat = 'png' | 'jpeg' | 'raw';
@@ -33,20 +33,12 @@ export async function renderPicture(screen: Screen, format: PictureFormat): Prom
   return image.ensureAlpha().raw().toBuffer();
 }
 
-export interface PixelSize {
-  readonly width: number;
-  readonly height: number;
-}
-
 /** Three bytes a pixel. */
-export function renderPixels(screen: Screen, { width, height }: PixelSize): Promise<Buffer> {
-  const density = (72 * width) / screen.width;
-  return sharp(Buffer.from(paintScreen(screen)), { density })
-    .resize({ width, height, fit: 'fill', kernel: 'nearest' })
+export const renderPixels = (screen: Screen, size: Size): Promise<Buffer> =>
+  sharp(Buffer.from(paintScreen(screen, size)), { density: 72 })
     .removeAlpha()
     .raw()
     .toBuffer();
-}
 
 export async function shrinkPicture(
   picture: Buffer,

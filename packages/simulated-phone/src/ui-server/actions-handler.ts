@@ -1,7 +1,7 @@
 import type { Android } from '../android/android.ts';
 import { pressKey, typeText } from '../android/input/press-key.ts';
 import type { Gesture } from '../android/input/input-log.ts';
-import { applyGesture } from '../android/input/touch.ts';
+import { Finger } from '../android/input/touch.ts';
 import { center, type Point } from '../view/rect.ts';
 import { pause } from '../pause.ts';
 import { type ActionSource, bodies, findElementId, parseBody } from './bodies.ts';
@@ -35,25 +35,39 @@ function moveTarget(command: Command, item: Item, current: Point): Point {
   return { x: middle.x + offset.x, y: middle.y + offset.y };
 }
 
-/** The gestures of one finger. */
+interface Pointer {
+  readonly from: Point;
+  /** Undefined for one of several fingers. */
+  readonly finger: Finger | undefined;
+  pressedMs: number;
+}
+
+/** The gestures of one finger; those of several together are given to `together`. */
 async function runPointer(
   command: Command,
   items: readonly Item[],
-  apply: (gesture: Gesture) => void,
+  together: ((gesture: Gesture) => void) | undefined,
 ): Promise<void> {
+  const { android } = command.phone;
+  const signal = AbortSignal.timeout(maxTotalMs);
   let at: Point = { x: 0, y: 0 };
-  let down: { readonly at: Point; pressedMs: number } | undefined;
+  let down: Pointer | undefined;
   for (const item of items) {
     const durationMs = item.duration ?? 0;
-    await pause(AbortSignal.timeout(maxTotalMs), durationMs);
+    const to: Point = item.type === 'pointerMove' ? moveTarget(command, item, at) : at;
+    if (down?.finger && item.type === 'pointerMove') await down.finger.moveTo(to, durationMs, signal);
+    else await pause(signal, durationMs);
+    at = to;
     if (down) down.pressedMs += durationMs;
-    if (item.type === 'pointerMove') at = moveTarget(command, item, at);
-    else if (item.type === 'pointerDown') down = { at, pressedMs: 0 };
+    if (item.type === 'pointerDown')
+      down = { from: at, finger: together ? undefined : new Finger(android, at), pressedMs: 0 };
     else if (item.type === 'pointerCancel') down = undefined;
     else if (item.type === 'pointerUp' && down) {
-      apply({ from: down.at, to: at, durationMs: down.pressedMs });
+      const { from, finger, pressedMs } = down;
+      if (finger) finger.lift(pressedMs);
+      else together?.({ from, to: at, durationMs: pressedMs });
       down = undefined;
-    } else if (item.type !== 'pause' && item.type !== 'pointerUp') throw unknownType(item.type);
+    } else if (!['pause', 'pointerUp', 'pointerMove'].includes(item.type)) throw unknownType(item.type);
   }
 }
 
@@ -95,10 +109,10 @@ export const performActions: Handler = async (command) => {
   const { android } = command.phone;
   const fingers = actions.filter(({ type }) => type === 'pointer').length;
   const together: Gesture[] = [];
-  const apply = (gesture: Gesture) => (fingers > 1 ? together.push(gesture) : applyGesture(android, gesture));
+  const gather = fingers > 1 ? (gesture: Gesture) => void together.push(gesture) : undefined;
   await Promise.all(
     actions.map(async (source) => {
-      if (source.type === 'pointer') await runPointer(command, source.actions, apply);
+      if (source.type === 'pointer') await runPointer(command, source.actions, gather);
       else if (source.type === 'key') await runKeys(command, source.actions);
       else if (source.type !== 'none') throw unknownType(source.type);
     }),

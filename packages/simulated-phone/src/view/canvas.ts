@@ -1,5 +1,5 @@
 import type { Rect } from './rect.ts';
-import { rectHeight, rectWidth } from './rect.ts';
+import { rectHeight, rectWidth, type Size } from './rect.ts';
 import { findGlyphRun, type FontWeight } from './glyphs.ts';
 
 export interface TextStyle {
@@ -62,9 +62,11 @@ export class Canvas {
     this.#parts.push('</g>');
   }
 
-  toSvg(width: number, height: number): string {
-    const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
-    return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${this.#parts.join('')}</svg>`;
+  /** `shown`: the size of the picture. Default: the canvas's own. */
+  toSvg({ width, height }: Size, shown: Size = { width, height }): string {
+    const size = `width="${shown.width}" height="${shown.height}" viewBox="0 0 ${width} ${height}"`;
+    const head = `<svg xmlns="http://www.w3.org/2000/svg" ${size} preserveAspectRatio="none">`;
+    return `${head}${this.#parts.join('')}</svg>`;
   }
 
   #shape(rect: Rect, style: string, radius: number): void {

@@ -11,6 +11,11 @@ export interface Point {
   readonly y: number;
 }
 
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 export const rectWidth = (rect: Rect): number => rect.right - rect.left;
 export const rectHeight = (rect: Rect): number => rect.bottom - rect.top;
 

@@ -2,6 +2,7 @@ import { displayRect } from '../../screen/screen.ts';
 import { findAt, findVisible, type VisibleView } from '../../view/find-view.ts';
 import type { Point } from '../../view/rect.ts';
 import type { View, Window } from '../../view/view.ts';
+import { pause } from '../../pause.ts';
 import type { Android } from '../android.ts';
 import { statusBarHeightDp, toPixels } from '../display/display.ts';
 import type { Gesture } from './input-log.ts';
@@ -10,6 +11,8 @@ import type { Gesture } from './input-log.ts';
 const touchSlopDp = 8;
 const longPressMs = 500;
 const doubleTapMs = 300;
+/** A screen shows sixty pictures a second. */
+const frameMs = 16;
 
 interface Hit {
   readonly window: Window;
@@ -75,15 +78,24 @@ export function longPress(android: Android, at: Point): void {
   act(android, at, (view) => view.onLongPress);
 }
 
+function findScroll(android: Android, at: Point): View['scroll'] {
+  const hit = findHit(android, at);
+  return hit && findAt(hit.tree, at, (view) => view.scroll !== undefined)?.view.scroll;
+}
+
 /** Moves the list under the finger by as much as the finger moved; no fling follows. */
 function scrollUnder(android: Android, { from, to }: Gesture): void {
-  const hit = findHit(android, from);
-  const list = hit && findAt(hit.tree, from, (view) => view.scroll !== undefined);
-  const scroll = list?.view.scroll;
+  const scroll = findScroll(android, from);
   if (!scroll) return;
   scroll.offset = Math.min(Math.max(scroll.offset + Math.round(from.y - to.y), 0), scroll.max);
   android.redraw();
 }
+
+const isFromTop = (android: Android, { y }: Point): boolean =>
+  y < toPixels(android.display, statusBarHeightDp);
+
+const isMoved = (android: Android, from: Point, to: Point): boolean =>
+  Math.hypot(to.x - from.x, to.y - from.y) > toPixels(android.display, touchSlopDp);
 
 function swipe(android: Android, gesture: Gesture): void {
   android.inputs.add({ kind: 'swipe', ...gesture });
@@ -91,8 +103,7 @@ function swipe(android: Android, gesture: Gesture): void {
   if (!android.isScreenOn) return;
   const up = from.y - to.y;
   if (android.isLocked) return up > android.display.height / 8 ? android.lockScreen.dismiss() : undefined;
-  const isFromTop = from.y < toPixels(android.display, statusBarHeightDp);
-  if (isFromTop && -up > android.display.height / 8) return android.setOverlay('shade');
+  if (isFromTop(android, from) && -up > android.display.height / 8) return android.setOverlay('shade');
   if (android.overlay === 'shade' && up > android.display.height / 8) return android.setOverlay(undefined);
   scrollUnder(android, gesture);
 }
@@ -100,7 +111,52 @@ function swipe(android: Android, gesture: Gesture): void {
 /** One finger from down to up: a tap, a long press or a swipe, by distance and time as Android tells them apart. */
 export function applyGesture(android: Android, gesture: Gesture): void {
   const { from, to, durationMs } = gesture;
-  if (Math.hypot(to.x - from.x, to.y - from.y) > toPixels(android.display, touchSlopDp))
-    return swipe(android, gesture);
+  if (isMoved(android, from, to)) return swipe(android, gesture);
   return durationMs >= longPressMs ? longPress(android, from) : tap(android, from);
+}
+
+/** A finger that is down: the list under it moves with it, and what it does besides is known when it is up. */
+export class Finger {
+  readonly #android: Android;
+  readonly #from: Point;
+  readonly #downAt = performance.now();
+  readonly #scroll: View['scroll'];
+  readonly #offset: number;
+  #at: Point;
+
+  constructor(android: Android, from: Point) {
+    this.#android = android;
+    this.#from = from;
+    this.#at = from;
+    const isScrolling =
+      android.isScreenOn && !android.isLocked && android.overlay !== 'shade' && !isFromTop(android, from);
+    this.#scroll = isScrolling ? findScroll(android, from) : undefined;
+    this.#offset = this.#scroll?.offset ?? 0;
+  }
+
+  /** In a straight line, frame by frame. */
+  async moveTo(to: Point, durationMs: number, signal: AbortSignal): Promise<void> {
+    const [from, beganAt] = [this.#at, performance.now()];
+    for (;;) {
+      const restMs = Math.max(0, beganAt + durationMs - performance.now());
+      const share = restMs === 0 ? 1 : 1 - restMs / durationMs;
+      this.#place({ x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share });
+      if (share === 1 || signal.aborted) return;
+      await pause(signal, Math.min(frameMs, restMs));
+    }
+  }
+
+  /** `durationMs`: default, the time since it went down. */
+  lift(durationMs = performance.now() - this.#downAt): void {
+    // The whole gesture moves the list from where it was.
+    if (this.#scroll !== undefined) this.#scroll.offset = this.#offset;
+    applyGesture(this.#android, { from: this.#from, to: this.#at, durationMs });
+  }
+
+  #place(at: Point): void {
+    this.#at = at;
+    if (this.#scroll === undefined || !isMoved(this.#android, this.#from, at)) return;
+    this.#scroll.offset = this.#offset;
+    scrollUnder(this.#android, { from: this.#from, to: at, durationMs: 0 });
+  }
 }

@@ -1,8 +1,7 @@
-import { applyGesture } from '../../android/input/touch.ts';
+import { applyGesture, Finger } from '../../android/input/touch.ts';
 import { keyCodeOf } from '../../android/input/key-codes.ts';
 import { pressKey, typeText } from '../../android/input/press-key.ts';
 import type { Point } from '../../view/rect.ts';
-import { pause } from '../../pause.ts';
 import type { Process, Program } from '../program.ts';
 
 const sources = new Set([
@@ -39,8 +38,9 @@ async function swipe({ phone, signal }: Process, args: readonly string[]): Promi
   const to = toPoint(x2, y2);
   const durationMs =
     duration === undefined ? 300 : Math.min(Math.max(Number(duration) || 0, 0), maxDurationMs);
-  await pause(signal, durationMs);
-  applyGesture(phone.android, { from, to, durationMs });
+  const finger = new Finger(phone.android, from);
+  await finger.moveTo(to, durationMs, signal);
+  finger.lift(durationMs);
 }
 
 async function text({ phone, stderr }: Process, args: readonly string[]): Promise<number> {
@@ -65,23 +65,19 @@ function keyEvent({ phone }: Process, args: readonly string[]): void {
   for (const name of names) pressKey(phone.android, keyCodeOf(name));
 }
 
-interface Pointer {
-  readonly from: Point;
-  readonly downMs: number;
-}
+const fingers = new WeakMap<Process['phone'], Finger>();
 
-const pointers = new WeakMap<Process['phone'], Pointer>();
-
-function motionEvent({ phone }: Process, args: readonly string[]): void {
+async function motionEvent({ phone, signal }: Process, args: readonly string[]): Promise<void> {
   const [action = '', x, y] = args;
   const at = toPoint(x, y);
   const kind = action.toUpperCase();
-  if (kind === 'DOWN') pointers.set(phone, { from: at, downMs: performance.now() });
-  if (kind === 'CANCEL') pointers.delete(phone);
-  const pointer = pointers.get(phone);
-  if (kind !== 'UP' || !pointer) return;
-  pointers.delete(phone);
-  applyGesture(phone.android, { from: pointer.from, to: at, durationMs: performance.now() - pointer.downMs });
+  if (kind === 'DOWN') fingers.set(phone, new Finger(phone.android, at));
+  if (kind === 'CANCEL') fingers.delete(phone);
+  const finger = fingers.get(phone);
+  await finger?.moveTo(at, 0, signal);
+  if (kind !== 'UP') return;
+  fingers.delete(phone);
+  finger?.lift();
 }
 
 async function run(process: Process, command: string | undefined, args: readonly string[]): Promise<number> {
@@ -95,7 +91,7 @@ async function run(process: Process, command: string | undefined, args: readonly
   else if (command === 'swipe' || command === 'draganddrop') await swipe(process, args);
   else if (command === 'text') return text(process, args);
   else if (command === 'keyevent') keyEvent(process, args);
-  else if (command === 'motionevent') motionEvent(process, args);
+  else if (command === 'motionevent') await motionEvent(process, args);
   else
     throw new InvalidArguments(
       command === undefined
