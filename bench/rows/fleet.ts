@@ -19,8 +19,8 @@ const many = 30;
 /** Six heartbeats, and each phone's health once. */
 const idleMs = 30_000;
 const busyMs = 10_000;
-/** Waits that have just begun look more often. */
-const settleMs = 5000;
+/** Waits that have just begun look more often, and new sandboxes take the places of those that run. */
+const settleMs = 12_000;
 
 async function idlePercent(stage: Stage, count: number): Promise<number> {
   const { host } = await startServerWithPhones(stage, count);

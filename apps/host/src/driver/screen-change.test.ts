@@ -1,10 +1,11 @@
 import type { AgentCallResult, ScreenTree } from '@phalanx/protocol';
-import type { SimulatedPhone } from '@phalanx/simulated-phone';
+import { sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
 import { waitForState } from '../phones/testing/wait-for-phone.ts';
 import { callPhone } from '../phones/call-phone.ts';
 import type { Driver } from './driver.ts';
+import { browser } from './testing/browser-app.ts';
 
 let bed: PhoneTestBed;
 beforeEach(async () => {
@@ -26,7 +27,8 @@ interface Pair {
 }
 
 async function start(helper: 'resident' | 'uiautomator2', uiAutomator2 = true): Promise<Pair> {
-  const phone = await bed.startPreparedPhone({ serial: 'SIM1', uiAutomator2 });
+  const apps = [...sampleApps, browser];
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1', apps, uiAutomator2 });
   const watch = bed.watch({ addresses: [phone], helper });
   const ready = await waitForState(watch, 'SIM1', 'ready');
   const { signal: never } = new AbortController();
@@ -68,12 +70,67 @@ describe('waiting for another screen by the resident helper', () => {
     expect(await time()).toBeGreaterThan(toldMs);
   });
 
-  it('looks at a still screen once a second', async () => {
+  it('leaves it to the phone to look at a still screen', async () => {
     const pair = await start('resident');
     const since = await pair.read();
     const before = pair.readings();
     await expect(pair.wait(since, 5000)).resolves.toBe('same');
-    expect(pair.readings() - before).toBeLessThan(9);
+    expect(pair.readings() - before).toBeLessThan(6);
+  });
+
+  /** A wait from when on the phone looks by itself. */
+  async function waitLong(pair: Pair, signal?: AbortSignal): Promise<{ outcome: Promise<Outcome> }> {
+    const since = await pair.read();
+    const before = pair.readings();
+    const outcome = pair.wait(since, 20_000, signal);
+    await expect.poll(() => pair.readings() - before, { timeout: 5000 }).toBe(4);
+    pair.phone.faults.eventIntervalMs = Infinity;
+    return { outcome };
+  }
+
+  it('is told by the phone of what an app does not tell', async () => {
+    const pair = await start('resident');
+    const { outcome } = await waitLong(pair);
+    const before = pair.readings();
+    openSettings(pair);
+    await expect(outcome).resolves.toBe('changed');
+    expect(pair.readings()).toBe(before + 1);
+  });
+
+  it('notices what somebody else reads while the phone looks by itself', async () => {
+    const pair = await start('resident');
+    const { outcome } = await waitLong(pair);
+    openSettings(pair);
+    await pair.read();
+    await expect(outcome).resolves.toBe('changed');
+  });
+
+  it('rejects when the phone finds no screen any more', async () => {
+    const pair = await start('resident');
+    const { outcome } = await waitLong(pair);
+    pair.phone.faults.nullRoot = true;
+    await expect(outcome).rejects.toMatchObject({ code: 'screen_not_readable' });
+  });
+
+  it('has the phone look no more when it ends', async () => {
+    const pair = await start('resident');
+    const caller = new AbortController();
+    const { outcome } = await waitLong(pair, caller.signal);
+    caller.abort(new Error('enough'));
+    await expect(outcome).rejects.toMatchObject({ code: 'call_cancelled' });
+    // The helper gives UiAutomation back ten seconds after it has used it.
+    const dump = { command: 'uiautomator dump /sdcard/a.xml', timeoutMs: 5000 };
+    await expect
+      .poll(async () => (await pair.driver().call('phone.shell', dump)).stderr, { timeout: 13_000 })
+      .not.toContain('Killed');
+  });
+
+  it('still reads an empty web page, which has to be renewed', async () => {
+    const pair = await start('resident');
+    await pair.read();
+    pair.phone.faults.emptyWebPages = true;
+    pair.phone.android.startActivity('com.example.browser');
+    await expect(pair.wait(await pair.read(), 8000)).resolves.toBe('changed');
   });
 
   it('notices what an app does not tell', async () => {

@@ -1,11 +1,13 @@
 import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
 import { pause } from '../time/time-limit.ts';
 import type { PhoneQueue } from './call-queue.ts';
-import type { ToldScreen, UiBackend } from './ui-backend.ts';
+import type { ChangeTeller, ToldScreen, UiBackend } from './ui-backend.ts';
 
 /** An app may change and not tell: the screen is also looked at by itself, first after this time and then ever more seldom. */
 const firstLookMs = 250;
 const longestLookMs = 1000;
+/** When it has been still until the longest pause, the phone looks by itself, and the host this often. */
+const longestOwnLookMs = 30_000;
 /** Something that tells of changes all the time, and shows none, costs no more than polling would. */
 const restMs = 250;
 const maxReadings = 8;
@@ -65,21 +67,52 @@ export class ScreenChange {
     let count = before.changes;
     // What changed before the phone was asked to tell is seen by a look alone.
     let lookMs = (await changes.watch(signal)) ? 0 : firstLookMs;
+    let seen = before.told;
+    using looks = new PhoneLooks(changes);
     for (;;) {
       await changes.moreThan(count, Math.min(lookMs, endsAt - performance.now()), signal);
       await pause(Math.max(0, Math.min(restsUntil, endsAt) - performance.now()), signal);
       signal.throwIfAborted();
-      if (changes.count === count && performance.now() >= endsAt) return 'same';
-      if (changes.count === count) lookMs = Math.min(Math.max(firstLookMs, 2 * lookMs), longestLookMs);
+      const isTold = changes.count !== count;
+      if (!isTold && performance.now() >= endsAt) return 'same';
+      if (!isTold && looks.suffice(seen)) continue;
+      if (!isTold && lookMs === longestLookMs) looks.begin();
+      if (!isTold) lookMs = Math.min(Math.max(firstLookMs, 2 * lookMs), longestLookMs);
       count = changes.count;
       restsUntil = performance.now() + restMs;
-      if (await this.#hasChanged(before.told, signal)) return 'changed';
+      seen = await this.#read(seen, signal);
+      if (seen !== before.told && seen.digest !== before.told.digest) return 'changed';
     }
   }
 
-  async #hasChanged(before: ToldScreen, signal: AbortSignal): Promise<boolean> {
-    const read = (): Promise<ToldScreen> => this.#backend.readSource(signal, before);
-    const told = await this.#queue.run(read, { changes: false, signal });
-    return told !== before && told.digest !== before.digest;
+  #read(known: ToldScreen, signal: AbortSignal): Promise<ToldScreen> {
+    const read = (): Promise<ToldScreen> => this.#backend.readSource(signal, known);
+    return this.#queue.run(read, { changes: false, signal });
+  }
+}
+
+/** What a phone looks at by itself while a wait lasts, the host need not read each second. */
+class PhoneLooks {
+  readonly #changes: ChangeTeller;
+  #end: (() => void) | undefined;
+  #endsAt = -Infinity;
+
+  constructor(changes: ChangeTeller) {
+    this.#changes = changes;
+  }
+
+  /** To be called before a reading. */
+  begin(): void {
+    this.#end ??= this.#changes.look();
+    this.#endsAt = performance.now() + longestOwnLookMs;
+  }
+
+  /** Nobody has read another screen since, and the phone would tell of one. */
+  suffice(seen: ToldScreen): boolean {
+    return this.#end !== undefined && performance.now() < this.#endsAt && this.#changes.lookedAt === seen;
+  }
+
+  [Symbol.dispose](): void {
+    this.#end?.();
   }
 }

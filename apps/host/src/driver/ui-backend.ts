@@ -16,6 +16,10 @@ export interface ChangeTeller {
   readonly count: number;
   /** Has them told from now on; true when they were not before. */
   watch(signal: AbortSignal): Promise<boolean>;
+  /** Has the phone look at its screen each second by itself, and tell when it is not `lookedAt`. Returns how to end that. */
+  look(): () => void;
+  /** The active window that the phone has told last, whoever asked; undefined where the phone's own looks are not enough. */
+  readonly lookedAt: ToldScreen | undefined;
   /** Resolves when there are more than so many, when the time is over, and when the signal aborts. */
   moreThan(count: number, waitMs: number, signal: AbortSignal): Promise<void>;
 }

@@ -30,21 +30,27 @@ export class ChangeTeller {
     this.#isTold = false;
   }
 
+  /** The helper's own look has found another screen: nothing that an app has to tell. */
+  lookedAtAnother(): void {
+    this.#tellLater(0);
+  }
+
   close(): void {
     this.#leave();
     clearTimeout(this.#timer);
   }
 
   #changed(): void {
-    const lateMs = this.#lastAt + this.#intervalMs() - performance.now();
-    if (!this.#isWatched || this.#isTold || lateMs === Infinity) return;
+    const intervalMs = this.#intervalMs();
+    if (intervalMs < Infinity) this.#tellLater(Math.max(0, this.#lastAt + intervalMs - performance.now()));
+  }
+
+  #tellLater(lateMs: number): void {
+    if (!this.#isWatched || this.#isTold) return;
     this.#isTold = true;
-    this.#timer = setTimeout(
-      () => {
-        this.#lastAt = performance.now();
-        this.#tell();
-      },
-      Math.max(0, lateMs) + gatherMs,
-    ).unref();
+    this.#timer = setTimeout(() => {
+      this.#lastAt = performance.now();
+      this.#tell();
+    }, lateMs + gatherMs).unref();
   }
 }

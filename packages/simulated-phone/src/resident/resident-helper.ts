@@ -26,6 +26,9 @@ const answer = { ok: 64, same: 65, tree: 66, changed: 68 } as const;
 
 /** The helper gives UiAutomation back when it was not asked for so long. */
 const holdMs = 10_000;
+/** Its own looks, while the host has it look. */
+const lookMs = 900;
+const watchAndLook = 2;
 /** How long it waits for a UiAutomation that another program has, and for a root. */
 const busyMs = 5000;
 const rootMs = 400;
@@ -53,6 +56,9 @@ export class ResidentHelper {
   #lastDigest = '';
   #isConnected = false;
   #letGo: NodeJS.Timeout | undefined;
+  /** Of the active window as the host knows it. */
+  #lastActive = '';
+  #looks: NodeJS.Timeout | undefined;
 
   /** `tell` sends what nobody has asked for. */
   constructor(
@@ -100,7 +106,7 @@ export class ResidentHelper {
       case request.picture:
         return this.#picture();
       case request.watch:
-        this.#changes.watch(payload[0] === 1);
+        this.#watch(payload[0] ?? 0);
         return ok();
       case request.release:
         this.release();
@@ -117,6 +123,7 @@ export class ResidentHelper {
   }
 
   close(): void {
+    clearInterval(this.#looks);
     this.#changes.close();
     this.release();
   }
@@ -135,11 +142,35 @@ export class ResidentHelper {
     }
   }
 
+  #watch(kind: number): void {
+    this.#changes.watch(kind > 0);
+    clearInterval(this.#looks);
+    if (kind === watchAndLook) this.#looks = setInterval(() => void this.#look(), lookMs).unref();
+  }
+
+  /** What can't be read is told as a change: the host reads then, and gets the reason. */
+  async #look(): Promise<void> {
+    const written = this.#connect().then(() => this.#write(false));
+    const digest = await written.then(
+      (tree) => tree.digest,
+      () => undefined,
+    );
+    if (digest !== this.#lastActive) this.#changes.lookedAtAnother();
+  }
+
   async #read(allWindows: boolean, isFresh: boolean): Promise<HelperAnswer> {
-    const { android, faults } = this.#phone;
     await this.#connect();
     this.#changes.beginReading();
-    faults.beforeReading?.();
+    this.#phone.faults.beforeReading?.();
+    const { digest, packed } = await this.#write(allWindows);
+    if (!allWindows) this.#lastActive = digest;
+    const isSame = !isFresh && digest === this.#lastDigest;
+    this.#lastDigest = digest;
+    return isSame ? { kind: answer.same, payload: Buffer.alloc(0) } : { kind: answer.tree, payload: packed };
+  }
+
+  async #write(allWindows: boolean): Promise<{ digest: string; packed: Buffer }> {
+    const { android, faults } = this.#phone;
     this.#nodes.clear();
     const screen = this.#nodes.look(android.screen, faults.eventIntervalMs);
     const active = findActiveTree(screen);
@@ -157,10 +188,7 @@ export class ResidentHelper {
     tree.number(roots.length);
     for (const root of roots) tree.node(root, !faults.emptyWebPages);
     tree.number(0);
-    const { digest, packed } = tree.finish();
-    const isSame = !isFresh && digest === this.#lastDigest;
-    this.#lastDigest = digest;
-    return isSame ? { kind: answer.same, payload: Buffer.alloc(0) } : { kind: answer.tree, payload: packed };
+    return tree.finish();
   }
 
   #requireInjection(): void {

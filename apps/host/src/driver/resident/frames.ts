@@ -13,6 +13,9 @@ export const requestKind = {
   release: 11,
 } as const;
 
+/** The first byte of a watch. With the last, the helper also looks at the screen by itself. */
+export const watchKind = { tell: 1, tellAndLook: 2 } as const;
+
 export const answerKind = { ok: 64, same: 65, tree: 66, error: 67, changed: 68 } as const;
 
 export interface Frame {

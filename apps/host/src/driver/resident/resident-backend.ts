@@ -4,6 +4,7 @@ import { findAlertButton } from '../alert-buttons.ts';
 import { DriverError } from '../driver-error.ts';
 import { findNode } from '../find-node.ts';
 import type { Renewals } from '../renewals.ts';
+import { withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { onlyRoot, type ParsedTree } from '../tree/parse-tree.ts';
 import { unreadableTree } from '../tree/unreadable-tree.ts';
@@ -12,7 +13,7 @@ import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { passwordBefore } from '../uiautomator2/text-field.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-failure.ts';
 import { decodeTrees, type DecodedTrees, inflateTrees } from './decode-tree.ts';
-import { requestKind } from './frames.ts';
+import { requestKind, watchKind } from './frames.ts';
 import { type HelperLink, startHelperLink } from './helper-link.ts';
 
 const nothing = Buffer.alloc(0);
@@ -28,14 +29,14 @@ export async function createResidentBackend(
 ): Promise<UiBackend> {
   const link = await startHelperLink(shell, launch);
   const ask = askerOf(link);
-  const screen = createScreenReader(ask, link, renewals);
+  const { lookedAt, ...screen } = createScreenReader(ask, link, renewals);
   return {
     source: 'resident',
     failed: link.failed,
     ...screen,
     ...inputOf(ask, shell, screen),
     ...textOf(ask),
-    changes: changesOf(ask, link),
+    changes: changesOf(ask, link, lookedAt),
     remark: () => renewals.remark,
     takeScreenshot: (signal) => ask(requestKind.picture, Buffer.alloc(5), signal),
     probe: async (signal) => void (await ask(requestKind.hello, nothing, signal)),
@@ -45,16 +46,35 @@ export async function createResidentBackend(
   };
 }
 
-function changesOf(ask: Ask, { changes }: HelperLink): ChangeTeller {
+function changesOf(
+  ask: Ask,
+  { changes, failed }: HelperLink,
+  lookedAt: () => ToldScreen | undefined,
+): ChangeTeller {
   let isWatched = false;
+  /** Waits for whom the phone looks. */
+  let lookers = 0;
+  const order = (kind: number): void =>
+    void ask(requestKind.watch, Buffer.from([kind]), failed).catch(() => {});
   return {
     get count() {
       return changes.count;
     },
     async watch(signal) {
       if (isWatched) return false;
-      await ask(requestKind.watch, Buffer.from([1]), signal);
+      await ask(requestKind.watch, Buffer.from([watchKind.tell]), signal);
       return (isWatched = true);
+    },
+    look() {
+      lookers += 1;
+      if (lookers === 1) order(watchKind.tellAndLook);
+      return () => {
+        lookers -= 1;
+        if (lookers === 0) order(watchKind.tell);
+      };
+    },
+    get lookedAt() {
+      return lookedAt();
     },
     moreThan: (count, waitMs, signal) => changes.moreThan(count, waitMs, signal),
   };
@@ -109,25 +129,24 @@ interface KeptScreen {
 
 const webPage = 'android.webkit.WebView';
 
-function createScreenReader(ask: Ask, link: HelperLink, renewals: Renewals): ScreenReader {
+function createScreenReader(
+  ask: Ask,
+  link: HelperLink,
+  renewals: Renewals,
+): ScreenReader & { lookedAt: () => ToldScreen | undefined } {
   const { webPageMs, slowTreeMs } = renewals.patience;
   let last: KeptScreen | undefined;
   let emptySince: number | undefined;
   const readOnce = async (allWindows: boolean, signal: AbortSignal): Promise<Buffer> => {
-    const limit = AbortSignal.timeout(slowTreeMs);
-    try {
-      return await ask(
-        requestKind.read,
-        Buffer.from([allWindows ? 1 : 0, 0]),
-        AbortSignal.any([signal, limit]),
-      );
-    } catch (error) {
-      if (!limit.aborted || signal.aborted) throw error;
+    const onTimeout = (): DriverError => {
       const sentence = `The resident helper gave no tree in ${slowTreeMs / 1000} s.`;
-      const failure = new DriverError('ui_helper_failed', sentence, error);
+      const failure = new DriverError('ui_helper_failed', sentence);
       link.fail(failure);
-      throw failure;
-    }
+      return failure;
+    };
+    return await withTimeLimit({ timeoutMs: slowTreeMs, signals: [signal], onTimeout }, (limit) =>
+      ask(requestKind.read, Buffer.from([allWindows ? 1 : 0, 0]), limit),
+    );
   };
   /** Gives UiAutomation back and takes it anew, which costs some milliseconds; at most once a minute. */
   const renew = async (why: string, signal: AbortSignal): Promise<boolean> => {
@@ -162,6 +181,8 @@ function createScreenReader(ask: Ask, link: HelperLink, renewals: Renewals): Scr
       return keep(await readOnce(false, signal)).screen;
     },
     readWindows: async (signal) => decodeTrees(inflateTrees(await readOnce(true, signal))).roots,
+    // An empty web page is renewed by a reading.
+    lookedAt: () => (last?.isEmptyPage === true ? undefined : last?.screen),
   };
 }
 

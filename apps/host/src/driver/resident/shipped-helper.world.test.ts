@@ -5,7 +5,7 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { decodeTrees, inflateTrees } from './decode-tree.ts';
-import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
+import { answerKind, encodeFrame, type Frame, readFrames, requestKind, watchKind } from './frames.ts';
 import {
   type Ground,
   helperFolder,
@@ -152,6 +152,30 @@ else
         expect(helper.changes[0]?.payload.readUInt32BE(0)).toBe(2048 | 16);
         await helper.ask(requestKind.read, read());
         expect(await change()).toBe(2);
+        await helper.end();
+      });
+
+      it('looks at the screen by itself for as long as the host wants it', async () => {
+        const helper = start();
+        const toldOf = async (): Promise<number> => (
+          await helper.ask(requestKind.hello),
+          helper.changes.length
+        );
+        const become = (text: string): Promise<Frame> => helper.ask(requestKind.setText, Buffer.from(text));
+        await helper.ask(requestKind.read, read());
+        await helper.ask(requestKind.read, read(true));
+        await helper.ask(requestKind.watch, Buffer.from([watchKind.tellAndLook]));
+        await pause(2000);
+        expect(await toldOf()).toBe(0);
+        for (const [told, text] of ['untold', 'untold, no root'].entries()) {
+          await become(text);
+          await expect.poll(toldOf, { timeout: 3000 }).toBe(told + 1);
+          await helper.ask(requestKind.read, read());
+        }
+        await helper.ask(requestKind.watch, Buffer.from([watchKind.tell]));
+        await become('untold again');
+        await pause(2000);
+        expect(await toldOf()).toBe(2);
         await helper.end();
       });
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 
 const intervalMs = 250;
 
@@ -17,19 +17,47 @@ export function watchMemory(
   memoryMb: number,
   onLimit: () => void,
 ): () => void {
-  if (process.platform !== 'linux' || pid === undefined) return () => {};
   const limitBytes = (memoryMb * 2 + ownMemoryMb) * bytesPerMb;
-  const timer = setInterval(() => {
-    void residentBytes(pid).then((bytes) => {
-      if (bytes > limitBytes) onLimit();
-    });
-  }, intervalMs);
-  return () => clearInterval(timer);
+  const file = pid === undefined ? undefined : openStatm(pid);
+  if (file === undefined) return () => {};
+  const check = (): void => {
+    if (residentBytes(file) > limitBytes) onLimit();
+  };
+  checks.add(check);
+  timer ??= setInterval(checkAll, intervalMs);
+  return () => {
+    // Once: the number of a closed file becomes that of another one.
+    if (!checks.delete(check)) return;
+    closeSync(file);
+    if (checks.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 }
 
-async function residentBytes(pid: number): Promise<number> {
+/** Of all children at once: each would wake the process by itself otherwise. */
+const checks = new Set<() => void>();
+let timer: NodeJS.Timeout | undefined;
+
+function checkAll(): void {
+  for (const check of checks) check();
+}
+
+/** Stays open: to open it for each reading, by other threads, takes many times as long. */
+function openStatm(pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined;
   try {
-    const [, pages] = (await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ');
+    return openSync(`/proc/${pid}/statm`, 'r');
+  } catch {
+    return undefined; // The process has ended.
+  }
+}
+
+const text = Buffer.alloc(128);
+
+function residentBytes(file: number): number {
+  try {
+    const [, pages] = text.toString('latin1', 0, readSync(file, text, 0, text.length, 0)).split(' ');
     return Number(pages) * pageBytes;
   } catch {
     return 0; // The process has ended.

@@ -20,6 +20,8 @@ final class Requests {
     static final int PICTURE = 9;
     static final int WATCH = 10;
     static final int RELEASE = 11;
+    /** Of the first byte of WATCH. 1: changes are told. 0: no more. */
+    static final int WATCH_AND_LOOK = 2;
     static final int OK = 64;
     static final int SAME = 65;
     static final int TREE = 66;
@@ -31,6 +33,8 @@ final class Requests {
     private static final int MAX_FINGERS = 10;
     /** Other programs get UiAutomation when this one was not asked for anything but its hello for so long. */
     private static final long HOLD_NANOS = 10_000_000_000L;
+    /** The screen is looked at so long after the last time. Telling the host, and its reading, take the rest of a second. */
+    private static final long LOOK_NANOS = 900_000_000L;
     private static final int MAX_ERROR = 8000;
     private static final byte[] NOTHING = new byte[0];
 
@@ -41,6 +45,9 @@ final class Requests {
     private final Tree tree = new Tree();
     private final LinkedBlockingQueue<Wire.Frame> waiting = new LinkedBlockingQueue<Wire.Frame>(MAX_WAITING);
     private long lastDigest;
+    /** Of the active window as the host knows it. */
+    private long lastActive;
+    private boolean isLooking;
 
     Requests(Screen screen, Wire wire, String build) {
         this.screen = screen;
@@ -92,10 +99,14 @@ final class Requests {
 
     private void work() {
         try {
-            for (long used = System.nanoTime();;) {
-                Wire.Frame frame = waiting.poll(used + HOLD_NANOS - System.nanoTime(), TimeUnit.NANOSECONDS);
-                if (frame == null) screen.release();
-                else answer(frame);
+            long used = System.nanoTime();
+            for (long looked = used;;) {
+                long due = isLooking ? looked + LOOK_NANOS : used + HOLD_NANOS;
+                Wire.Frame frame = waiting.poll(due - System.nanoTime(), TimeUnit.NANOSECONDS);
+                if (frame != null) answer(frame);
+                else if (isLooking) look();
+                else screen.release();
+                if (frame == null || frame.kind == READ) looked = System.nanoTime();
                 if (frame == null || frame.kind != HELLO) used = System.nanoTime();
             }
         } catch (InterruptedException | IOException broken) {
@@ -149,7 +160,9 @@ final class Requests {
                 reply(frame, screen.picture(in.readInt(), in.readUnsignedByte()));
                 return;
             case WATCH:
-                changes.watch(in.readBoolean());
+                int watch = in.readUnsignedByte();
+                changes.watch(watch > 0);
+                isLooking = watch == WATCH_AND_LOOK;
                 break;
             case RELEASE:
                 screen.release();
@@ -161,20 +174,36 @@ final class Requests {
     }
 
     private void read(Wire.Frame frame, boolean allWindows, boolean isFresh) throws Exception {
-        tree.clear();
         changes.beginReading();
-        String[] announced = changes.announcements();
-        tree.number(announced.length);
-        for (String text : announced) tree.text(text);
-        screen.read(tree, allWindows);
-        tree.end();
-        long digest = tree.digest();
+        long digest = write(allWindows);
+        if (!allWindows) lastActive = digest;
         if (!isFresh && digest == lastDigest) {
             wire.write(SAME, frame.id, NOTHING);
             return;
         }
         lastDigest = digest;
         wire.write(TREE, frame.id, tree.pack());
+    }
+
+    /** Puts the screen into `tree`, and returns its digest. */
+    private long write(boolean allWindows) throws Exception {
+        tree.clear();
+        String[] announced = changes.announcements();
+        tree.number(announced.length);
+        for (String text : announced) tree.text(text);
+        screen.read(tree, allWindows);
+        tree.end();
+        return tree.digest();
+    }
+
+    /** What can't be read is told as a change: the host reads then, and gets the reason. */
+    private void look() {
+        try {
+            if (write(false) == lastActive) return;
+        } catch (Throwable failure) {
+            System.err.println("A look at the screen: " + failure);
+        }
+        changes.changed(0, "");
     }
 
     private static Screen.Gesture readGesture(DataInputStream in) throws Exception {
