@@ -1,4 +1,4 @@
-import { type CachedThing, cachedThings } from '../db/cached-things.ts';
+import { type CachedThing, cachedThings } from '../db/tables/cached-things.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { periodically } from '../background-job.ts';
 import { type CacheInvalidation, type CacheInvalidationStore, keptMs } from './cache-invalidation-store.ts';

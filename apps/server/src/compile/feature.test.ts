@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 
-import { requireTypeScript } from './typescript-version.ts';
+import { requireTypeScript } from './feature.ts';
 
 it('takes the TypeScript of this release and names any other', () => {
   requireTypeScript();

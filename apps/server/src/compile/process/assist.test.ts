@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { CodePlace } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import type { Compiler, PlaceInCode } from './compiler.ts';
-import type { Assistance } from './nothing-found.ts';
-import { createTestCompiler, filesOf } from './testing/files-in-memory.ts';
+import type { Compiler, PlaceInCode } from '../compiler.ts';
+import type { Assistance } from './messages.ts';
+import { createTestCompiler, filesOf } from '../testing/files-in-memory.ts';
 
 const log = { warn: vi.fn<() => void>() };
 let compiler: Compiler;
@@ -55,7 +55,7 @@ describe('what stands at a place', () => {
 });
 
 it('has an answer at every place of a text, also of one that is cut', async () => {
-  const sample = new URL('../../../cli/samples/out-of-steps.ts', import.meta.url);
+  const sample = new URL('../../../../cli/samples/out-of-steps.ts', import.meta.url);
   const whole = await readFile(sample, 'utf8');
   const found: Assistance[] = [];
   for (let position = 0; position <= whole.length; position += 20)

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 
-import { isPostgres } from './dialect.ts';
+import { isPostgres } from '../../dialect.ts';
 
 interface Trigger {
   name: string;

@@ -1,11 +1,11 @@
 import type { SourceFile } from 'typescript/unstable/ast';
 import type { Project } from 'typescript/unstable/sync';
 
-import { findCompiledPath } from '../source-paths.ts';
+import { findCompiledPath } from '../../source-paths.ts';
 import { type Addition, findInsertions, NoPlace } from './add-sign.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from '../checker.ts';
 import { diffOf, insertAll, type Insertion } from './code-insertions.ts';
-import type { AddSignsMessage, SignsAddedMessage } from './messages.ts';
+import type { AddSignsMessage, SignsAddedMessage } from '../messages.ts';
 
 type Fix = SignsAddedMessage['fixes'][number];
 

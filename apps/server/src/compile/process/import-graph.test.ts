@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { renameImports } from './rename-imports.ts';
+import { renameImports } from './import-graph.ts';
 
 const texts: Record<string, string> = {
   'main.ts': `import { pay } from './flows/pay.ts';

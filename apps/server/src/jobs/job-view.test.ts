@@ -1,7 +1,7 @@
 import type { Task } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
-import { type ReadTasks, resultsAsCsv } from './results-table.ts';
+import { type ReadTasks, resultsAsCsv } from './job-view.ts';
 
 const taskOf = (number: number, input: Task['input'], result: unknown): Task => ({
   ...{ id: String(number), number, parent_id: null, status: 'completed', input, result, error: null },

@@ -6,9 +6,9 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { SignsToAdd } from './ask-process.ts';
-import type { Compiler } from './compiler.ts';
-import { createTestCompiler, filesOf } from './testing/files-in-memory.ts';
+import type { SignsToAdd } from '../../compile-process.ts';
+import type { Compiler } from '../../compiler.ts';
+import { createTestCompiler, filesOf } from '../../testing/files-in-memory.ts';
 
 let compiler: Compiler;
 beforeAll(async () => {
@@ -50,9 +50,9 @@ const addedLines = (diff: string): string[] =>
   diff.split('\n').filter((line) => /^[+-](?![+-]{2} )/.test(line));
 
 const readSample = (name: string): Promise<string> =>
-  readFile(new URL(`../../../cli/samples/${name}.ts`, import.meta.url), 'utf8');
+  readFile(new URL(`../../../../../cli/samples/${name}.ts`, import.meta.url), 'utf8');
 const readTutorial = async (): Promise<string> => {
-  const page = await readFile(new URL('../../../../docs/tutorial.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../../../../../docs/tutorial.md', import.meta.url), 'utf8');
   return /```ts\n([^]*?)```/.exec(page)?.[1] ?? '';
 };
 
@@ -142,7 +142,7 @@ await runStages({ states: recognise, stages: [{ name: 'in', reached: 'Home', on:
   });
 
   it('may be a question in the code of a project that somebody has just begun', async () => {
-    const starter = new URL('../../../../packages/automation/starter/main.ts', import.meta.url);
+    const starter = new URL('../../../../../../packages/automation/starter/main.ts', import.meta.url);
     const { diff } = await added({
       'main.ts': await readFile(starter, 'utf8'),
       'parameters.d.ts': 'interface AutomationParameters { greeting?: string }',

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
-import { jsonContentType, maxJsonBytes, parseJson } from '../http/bodies/request-bodies.ts';
-import type { Limits } from '../limits/limits.ts';
-import { type BodyStaging, stageBody, type StagedBody } from './large-body/stage-body.ts';
+import { jsonContentType, maxJsonBytes, parseJson } from '../../http/bodies/request-bodies.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { type BodyStaging, stageBody, type StagedBody } from './stage-body.ts';
 
 /** A body up to this size is read in the server's own process: in about ten milliseconds. */
 const maxInProcessBytes = maxJsonBytes;

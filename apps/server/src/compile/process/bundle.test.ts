@@ -3,8 +3,8 @@ import { createContext, runInContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Compiler } from './compiler.ts';
-import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
+import type { Compiler } from '../compiler.ts';
+import { createTestCompiler, filesOf, linesOf } from '../testing/files-in-memory.ts';
 
 let compiler: Compiler;
 beforeAll(async () => {

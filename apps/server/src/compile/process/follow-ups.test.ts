@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Compiler } from './compiler.ts';
-import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
+import type { Compiler } from '../compiler.ts';
+import { createTestCompiler, filesOf, linesOf } from '../testing/files-in-memory.ts';
 
 const strict = { 'tsconfig.json': '{"compilerOptions":{"strict":true,"noImplicitOverride":true}}' };
 let compiler: Compiler;
