@@ -12,7 +12,7 @@ import { ArchivedLogs } from './kept/archived-logs.ts';
 import { ArchiveQuota } from './kept/archive-quota.ts';
 import { createKeptBytesStore } from './kept/kept-bytes-store.ts';
 import { createKeptChunkStore } from './kept/kept-chunk-store.ts';
-import { LogArchiver } from './kept/log-archiver.ts';
+import { LogArchiver } from './kept/keep-entries.ts';
 import { addRunLogRoutes } from './kept/routes.ts';
 import type { EntryKind, LogBatch } from './log-batch.ts';
 import { addLogRoutes } from './routes.ts';

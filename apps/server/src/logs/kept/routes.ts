@@ -7,7 +7,7 @@ import { addRawRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 import type { StoredRun } from '../../runs/stored-run.ts';
-import { cursorOf } from '../log-cursor.ts';
+import { cursorOf } from '../log-query.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';
 import type { Archives } from './keep-entries.ts';
 import { type LoggedRun, readRunLog, readRunLogEnd, readTrace } from './read-run-log.ts';

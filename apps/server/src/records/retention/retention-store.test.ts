@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { protectionEnd } from './protection-end.ts';
+import { protectionEnd } from './retention-store.ts';
 
 describe('the protection of a saved record', () => {
   it.each([

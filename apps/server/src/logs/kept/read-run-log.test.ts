@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
 import { entrySeparator } from '../log-batch.ts';
-import { type PageQuery, RunLogPage } from './run-log-page.ts';
+import { type PageQuery, RunLogPage } from './read-run-log.ts';
 
 const all: PageQuery = { from: '', levels: null, search: '', limit: 1000 };
 const idOf = (at: number): string => `01900000-0000-7000-8000-${at.toString(16).padStart(12, '0')}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { type KeptSample, findSuperfluous } from './superfluous.ts';
+import { type KeptSample, findSuperfluous } from './group-prints-store.ts';
 
 interface Named extends KeptSample {
   name: string;

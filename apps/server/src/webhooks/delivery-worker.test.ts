@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { mostAttempts, pauseAfter, readRetryAfter } from './retry-times.ts';
+import { mostAttempts, pauseAfter, readRetryAfter } from './delivery-worker.ts';
 
 const hourMs = 60 * 60_000;
 
