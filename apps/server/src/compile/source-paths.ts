@@ -18,6 +18,7 @@ const sourcesOf: Record<string, readonly string[]> = {
   '.mjs': ['.mts'],
   '.cjs': ['.cts'],
 };
+
 const plainDeclaration = /\.d\.[mc]?ts$/;
 
 /** `.d.ts`, `.d.mts`, `.d.cts` and such as `.d.json.ts`: types only, nothing to run. */

@@ -19,6 +19,7 @@ const mostBytes: Readonly<Record<string, number>> = {
   [parametersSchemaPath]: maxSchemaBytes,
   [masksPath]: maxMasksBytes,
 };
+
 /** The checker has no number for a schema or masks; this is the one of settings that can't be used. */
 const unusable = 5024;
 

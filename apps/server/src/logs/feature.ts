@@ -3,7 +3,7 @@ import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Metrics } from '../health/metrics.ts';
-import { createFilmReader } from '../film/film-reader.ts';
+import { createFilmReader } from '../film/film-notes.ts';
 import { createStoredBytes } from '../limits/stored-bytes-store.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunOwners } from '../runs/run-owners.ts';

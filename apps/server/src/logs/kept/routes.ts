@@ -1,7 +1,7 @@
 import { type LogLevel, logLevels, logPageSize, runRoutes, traceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import type { FilmReader } from '../../film/film-reader.ts';
+import type { FilmReader } from '../../film/film-notes.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRawRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';

@@ -42,6 +42,7 @@ const line = (text: string, longest = longestValue): string => {
   const plain = text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return plain.length > longest ? `${plain.slice(0, longest).toWellFormed()}…` : plain;
 };
+
 const quoted = (text: string): string => `“${line(text, 100)}”`;
 const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
