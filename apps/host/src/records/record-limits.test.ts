@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { Allowance } from './allowance.ts';
+import { Allowance } from './record-limits.ts';
 
 function allowanceOf(rate: { atOnce: number; perMinute: number }) {
   let nowMs = 0;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createExchanger, type SendExchange } from './http-exchange.ts';
-import { follow } from './redirects.ts';
+import { follow } from './serve-fetches.ts';
 
 let server: Server;
 let origin = '';
