@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 
-import { makeFolder, prepareFolder } from './writable-folder.ts';
+import { makeFolder, prepareFolder } from './folder-problem.ts';
 
 it.each([
   ['is closed to other users of the machine', 0o755, 0o700],
