@@ -1,3 +1,7 @@
+import { constants } from 'node:os';
+
+import { CommandError } from './exit-codes.ts';
+
 /** Resolves at the first SIGINT, SIGTERM or SIGHUP. A second one ends the process at once, as signals do. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
@@ -8,4 +12,12 @@ export function untilSignal(): Promise<NodeJS.Signals> {
   };
   for (const name of signals) process.on(name, onSignal);
   return promise;
+}
+
+/** Gives what `work` gives, unless a signal comes first: then it throws an end with `message` and the shell's code. */
+export async function unlessInterrupted<Result>(work: Promise<Result>, message: string): Promise<Result> {
+  const interrupted = untilSignal().then((signal) => {
+    throw new CommandError(128 + constants.signals[signal], message);
+  });
+  return Promise.race([work, interrupted]);
 }

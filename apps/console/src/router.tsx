@@ -10,8 +10,7 @@ import {
 } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 
-import { deviceSearch } from './devices/device-search.ts';
-import { fleetSearch } from './devices/fleet-search.ts';
+import { deviceSearch, fleetSearch } from './devices/fleet-search.ts';
 import { togetherSearch } from './live/together-search.ts';
 import { runSearch, runsSearch } from './runs/runs-search.ts';
 import { groupsSearch } from './records/groups-search.ts';

@@ -26,7 +26,7 @@ import { Limits } from './limits/limits.ts';
 import { createStoredBytes } from './limits/stored-bytes-store.ts';
 import { type Cluster, openCluster } from './nodes/cluster.ts';
 import { DatabaseClock } from './nodes/database-clock.ts';
-import { invalidatingAuditEvents } from './nodes/invalidating-audit-events.ts';
+import { invalidatingAuditEvents } from './nodes/cache-invalidations.ts';
 import { ServerNode } from './nodes/server-node.ts';
 import { createNodeStore } from './nodes/store.ts';
 

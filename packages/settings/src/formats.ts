@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 
 import { type Address, formatAddress } from './address.ts';
-import type { SettingFormat } from './setting.ts';
-import { SettingError } from './setting-error.ts';
+import { type SettingFormat, SettingError } from './setting.ts';
 
 export function wholeNumber(limits: { min: number; max: number; unit?: string }): SettingFormat<number> {
   const range = `${limits.min} to ${limits.max}${limits.unit === undefined ? '' : ` ${limits.unit}`}`;

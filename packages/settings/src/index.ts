@@ -12,5 +12,5 @@ export {
   setting,
   shownDefault,
 } from './setting.ts';
-export { SettingError } from './setting-error.ts';
-export { makeFolder, prepareFolder, tryWrite } from './writable-folder.ts';
+export { SettingError } from './setting.ts';
+export { makeFolder, prepareFolder, tryWrite } from './folder-problem.ts';

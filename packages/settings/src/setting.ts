@@ -1,4 +1,7 @@
-import { SettingError } from './setting-error.ts';
+/** A bad or missing setting; its message is one line that says what to do. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
 
 /** How the text of a setting becomes its value. */
 export interface SettingFormat<Value> {

@@ -9,7 +9,7 @@ import { junitReport, type JunitCase } from '../output/junit.ts';
 import { notice } from '../output/notice.ts';
 import { printLogEntry } from '../output/print-log-entry.ts';
 import { followRuns, type FollowedRun, type RunListener } from './follow-runs.ts';
-import { unlessInterrupted } from './until-interrupted.ts';
+import { unlessInterrupted } from '../until-signal.ts';
 
 interface Show {
   readonly runs: readonly FollowedRun[];

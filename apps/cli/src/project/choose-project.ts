@@ -3,7 +3,7 @@ import { usageError } from '../exit-codes.ts';
 import { getAutomationId } from '../launch/find-project.ts';
 import { notice } from '../output/notice.ts';
 import { defaultConfigText } from './types/write-types.ts';
-import { contentVersion, readBase } from './base-files.ts';
+import { contentVersion, readBase } from './remote-files.ts';
 import { findLinkedFolder, type LinkedFolder } from './link.ts';
 import { listLocalFiles } from './list-local-files.ts';
 import { LocalPathError } from './local-path.ts';

@@ -4,8 +4,7 @@ import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { usageError } from '../exit-codes.ts';
-import { ownFolder } from './local-path.ts';
-import { writeBelow } from './write-own-file.ts';
+import { ownFolder, writeBelow } from './local-path.ts';
 
 /** Which project a folder belongs to. It holds no token: the folder may be shared. */
 export const Link = Type.Object({ id: Type.String({ minLength: 1 }), server_url: Type.String() });

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { findPathProblem } from './local-path.ts';
-import { writeBelow } from './write-own-file.ts';
+import { findPathProblem, writeBelow } from './local-path.ts';
 
 test.each([
   '../x',

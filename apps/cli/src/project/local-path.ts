@@ -1,5 +1,6 @@
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat, mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { randomUUID } from 'node:crypto';
 
 /** Where the CLI keeps its own files of a project folder. */
 export const ownFolder = '.phalanx';
@@ -58,4 +59,13 @@ export async function isBehindLink(root: string, file: string): Promise<boolean>
 /** Something on this disk is in the way of one file. */
 export class LocalPathError extends Error {
   override readonly name = 'LocalPathError';
+}
+
+/** Writes a file below `root` whole or not at all, and through no symbolic link. */
+export async function writeBelow(root: string, file: string, content: string | Uint8Array): Promise<void> {
+  const fresh = `${ownFolder}/incoming-${randomUUID()}`;
+  await makeFolders(root, fresh);
+  await makeFolders(root, file);
+  await writeFile(path.join(root, fresh), content, { flag: 'wx' });
+  await rename(path.join(root, fresh), path.join(root, file));
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { ApiClient } from '../api-client.ts';
 import { inParallel } from '../in-parallel.ts';
-import { contentVersion, readBase, writeBase, type BaseFiles } from './base-files.ts';
+import { contentVersion, readBase, writeBase, type BaseFiles, RemoteFiles } from './remote-files.ts';
 import type { LinkedFolder } from './link.ts';
 import {
   findKind,
@@ -15,7 +15,6 @@ import {
   ownFolder,
 } from './local-path.ts';
 import { readLocalFile } from './read-local-file.ts';
-import { RemoteFiles } from './remote-files.ts';
 
 export interface Pulled {
   written: string[];

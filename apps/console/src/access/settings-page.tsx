@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
@@ -11,14 +11,27 @@ import { setSingleKeys, singleKeys } from '../parts/keys.ts';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { setTheme, theme, themes } from '../shell/theme.ts';
+import type { Reply } from '../api/contracts.ts';
+import { InlineFailure, Loading } from '../parts/states.tsx';
 import { AuditList } from './audit-list.tsx';
 import { Hosts } from './hosts.tsx';
 import styles from './settings.module.css';
 import { Tokens } from './tokens.tsx';
-import { UsageTable } from './usage-table.tsx';
 import { Users } from './users.tsx';
+import { SettingsTable } from './settings-table.tsx';
 
 const themeNames = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
+
+const names: Partial<Record<UsageRow['limit'], string>> = {
+  projects: 'Projects',
+  project_bytes: 'Repositories',
+  capture_bytes: 'Screens of records, files of runs',
+  kept_log_bytes: 'Logs of runs',
+  tokens: 'Tokens',
+  devices: 'Phones',
+  hosts: 'Hosts',
+  runs: 'Runs at once',
+};
 
 export function SettingsPage() {
   const me = useMe();
@@ -111,6 +124,48 @@ function Appearance() {
           Use single-key shortcuts
         </label>
       </div>
+    </section>
+  );
+}
+
+type UsageRow = Reply<'GET /api/v2/me/usage'>['usage']['limits'][number];
+
+function amount(value: number, unit: UsageRow['unit']): string {
+  if (unit === 'count') return value.toLocaleString();
+  const gigabytes = value / 2 ** 30;
+  return gigabytes < 1 ? `${(value / 2 ** 20).toFixed(1)} MB` : `${gigabytes.toFixed(1)} GB`;
+}
+
+/** What is counted for the user, and how much of it there may be. */
+export function UsageTable() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['usage'],
+    queryFn: async ({ signal }) => (await call('GET /api/v2/me/usage', {}, { signal })).usage.limits,
+  });
+  const shown = data?.filter(({ limit, used }) => names[limit] !== undefined && used !== null);
+  return (
+    <section className={styles['section']}>
+      <h2>What you use</h2>
+      {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading rows={4} />}
+      {shown !== undefined && (
+        <SettingsTable
+          label="What you use"
+          columns={['What', 'Used', 'Most', 'Refused since the start', 'The operator sets']}
+        >
+          {shown.map(({ limit, used, most, unit, refused, setting }) => (
+            <tr key={limit}>
+              <td>{names[limit]}</td>
+              <td>{amount(used ?? 0, unit)}</td>
+              <td className={styles['quiet']}>{amount(most, unit)}</td>
+              <td className={styles['quiet']}>{refused.toLocaleString()}</td>
+              <td>
+                <code>{setting}</code>
+              </td>
+            </tr>
+          ))}
+        </SettingsTable>
+      )}
     </section>
   );
 }

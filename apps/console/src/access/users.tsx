@@ -9,9 +9,8 @@ import { Button } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
-import { InlineFailure, Loading } from '../parts/states.tsx';
+import { InlineFailure, Loading, messageOf } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { DeleteUser, RenameUser } from './change-user.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
@@ -187,6 +186,77 @@ function NewUser({ onClose }: { onClose: () => void }) {
         onChange={setName}
       />
       {error !== null && <InlineFailure error={error} />}
+    </ActionDialog>
+  );
+}
+
+interface ChangeUserProps {
+  user: User;
+  onClose: () => void;
+}
+
+function RenameUser({ user, onClose }: ChangeUserProps) {
+  const queries = useQueryClient();
+  const [name, setName] = useState(user.name);
+  const [problem, setProblem] = useState<string>();
+  const rename = async (): Promise<void> => {
+    try {
+      await call('PATCH /api/v2/users/:id', { params: { id: user.id }, body: { name: name.trim() } });
+      await queries.invalidateQueries({ queryKey: ['users'] });
+      await queries.invalidateQueries({ queryKey: ['me'] });
+      onClose();
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <ActionDialog
+      title={`Rename ${user.name}`}
+      onClose={onClose}
+      action="Rename"
+      reason={name.trim() === '' || name.trim() === user.name ? 'Type another name.' : undefined}
+      onAct={rename}
+    >
+      <TextField label="Name" problem={problem} value={name} onChange={setName} />
+    </ActionDialog>
+  );
+}
+
+function DeleteUser({ user, onClose }: ChangeUserProps) {
+  const queries = useQueryClient();
+  const [hasProjects, setHasProjects] = useState(false);
+  const [typed, setTyped] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const remove = async (): Promise<void> => {
+    try {
+      const query = hasProjects ? { projects: 'delete' as const } : {};
+      await call('DELETE /api/v2/users/:id', { params: { id: user.id }, query });
+      notify(`${user.name} was deleted`);
+      await queries.invalidateQueries({ queryKey: ['users'] });
+      onClose();
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <ActionDialog
+      title={`Delete ${user.name}?`}
+      onClose={onClose}
+      action="Delete"
+      look="danger"
+      reason={typed === user.name ? undefined : 'Type the name of the user.'}
+      onAct={remove}
+    >
+      <p>Their tokens, phones, runs and records are deleted. This cannot be undone.</p>
+      <label>
+        <input
+          type="checkbox"
+          checked={hasProjects}
+          onChange={({ target }) => setHasProjects(target.checked)}
+        />{' '}
+        Delete their projects too
+      </label>
+      <TextField label={`Type ${user.name}`} problem={problem} value={typed} onChange={setTyped} />
     </ActionDialog>
   );
 }

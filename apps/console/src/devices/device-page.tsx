@@ -21,7 +21,7 @@ import { screenQuery } from '../screens/screen-query.ts';
 import { DeviceAbout } from './device-about.tsx';
 import { deviceName } from './device-name.ts';
 import styles from './device-page.module.css';
-import { deviceSearch } from './device-search.ts';
+import { deviceSearch } from './fleet-search.ts';
 import { DeviceStateMark, isReady, reasonShown } from './device-state.tsx';
 import { devicesQuery } from './queries.ts';
 import { ShareDevice } from './share-phones.tsx';

@@ -36,3 +36,13 @@ export function fleetSearch(given: Record<string, unknown>): FleetSearch {
     ...(given['pictures'] === true ? { pictures: true } : {}),
   };
 }
+
+/** What the address says of a phone's page. */
+interface DeviceSearch {
+  tab?: 'control' | 'runs' | 'about';
+}
+
+export function deviceSearch({ tab: given }: Record<string, unknown>): DeviceSearch {
+  const tab = (['control', 'runs', 'about'] as const).find((one) => one === given);
+  return tab === undefined ? {} : { tab };
+}

@@ -5,6 +5,8 @@ import {
   type Project,
   readPhoneSettings,
   textsOfPhoneSettings,
+  phoneSettingHints,
+  type PhoneSettingTexts,
 } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -14,7 +16,7 @@ import { distinctName } from '../devices/device-name.ts';
 import { isReady } from '../devices/device-state.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Field, selectClass } from '../parts/field.tsx';
+import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { SubmitButton } from '../parts/form.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { projectsQuery } from '../projects/queries.ts';
@@ -23,9 +25,17 @@ import styles from './launch-dialog.module.css';
 import { OutcomeList } from './outcome-list.tsx';
 import { fieldsOf, initialValues } from './parameter-fields.ts';
 import { ParametersForm, useParameterSchema } from './parameters-form.tsx';
-import { PhoneSettingsFields } from './phone-settings-fields.tsx';
 import { useLaunch } from './use-launch.ts';
 import { useParameterProblems } from './use-parameter-problems.ts';
+
+const labels = {
+  http_proxy: 'HTTP proxy',
+  time_zone: 'Time zone',
+  locale: 'Languages of apps',
+  location: 'Location',
+  brightness: 'Brightness',
+} as const satisfies Record<keyof PhoneSettings, string>;
+const names = ['http_proxy', 'time_zone', 'locale', 'location', 'brightness'] as const;
 
 interface LaunchDialogProps {
   devices: readonly Device[];
@@ -204,3 +214,29 @@ const Unready = ({ devices, onLeaveOut }: { devices: readonly Device[]; onLeaveO
     </div>
   </div>
 );
+
+interface PhoneSettingsFieldsProps {
+  texts: PhoneSettingTexts;
+  onChange: (texts: PhoneSettingTexts) => void;
+}
+
+/** What is set on the phones before the code starts. */
+function PhoneSettingsFields({ texts, onChange }: PhoneSettingsFieldsProps) {
+  const { wrong } = readPhoneSettings(texts);
+  return (
+    <details className={styles['settings']}>
+      <summary>Phone settings</summary>
+      <p>They are put back when the run has ended.</p>
+      {names.map((name) => (
+        <TextField
+          key={name}
+          label={labels[name]}
+          hint={phoneSettingHints[name]}
+          value={texts[name] ?? ''}
+          problem={wrong.includes(name) ? `This has to be ${phoneSettingHints[name]}.` : undefined}
+          onChange={(text) => onChange({ ...texts, [name]: text })}
+        />
+      ))}
+    </details>
+  );
+}

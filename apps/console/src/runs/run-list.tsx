@@ -1,4 +1,4 @@
-import type { ListedRun } from '@phalanx/protocol';
+import type { ListedRun, Run } from '@phalanx/protocol';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -18,7 +18,6 @@ import { launcherWords } from './launcher.ts';
 import { runsQuery } from './queries.ts';
 import styles from './run-list.module.css';
 import { RunStatusMark } from './run-status.tsx';
-import { RunVersion } from './run-version.tsx';
 import { StageAndStateOfRun } from './stage-and-state.tsx';
 import type { RunsSearch } from './runs-search.ts';
 
@@ -259,5 +258,19 @@ function Row({ run, isPart, start, isCurrent }: RowProps) {
         )}
       </span>
     </div>
+  );
+}
+
+/** The commit of the code that ran, and whether it had uncommitted changes; nothing for direct code. */
+function RunVersion({ run: { launch_id, commit, dirty } }: { run: Run }) {
+  if (launch_id !== null) return null;
+  if (commit === null) return <>uncommitted</>;
+  const short = commit.slice(0, 8);
+  return dirty === true ? (
+    <span title={`Commit ${short} with uncommitted changes`}>
+      <code>{short}</code> + changes
+    </span>
+  ) : (
+    <code title={`Commit ${commit}`}>{short}</code>
   );
 }

@@ -10,10 +10,9 @@ import {
 
 import { createBackoff } from '../time/backoff.ts';
 import { anyAborted, pause, withTimeLimit } from '../time/time-limit.ts';
-import type { ListedDevice } from './device-list.ts';
+import { type ListedDevice, leftReason, troubleReason } from './device-list.ts';
 import { type AdbConnection, type LinkListener, TrackedLink } from './link.ts';
 import { keepReconnecting, type ReconnectPauses } from './reconnect.ts';
-import { leftReason, troubleReason } from './trouble-reason.ts';
 import { isNetworkName } from './wireless.ts';
 
 /**

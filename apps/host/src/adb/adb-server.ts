@@ -4,11 +4,10 @@ import type { Logger } from 'pino';
 
 import { pause, withTimeLimit } from '../time/time-limit.ts';
 import { AdbServerDevice } from './adb-server-device.ts';
-import { type ListedDevice, parseDeviceList } from './device-list.ts';
+import { type ListedDevice, parseDeviceList, returnHint } from './device-list.ts';
 import type { LinkListener, LinkSource } from './link.ts';
 import { openTcpSocket, toByteStreams } from './tcp-socket.ts';
 import type { ReconnectPauses } from './reconnect.ts';
-import { returnHint } from './trouble-reason.ts';
 import { isNetworkName } from './wireless.ts';
 
 const answerTimeoutMs = 5000;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDeviceList } from './device-list.ts';
-import { troubleReason } from './trouble-reason.ts';
+import { parseDeviceList, troubleReason } from './device-list.ts';
 
 const list = [
   'R58M123ABC             device usb:1-2 product:dm3q model:SM_S918B device:dm3q transport_id:7',

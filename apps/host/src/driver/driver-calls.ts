@@ -10,8 +10,7 @@ import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps/app
 import { clearAppData, listApps, setPermission, uninstallApp } from './apps/change-apps.ts';
 import { encodeScreenshot } from './pictures/encode-screenshot.ts';
 import { installApp } from './apps/install-app.ts';
-import { listMessages } from './apps/messages.ts';
-import { listNotifications } from './apps/notifications.ts';
+import { listMessages, listNotifications } from './apps/messages.ts';
 import { listUsers } from './apps/phone-users.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';

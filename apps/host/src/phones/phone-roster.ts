@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
 import type { EarlierSettings } from '../driver/settings/earlier-settings.ts';
-import type { HistoryFolder } from './health/history-folder.ts';
-import { identifyPhone, type PhoneIdentity } from './start/identify-phone.ts';
+import { type HistoryFolder, PhoneHistory } from './health/history-folder.ts';
+import { identifyPhone, type PhoneIdentity } from './start/read-description.ts';
 import type { Phone } from './phone.ts';
-import { PhoneHistory } from './health/phone-history.ts';
 import { PhoneKeeper } from './phone-keeper.ts';
 import { PhoneRecord } from './phone-record.ts';
 import type { SessionOptions } from './phone-session.ts';

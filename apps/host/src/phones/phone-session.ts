@@ -12,15 +12,15 @@ import type { PhoneRecord } from './phone-record.ts';
 import type { PhoneDescription } from './phone.ts';
 import { readDescription } from './start/read-description.ts';
 import type { PhoneRules } from './phone-rules.ts';
-import { seekHelper } from './start/seek-helper.ts';
-import type { StartQueue } from './start/start-queue.ts';
 import {
+  seekHelper,
   type BackendStart,
   type HelperChoice,
   lowestSdk,
   startBackend,
   type StartedBackend,
 } from './start/start-backend.ts';
+import type { StartQueue } from './start/start-queue.ts';
 import { waitForBoot } from './start/wait-for-boot.ts';
 
 export interface SessionOptions {

@@ -4,7 +4,7 @@ import type { Driver } from '../driver/driver.ts';
 import type { HeldMasks } from '../driver/masks/held-masks.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import type { HeldSettings } from '../driver/settings/held-settings.ts';
-import type { PhoneHistory } from './health/phone-history.ts';
+import type { PhoneHistory } from './health/history-folder.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
 /** What a phone is doing, in one word. Only `ready` phones take calls. */

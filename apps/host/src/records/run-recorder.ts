@@ -17,8 +17,8 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { EncodedPicture } from '../driver/pictures/encode-picture.ts';
-import { Allowance } from './allowance.ts';
-import type { KeptScreen } from './kept-screen.ts';
+import { Allowance } from './record-limits.ts';
+import type { KeptScreen } from './screen-window.ts';
 import type { OutgoingRecord, Capture } from './outgoing/outgoing-record.ts';
 import type { SeenScreens } from './seen-screens.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';

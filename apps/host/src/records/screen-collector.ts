@@ -18,13 +18,10 @@ import { pause } from '../time/time-limit.ts';
 import { createTokenBucket } from '../time/token-bucket.ts';
 import { CallNotes } from './call-notes.ts';
 import { checkTree } from './check-tree.ts';
-import type { KeptScreen } from './kept-screen.ts';
-import { packTree, type PackedTree } from './pack-tree.ts';
-import type { PhoneCamera } from './phone-camera.ts';
-import { PictureLane } from './picture-lane.ts';
-import { RecentTrees } from './recent-trees.ts';
+import { type KeptScreen, type MemoryBudget, ScreenWindow } from './screen-window.ts';
+import { packTree, type PackedTree, RecentTrees } from './pack-tree.ts';
+import { type PhoneCamera, PictureLane } from './phone-camera.ts';
 import type { RecordLimits } from './record-limits.ts';
-import { type MemoryBudget, ScreenWindow } from './screen-window.ts';
 import { cleanText } from './outgoing/submit-order.ts';
 import { SeenScreens } from './seen-screens.ts';
 

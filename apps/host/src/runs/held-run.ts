@@ -1,7 +1,7 @@
 import type { RunReport } from '@phalanx/protocol';
 
 import type { Execution } from './execute-run.ts';
-import { type RunRecord, toRunReport } from './run-record.ts';
+import { type RunRecord, toRunReport } from './run-journal.ts';
 
 /** A run that the server has not told the host to forget. */
 export interface HeldRun {

@@ -4,16 +4,15 @@ import type { Logger } from 'pino';
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
+import { inPages } from '../connection/pages.ts';
 import type { RunFileSender } from './files/run-file-sender.ts';
 import { type HeldRun, HeldRuns, holdRun, reportOf } from './held-run.ts';
-import type { RunJournal } from './run-journal.ts';
-import { failed, type RunEnd, type RunRecord } from './run-record.ts';
-import { RunReporter } from './run-reporter.ts';
+import { type RunJournal, failed, type RunEnd, type RunRecord } from './run-journal.ts';
 
 /** How long the end of a run waits for its last log lines and files, with the server connected: less than a stop is waited for. */
 const logWaitMs = 8000;
 
-export interface RunDeliveryOptions {
+interface RunDeliveryOptions {
   journal: RunJournal;
   spool: LogSpool;
   files: Pick<RunFileSender, 'whenOffered'>;
@@ -177,4 +176,44 @@ export class RunDelivery {
 function unreadable(runId: string): RunRecord {
   const record = { run_id: runId, automation_id: '', serial: '', error: null };
   return { ...record, status: 'running', started_at: null, ended_at: null };
+}
+
+/** Sends the reports of runs that changed, those of one turn of the event loop together. */
+class RunReporter {
+  readonly #connection: ServerConnection;
+  readonly #reportOf: (runId: string) => RunReport | undefined;
+  readonly #changed = new Set<string>();
+  #isScheduled = false;
+
+  constructor(connection: ServerConnection, findReport: (runId: string) => RunReport | undefined) {
+    this.#connection = connection;
+    this.#reportOf = findReport;
+    connection.onOnline(() => this.#schedule());
+  }
+
+  mark(runId: string): void {
+    this.#changed.add(runId);
+    this.#schedule();
+  }
+
+  /** A `hello` has just told everything. */
+  clear(): void {
+    this.#changed.clear();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#changed.size === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#report();
+    });
+  }
+
+  #report(): void {
+    if (!this.#connection.online) return;
+    const reports = [...this.#changed].flatMap((runId) => this.#reportOf(runId) ?? []);
+    this.#changed.clear();
+    for (const runs of inPages(reports)) this.#connection.send({ type: 'runs', runs });
+  }
 }

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { RunJournal } from './run-journal.ts';
-import type { RunRecord } from './run-record.ts';
+import { RunJournal, type RunRecord } from './run-journal.ts';
 
 let dir: string;
 let journal: RunJournal;

@@ -20,7 +20,7 @@ import { executeRun, type RunStart, type RunTask } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
 import type { RunDelivery } from './run-delivery.ts';
 import type { RunPermissions } from './run-permissions.ts';
-import { failed, type RunEnd, type RunRecord } from './run-record.ts';
+import { failed, type RunEnd, type RunRecord } from './run-journal.ts';
 import { RunSecrets } from './run-secrets.ts';
 import { RunTasks } from './run-tasks.ts';
 

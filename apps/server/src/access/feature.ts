@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
-import { addAccessRoutes } from './routes.ts';
+import { addAccessRoutes, addUsageRoutes } from './routes.ts';
 import { addSessionRoutes } from './sessions/session-routes.ts';
-import { addUsageRoutes } from './usage-routes.ts';
 import { addUserRoutes, type OwnedResources } from './user-routes.ts';
 
 interface AccessDependencies {

@@ -9,9 +9,8 @@ import { pageLimit, toPage } from '../http/replies/page.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import type { Authenticator } from './authenticator.ts';
-import { requireAdministrator } from './administrator.ts';
+import { requireAdministrator, explainUserName, userView } from './users.ts';
 import type { AccessStore, StoredUser } from './store.ts';
-import { explainUserName, userView } from './users.ts';
 
 /** What a user has beyond the tables that refer to them. */
 export interface OwnedResources {

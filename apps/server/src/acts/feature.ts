@@ -11,8 +11,7 @@ import { addRoute } from '../http/route.ts';
 import type { Projects } from '../projects/feature.ts';
 import { editors } from '../projects/project-access.ts';
 import type { Runs } from '../runs/feature.ts';
-import { doSteps } from './do-steps.ts';
-import { resolveSteps } from './resolve-steps.ts';
+import { doSteps, resolveSteps } from './do-steps.ts';
 
 interface ActDependencies {
   devices: DeviceAccess;

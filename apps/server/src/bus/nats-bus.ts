@@ -8,9 +8,21 @@ import {
   type Subscription,
 } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { randomBytes } from 'node:crypto';
 
 import type { Bus } from './bus.ts';
-import { type Arrived, Pieces, piecesOf, refusalOf } from './pieces.ts';
+
+/** NATS allows a mebibyte unless its operator has set it otherwise. */
+const pieceBytes = 512 * 1024;
+/** Nothing that is sent is longer; a sender that goes on is not one of ours. */
+const maxMessageBytes = 128 * 1024 * 1024;
+const senderBytes = 8;
+const more = 0;
+const last = 1;
+const refusal = 2;
+
+/** Of this process: the pieces of different senders may come between each other. */
+const sender = randomBytes(senderBytes);
 
 interface NatsBusOptions {
   /** Addresses of the servers of one NATS, with a user and a password where it asks for them. */
@@ -222,5 +234,50 @@ export class NatsBus implements Bus {
       const reason = error instanceof Error ? error.message : 'no reason given';
       this.#connection?.publish(reply, refusalOf(reason));
     }
+  }
+}
+
+const pieceOf = (kind: number, bytes: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from([kind]), sender, bytes]);
+
+/** A message as it is sent: one piece, or several when it is long. */
+function* piecesOf(message: Buffer): Generator<Buffer> {
+  let first = 0;
+  for (; message.length - first > pieceBytes; first += pieceBytes)
+    yield pieceOf(more, message.subarray(first, first + pieceBytes));
+  yield pieceOf(last, message.subarray(first));
+}
+
+/** Instead of an answer. */
+const refusalOf = (reason: string): Buffer => pieceOf(refusal, Buffer.from(reason));
+
+/** What has arrived as a whole. */
+interface Arrived {
+  readonly isRefusal: boolean;
+  readonly bytes: Buffer;
+}
+
+/** Puts together what comes at one subject. */
+class Pieces {
+  readonly #ofSenders = new Map<string, { pieces: Buffer[]; bytes: number }>();
+
+  /** Undefined: more is to come. */
+  take(piece: Buffer): Arrived | undefined {
+    const kind = piece[0];
+    const name = piece.toString('latin1', 1, 1 + senderBytes);
+    const body = piece.subarray(1 + senderBytes);
+    const before = this.#ofSenders.get(name) ?? { pieces: [], bytes: 0 };
+    this.#ofSenders.delete(name);
+    if (kind === refusal) return { isRefusal: true, bytes: body };
+    before.pieces.push(body);
+    before.bytes += body.length;
+    if (kind === last) return { isRefusal: false, bytes: Buffer.concat(before.pieces) };
+    if (before.bytes <= maxMessageBytes) this.#ofSenders.set(name, before);
+    return undefined;
+  }
+
+  /** Begins anew: the rest of what has begun does not come any more. */
+  clear(): void {
+    this.#ofSenders.clear();
   }
 }

@@ -10,11 +10,10 @@ import type { RecordFigures } from '../health/metrics.ts';
 import { CaptureCleaner, type RecordDeletions } from './capture-cleaner.ts';
 import { type CaptureKey, Captures, capturesName, contentTypes } from './captures.ts';
 import { SignedUrls } from './signed-urls.ts';
-import { type UploadNotes, Uploads } from './uploads.ts';
+import { type UploadNotes, Uploads, addUploadRoute } from './uploads.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { StoredBlob } from '../blobs/blob-store.ts';
 import { sendBlob } from './send-blob.ts';
-import { addUploadRoute } from './upload-route.ts';
 
 /** What the records know of a capture. */
 export type CaptureNotes = Omit<UploadNotes<CaptureKey<CaptureKind>>, 'notExpected'>;

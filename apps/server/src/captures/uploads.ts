@@ -1,9 +1,19 @@
+import type { RouteContract } from '@phalanx/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
 import { errorCodeOf } from '../errors/error-code.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { CaptureKey, Captures, ReceivedCapture } from './captures.ts';
-import { checkedBody } from './checked-body.ts';
+import { addRawRoute, type RouteRequest } from '../http/route.ts';
+import {
+  type CaptureKey,
+  type Captures,
+  type ReceivedCapture,
+  type BlobKind,
+  contentTypes,
+} from './captures.ts';
+import { checkedBody, tooLarge } from './checked-body.ts';
 
 /** What is known of a capture, or of a file or a part of the film of a run, before it comes. */
 export type Expectation = 'unknown' | 'expected' | 'stored';
@@ -114,4 +124,34 @@ function asApiError(error: unknown): unknown {
   const isCutOff = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   if (isCutOff) return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });
   return error;
+}
+
+interface UploadRoute<Contract extends RouteContract> {
+  kindOf: (request: RouteRequest<Contract>) => BlobKind;
+  take: (request: RouteRequest<Contract>, body: AsyncIterable<Uint8Array>) => Promise<void>;
+}
+
+/** Serves an endpoint whose body is not JSON. Such bodies are let through here and nowhere else. */
+export async function addUploadRoute<Contract extends RouteContract>(
+  app: FastifyInstance,
+  contract: Contract,
+  { kindOf, take }: UploadRoute<Contract>,
+): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    addRawRoute(scope, contract, async (request, reply) => {
+      requireHeaders(request.raw, kindOf(request));
+      // A refusal must reach the host, so its socket stays open.
+      await take(request, request.raw.raw.iterator({ destroyOnReturn: false }));
+      return reply.send({ success: true });
+    });
+  });
+}
+
+function requireHeaders({ headers, routeOptions }: FastifyRequest, kind: BlobKind): void {
+  const given = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  const contentType = contentTypes[kind];
+  if (given !== contentType) throw ApiError.of('wrong_capture_type', { content_type: contentType });
+  if (Number(headers['content-length'] ?? 0) > (routeOptions.bodyLimit ?? 0)) throw tooLarge(kind);
 }

@@ -16,10 +16,9 @@ import type { ProjectRepositories } from '../projects/repositories/project-repos
 import { deskFor, type ProjectServices } from '../projects/project-services.ts';
 import { isDirty } from '../projects/saved-state.ts';
 import type { Solution, Solving } from '../records/groups/solving.ts';
-import { type CommitContent, createCommit } from './create-commit.ts';
+import { type CommitContent, createCommit, revertTo } from './create-commit.ts';
 import { diffCommit, diffSavedFiles } from './diff.ts';
 import { listCommits } from './list-commits.ts';
-import { revertTo } from './revert.ts';
 
 const maxLength = 1000;
 

@@ -9,14 +9,18 @@ import {
   askToAddSigns,
   type FileChange,
   type SignsToAdd,
-} from './ask-process.ts';
+  type CompileProcess,
+} from './compile-process.ts';
 import { type Budget, ConfinedProcessEnded, type EndReason } from '../processes/confined-process.ts';
-import type { CompileProcess } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
 import { ProcessPool } from './process-pool.ts';
 import type { BundleResult } from './process/bundle.ts';
-import { nothingFound, type Assistance } from './nothing-found.ts';
-import type { AssistMessage, SignsAddedMessage } from './process/messages.ts';
+import {
+  nothingFound,
+  type Assistance,
+  type AssistMessage,
+  type SignsAddedMessage,
+} from './process/messages.ts';
 import { requireKnownChecker } from './process/language-libraries.ts';
 import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { findModule, findImportedPath } from './import-resolution.ts';
-import { findCompiledPath, listSourcePaths } from './source-paths.ts';
+import { findModule, findImportedPath, findCompiledPath, listSourcePaths } from './source-paths.ts';
 
 test.for([
   ['main.ts', 'main.js'],

@@ -1,3 +1,5 @@
+import { posix } from 'node:path';
+
 /** Ending of a source and the ending of what it is compiled to. The longest endings stand first. */
 const compiledEndings: readonly (readonly [string, string])[] = [
   ['.mts', '.mjs'],
@@ -7,6 +9,17 @@ const compiledEndings: readonly (readonly [string, string])[] = [
 ];
 
 const declaration = /\.d\.(?:[^./]+\.)?[mc]?ts$/;
+
+/** What an import may mean, in the order of the checker, which prefers sources to what they are compiled to. */
+const endings = ['.ts', '.tsx', '.js', '.jsx', '.mts', '.mjs', '.cts', '.cjs'];
+const sourcesOf: Record<string, readonly string[]> = {
+  '.js': ['.ts', '.tsx'],
+  '.jsx': ['.tsx', '.ts'],
+  '.mjs': ['.mts'],
+  '.cjs': ['.cts'],
+};
+
+const plainDeclaration = /\.d\.[mc]?ts$/;
 
 /** `.d.ts`, `.d.mts`, `.d.cts` and such as `.d.json.ts`: types only, nothing to run. */
 export const isDeclaration = (path: string): boolean => declaration.test(path);
@@ -28,4 +41,25 @@ export function listSourcePaths(path: string): string[] {
     .filter(([, compiled]) => path.endsWith(compiled))
     .map(([source, compiled]) => `${path.slice(0, -compiled.length)}${source}`)
     .filter((source) => !isDeclaration(source));
+}
+
+export const isRelative = (specifier: string): boolean => /^\.\.?(?:\/|$)/.test(specifier);
+
+/** The path inside the project that a relative import of `importer` names, or undefined when it leads out of the project. */
+export function findImportedPath(importer: string, specifier: string): string | undefined {
+  const path = posix.join(posix.dirname(importer), specifier);
+  return path === '..' || path.startsWith('../') ? undefined : path.replace(/\/$/, '');
+}
+
+/** The file that a path written in an import stands for: itself, its source, the file without its ending, the folder's index. */
+export function findModule(path: string, exists: (path: string) => boolean): string | undefined {
+  const candidates = [...sourceCandidates(path), path, ...endings.map((ending) => `${path}${ending}`)];
+  const folder = path === '.' || path === '' ? '' : `${path}/`;
+  const indexes = endings.map((ending) => `${folder}index${ending}`);
+  return [...candidates, ...indexes].find((file) => exists(file) && !plainDeclaration.test(file));
+}
+
+function sourceCandidates(path: string): string[] {
+  const ending = posix.extname(path);
+  return (sourcesOf[ending] ?? []).map((source) => `${path.slice(0, -ending.length)}${source}`);
 }

@@ -17,7 +17,7 @@ import { addDeviceRoutes } from './routes.ts';
 import { createShareStore } from './share-store.ts';
 import { createDeviceStore } from './store.ts';
 import { ScreenCache } from './screens/screen-cache.ts';
-import { ScreenReader } from './screens/screen-reader.ts';
+import { ScreenReader } from './screens/read-screen.ts';
 
 /** Devices, their names and labels, their shares and their leases. */
 export async function openDevices(

@@ -20,9 +20,8 @@ import type { Turns } from '../limits/turns.ts';
 import { askForJson, askHost } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
-import { readCompactScreen, readScreen } from './screens/read-screen.ts';
+import { readCompactScreen, readScreen, type ScreenReader } from './screens/read-screen.ts';
 import { identityOf, type ScreenCache } from './screens/screen-cache.ts';
-import type { ScreenReader } from './screens/screen-reader.ts';
 
 const phoneHealth = Compile(PhoneHealth);
 const phoneApps = Compile(PhoneApps);

@@ -2,12 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 
 import type { GitObjects } from '../git/git-objects.ts';
-import { startGit } from '../git/start-git.ts';
+import { startGit } from '../git/run-git.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { giveWayByLength } from '../limits/priority.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import { treeOfCommit } from './commit-tree.ts';
+import { isAncestor } from '../git/is-ancestor.ts';
+import { findTreeOf, type SavedState } from '../projects/saved-state.ts';
 
 /** Larger files are sent as they are read, so that no one waits while they are put into JSON. */
 const maxInMemoryBytes = 512 * 1024;
@@ -101,4 +102,15 @@ async function* streamText(
   } finally {
     child.signal('SIGKILL');
   }
+}
+
+/** The tree of a commit of the history. Throws `commit_not_found`. */
+export async function treeOfCommit(
+  repository: GitObjects,
+  { head }: SavedState,
+  { commit, projectId }: { commit: string; projectId: string },
+): Promise<string | undefined> {
+  if (!(await isAncestor(repository, { older: commit, newer: head })))
+    throw ApiError.of('commit_not_found', { hash: commit, project_id: projectId });
+  return findTreeOf(repository, commit);
 }

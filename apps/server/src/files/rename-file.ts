@@ -1,6 +1,6 @@
-import { renameImports } from '../compile/rename-imports.ts';
+import { renameImports } from '../compile/process/import-graph.ts';
 import { isTypeScript } from '../compile/source-paths.ts';
-import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
+import { listSizedFiles, type SizedFile } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ProjectServices } from '../projects/project-services.ts';
 import { findSourceOf, refusePath } from './file-path.ts';

@@ -1,14 +1,13 @@
 import { filmRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { type Captures, contentTypes } from '../captures/captures.ts';
-import { Uploads } from '../captures/uploads.ts';
+import { Uploads, addUploadRoute } from '../captures/uploads.ts';
 import type { Context } from '../context.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Runs } from '../runs/feature.ts';
 import { createFilmNotes, blobOfPart, filmView, kindOfPart, type PartKey } from './film-notes.ts';
 import { createFilmStore, type FilmStore } from './store.ts';
 import { sendBlob } from '../captures/send-blob.ts';
-import { addUploadRoute } from '../captures/upload-route.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';

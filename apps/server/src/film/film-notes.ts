@@ -4,7 +4,8 @@ import type { CaptureKey } from '../captures/captures.ts';
 import type { UploadNotes } from '../captures/uploads.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import type { FilmStore, StoredPart } from './store.ts';
+import type { Db } from '../db/database.ts';
+import { type FilmStore, type StoredPart, createFilmStore } from './store.ts';
 
 type PartKind = 'picture' | 'video';
 
@@ -59,5 +60,24 @@ export function createFilmNotes({ store, findRun }: Options): UploadNotes<PartKe
       });
     },
     notExpected: ({ recordId }) => ApiError.of('run_not_found', { run_id: recordId }),
+  };
+}
+
+interface Span {
+  /** Epoch milliseconds, both included. */
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+}
+
+/** What the phones of runs showed at some time. */
+export interface FilmReader {
+  filmOf(runId: string, span: Span): Promise<ReturnType<typeof filmView>>;
+}
+
+export function createFilmReader(db: Db): FilmReader {
+  const store = createFilmStore(db);
+  return {
+    filmOf: async (runId, span) => filmView(await store.listBetween(runId, span)),
   };
 }

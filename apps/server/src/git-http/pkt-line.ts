@@ -1,4 +1,4 @@
-import type { HookStream } from './hook-stream.ts';
+import { ByteQueue } from '../git/byte-queue.ts';
 
 /** Git's framing: four hexadecimal digits with the length of the whole line, then its bytes; `0000` ends a list. */
 const headerLength = 4;
@@ -18,5 +18,35 @@ export async function readPktLines(stream: HookStream): Promise<string[] | undef
     const line = length >= 0 ? await stream.takeBytes(length) : undefined;
     if (line === undefined) return undefined;
     lines.push(line.replace(/\n$/, ''));
+  }
+}
+
+/** What a hook sends, taken piece by piece. */
+export class HookStream {
+  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #bytes = new ByteQueue();
+
+  constructor(stream: AsyncIterable<Buffer>) {
+    this.#chunks = stream[Symbol.asyncIterator]();
+  }
+
+  /** Undefined when the stream has ended. */
+  takeLine(): Promise<string | undefined> {
+    return this.#take(() => this.#bytes.takeLine()?.toString());
+  }
+
+  /** Undefined when the stream ends before. */
+  takeBytes(count: number): Promise<string | undefined> {
+    return this.#take(() => this.#bytes.take(count)?.toString());
+  }
+
+  async #take(attempt: () => string | undefined): Promise<string | undefined> {
+    for (;;) {
+      const taken = attempt();
+      if (taken !== undefined) return taken;
+      const next = await this.#chunks.next();
+      if (next.done === true) return undefined;
+      this.#bytes.push(next.value);
+    }
   }
 }

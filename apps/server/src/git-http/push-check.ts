@@ -6,7 +6,7 @@ import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
-import { hasSources } from '../projects/compile-tree.ts';
+import { hasSources } from '../projects/compiled-trees.ts';
 import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTreeOf } from '../projects/saved-state.ts';

@@ -4,10 +4,9 @@ import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
 import { findPathProblem, findSegmentProblem, maxPathBytes, maxPathDepth } from '../files/file-path.ts';
 import type { GitObjects, ObjectInfo } from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
-import { listSizedFiles } from '../git/sized-files.ts';
+import { listSizedFiles } from '../git/tree-paths.ts';
 import { executableMode, fileMode, folderMode, type Tree } from '../git/tree.ts';
-import { findTotalsProblem } from '../projects/project-sizes.ts';
-import { maxTreeBytes, TreeCounter } from '../projects/tree-totals.ts';
+import { findTotalsProblem, maxTreeBytes, TreeCounter } from '../projects/project-sizes.ts';
 
 /** A push may bring that many new objects. */
 const maxNewObjects = 200_000;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { GitObjects, ObjectInfo } from './git-objects.ts';
 import type { PackedObject } from './pack.ts';
-import { formatTree, type Tree } from './tree.ts';
+import { formatTree, type Tree, isFolder } from './tree.ts';
 
 /** Objects that are to be stored, in memory or in files of their own. */
 export class NewObjects {
@@ -98,5 +98,24 @@ export class Draft implements GitObjects {
   /** `text`: the commit object. */
   writeCommit(text: string): string {
     return this.#objects.add('commit', text);
+  }
+}
+
+/** Takes out of `objects` what stands at the same place in both trees: it is stored already. */
+export async function dropKnown(
+  repository: GitObjects,
+  objects: NewObjects,
+  { before, after }: { before: string | undefined; after: string | undefined },
+): Promise<void> {
+  if (before === undefined || after === undefined) return;
+  if (before === after) objects.drop(after);
+  const next = objects.trees.get(after);
+  if (next === undefined) return;
+  const known = await repository.readTree(before);
+  for (const [name, entry] of next) {
+    const old = known.get(name);
+    if (old?.id === entry.id) objects.drop(entry.id);
+    else if (old !== undefined && isFolder(old) && isFolder(entry))
+      await dropKnown(repository, objects, { before: old.id, after: entry.id });
   }
 }

@@ -1,8 +1,19 @@
+import { existsSync } from 'node:fs';
+import { startProcess, type StartedProcess } from '@phalanx/confinement';
+
 import { giveWayByLength } from '../limits/priority.ts';
 import { runToEnd } from '../processes/run-to-end.ts';
+import { folderMissing, gitFailed, PartFailed } from '../faults/fault.ts';
 import type { GitProgram } from './git-program.ts';
-import { findSystemError, neverBegan } from './git-trouble.ts';
-import { startGit } from './start-git.ts';
+
+/** Git's words for what the operating system told it; it is run in the C locale. */
+const systemErrors: readonly [RegExp, string][] = [
+  [/No space left on device/, 'ENOSPC'],
+  [/Disk quota exceeded/, 'EDQUOT'],
+  [/Read-only file system/, 'EROFS'],
+  [/Input\/output error/, 'EIO'],
+  [/Too many open files/, 'EMFILE'],
+];
 
 interface GitRun {
   gitDir?: string;
@@ -16,7 +27,7 @@ interface GitRun {
   signal?: AbortSignal;
 }
 
-export interface GitOutput {
+interface GitOutput {
   stdout: Buffer;
   isCut: boolean;
 }
@@ -43,4 +54,45 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
   const { exitCode, stderr, stdout, isCut } = await runToEnd(child, { input, maxBytes, timeoutMs, signal });
   if (exitCode !== 0 && !isCut) throw neverBegan(git, stderr) ?? new GitFailure(args, exitCode, stderr);
   return { stdout, isCut };
+}
+
+/** The error of the operating system that git names as its reason to fail. */
+export function findSystemError(stderr: string): NodeJS.ErrnoException | undefined {
+  const code = systemErrors.find(([words]) => words.test(stderr))?.[1];
+  return code === undefined ? undefined : Object.assign(new Error('git says so'), { code });
+}
+
+/** Why git could not be started: its working folder is missing, or it is git itself. */
+function notStarted(git: GitProgram, error: unknown): PartFailed {
+  return existsSync(git.stagingFolder) ? gitFailed(error) : new PartFailed(folderMissing, { cause: error });
+}
+
+/** What the launcher (packages/confinement) says in the place of git when it can't start it. */
+export function neverBegan(git: GitProgram, stderr: string): PartFailed | undefined {
+  if (!stderr.startsWith("confine: can't execute")) return undefined;
+  return notStarted(git, Object.assign(new Error(stderr), { code: 'ENOENT' }));
+}
+
+interface GitStart {
+  readonly gitDir: string | undefined;
+  /** Beside that of the program. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  readonly limits?: { readonly maxCpuSeconds: number } | undefined;
+  readonly streamCount?: number;
+}
+
+/** Begins a git command. Throws `PartFailed` when it can't be started. */
+export async function startGit(
+  git: GitProgram,
+  args: readonly string[],
+  { gitDir, environment, limits, streamCount = 3 }: GitStart,
+): Promise<StartedProcess> {
+  const options = {
+    environment: { ...git.environment, ...environment },
+    folder: git.stagingFolder,
+    streamCount,
+  };
+  return startProcess(git.start(args, gitDir, limits), options).catch((error: unknown) => {
+    throw notStarted(git, error);
+  });
 }

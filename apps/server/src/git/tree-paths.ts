@@ -1,6 +1,7 @@
 import type { Draft } from './draft.ts';
 import type { GitObjects } from './git-objects.ts';
 import { folderMode, isFolder, type Tree, type TreeEntry } from './tree.ts';
+import { runGit } from './run-git.ts';
 
 /** What stands at a path: a file, a folder, nothing, or nothing because the path runs through a file. */
 type Found =
@@ -121,4 +122,30 @@ export function buildTree(draft: Draft, files: ReadonlyMap<string, TreeEntry>): 
 
 function writeUnlessEmpty(draft: Draft, tree: Tree): string | undefined {
   return tree.size === 0 ? undefined : draft.writeTree(tree);
+}
+
+export interface SizedFile {
+  readonly mode: string;
+  readonly path: string;
+  readonly id: string;
+  /** 0 for what is not a file of this repository, such as a submodule. */
+  readonly sizeBytes: number;
+}
+
+function parseLine(line: string): SizedFile {
+  const tab = line.indexOf('\t');
+  const [mode = '', , id = '', size = ''] = line.slice(0, tab).split(/ +/);
+  return { mode, id, sizeBytes: Number(size) || 0, path: line.slice(tab + 1) };
+}
+
+/** Every file below a tree, with its size; `environment` as for the repository. */
+export async function listSizedFiles(
+  repository: Pick<GitObjects, 'git' | 'gitDir'>,
+  treeId: string | undefined,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<SizedFile[]> {
+  if (treeId === undefined) return [];
+  const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', treeId];
+  const { stdout } = await runGit(repository.git, args, { gitDir: repository.gitDir, environment });
+  return stdout.toString().split('\0').slice(0, -1).map(parseLine);
 }

@@ -10,6 +10,8 @@ import {
 import { Compile } from 'typebox/compile';
 
 import { findExcess, usualBounds } from '../http/bodies/json-bounds.ts';
+import type { LogFrameScheduler } from '../limits/log-frame-scheduler.ts';
+import type { LogFrame } from './host-listeners.ts';
 
 const hostMessage = Compile(HostMessage);
 const frameHeader = Compile(HostFrameHeader);
@@ -21,6 +23,9 @@ const maxHeaderBytes = 1024;
 
 /** Twelve names for each run or phone of a full page. */
 const bounds = { ...usualBounds, names: 100_000 };
+
+/** Stored in about two milliseconds. */
+const pieceOf = { entries: 200, bytes: 64 * 1024 };
 
 /** A message that does not fit the protocol; the text goes to the host's operator. */
 export class ProtocolError extends Error {
@@ -73,7 +78,7 @@ export function parseFrame(frame: Buffer): { header: HostFrameHeader; payload: B
 
 const hasFittingMessage = ([, , , message]: WireLogEntry): boolean => message.length <= maxLogMessageLength;
 
-export function parseLogEntries(payload: Buffer): WireLogEntries {
+function parseLogEntries(payload: Buffer): WireLogEntries {
   const entries = parseJson(payload, 'a batch of log entries');
   if (logEntries.Check(entries) && entries.every(hasFittingMessage)) return entries;
   throw new ProtocolError('a batch of log entries does not fit the protocol');
@@ -106,5 +111,42 @@ export class HelloPages {
     if (more === true) return 'more';
     this.#hello = undefined;
     return hello;
+  }
+}
+
+interface LogPasser {
+  scheduler: LogFrameScheduler;
+  userId: string;
+  /** Whether anybody still waits for it. */
+  isWanted: () => boolean;
+  tell: (frame: LogFrame) => Promise<void>;
+}
+
+/** Passes on the entries of a frame: together, or of a user who has a pace to keep, in pieces. Throws `ProtocolError`. */
+export function passLogs(
+  payload: Buffer,
+  firstSeq: number,
+  { scheduler, userId, isWanted, tell }: LogPasser,
+): Promise<void> {
+  return scheduler.pass(userId, payload.length, async (pace) => {
+    if (!isWanted()) return;
+    const startedAt = performance.now();
+    const entries = parseLogEntries(payload);
+    if (pace === undefined) return tell({ firstSeq, entries, sizeBytes: payload.length });
+    scheduler.note(userId, performance.now() - startedAt);
+    for (const piece of piecesOf(entries, firstSeq, payload.length)) {
+      await pace();
+      if (!isWanted()) return;
+      await tell(piece);
+    }
+  });
+}
+
+function* piecesOf(entries: WireLogEntries, firstSeq: number, sizeBytes: number): Generator<LogFrame> {
+  const bytesEach = sizeBytes / entries.length;
+  const most = Math.max(1, Math.min(pieceOf.entries, Math.floor(pieceOf.bytes / bytesEach)));
+  for (let first = 0; first < entries.length; first += most) {
+    const some = entries.slice(first, first + most);
+    yield { firstSeq: firstSeq + first, entries: some, sizeBytes: Math.ceil(some.length * bytesEach) };
   }
 }

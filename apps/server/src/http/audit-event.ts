@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { auditActions, type AuditAction, type AuditSubject } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { ChangeNote } from '../db/change-notes.ts';
 import type { ApiError } from '../errors/api-error.ts';
-import { calledBy } from './called-by.ts';
 import type { Principal } from './principal.ts';
+
+/** Set while such requests are made; what they change is noted with it. */
+export const calledBy = new AsyncLocalStorage<CalledBy>();
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -131,4 +134,11 @@ export function noteFailure(request: FastifyRequest, error: ApiError): void {
     auditEvent.subject = { type, id: id.slice(0, 200), name: null };
   if (url !== undefined) auditEvent.add({ route: `${request.method} ${url}` });
   request.server.auditEvents.failed(auditEvent, error);
+}
+
+/** A way into the service that makes requests of its own, with the token of whoever came by it. */
+interface CalledBy {
+  readonly via: 'mcp';
+  /** What the caller's program calls itself. */
+  readonly client: string;
 }

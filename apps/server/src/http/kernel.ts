@@ -8,13 +8,12 @@ import type { TSchema } from 'typebox';
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticate, type FindCaller, requireCallers } from './authentication.ts';
 import { callerAddress, networkOf, peerAddress, type TrustProxy } from './addresses/caller-address.ts';
-import { serializerOf } from './compiled-schemas.ts';
+import { serializerOf, compileValidator } from './validation.ts';
 import { type AuditEventSink, noteDeeds } from './audit-event.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './replies/error-replies.ts';
 import { ListReplies } from './replies/list-replies.ts';
 import { representReplies } from './replies/representations.ts';
 import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './bodies/request-bodies.ts';
-import { compileValidator } from './validation.ts';
 
 interface KernelOptions {
   log: Logger;

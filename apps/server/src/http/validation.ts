@@ -1,8 +1,13 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { IsObject, IsUnion, type TSchema } from 'typebox';
+import fastJsonStringify from 'fast-json-stringify';
+import { Compile, type Validator } from 'typebox/compile';
 
 import { ApiError } from '../errors/api-error.ts';
-import { validatorOf } from './compiled-schemas.ts';
+
+const validatorOf = lazily((schema): Validator => Compile(schema));
+
+export const serializerOf = lazily((schema): ((reply: unknown) => string) => fastJsonStringify(schema));
 
 interface SchemaError {
   keyword: string;
@@ -17,6 +22,7 @@ const places: Record<string, { whole: string; field: string }> = {
   params: { whole: 'The path', field: 'Path segment' },
   headers: { whole: 'The header', field: 'Header' },
 };
+
 const somewhere = { whole: 'The request', field: 'Field' };
 
 /** `/device_ids/3` → `device_ids[3]`. */
@@ -116,3 +122,16 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     return { error: ApiError.of('invalid_request', { problem }) };
   };
 };
+
+/**
+ * Compiles a schema of a contract when the first request needs it: all of them at the start of a server would take
+ * most of its time. Servers of one process and routes with the same schema share the result.
+ */
+function lazily<Compiled>(compile: (schema: TSchema) => Compiled): (schema: TSchema) => () => Compiled {
+  const compiled = new WeakMap<TSchema, Compiled>();
+  return (schema) => () => {
+    const found = compiled.get(schema) ?? compile(schema);
+    compiled.set(schema, found);
+    return found;
+  };
+}

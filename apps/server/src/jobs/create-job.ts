@@ -15,7 +15,7 @@ import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import { readInputs } from './read-inputs.ts';
 import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
-import { keptBudget, limitOf } from './token-limits.ts';
+import { keptBudget, limitOf } from './work-access.ts';
 
 export interface JobMaker {
   readonly store: JobStore;

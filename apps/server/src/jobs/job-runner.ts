@@ -10,10 +10,9 @@ import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { JobStore, StoredJob } from './store.ts';
 import { NotNow, type Settled, type TaskStore } from './task-store.ts';
-import { othersFirstMs, DueTasks } from './due-tasks.ts';
+import { othersFirstMs, DueTasks, type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 import type { TaskStarter } from './task-starter.ts';
-import { limitedSelector } from './token-limits.ts';
-import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
+import { limitedSelector } from './work-access.ts';
 
 interface Options {
   jobs: JobStore;

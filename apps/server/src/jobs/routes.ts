@@ -9,8 +9,15 @@ import { addRawRoute, addRoute } from '../http/route.ts';
 import { editors, type ProjectAccess } from '../projects/project-access.ts';
 import { createJob, type JobMaker, scheduleKeyPrefix } from './create-job.ts';
 import type { JobRunner } from './job-runner.ts';
-import { type JobSources, jobView, shortView, taskView } from './job-view.ts';
-import { type ReadTasks, resultsAsCsv, resultsAsLines } from './results-table.ts';
+import {
+  type JobSources,
+  jobView,
+  shortView,
+  taskView,
+  type ReadTasks,
+  resultsAsCsv,
+  resultsAsLines,
+} from './job-view.ts';
 import type { StoredJob } from './store.ts';
 import { listedWork, requireWork } from './work-access.ts';
 

@@ -12,7 +12,7 @@ import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { readPhoneSettings } from './job-view.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';
-import { readBudget, readLimit } from './token-limits.ts';
+import { readBudget, readLimit } from './work-access.ts';
 
 type KnownUser = Pick<Row<'user'>, 'id' | 'name' | 'role' | 'disabled_at'>;
 export type FindUser = (id: string) => Promise<KnownUser | undefined>;

@@ -1,4 +1,11 @@
 import type { StoredJob } from './store.ts';
+import type { TaskStore } from './task-store.ts';
+
+/** So long after a task is due again, the phone on which it has failed leaves it to others. */
+export const othersFirstMs = 1500;
+const readAtOnce = 100;
+/** Servers that read the same rows seldom choose the same one. */
+const choice = 16;
 
 /** A job of which tasks wait, as the choice of the next one needs it. */
 export interface WaitingJob {
@@ -129,4 +136,54 @@ function waitingJobOf(row: StoredJob): WaitingJob {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const deviceIds = ids === null ? undefined : new Set(JSON.parse(ids) as string[]);
   return { row, deviceIds, left: row.waiting, leftToOthers: new Set(), isAsleep: false };
+}
+
+type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];
+
+interface TaskBatch {
+  rows: Task[];
+  /** Under way at this moment. */
+  readonly taken: Set<string>;
+}
+
+/** Tasks that are due, read some at a time, each given out once. */
+export class DueTasks {
+  readonly #store: Pick<TaskStore, 'listDue'>;
+  readonly #ofJob = new Map<string, TaskBatch>();
+
+  constructor(store: Pick<TaskStore, 'listDue'>) {
+    this.#store = store;
+  }
+
+  /** Undefined: none is due that is not under way. One that failed on this phone is left to others for a moment. */
+  async take(jobId: string, now: number, deviceId: string): Promise<Task | 'others first' | undefined> {
+    const batch = this.#ofJob.get(jobId) ?? { rows: [], taken: new Set<string>() };
+    this.#ofJob.set(jobId, batch);
+    if (batch.rows.length === 0) {
+      const rows = await this.#store.listDue(jobId, now, readAtOnce + batch.taken.size);
+      batch.rows = rows.filter(({ id }) => !batch.taken.has(id));
+    }
+    const first = batch.rows.slice(0, choice);
+    const candidates = first.filter(
+      (task) => task.device_id !== deviceId || task.due_at + othersFirstMs <= now,
+    );
+    const task = candidates[Math.floor(Math.random() * candidates.length)];
+    if (task === undefined) {
+      const isLeft = first.length > 0;
+      if (batch.taken.size === 0) this.#ofJob.delete(jobId);
+      return isLeft ? 'others first' : undefined;
+    }
+    batch.rows = batch.rows.filter(({ id }) => id !== task.id);
+    batch.taken.add(task.id);
+    return task;
+  }
+
+  /** It has begun, or has not; `isStale`: the rows have changed since they were read. */
+  release(jobId: string, taskId: string, isStale: boolean): void {
+    const batch = this.#ofJob.get(jobId);
+    if (batch === undefined) return;
+    batch.taken.delete(taskId);
+    if (isStale) batch.rows = [];
+    if (batch.taken.size === 0 && batch.rows.length === 0) this.#ofJob.delete(jobId);
+  }
 }

@@ -7,8 +7,7 @@ import { getOnlineDevices } from '../devices/online-devices.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Bundles } from './bundles.ts';
 import { dispatch, type Dispatch, type Dispatcher } from './dispatch.ts';
-import { type BegunLaunch, fingerprintOf, type KeyedLaunches } from './keyed-launches.ts';
-import type { LaunchReply } from './launch-answer.ts';
+import { type BegunLaunch, fingerprintOf, type KeyedLaunches, type LaunchReply } from './keyed-launches.ts';
 
 export type DirectRequest = Static<typeof LaunchDirectBody>;
 

@@ -5,8 +5,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { Allowance } from './allowance.ts';
 import { type LimitConfig, limitSettings } from './limit-settings.ts';
 import { LogFrameScheduler } from './log-frame-scheduler.ts';
-import { RequestTurns } from './request-turns.ts';
-import { RequestsUnderWay } from './requests-under-way.ts';
+import { RequestTurns, RequestsUnderWay } from './request-turns.ts';
 import { Turns } from './turns.ts';
 
 /** Reads what a user has of something; it must not grow with what is stored. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { LogFrameScheduler, type Pace } from './log-frame-scheduler.ts';
-import { RequestsUnderWay } from './requests-under-way.ts';
+import { RequestsUnderWay } from './request-turns.ts';
 
 const much = 1_000_000;
 let server: ReturnType<typeof createServer>;

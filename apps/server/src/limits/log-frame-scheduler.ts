@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Allowance } from './allowance.ts';
-import type { RequestsUnderWay } from './requests-under-way.ts';
+import type { RequestsUnderWay } from './request-turns.ts';
 
 /** Of what a user's hosts may send for as long as they like. */
 const undisturbedShare = 0.1;

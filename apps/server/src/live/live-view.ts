@@ -1,15 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { HostVideo, type VideoPlace } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
 
 import type { FleetDevice } from '../devices/fleet-device.ts';
-import type { LivePicture, LiveViewer } from './live-viewer.ts';
-import { parsePicture } from './parse-answer.ts';
-import { VideoView, type Watching } from './video-view.ts';
+import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { LivePicture, LiveViewer, LiveVideo } from './live-viewer.ts';
+import { parsePicture, parseAnswer } from './parse-answer.ts';
 
 /** Ten pictures a second are as many as a host has. */
 const betweenPicturesMs = 100;
 const afterNothingMs = 1000;
 /** A phone without video may have it again: nothing is masked any more. */
 const afterNoVideoMs = 1000;
+
+const validator = Compile(HostVideo);
+/** A host answers when it has something; one that always has is not asked without a pause. */
+const betweenQuestionsMs = 10;
 
 /** One phone that is watched: its host is asked for as long as a viewer waits for the next picture, for all at once. */
 export class LiveView {
@@ -91,5 +97,81 @@ export class LiveView {
     const picture = { ...frame, jpeg: jpeg.length === 0 && known !== undefined ? known.jpeg : jpeg };
     this.#latest = picture;
     return picture;
+  }
+}
+
+interface Watching {
+  /** The phone as it is now. */
+  findDevice: () => Promise<FleetDevice | undefined>;
+  hosts: Pick<LinkedHosts, 'ask'>;
+  mayWatch: (viewer: LiveViewer, device: FleetDevice | undefined) => boolean;
+}
+
+/** The video of one phone: its host is asked for as long as a viewer waits, for all at once. */
+class VideoView {
+  readonly #watching: Watching;
+  readonly #onNone: (reason: string, viewers: readonly LiveViewer[]) => void;
+  readonly #waiting = new Set<LiveViewer>();
+  /** Of the last packet that the host has sent. */
+  #place: VideoPlace | undefined;
+  #isAsking = false;
+
+  /** `onNone`: there is no video now, for those who wait. */
+  constructor(watching: Watching, onNone: (reason: string, viewers: readonly LiveViewer[]) => void) {
+    this.#watching = watching;
+    this.#onNone = onNone;
+  }
+
+  next(viewer: LiveViewer): void {
+    // It says `next` again when it has read more.
+    if (viewer.isBehind) return;
+    this.#waiting.add(viewer);
+    if (!this.#isAsking) void this.#askHost();
+  }
+
+  leave(viewer: LiveViewer): void {
+    this.#waiting.delete(viewer);
+  }
+
+  async #askHost(): Promise<void> {
+    this.#isAsking = true;
+    while (this.#waiting.size > 0) {
+      const minimum = pause(betweenQuestionsMs);
+      try {
+        const device = await this.#watching.findDevice();
+        const video = device && (await this.#nextVideo(device));
+        this.#show(device, video);
+      } catch (error) {
+        this.#place = undefined;
+        const viewers = [...this.#waiting];
+        this.#waiting.clear();
+        this.#onNone(error instanceof Error ? error.message : 'no reason given', viewers);
+      }
+      await minimum;
+    }
+    this.#isAsking = false;
+  }
+
+  #show(device: FleetDevice | undefined, video: LiveVideo | undefined): void {
+    for (const viewer of this.#waiting) {
+      const maySee = this.#watching.mayWatch(viewer, device);
+      if (maySee && video !== undefined) viewer.showVideo(video);
+      if (!maySee || !viewer.isWaiting || viewer.isBehind) this.#waiting.delete(viewer);
+    }
+  }
+
+  /** Those who come, or have missed some, get what there is from the last key frame on. */
+  async #nextVideo({ serial, epoch, reason }: FleetDevice): Promise<LiveVideo> {
+    if (epoch === null) throw new Error(reason);
+    const last = this.#place;
+    const after = last !== undefined && [...this.#waiting].every((one) => one.hasReached(last)) ? last : null;
+    const answer = await this.#watching.hosts.ask(epoch, { type: 'video', serial, after });
+    const { head, bytes } = parseAnswer(answer, validator);
+    if ('reason' in head) throw new Error(head.reason);
+    const { first, packets } = head;
+    if (packets.reduce((sum, { size_bytes }) => sum + size_bytes, 0) !== bytes.length)
+      throw new Error('its host answered with something else');
+    if (packets.length > 0) this.#place = { stream: first.stream, number: first.number + packets.length - 1 };
+    return { ...head, bytes };
   }
 }

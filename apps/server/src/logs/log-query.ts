@@ -1,5 +1,7 @@
 import { logWindowMs } from '@phalanx/protocol';
 
+import { ApiError } from '../errors/api-error.ts';
+import { isUuidV7 } from '../uuid-v7.ts';
 import { entrySeparator, idOfEntry, timestampOfEntry, type StoredBatch } from './log-batch.ts';
 
 /** A reply ends early rather than grow beyond this; an empty one would mean that there is nothing newer. */
@@ -40,4 +42,11 @@ export function firstAfter(stream: readonly StoredBatch[], from: string): number
     else low = middle + 1;
   }
   return low;
+}
+
+/** The log ID after which entries are wanted; empty for all. `field` is how the caller names it. */
+export function cursorOf(from: string | undefined, field: string): string {
+  if (from === undefined) return '';
+  if (isUuidV7(from)) return from.toLowerCase();
+  throw ApiError.of('invalid_request', { problem: `${field} must be the id of a log entry (a UUIDv7)` });
 }

@@ -2,7 +2,7 @@ import type { ErrorBody, ReplyOf, RouteContract } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 
-import { calledBy } from '../http/called-by.ts';
+import { calledBy } from '../http/audit-event.ts';
 
 /** The service said no. The message is for whoever called the tool. */
 export class ToolFailure extends Error {}

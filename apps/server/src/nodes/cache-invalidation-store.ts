@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { CachedThing } from '../db/cached-things.ts';
+import type { CachedThing } from '../db/tables/cached-things.ts';
 import type { Db } from '../db/database.ts';
 import { databaseTime } from '../db/lease.ts';
 

@@ -7,7 +7,7 @@ import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Context } from '../context.ts';
 import type { GitProgram } from '../git/git-program.ts';
 import { prepareGit, probeGit } from '../git/prepare-git.ts';
-import { deleteProject } from './delete-project.ts';
+import { deleteProject, addProjectRoutes } from './routes.ts';
 import { LargePacks, largePacksName } from './packs/large-packs.ts';
 import { createPackLogStore } from './packs/pack-log-store.ts';
 import { createProjectAccess, type ProjectAccess } from './project-access.ts';
@@ -16,7 +16,6 @@ import { ProjectPeople } from './project-people.ts';
 import { ProjectRepositories } from './repositories/project-repositories.ts';
 import type { ProjectServices } from './project-services.ts';
 import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
-import { addProjectRoutes } from './routes.ts';
 import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';
 

@@ -1,10 +1,18 @@
 import { maxProjectBytes, maxProjectFiles } from '@phalanx/protocol';
-import { boundedCache } from '../bounded-cache.ts';
 
+import { boundedCache } from '../bounded-cache.ts';
 import type { GitObjects } from '../git/git-objects.ts';
-import { listSizedFiles } from '../git/sized-files.ts';
+import { listSizedFiles } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
+import { isFolder } from '../git/tree.ts';
+
+/** A larger tree is never read: ten thousand files with long names take about as much. */
+export const maxTreeBytes = 2 * 1024 * 1024;
+/** Of folders in one another, which is checked where files are saved, too. */
+const maxDepth = 64;
+
+const tooMuch: TreeTotals = { files: Infinity, bytes: Infinity, pathBytes: Infinity, depth: Infinity };
 
 interface SizeStore {
   findSize(projectId: string): Promise<{ owner_id: string; size_bytes: number } | undefined>;
@@ -124,5 +132,58 @@ export class ProjectTotals {
     if (known !== undefined) return known;
     const files = await listSizedFiles(repository, treeId);
     return { files: files.length, bytes: files.reduce((sum, file) => sum + file.sizeBytes, 0) };
+  }
+}
+
+interface TreeTotals {
+  readonly files: number;
+  readonly bytes: number;
+  /** Length of the longest path. */
+  readonly pathBytes: number;
+  /** Folders in one another. */
+  readonly depth: number;
+}
+
+/**
+ * Counts what trees hold from below: a tree that stands at a million places is read once. One counter sees the trees
+ * of one repository.
+ */
+export class TreeCounter {
+  readonly #repository: GitObjects;
+  readonly #known = new Map<string, TreeTotals>();
+  readonly #sizes = new Map<string, number>();
+
+  constructor(repository: GitObjects) {
+    this.#repository = repository;
+  }
+
+  /** Infinite for a tree that is too large or too deep to be looked at. */
+  async count(treeId: string, depth = 0): Promise<TreeTotals> {
+    const known = this.#known.get(treeId);
+    if (known !== undefined) return known;
+    const isReadable = depth <= maxDepth && (await this.#sizeOf(treeId)) <= maxTreeBytes;
+    const totals = isReadable ? await this.#add(treeId, depth) : tooMuch;
+    this.#known.set(treeId, totals);
+    return totals;
+  }
+
+  async #add(treeId: string, depth: number): Promise<TreeTotals> {
+    let [files, bytes, pathBytes, deepest] = [0, 0, 0, 0];
+    for (const [name, entry] of await this.#repository.readTree(treeId)) {
+      const below = isFolder(entry)
+        ? await this.count(entry.id, depth + 1)
+        : { files: 1, bytes: await this.#sizeOf(entry.id), pathBytes: -1, depth: -1 };
+      files += below.files;
+      bytes += below.bytes;
+      pathBytes = Math.max(pathBytes, Buffer.byteLength(name) + 1 + below.pathBytes);
+      deepest = Math.max(deepest, below.depth + 1);
+    }
+    return { files, bytes, pathBytes, depth: deepest };
+  }
+
+  async #sizeOf(id: string): Promise<number> {
+    const size = this.#sizes.get(id) ?? (await this.#repository.findInfo(id))?.sizeBytes ?? 0;
+    this.#sizes.set(id, size);
+    return size;
   }
 }

@@ -10,7 +10,6 @@ import { pageLimit, toPage } from '../http/replies/page.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
-import { deleteProject } from './delete-project.ts';
 import { onProject, type ProjectAccess, readers } from './project-access.ts';
 import type { ProjectPeople } from './project-people.ts';
 import type { ProjectRepositories } from './repositories/project-repositories.ts';
@@ -165,4 +164,22 @@ function refuseLimitedToken({ projectIds }: Principal): void {
   throw ApiError.of('forbidden', {
     reason: 'This token is limited to some projects: it could not use a new one',
   });
+}
+
+interface ProjectDeletion {
+  people: ProjectPeople;
+  repositories: ProjectRepositories;
+  /** Told after the project is gone. */
+  onDeleted: (projectId: string) => Promise<void>;
+}
+
+/** With files and commits. False when it was gone already. */
+export async function deleteProject(
+  { people, repositories, onDeleted }: ProjectDeletion,
+  id: string,
+): Promise<boolean> {
+  if (!(await repositories.delete(id))) return false;
+  people.forget(id);
+  await onDeleted(id);
+  return true;
 }

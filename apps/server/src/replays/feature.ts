@@ -10,7 +10,7 @@ import type { SharedProject } from '../projects/project-access.ts';
 import { emptyTree, isDirty } from '../projects/saved-state.ts';
 import type { Records } from '../records/feature.ts';
 import { layDraft } from './draft.ts';
-import { ReplayChanges } from './replay-changes.ts';
+import { ReplayChanges } from './replay-view.ts';
 import { ReplayHosts } from './replay-hosts.ts';
 import { ReplayWorker } from './replay-worker.ts';
 import { SequenceReplays } from './sequence-replays.ts';

@@ -1,5 +1,7 @@
 import type { Replay, ReplayVerdict, SequenceOutcome } from '@phalanx/protocol';
+import type { Logger } from 'pino';
 
+import type { EventFeed } from '../events/event-feed.ts';
 import { countsOf, type StoredReplay, type StoredVerdict } from './store.ts';
 
 /** A replay as the API shows it. */
@@ -44,3 +46,30 @@ export const verdictView = ({
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   verdict: JSON.parse(verdict) as ReplayVerdict,
 });
+
+interface Options {
+  listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  feed: EventFeed;
+  log: Logger;
+}
+
+/** Tells those who follow how far replays are. */
+export class ReplayChanges {
+  readonly #options: Options;
+  /** One after the other: what was stored later is told later. */
+  #told = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  changed(stored: StoredReplay): void {
+    const { feed, listReviewers, log } = this.#options;
+    if (!feed.isFollowed) return;
+    const replay = replayView(stored);
+    const automation = { ownerId: stored.owner_id, automationId: stored.project_id };
+    this.#told = this.#told
+      .then(async () => feed.replayChanged({ replay, userIds: await listReviewers(automation) }))
+      .catch((error: unknown) => log.error({ err: error }, 'a replay event could not be sent'));
+  }
+}

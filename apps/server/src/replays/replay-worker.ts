@@ -9,7 +9,7 @@ import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
-import type { ReplayChanges } from './replay-changes.ts';
+import type { ReplayChanges } from './replay-view.ts';
 import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
 import { changeOf, isKnown, outcomeOf } from './outcome.ts';
 import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';

@@ -1,7 +1,7 @@
 import { type RunFile, runRoutes } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Captures } from '../captures/captures.ts';
-import { Uploads } from '../captures/uploads.ts';
+import { Uploads, addUploadRoute } from '../captures/uploads.ts';
 import type { Context } from '../context.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Runs } from '../runs/feature.ts';
@@ -9,7 +9,6 @@ import { createRunFileNotes, hashed, newRunFileKey, type RunFileKey } from './ru
 import { createRunFileStore, type RunFileStore, type StoredRunFile } from './store.ts';
 import type { StoredBlob } from '../blobs/blob-store.ts';
 import { sendBlob } from '../captures/send-blob.ts';
-import { addUploadRoute } from '../captures/upload-route.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';

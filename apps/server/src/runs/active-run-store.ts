@@ -6,8 +6,7 @@ import type { GroupCommit } from '../db/group-commit.ts';
 import { numbersIn, textsIn } from '../db/rows.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { activeRunOf, type ActiveRun } from './active-runs.ts';
-import { runLane } from './run-lane.ts';
-import type { StoredRun } from './stored-run.ts';
+import { runLane, type StoredRun } from './stored-run.ts';
 
 /** A run with the connection that it is to be sent on, or whose host has it. */
 type PlacedRun = Row<'run'>;

@@ -8,8 +8,7 @@ import type { GroupCommit } from '../db/group-commit.ts';
 import { addToOutbox } from '../db/webhook-outbox.ts';
 import { rowsAs } from '../db/rows.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
-import { runLane } from './run-lane.ts';
-import { endOf, runColumns, type StoredRun } from './stored-run.ts';
+import { runLane, endOf, runColumns, type StoredRun } from './stored-run.ts';
 
 /** What a run's host said of it, or its silence does. */
 export interface RunChange {

@@ -4,8 +4,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import { textsIn } from '../db/rows.ts';
-import { runLane } from './run-lane.ts';
-import { readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
+import { runLane, readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
 export interface RunFilter {
   userId: string;

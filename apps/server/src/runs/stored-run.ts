@@ -10,6 +10,9 @@ import {
 import type { OutboxEvent } from '../db/webhook-outbox.ts';
 import type { Row } from '../db/tables/tables.ts';
 
+/** What is stored of runs that have begun, one after another: see `GroupCommit`. */
+export const runLane = 'runs';
+
 /** A run as it is stored. */
 export type StoredRun = Omit<Row<'run'>, 'epoch'>;
 

@@ -1,11 +1,16 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { errorCodeOf } from '../errors/error-code.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { syncFolder } from '../blobs/sync-folder.ts';
-import { keyIdOf, masterBytes, SealingKey } from './sealing-key.ts';
+
+/** Of the key in the file, in bytes. */
+const masterBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const format = 'v1';
 
 /** Which key seals what is new, the same at all servers of the database. */
 export interface SealingKeyStore {
@@ -155,3 +160,39 @@ async function readKeys(file: string): Promise<SealingKey[]> {
 
 const unavailable = (reason: string, cause?: unknown): ApiError =>
   ApiError.of('secrets_unavailable', { reason }, { cause });
+
+/** A master key with the cipher key that is derived from it. */
+export class SealingKey {
+  /** Tells keys apart, and says nothing of the key. */
+  readonly id: string;
+  readonly #key: Buffer;
+
+  constructor(master: Buffer) {
+    this.id = createHash('sha256').update('phalanx key id').update(master).digest('hex').slice(0, 16);
+    this.#key = Buffer.from(hkdfSync('sha256', master, '', 'phalanx secrets', 32));
+  }
+
+  /** AES-256-GCM with a random nonce. `place`: what the text belongs to; the text cannot be moved to another place. */
+  seal(text: string, place: string): string {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: tagBytes });
+    cipher.setAAD(Buffer.from(place));
+    const sealed = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
+    return [format, this.id, Buffer.concat(sealed).toString('base64url')].join('.');
+  }
+
+  /** Throws when the text was sealed by another key or for another place, or was changed. */
+  unseal(sealed: string, place: string): string {
+    const bytes = Buffer.from(sealed.slice(sealed.lastIndexOf('.') + 1), 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    });
+    decipher.setAAD(Buffer.from(place));
+    decipher.setAuthTag(bytes.subarray(-tagBytes));
+    const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+    return Buffer.concat([opened, decipher.final()]).toString('utf8');
+  }
+}
+
+/** The ID of the key that has sealed a text. */
+const keyIdOf = (sealed: string): string => sealed.split('.')[1] ?? '';

@@ -4,11 +4,15 @@ import { Compile } from 'typebox/compile';
 
 import { Batcher } from '../batcher.ts';
 import type { Clock } from '../clock.ts';
-import type { Audience } from '../db/webhook-outbox.ts';
+import { Audience } from '../db/webhook-outbox.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { projectOf, readAudience } from './audience.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { ProjectPeople } from '../projects/project-people.ts';
+import type { RunAccess } from '../runs/run-access.ts';
 import type { DeliveryStore, StoredEvent, Telling } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
+
+const validator = Compile(Audience);
 
 interface Options {
   store: DeliveryStore;
@@ -99,3 +103,31 @@ export function isOfToken({ token_projects: own }: StoredWebhook, audience: Audi
   const projectId = projectOf(audience);
   return own === null || projectId === undefined || readTexts(own).includes(projectId);
 }
+
+interface AudienceOptions {
+  devices: DeviceAccess;
+  people: ProjectPeople;
+  runAccess: RunAccess;
+  /** Everybody who may review the records of a project. */
+  listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+}
+
+export const readAudience = (json: string): Audience => validator.Parse(JSON.parse(json));
+
+/** The users who may hear of something at this moment. */
+export async function hearersOf(
+  { devices, people, runAccess, listReviewers }: AudienceOptions,
+  audience: Audience,
+): Promise<string[]> {
+  if (audience.kind === 'run') return runAccess.listReaders(audience);
+  if (audience.kind === 'record') return audience.isDirect ? [audience.ownerId] : listReviewers(audience);
+  if (audience.kind === 'schedule')
+    return [...new Set([audience.userId, ...(await people.of(audience.automationId)).keys()])];
+  if (audience.kind === 'user') return [audience.userId];
+  const device = await devices.fleet.find(audience.deviceId);
+  return device === undefined ? [] : devices.shares.usersOf(device);
+}
+
+/** Of which project it is; undefined: of none. */
+const projectOf = (audience: Audience): string | undefined =>
+  'automationId' in audience ? audience.automationId : undefined;

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { AgentBridge } from './agent-bridge.ts';
-import { createOutOfSteps } from './out-of-steps.ts';
+import { createOutOfSteps, toUiNode } from './out-of-steps.ts';
 import { anyTree, screenOf, uiNode } from './testing/screens.ts';
-import { toUiNode } from './nodes/to-ui-node.ts';
 import { rememberTree } from './nodes/tree-ids.ts';
 
 /** A host that has the trees of these IDs. */

@@ -1,8 +1,7 @@
-import type { AgentCallParams } from '@phalanx/protocol';
+import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 
 import type { AgentBridge } from './agent-bridge.ts';
 import { screenshotRecord } from './screenshot-record.ts';
-import { toUiNode } from './nodes/to-ui-node.ts';
 import { findTreeId } from './nodes/tree-ids.ts';
 
 type StoreOrder = Omit<AgentCallParams<'record.screen'>, 'treeId' | 'root'>;
@@ -83,4 +82,36 @@ function qualityOf(value: ScreenshotRecord): ScreenshotRecord {
   throw new TypeError(
     `screenshotRecord must be a member of ScreenshotRecord, such as ScreenshotRecord.LOW_QUALITY, but it is ${String(value)}.`,
   );
+}
+
+/** A node and all below it as the phone told of them: the reverse of `createAndroidNode`. */
+export function toUiNode(node: AndroidNode): UiNode {
+  return {
+    className: node.className,
+    packageName: node.packageName,
+    viewId: node.viewId ?? null,
+    text: node.text ?? null,
+    description: node.description ?? null,
+    hintText: node.hintText,
+    tooltipText: node.tooltipText ?? null,
+    paneTitle: node.paneTitle ?? null,
+    containerTitle: node.containerTitle ?? null,
+    index: node.index,
+    boundsInScreen: node.boundsInScreen,
+    maxTextLength: node.maxTextLength,
+    inputType: node.inputType,
+    isShowingHintText: node.isShowingHintText,
+    checkable: node.isCheckable,
+    checked: node.isChecked,
+    clickable: node.clickable,
+    enabled: node.isEnabled,
+    focusable: node.isFocusable,
+    focused: node.isFocused,
+    longClickable: node.isLongClickable,
+    password: node.isPassword,
+    scrollable: node.isScrollable,
+    selected: node.isSelected,
+    visible: node.isVisible,
+    children: node.children.map(toUiNode),
+  };
 }

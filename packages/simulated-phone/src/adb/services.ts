@@ -1,11 +1,17 @@
 import type { Duplex } from 'node:stream';
+
 import type { ServiceProgram } from './adb-connection.ts';
 import type { DeviceSockets } from './device-sockets.ts';
 import { packetShellService, rawShellService, type RunCommandLine } from './shell-service.ts';
-import type { SyncFiles } from './sync-files.ts';
-import { syncService } from './sync-service.ts';
+import { type SyncFiles, type FileStat, FileSystemError, ByteReader } from './sync-files.ts';
+import { writeTo } from './write-to.ts';
 
-export interface Services {
+const noFile: FileStat = { mode: 0, sizeBytes: 0, modifiedSeconds: 0 };
+
+const maxPathBytes = 1024;
+const maxDataBytes = 64 * 1024;
+
+interface Services {
   readonly run: RunCommandLine;
   readonly files: SyncFiles;
   readonly sockets: DeviceSockets;
@@ -58,4 +64,136 @@ export function findService(services: Services, name: string): ServiceProgram | 
     };
   }
   return services.sockets.find(name);
+}
+
+/** A request, or one answer, of the sync protocol: four letters and a number. */
+function encodeSync(id: string, value: number, body: string | Buffer = ''): Buffer {
+  const header = Buffer.alloc(8);
+  header.write(id, 0, 'latin1');
+  header.writeUInt32LE(value >>> 0, 4);
+  return Buffer.concat([header, Buffer.from(body)]);
+}
+
+const fail = (message: string) => encodeSync('FAIL', Buffer.byteLength(message), message);
+
+interface Session {
+  readonly stream: Duplex;
+  readonly reader: ByteReader;
+  readonly files: SyncFiles;
+}
+
+async function receiveFile({ stream, reader, files }: Session, target: string): Promise<void> {
+  // "path,mode" in decimal; the mode is missing with very old clients.
+  const comma = target.lastIndexOf(',');
+  const path = comma < 0 ? target : target.slice(0, comma);
+  const mode = comma < 0 ? 0o644 : Number.parseInt(target.slice(comma + 1), 10) || 0o644;
+  const upload = files.startUpload(path, mode);
+  for (;;) {
+    const header = await reader.read(8);
+    const id = header.toString('latin1', 0, 4);
+    const value = header.readUInt32LE(4);
+    if (id === 'DONE') {
+      const error = upload.finish(value);
+      stream.write(error === undefined ? encodeSync('OKAY', 0) : fail(error));
+      return;
+    }
+    if (id !== 'DATA' || value > maxDataBytes) throw new Error(`Unexpected ${id} of ${value} bytes in SEND.`);
+    upload.append(await reader.read(value));
+  }
+}
+
+async function sendFile({ stream, files }: Session, path: string): Promise<void> {
+  const content = files.readFile(path);
+  for (let start = 0; start < content.length; start += maxDataBytes) {
+    const piece = content.subarray(start, start + maxDataBytes);
+    await writeTo(stream, encodeSync('DATA', piece.length, piece));
+  }
+  stream.write(encodeSync('DONE', 0));
+}
+
+function statAnswer(files: SyncFiles, id: string, path: string): Buffer {
+  const found = files.findStat(path);
+  if (id === 'STAT') return encodeStat('STAT', found);
+  return encodeStatV2(id, found, found ? 0 : 2);
+}
+
+function listAnswers(files: SyncFiles, id: string, path: string): Buffer {
+  const entryId = id === 'LIST' ? 'DENT' : 'DNT2';
+  const entries: { name: string; stat: FileStat | undefined }[] = files.listDirectory(path);
+  // adbd hands on whatever readdir gives.
+  if (files.findStat(path))
+    entries.unshift(...['.', '..'].map((name) => ({ name, stat: files.findStat(path) })));
+  const encoded = entries.map((entry) => encodeDirectoryEntry(entryId, entry.name, entry.stat));
+  return Buffer.concat([...encoded, encodeDirectoryEntry('DONE', '', undefined, entryId === 'DNT2')]);
+}
+
+async function answer(session: Session, id: string, path: string): Promise<void> {
+  const { stream, files } = session;
+  if (id === 'STAT' || id === 'LST2' || id === 'STA2') stream.write(statAnswer(files, id, path));
+  else if (id === 'LIST' || id === 'LIS2') stream.write(listAnswers(files, id, path));
+  else if (id === 'SEND') await receiveFile(session, path);
+  else if (id === 'RECV') await sendFile(session, path);
+  else throw new Error(`Unknown sync request ${id}.`);
+}
+
+/** `sync:` (push, pull, ls): versions 1 of SEND and RECV, versions 1 and 2 of STAT and LIST. */
+function syncService(files: SyncFiles): ServiceProgram {
+  return async (stream) => {
+    const session: Session = { stream, reader: new ByteReader(stream), files };
+    for (;;) {
+      const header = await session.reader.read(8);
+      const id = header.toString('latin1', 0, 4);
+      const pathBytes = header.readUInt32LE(4);
+      if (id === 'QUIT') break;
+      if (pathBytes > maxPathBytes) throw new Error('A sync path is longer than 1,024 bytes.');
+      const path = (await session.reader.read(pathBytes)).toString('utf8');
+      try {
+        await answer(session, id, path);
+      } catch (error) {
+        if (!(error instanceof FileSystemError)) throw error;
+        stream.write(fail(error.message));
+      }
+    }
+    stream.end();
+  };
+}
+
+/** STAT (version 1): mode, size, time; all zero means that there is no such file. */
+function encodeStat(id: string, stat: FileStat | undefined): Buffer {
+  const { mode, sizeBytes, modifiedSeconds } = stat ?? noFile;
+  const bytes = Buffer.alloc(16);
+  bytes.write(id, 0, 'latin1');
+  bytes.writeUInt32LE(mode, 4);
+  bytes.writeUInt32LE(sizeBytes, 8);
+  bytes.writeUInt32LE(modifiedSeconds, 12);
+  return bytes;
+}
+
+/** LST2, STA2 and the head of DNT2: error, device, inode, mode, links, owner, group, size, three times. */
+function encodeStatV2(id: string, stat: FileStat | undefined, errno: number): Buffer {
+  const { mode, sizeBytes, modifiedSeconds } = stat ?? noFile;
+  const bytes = Buffer.alloc(72);
+  bytes.write(id, 0, 'latin1');
+  bytes.writeUInt32LE(errno, 4);
+  bytes.writeUInt32LE(mode, 24);
+  bytes.writeUInt32LE(stat ? 1 : 0, 28);
+  bytes.writeUInt32LE(stat ? 2000 : 0, 32);
+  bytes.writeUInt32LE(stat ? 2000 : 0, 36);
+  bytes.writeBigUInt64LE(BigInt(sizeBytes), 40);
+  for (const offset of [48, 56, 64]) bytes.writeBigInt64LE(BigInt(modifiedSeconds), offset);
+  return bytes;
+}
+
+/** One DENT or DNT2, or the DONE that ends a list, which has the shape of an entry. */
+function encodeDirectoryEntry(
+  id: string,
+  name: string,
+  stat: FileStat | undefined,
+  isVersion2 = id === 'DNT2',
+): Buffer {
+  const head = isVersion2 ? encodeStatV2(id, stat, 0) : encodeStat(id, stat);
+  const nameBytes = Buffer.from(name);
+  const nameLength = Buffer.alloc(4);
+  nameLength.writeUInt32LE(nameBytes.length);
+  return Buffer.concat([head, nameLength, nameBytes]);
 }

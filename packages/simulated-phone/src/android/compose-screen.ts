@@ -1,10 +1,8 @@
-import { systemDialogWindow } from './system-ui/system-dialog.ts';
+import { systemDialogWindow, keyguardWindow } from './system-ui/system-dialog.ts';
 import { keyboardHeightDp, keyboardWindow } from './system-ui/keyboard.ts';
-import { keyguardWindow } from './system-ui/keyguard.ts';
-import { navigationBarWindow } from './system-ui/navigation-bar.ts';
+import { navigationBarWindow, statusBarWindow } from './system-ui/navigation-bar.ts';
 import { recentsWindow } from './system-ui/recents.ts';
 import { shadeWindow } from './system-ui/shade.ts';
-import { statusBarWindow } from './system-ui/status-bar.ts';
 import { dialogPanel } from '../widgets/dialog.ts';
 import { palette } from '../view/palette.ts';
 import { TextField } from '../view/text-field.ts';

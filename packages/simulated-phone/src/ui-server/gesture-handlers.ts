@@ -3,10 +3,37 @@ import { applyGesture, doubleTap, longPress, tap } from '../android/input/touch.
 import { pause } from '../pause.ts';
 import { center, type Point, type Rect, rectHeight, rectWidth } from '../view/rect.ts';
 import { walk } from '../view/find-view.ts';
+import type { Gesture } from '../android/input/input-log.ts';
 import { type AreaBody, bodies, type ElementBody, findElementId, parseBody } from './bodies.ts';
 import { type Command, getTree, type Handler, requireInjection } from './command.ts';
 import { locateAll } from './locate.ts';
 import { WebDriverError } from './web-driver-error.ts';
+
+const pinchMs = 400;
+
+/** Two fingers that part along the height of the area, or meet in its middle; they are noted, and no app of this phone heeds them. */
+const pinching =
+  (isOpening: boolean): Handler =>
+  (command) => {
+    requireInjection(command.phone, 'gesture');
+    const { origin, area, percent } = parseBody(bodies.pinch, command.body);
+    const rect = gestureArea(command, origin, area);
+    const { x, y } = center(rect);
+    const way = Math.round((rectHeight(rect) * percent) / 2);
+    const gestures = [-way, way].map((dy): Gesture => {
+      const [near, far] = [
+        { x, y: y + Math.sign(dy) },
+        { x, y: y + dy },
+      ];
+      return isOpening
+        ? { from: near, to: far, durationMs: pinchMs }
+        : { from: far, to: near, durationMs: pinchMs };
+    });
+    command.phone.android.inputs.add({ kind: 'fingers', gestures });
+  };
+
+export const pinchOpen = pinching(true);
+export const pinchClose = pinching(false);
 
 const swipeMs = 200;
 /** Android's own time-out of a long press. */
@@ -65,7 +92,7 @@ export const drag: Handler = (command) => {
   applyGesture(command.phone.android, { from, to: end, durationMs: swipeMs });
 };
 
-export function gestureArea(
+function gestureArea(
   command: Command,
   origin: ElementBody | undefined,
   area: AreaBody | undefined,

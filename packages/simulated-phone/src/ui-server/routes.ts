@@ -1,11 +1,11 @@
 import { performActions } from './actions-handler.ts';
-import { acceptAlert, alertText, dismissAlert } from './alert-handlers.ts';
-import type { Handler } from './command.ts';
 import * as device from './device-handlers.ts';
+import { acceptAlert, alertText, dismissAlert } from './device-handlers.ts';
+import type { Handler } from './command.ts';
 import * as element from './element-handlers.ts';
-import { pinchClose, pinchOpen } from './pinch-handlers.ts';
-import { scrollToElement, scrollToLocator } from './scroll-handlers.ts';
 import * as gesture from './gesture-handlers.ts';
+import { pinchClose, pinchOpen } from './gesture-handlers.ts';
+import { scrollToElement, scrollToLocator } from './scroll-handlers.ts';
 
 /** The commands of a session, below `/session/:sessionId/`, as the real server names them. */
 const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: Handler])[] = [

@@ -5,7 +5,7 @@ import { confirm } from '../../connection/confirm.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
 import { getUserId, listUsers } from '../../launch/find-user.ts';
-import { printMessage } from '../../output/print-message.ts';
+import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { quoted } from '../../output/quoted.ts';
 import { printJson, printTable } from '../../output/table.ts';

@@ -12,7 +12,7 @@ import { type Command, Option } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { parseCount } from '../../launch/choose-devices.ts';
 import { formatAge } from '../../output/duration.ts';
-import { printMessage } from '../../output/print-message.ts';
+import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { paragraph, printJson, printTable, terminalCells } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/choose-project.ts';

@@ -5,7 +5,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { usageError } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
 import { printJson } from '../../output/table.ts';
-import { printMessage } from '../../output/print-message.ts';
+import { printMessage } from '../../output/notice.ts';
 import { printable, printableLine } from '../../output/printable.ts';
 
 const deviceText = 'serial number or device ID';

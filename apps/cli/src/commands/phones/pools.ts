@@ -2,7 +2,7 @@ import { type Pool, poolRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { printMessage } from '../../output/print-message.ts';
+import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { readAll } from '../../read-all.ts';

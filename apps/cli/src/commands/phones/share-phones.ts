@@ -6,7 +6,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
 import { getUserId } from '../../launch/find-user.ts';
 import { formatAge } from '../../output/duration.ts';
-import { printMessage } from '../../output/print-message.ts';
+import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { readAll } from '../../read-all.ts';

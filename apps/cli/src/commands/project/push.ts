@@ -14,7 +14,6 @@ import { printableLine } from '../../output/printable.ts';
 import { printJson } from '../../output/table.ts';
 import { getLinkedFolder } from '../../project/choose-project.ts';
 import { planPush, sendPlan, type PushPlan } from '../../project/push.ts';
-import { countOf, printPaths, printSkipped } from './print-skipped.ts';
 
 interface PushFlags {
   delete?: true;
@@ -109,3 +108,14 @@ function requireSendable({ failed, conflicts, others }: PushPlan, isQuiet: boole
       `Nothing was pushed: ${countOf(conflicts.length, 'file')}${named(conflicts)} changed on the server since your last pull. Pull first, or push with --force.`,
     );
 }
+
+export function printSkipped(skipped: readonly { path: string; reason: string }[]): void {
+  for (const { path, reason } of skipped) notice(`Left out: ${printableLine(path)} (${reason})`);
+}
+
+/** `word` and a path on each line. */
+export function printPaths(word: string, paths: readonly string[]): void {
+  for (const path of paths) console.log(`${word.padEnd(8)}  ${printableLine(path)}`);
+}
+
+export const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

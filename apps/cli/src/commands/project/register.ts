@@ -9,17 +9,15 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { confirm } from '../../connection/confirm.ts';
 import { usageError } from '../../exit-codes.ts';
 import { listProjects } from '../../launch/find-project.ts';
-import { notice } from '../../output/notice.ts';
+import { notice, printMessage } from '../../output/notice.ts';
 import { quoted } from '../../output/quoted.ts';
-import { printMessage } from '../../output/print-message.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject } from '../../project/choose-project.ts';
 import { folderName, makeEmptyFolder, makeNamedFolder } from '../../project/empty-folder.ts';
 import { findLinkedFolder, writeLink } from '../../project/link.ts';
 import { writeTypes } from '../../project/types/write-types.ts';
-import { findKind, isBehindLink } from '../../project/local-path.ts';
-import { writeBelow } from '../../project/write-own-file.ts';
+import { findKind, isBehindLink, writeBelow } from '../../project/local-path.ts';
 
 type JsonFlags = ConnectionFlags & { json?: true };
 

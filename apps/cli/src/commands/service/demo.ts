@@ -1,14 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serverSettings } from '@phalanx/server';
 import { type Environment, explainFolder } from '@phalanx/settings';
 import type { Command } from 'commander';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  deviceRoutes,
+  isEnded,
+  launchRoutes,
+  logRoutes,
+  recordRoutes,
+  runRoutes,
+  type Device,
+  type OutOfStepsRecord,
+  type Run,
+  type LogEntry,
+} from '@phalanx/protocol';
 
 import { ApiClient } from '../../api-client.ts';
-import { printIntroduction, printNextSteps } from '../../demo/print-steps.ts';
-import { runSamples } from '../../demo/run-sample.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { type Service, startService } from '../../service.ts';
 import { addSettingFlags, settingsOf } from '../../setting-flags.ts';
@@ -17,6 +29,10 @@ import { untilSignal } from '../../until-signal.ts';
 
 const rows = serverSettings.filter(({ name }) => name === 'PHALANX_LISTEN');
 const usualAddress = '127.0.0.1:8080';
+
+const phoneTimeoutMs = 60_000;
+const recordTimeoutMs = 15_000;
+const pollMs = 100;
 
 /** The usual address if it is free, else any. */
 async function freeAddress(): Promise<string> {
@@ -82,4 +98,171 @@ async function present({ server, host }: Service): Promise<void> {
   printIntroduction(url, host.protection);
   const device = await runSamples(api);
   printNextSteps({ url, token, device, signInLink: await server.createSignInLink() });
+}
+
+async function waitForDevice(api: ApiClient): Promise<Device> {
+  const deadline = Date.now() + phoneTimeoutMs;
+  let seen = 'no phone was found';
+  while (Date.now() < deadline) {
+    const device = (await api.call(deviceRoutes.list)).devices[0];
+    if (device?.state === 'ready') return device;
+    if (device !== undefined) seen = `it is ${device.state}: ${device.reason}`;
+    await sleep(pollMs);
+  }
+  throw new CommandError(
+    exitCodes.failed,
+    `The simulated phone did not get ready within ${phoneTimeoutMs / 1000} s; ${seen}.`,
+  );
+}
+
+async function findRun(api: ApiClient, launchId: string): Promise<Run> {
+  const run = (await api.call(runRoutes.list, { query: { automation_id: launchId } })).runs[0];
+  if (run === undefined)
+    throw new CommandError(exitCodes.failed, 'The sample was started, but its run is not listed.');
+  return run;
+}
+
+/** Prints entries as they come, until the run has ended and nothing is left. */
+async function follow(api: ApiClient, deviceId: string, launchId: string): Promise<Run> {
+  let from: string | undefined;
+  for (;;) {
+    const run = await findRun(api, launchId);
+    const { logs } = await api.call(logRoutes.read, {
+      body: { device_id: deviceId, automation_ids: [launchId], ...(from === undefined ? {} : { from }) },
+    });
+    for (const entry of logs) printLog(entry);
+    from = logs.at(-1)?.id ?? from;
+    if (isEnded(run.status) && logs.length === 0) return run;
+    await sleep(pollMs);
+  }
+}
+
+interface Sample {
+  /** In `apps/cli/samples`. */
+  file: string;
+  automationParameters?: Record<string, unknown>;
+}
+
+/** Runs a sample automation on the simulated phone, and shows its logs. Returns the launch ID. */
+async function runSample(
+  api: ApiClient,
+  device: Device,
+  { file, automationParameters }: Sample,
+): Promise<string> {
+  const code = await readFile(new URL(`../../../samples/${file}`, import.meta.url), 'utf8');
+  const launchId = randomUUID();
+  const body = { device_id: device.device_id, launch_id: launchId, command: 'start' as const, code };
+  const { message } = await api.call(launchRoutes.launchDirect, {
+    body: { ...body, automationParameters: automationParameters ?? {} },
+  });
+  printLaunch(file, message);
+  printRunEnd(await follow(api, device.device_id, launchId));
+  return launchId;
+}
+
+/** The record that a run has left, once all of it has arrived. */
+async function waitForRecord(api: ApiClient, launchId: string): Promise<OutOfStepsRecord | null> {
+  const deadline = Date.now() + recordTimeoutMs;
+  for (;;) {
+    const { result } = await api.call(recordRoutes.list, { query: { automation_id: launchId } });
+    if (result?.partial === false || Date.now() > deadline) return result;
+    await sleep(pollMs);
+  }
+}
+
+/** A form that is filled in, and an automation that meets a screen it does not know. Returns the phone. */
+export async function runSamples(api: ApiClient): Promise<Device> {
+  const device = await waitForDevice(api);
+  printDevice(device);
+  const automationParameters = { name: 'Ada Lovelace', email: 'ada@example.com' };
+  await runSample(api, device, { file: 'registration.ts', automationParameters });
+  const launchId = await runSample(api, device, { file: 'out-of-steps.ts' });
+  const record = await waitForRecord(api, launchId);
+  if (record !== null) printRecord(record);
+  return device;
+}
+
+const line = (text = ''): void => console.log(text);
+
+export function printIntroduction(url: string, protection: string): void {
+  line();
+  line(`  Phalanx demo    ${url}`);
+  line(`  API reference   ${url}/docs`);
+  line(`  ${protection}`);
+  line();
+}
+
+export function printDevice({ brand, model, android_version: version, serial, state, since }: Device): void {
+  const age = Math.max(0, Math.round((Date.now() - since) / 1000));
+  line(
+    `  Phone   ${brand} ${model}, Android ${version}, serial ${serial}: ${state} for ${age} s (simulated)`,
+  );
+}
+
+export function printLaunch(file: string, message: string): void {
+  line();
+  line(`  Launch  apps/cli/samples/${file}: ${message}`);
+  line();
+  line('  line  level  message');
+}
+
+export function printLog({ lineNumber, messageLevel, message }: LogEntry): void {
+  const margin = `\n${' '.repeat(15)}`;
+  line(`  ${String(lineNumber).padStart(4)}  ${messageLevel.padEnd(5)}  ${message.replaceAll('\n', margin)}`);
+}
+
+export function printRunEnd({ status, error, started_at: startedAt, ended_at: endedAt }: Run): void {
+  const duration =
+    startedAt === null || endedAt === null ? '' : ` after ${((endedAt - startedAt) / 1000).toFixed(1)} s`;
+  line();
+  line(`  Run     ${status}${duration}${error === null ? '' : `: ${error.message}`}`);
+}
+
+export function printRecord({ out_of_steps_id: id, type, screens }: OutOfStepsRecord): void {
+  const last = screens.at(-1);
+  line(`  Record  ${type} ${id} with ${screens.length} screens; the last one:`);
+  line(`          ${last?.screenshot.screenshotUrl ?? 'no picture'}`);
+}
+
+interface NextSteps {
+  url: string;
+  token: string;
+  device: Device;
+  signInLink: string;
+}
+
+const quoted = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", `'\\''`)}'`;
+
+/** Commands that work when they are pasted, in this order. */
+export function printNextSteps({ url, token, device, signInLink }: NextSteps): void {
+  const launchId = randomUUID();
+  const post = (route: string, body: unknown): string =>
+    `curl -s ${url}${route} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d ${quoted(body)}`;
+  const code =
+    "const screen = await agent.actions.screenContent(); console.log('In front:', screen.packageName); for (const node of screen.allNodes()) if (node.text) console.log(node.text);";
+  line();
+  line(`  Token   ${token}`);
+  line();
+  line('  The console, signed in (the link works once):');
+  line();
+  line(signInLink);
+  line();
+  line('  Paste these into another terminal: the phones, a launch of your own, its logs.');
+  line();
+  line(`curl -s ${url}/api/v2/devices -H 'Authorization: Bearer ${token}'`);
+  line();
+  line(
+    post('/api/v2/devices/launchDirectAutomation', {
+      device_id: device.device_id,
+      launch_id: launchId,
+      command: 'start',
+      code,
+    }),
+  );
+  line();
+  // Whoever pastes all at once would read the log before there is one.
+  const logs = { device_id: device.device_id, automation_ids: [launchId] };
+  line(`sleep 2; ${post('/api/v2/devices/automationLogs', logs)}`);
+  line();
+  line('  Ctrl-C ends the demo.');
 }

@@ -6,8 +6,7 @@ import { addSettingFlags, settingsOf } from '../../setting-flags.ts';
 import { adminTokenFileSetting, withTokens } from '../../settings.ts';
 import { tellOfStart } from '../../start/start-anew.ts';
 import { untilSignal } from '../../until-signal.ts';
-import { firstTokenNotice } from './first-token-notice.ts';
-import { signInNotice } from './sign-in-notice.ts';
+import { firstTokenNotice, signInNotice } from './sign-in-notice.ts';
 
 const rows = [...serverSettings, adminTokenFileSetting];
 

@@ -13,8 +13,7 @@ import {
   withTokens,
 } from '../../settings.ts';
 import { untilSignal } from '../../until-signal.ts';
-import { firstTokenNotice } from './first-token-notice.ts';
-import { signInNotice } from './sign-in-notice.ts';
+import { firstTokenNotice, signInNotice } from './sign-in-notice.ts';
 
 const ownSettings = new Set(['PHALANX_SERVER_URL', 'PHALANX_TOKEN']);
 const rows = [

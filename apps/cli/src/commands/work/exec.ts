@@ -25,7 +25,7 @@ import {
   parametersHelp,
   readInputs,
   type ParameterFlags,
-} from '../../launch/parameter-options.ts';
+} from '../../launch/parameters.ts';
 import {
   addPhoneSettingOptions,
   type PhoneSettingFlags,

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { parseCount } from '../../launch/choose-devices.ts';
 import { addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
-import { printMessage } from '../../output/print-message.ts';
+import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/choose-project.ts';

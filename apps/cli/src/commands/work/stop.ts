@@ -7,7 +7,7 @@ import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { listRuns } from '../../follow/find-runs.ts';
 import { deviceIdOf, isOnline, listDevices, serialOf } from '../../launch/find-device.ts';
 import { getAutomationId } from '../../launch/find-project.ts';
-import { printMessage } from '../../output/print-message.ts';
+import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { repeated } from '../../repeated.ts';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import type { ApiClient, Reply } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { getRunId } from '../../follow/get-run-id.ts';
+import { getRunId } from '../../follow/find-runs.ts';
 import { printTable } from '../../output/table.ts';
 
 interface Flags extends ConnectionFlags {

@@ -1,8 +1,9 @@
 import type { AgentCallParams, InstalledApp } from '@phalanx/protocol';
+
+import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
+import { DriverError } from '../driver-error.ts';
 import { appNotFound, type AppOfUser } from './apps.ts';
 import { requireUser, userOption } from './phone-users.ts';
-import { refusedChange as refused, saidOf } from './app-change.ts';
-import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
 
 export async function listApps(
   shell: PhoneShell,
@@ -24,7 +25,7 @@ export async function uninstallApp(shell: PhoneShell, app: AppOfUser, signal: Ab
   const { packageName } = app;
   const answer = await ofInstalled(shell, app, `pm uninstall${userOption(app.user)} ${packageName}`, signal);
   if (!/^Success/m.test(answer.stdout))
-    throw refused(`The phone did not uninstall ${packageName}: ${saidOf(answer)}.`);
+    throw refusedChange(`The phone did not uninstall ${packageName}: ${saidOf(answer)}.`);
 }
 
 export async function clearAppData(shell: PhoneShell, app: AppOfUser, signal: AbortSignal): Promise<void> {
@@ -32,7 +33,7 @@ export async function clearAppData(shell: PhoneShell, app: AppOfUser, signal: Ab
   const answer = await ofInstalled(shell, app, `pm clear${userOption(app.user)} ${packageName}`, signal);
   const said = saidOf(answer);
   if (!/^Success/m.test(answer.stdout))
-    throw refused(`The phone did not clear the data of ${packageName}: ${said}.`);
+    throw refusedChange(`The phone did not clear the data of ${packageName}: ${said}.`);
 }
 
 export async function setPermission(
@@ -44,7 +45,8 @@ export async function setPermission(
   const answer = await ofInstalled(shell, { packageName, user }, command, signal);
   const said = saidOf(answer);
   // What went well says nothing; older phones exit with 0 after an error too.
-  if (/Exception|not allowed|Error/.test(said)) throw refused(`The phone refused "${command}": ${said}.`);
+  if (/Exception|not allowed|Error/.test(said))
+    throw refusedChange(`The phone refused "${command}": ${said}.`);
 }
 
 /** Runs a command on an app. The line of its path is taken from what it said. */
@@ -58,4 +60,15 @@ async function ofInstalled(
   requireUser(answer, app.user);
   if (!answer.stdout.includes('package:')) throw await appNotFound(shell, app, signal);
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
+}
+
+/** The sentence of an exception, without Java's stack. */
+export function saidOf({ stdout, stderr }: ShellResult): string {
+  const said = `${stdout}\n${stderr}`.trim();
+  const sentence = /^java\..*$/m.exec(said)?.[0] ?? said;
+  return sentence.replaceAll(/\s+/g, ' ').slice(0, 300) || 'it said nothing';
+}
+
+export function refusedChange(sentence: string): DriverError {
+  return new DriverError('app_change_refused', sentence);
 }

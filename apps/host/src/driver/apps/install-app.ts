@@ -3,7 +3,7 @@ import type { AgentCallParams } from '@phalanx/protocol';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { shellQuote } from '../shell/shell-quote.ts';
-import { refusedChange, saidOf } from './app-change.ts';
+import { refusedChange, saidOf } from './change-apps.ts';
 import { requireUser, userOption } from './phone-users.ts';
 
 type Order = AgentCallParams<'app.install'>;

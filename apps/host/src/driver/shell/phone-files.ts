@@ -5,7 +5,7 @@ import type { AgentCallParams, PhoneFile, PhoneFilePart } from '@phalanx/protoco
 import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell, ShellResult } from './phone-shell.ts';
-import { pushFile } from './push-file.ts';
+import { pushFile } from './kept-file.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** The form of `st_mode` that means a folder. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { pushFile } from '../shell/push-file.ts';
+import { pushFile } from '../shell/kept-file.ts';
 
 export const serverPackage = 'io.appium.uiautomator2.server';
 export const testPackage = `${serverPackage}.test`;

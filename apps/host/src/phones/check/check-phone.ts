@@ -1,20 +1,28 @@
 import type { ScreenTree } from '@phalanx/protocol';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
+import type { Address } from '@phalanx/settings';
+
 import { createDriver, type Driver } from '../../driver/driver.ts';
 import { createFallbackBackend } from '../../driver/fallback/fallback-backend.ts';
 import { Renewals } from '../../driver/renewals.ts';
 import { createPhoneShell, type PhoneShell } from '../../driver/shell/phone-shell.ts';
 import { stopHelper } from '../../driver/uiautomator2/start-helper.ts';
 import type { UiBackend } from '../../driver/ui-backend.ts';
-import { pause } from '../../time/time-limit.ts';
+import { pause, withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneDescription } from '../phone.ts';
 import { readDescription } from '../start/read-description.ts';
 import { startHelperOnce } from '../start/start-backend.ts';
+import { watchAdbServer } from '../../adb/adb-server.ts';
+import { watchAddress } from '../../adb/direct-tcp.ts';
+import { loadHostKey } from '../../adb/host-key.ts';
+import type { AdbConnection, Link, LinkSource } from '../../adb/link.ts';
 import { differenceOf, figuresOf, type ScreenDifference, type ScreenFigures } from './compare-screens.ts';
-import { openPhone, type WantedPhone } from './open-phone.ts';
 
-export const ways = ['uiautomator2', 'resident', 'dump'] as const;
-export type Way = (typeof ways)[number];
+const ways = ['uiautomator2', 'resident', 'dump'] as const;
+
+const timeoutMs = 20_000;
+
+type Way = (typeof ways)[number];
 
 /** Those of them that the phone has, after the ones that were named. */
 const usualApps = [
@@ -40,7 +48,7 @@ const clipboardText = 'Phalanx é 日本 😀';
 const keyWakeUp = 224;
 const keyHome = 3;
 
-export interface PhoneCheck extends Omit<WantedPhone, 'log'> {
+interface PhoneCheck extends Omit<WantedPhone, 'log'> {
   /** Packages whose first screen is looked at, besides the usual ones. */
   readonly apps: readonly string[];
   readonly onProgress: (sentence: string) => void;
@@ -48,7 +56,7 @@ export interface PhoneCheck extends Omit<WantedPhone, 'log'> {
   readonly settleMs?: number;
 }
 
-export interface WayReport {
+interface WayReport {
   readonly way: Way;
   /** Undefined when it works. */
   readonly failure?: string;
@@ -229,3 +237,43 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 
 const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 400) : String(error);
+
+interface WantedPhone {
+  /** As an ADB server names it; undefined for a phone at an address. */
+  readonly serial: string | undefined;
+  /** Of the ADB server, or of the phone. */
+  readonly address: Address;
+  /** Holds the ADB key. */
+  readonly dataDir: string;
+  readonly log: Logger;
+}
+
+interface OpenedPhone {
+  readonly connection: AdbConnection;
+  close(): Promise<void>;
+}
+
+/** Connects to one phone alone; nothing is started on it. */
+async function openPhone(wanted: WantedPhone): Promise<OpenedPhone> {
+  const { serial, address, dataDir, log } = wanted;
+  const found = Promise.withResolvers<AdbConnection>();
+  let trouble = 'It is not in the list of the ADB server.';
+  const onLink = ({ name, status }: Link): void => {
+    if (serial !== undefined && name !== serial) return;
+    if (status.state === 'connected') found.resolve(status.connection);
+    else trouble = status.reason;
+  };
+  const source: LinkSource =
+    serial === undefined
+      ? watchAddress({ address, key: await loadHostKey(dataDir), onLink })
+      : watchAdbServer({ address, log, onLink });
+  const onTimeout = (): Error =>
+    new Error(`The phone could not be reached in ${timeoutMs / 1000} s. ${trouble}`);
+  try {
+    const connection = await withTimeLimit({ timeoutMs, onTimeout }, () => found.promise);
+    return { connection, close: () => source.close() };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}

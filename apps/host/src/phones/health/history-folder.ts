@@ -6,9 +6,11 @@ import { Compile } from 'typebox/compile';
 
 import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
 import { replaceFile } from '../../disk/replace-file.ts';
-import { PhoneHistory } from './phone-history.ts';
 
 const shape = Compile(Type.Array(PhoneEvent));
+
+/** Enough for what a phone went through in a day; a flapping one forgets its morning. */
+const keptEvents = 200;
 
 /** Keeps what each phone went through in a file of its own, so that it is known after a restart of the host, too. */
 export class HistoryFolder {
@@ -72,5 +74,33 @@ export class HistoryFolder {
     this.#isFailing = true;
     const reason = error instanceof Error ? error.message : String(error);
     this.#log.error({ reason }, `The histories of phones in ${this.#dir} can not be written`);
+  }
+}
+
+/** What a phone went through, newest last. */
+export class PhoneHistory {
+  readonly #onChange: (events: readonly PhoneEvent[]) => void;
+  #events: readonly PhoneEvent[];
+
+  /** `before` is what is known from earlier. */
+  constructor(
+    before: readonly PhoneEvent[] = [],
+    onChange: (events: readonly PhoneEvent[]) => void = () => {},
+  ) {
+    this.#events = before.slice(-keptEvents);
+    this.#onChange = onChange;
+  }
+
+  get lastRepair(): PhoneEvent | null {
+    return this.#events.findLast(({ kind }) => kind === 'repair') ?? null;
+  }
+
+  list(): readonly PhoneEvent[] {
+    return this.#events;
+  }
+
+  add(event: PhoneEvent): void {
+    this.#events = [...this.#events, event].slice(-keptEvents);
+    this.#onChange(this.#events);
   }
 }

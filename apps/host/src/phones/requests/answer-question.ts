@@ -3,13 +3,14 @@ import {
   type HostQuestionOf,
   type HostQuestionType,
   type PhoneApps,
+  type PhoneEvent,
+  type PhoneHealth,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import { DriverError } from '../../driver/driver-error.ts';
-import { tellHealth } from '../health/health-teller.ts';
 import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
@@ -17,9 +18,8 @@ import type { AnswerContext } from './answer-context.ts';
 import { takeFile } from './file-taker.ts';
 import { inspectNode } from './inspect-node.ts';
 import { doInput } from './input-doer.ts';
-import { nextLiveFrame } from './live-camera.ts';
+import { nextLiveFrame, nextVideoPackets } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
-import { nextVideoPackets } from './video-packets.ts';
 import { nextWallFrame } from './wall-camera.ts';
 
 const timeoutMs = 15_000;
@@ -90,4 +90,19 @@ export async function answerQuestion<Name extends PhoneQuestion>(
     const message = `${isRefused ? appRefusalStart : ''}${reason}`.slice(0, 2000);
     connection.send({ type: 'request_failed', request_id, message });
   }
+}
+
+/** JSON of a `PhoneHealth`, in the service's time. */
+async function tellHealth(
+  { facts, history }: Phone,
+  _question: HostQuestionOf<'health'>,
+  { clock }: AnswerContext,
+): Promise<Buffer> {
+  const inServiceTime = (event: PhoneEvent): PhoneEvent => ({ ...event, at: clock.toService(event.at) });
+  const health: PhoneHealth = {
+    facts: facts && { ...facts, sampled_at: clock.toService(facts.sampled_at) },
+    last_repair: history.lastRepair && inServiceTime(history.lastRepair),
+    events: history.list().map(inServiceTime),
+  };
+  return Buffer.from(JSON.stringify(health));
 }

@@ -11,7 +11,8 @@ import {
   type HelpedPhone,
 } from '../../driver/uiautomator2/uiautomator2-backend.ts';
 import { createBackoff } from '../../time/backoff.ts';
-import { pause, withTimeLimit } from '../../time/time-limit.ts';
+import { pause, withTimeLimit, follow } from '../../time/time-limit.ts';
+import type { StartQueue } from './start-queue.ts';
 
 export interface BackendStart {
   readonly shell: PhoneShell;
@@ -31,7 +32,7 @@ export interface BackendStart {
 export const helperChoices = ['auto', 'resident', 'uiautomator2'] as const;
 export type HelperChoice = (typeof helperChoices)[number];
 
-export type HelperStart = Pick<BackendStart, 'shell' | 'phone' | 'signal' | 'renewals' | 'onLaunched'>;
+type HelperStart = Pick<BackendStart, 'shell' | 'phone' | 'signal' | 'renewals' | 'onLaunched'>;
 
 export interface StartedBackend {
   readonly backend: UiBackend;
@@ -124,4 +125,52 @@ async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> 
     await pause(backoff.nextMs(), signal);
   }
   return { failure };
+}
+
+interface HelperSeeker {
+  /** Aborted when the helper runs: the slower way has done its part. */
+  readonly found: AbortSignal;
+  /** The helper that was found; it belongs to the caller from then on. */
+  backend(): UiBackend | undefined;
+  /** Ends the search; a helper that comes after it is stopped again. */
+  stop(): void;
+}
+
+interface Seeking extends BackendStart {
+  readonly firstMs: number;
+  readonly starts: StartQueue;
+  readonly isBusy: () => boolean;
+}
+
+/** Tries the helper again while nobody uses the phone: what kept it away, such as a switch or a full disk, may be mended. */
+export function seekHelper({ firstMs, starts, isBusy, ...start }: Seeking): HelperSeeker {
+  const found = new AbortController();
+  const stopped = new AbortController();
+  const unfollow = follow(start.signal, stopped);
+  let backend: UiBackend | undefined;
+  const backoff = createBackoff({ firstMs, lastMs: firstMs * 10 });
+  const seek = async (): Promise<void> => {
+    while (!stopped.signal.aborted && backend === undefined) {
+      await pause(backoff.nextMs(), stopped.signal);
+      if (stopped.signal.aborted || isBusy()) continue;
+      const request = { signal: stopped.signal, rank: 'unknown' as const, onWait: () => {} };
+      const one = await starts
+        .run(request, (turn) =>
+          startHelperOnce({ ...start, signal: stopped.signal, onLaunched: () => turn.end() }, 'uiautomator2'),
+        )
+        .catch(() => undefined);
+      if (stopped.signal.aborted) one?.close();
+      else backend = one;
+    }
+    if (backend !== undefined) found.abort();
+  };
+  void seek();
+  return {
+    found: found.signal,
+    backend: () => backend,
+    stop: () => {
+      unfollow();
+      stopped.abort(new Error('The search for the UI helper was ended'));
+    },
+  };
 }

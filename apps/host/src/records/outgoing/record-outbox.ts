@@ -1,10 +1,20 @@
 import type { Logger } from 'pino';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CaptureKind } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
 
-import { RecordFolder } from './record-folder.ts';
 import type { RecordLimits } from '../record-limits.ts';
-import type { OutgoingRecord } from './outgoing-record.ts';
+import { syncFolder, writeDurably } from '../../disk/replace-file.ts';
+import { unpackTree } from '../pack-tree.ts';
+import { type OutgoingRecord, cutShort, indexOf, RecordIndex } from './outgoing-record.ts';
 
-export interface RecordOutboxOptions {
+const validator = Compile(RecordIndex);
+const indexFile = 'record.json';
+const capturesFile = 'captures';
+const unfinished = '.tmp';
+
+interface RecordOutboxOptions {
   dir: string;
   limits: Pick<RecordLimits, 'totalDiskBytes' | 'totalRecords'>;
   log: Logger;
@@ -69,4 +79,103 @@ export class RecordOutbox {
       await this.remove(oldest);
     }
   }
+}
+
+/**
+ * One folder a record. It is written under another name and gets its own when everything is on the disk; the index goes
+ * first, so that what a killed host has left behind can still be told.
+ */
+class RecordFolder {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** IDs of all records, oldest first, after the half-written ones of an earlier life were completed or removed. */
+  async recover(): Promise<string[]> {
+    await mkdir(this.#dir, { recursive: true });
+    for (const name of await readdir(this.#dir)) {
+      if (name.endsWith(unfinished)) await this.#complete(name.slice(0, -unfinished.length));
+    }
+    return (await readdir(this.#dir)).filter((name) => !name.endsWith(unfinished)).sort();
+  }
+
+  async write(outgoing: OutgoingRecord): Promise<void> {
+    const id = outgoing.report.record_id;
+    const temporary = this.#path(id + unfinished);
+    await mkdir(temporary);
+    await writeDurably(join(temporary, indexFile), [Buffer.from(JSON.stringify(indexOf(outgoing)))]);
+    await writeDurably(
+      join(temporary, capturesFile),
+      outgoing.captures.map(({ bytes }) => bytes),
+    );
+    await rename(temporary, this.#path(id));
+    await syncFolder(this.#dir);
+  }
+
+  /** Rejects when the record is not there or can't be read. */
+  async read(id: string): Promise<RecordIndex> {
+    return readIndex(this.#path(id), id);
+  }
+
+  /** A capture as the server takes it: JSON or JPEG. Undefined when the record has none of this name. */
+  async readCapture(
+    { report, captures }: RecordIndex,
+    wanted: { screen_id: string; kind: CaptureKind },
+  ): Promise<Buffer | undefined> {
+    const found = captures.find(
+      ({ screen_id, kind }) => screen_id === wanted.screen_id && kind === wanted.kind,
+    );
+    if (found === undefined) return undefined;
+    const path = join(this.#path(report.record_id), capturesFile);
+    const bytes = await readSlice(path, found.offset, found.size_bytes);
+    return found.kind === 'tree' ? unpackTree(bytes) : bytes;
+  }
+
+  /** On disk, in bytes; 0 when it is not there. */
+  async sizeOf(id: string): Promise<number> {
+    const sizes = [indexFile, capturesFile].map((file) => sizeOfFile(join(this.#path(id), file)));
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(this.#path(id), { recursive: true, force: true });
+  }
+
+  async #complete(id: string): Promise<void> {
+    const temporary = this.#path(id + unfinished);
+    try {
+      const index = await readIndex(temporary, id);
+      const cut = cutShort(index, await sizeOfFile(join(temporary, capturesFile)));
+      await writeDurably(join(temporary, indexFile), [Buffer.from(JSON.stringify(cut))]);
+      await rename(temporary, this.#path(id));
+    } catch {
+      // Nothing of it can be told: not even its index was written.
+      await rm(temporary, { recursive: true, force: true });
+    }
+  }
+
+  #path(name: string): string {
+    return join(this.#dir, name);
+  }
+}
+
+async function readIndex(path: string, id: string): Promise<RecordIndex> {
+  const index: unknown = JSON.parse(await readFile(join(path, indexFile), 'utf8'));
+  if (validator.Check(index) && index.report.record_id === id) return index;
+  throw new Error(`The record in ${path} can't be read: its ${indexFile} does not fit.`);
+}
+
+async function readSlice(path: string, offset: number, sizeBytes: number): Promise<Buffer> {
+  await using file = await open(path, 'r');
+  const bytes = Buffer.alloc(sizeBytes);
+  const { bytesRead } = await file.read(bytes, 0, sizeBytes, offset);
+  if (bytesRead === sizeBytes) return bytes;
+  throw new Error(`The file ${path} is shorter than its index says.`);
+}
+
+async function sizeOfFile(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.size ?? 0;
 }

@@ -2,10 +2,14 @@ import { preludeScriptName, userScriptName, type LookAt, type PortAnswer } from 
 import type { SandboxBoot } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
-import { EngineView, lookEndsName } from './engine-view.ts';
+/** The context of the user's code: the engine has made its default context before. */
+const contextId = 2;
+const group = 'look';
+/** The global that holds the ends of a look until the child has found them, before there is any user code. */
+const lookEndsName = '__phalanxLook';
 
 /** The two functions that the isolate gets. They never throw: a thrown error would carry paths of this machine. */
-export interface IsolatePort {
+interface IsolatePort {
   ask(name: string, json: string, body: string | undefined): PortAnswer;
   block(name: string, ...texts: string[]): Promise<void>;
 }
@@ -71,4 +75,134 @@ export async function createIsolateEntry(
 async function call(entry: ivm.Reference, args: unknown[]): Promise<void> {
   // oxlint-disable-next-line no-useless-call -- a method of isolated-vm, not that of functions
   await entry.apply(undefined, args);
+}
+
+/** A value of the isolate, as the protocol of V8's inspector names it: primitives by value, the rest by ID. */
+interface RemoteValue {
+  type: string;
+  objectId?: string;
+  value?: unknown;
+  unserializableValue?: string;
+}
+
+/** Of the answers of the `Runtime` domain, what is read here. */
+interface Answer {
+  result?: RemoteValue;
+  properties?: Properties;
+  internalProperties?: { name: string; value?: RemoteValue }[];
+}
+
+interface Debugger {
+  /** Settles when the isolate has got round to it. */
+  send(method: string, params: object): Promise<Answer>;
+}
+
+type Properties = { name: string; symbol?: RemoteValue }[];
+
+/**
+ * Looks into values of the isolate as a debugger does, for its console. The isolate must go on for the debugger to
+ * answer, so a look is a number of steps, after each of which the isolate runs for a moment.
+ */
+class EngineView {
+  readonly #debugger: Debugger;
+  readonly #ends: { show: string; take: string };
+  #looking = false;
+
+  private constructor(debugger_: Debugger, ends: { show: string; take: string }) {
+    this.#debugger = debugger_;
+    this.#ends = ends;
+  }
+
+  static async connect(isolate: ivm.Isolate): Promise<EngineView> {
+    const debugger_ = createDebugger(isolate.createInspectorSession());
+    const find = async (end: 'show' | 'take'): Promise<string> => {
+      const found = await debugger_.send('Runtime.evaluate', {
+        expression: `${lookEndsName}.${end}`,
+        contextId,
+      });
+      if (found.result?.objectId === undefined) throw new Error('The debugger does not see the isolate.');
+      return found.result.objectId;
+    };
+    return new EngineView(debugger_, { show: await find('show'), take: await find('take') });
+  }
+
+  /** One step. */
+  async step(at: LookAt): Promise<void> {
+    if (!this.#looking) {
+      this.#looking = true;
+      void this.#look(at).finally(() => (this.#looking = false));
+    }
+    // What the isolate has answered by now arrives before this.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #look(at: LookAt): Promise<void> {
+    const shown = await this.#call(this.#ends.show, []);
+    const parts = shown?.objectId === undefined ? [] : await this.#partsOf(shown.objectId, at);
+    await this.#call(this.#ends.take, parts);
+    void this.#debugger.send('Runtime.releaseObjectGroup', { objectGroup: group });
+  }
+
+  /** With nothing in between that user code could have patched. */
+  async #call(objectId: string, parts: RemoteValue[]): Promise<RemoteValue | undefined> {
+    const names = parts.map((_, index) => `p${index}`).join();
+    const { result } = await this.#debugger.send('Runtime.callFunctionOn', {
+      objectId,
+      functionDeclaration: `function (${names}) { return this(${names}) }`,
+      arguments: parts.map(argumentOf),
+      objectGroup: group,
+    });
+    return result;
+  }
+
+  async #partsOf(objectId: string, at: LookAt): Promise<RemoteValue[]> {
+    const found = await this.#debugger.send('Runtime.getProperties', {
+      objectId,
+      ownProperties: true,
+      nonIndexedPropertiesOnly: true,
+    });
+    if (at === 'keys')
+      return found.properties?.map(({ name, symbol }) => symbol ?? { type: 'string', value: name }) ?? [];
+    const inner = (name: string) =>
+      found.internalProperties?.find((one) => one.name === `[[${name}]]`)?.value;
+    const [kind, content] =
+      at === 'promise'
+        ? [inner('PromiseState'), inner('PromiseResult')]
+        : [inner('IteratorKind') ?? { type: 'string' as const, value: 'all' }, inner('Entries')];
+    return kind === undefined || content === undefined ? [] : [kind, content];
+  }
+}
+
+function argumentOf({ objectId, unserializableValue, value }: RemoteValue): object {
+  if (objectId !== undefined) return { objectId };
+  return unserializableValue === undefined ? { value } : { unserializableValue };
+}
+
+function createDebugger(session: ivm.InspectorSession): Debugger {
+  const waiting = new Map<number, (answer: Answer) => void>();
+  let lastId = 0;
+  session.onResponse = (id, text) => {
+    waiting.get(id)?.(answerIn(text));
+    waiting.delete(id);
+  };
+  return {
+    send: (method, params) =>
+      new Promise((resolve) => {
+        const id = ++lastId;
+        waiting.set(id, resolve);
+        session.dispatchProtocolMessage(JSON.stringify({ id, method, params }));
+      }),
+  };
+}
+
+/** `Runtime.getProperties` has a list where the others have a value. */
+function answerIn(text: string): Answer {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- V8 wrote it
+  const { result = {} } = JSON.parse(text) as {
+    result?: Pick<Answer, 'internalProperties'> & { result?: RemoteValue | Properties };
+  };
+  const { result: found, internalProperties } = result;
+  return Array.isArray(found)
+    ? { properties: found, ...(internalProperties && { internalProperties }) }
+    : { ...(found && { result: found }) };
 }

@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { PortAnswer, PortHolds, PortOrders } from '@phalanx/automation';
-import { maxRunResultBytes, type SandboxCallResult, type SandboxCommand } from '@phalanx/protocol';
+import {
+  maxRunResultBytes,
+  type SandboxCallResult,
+  type SandboxCommand,
+  type StepBegin,
+  type StepEnd,
+  stepRate,
+} from '@phalanx/protocol';
 
 import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
+import { createTokenBucket } from '../../time/token-bucket.ts';
 import { createFetches } from './fetches.ts';
 import type { HostChannel } from './host-channel.ts';
 import type { IsolateEntry } from './isolate-entry.ts';
 import { createRunLog } from './run-log.ts';
-import { createStepTeller } from './step-teller.ts';
-import { createTimers } from './timers.ts';
+import type { SourcePositions } from './source-positions.ts';
 
 /** As in the Web Crypto API: one request may not ask for more. */
 const maxRandomBytes = 65_536;
@@ -18,6 +25,9 @@ const intervalMs = 100;
 
 /** The host allows the same number; the phone does one thing at a time anyway. */
 const maxCalls = 64;
+
+/** More would only be a leak; the isolate gets a RangeError. */
+const maxTimers = 10_000;
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
 type End = FailedEnd | { outcome: 'completed' | 'stopped' };
@@ -33,7 +43,7 @@ const maxOrderLength = 500_000;
 const never = new Promise<void>(() => {});
 
 /** What a run has around it in the child. */
-export interface RunPlace {
+interface RunPlace {
   channel: HostChannel;
   isolate: IsolateEntry;
   memoryMb: number;
@@ -210,4 +220,65 @@ function watchCpu(cpuMs: number, onLimit: () => void): () => void {
 
 function randomByteString(sizeBytes: number): string {
   return randomBytes(Math.min(sizeBytes, maxRandomBytes)).toString('latin1');
+}
+
+/** Tells the host of steps, as many as the rate allows. */
+function createStepTeller(channel: HostChannel, placeAt: SourcePositions['placeAt']) {
+  const mayTell = createTokenBucket(stepRate.perSecond, stepRate.burst);
+  let skipped = 0;
+  return {
+    /** A text refuses it: its end is not to be told either. */
+    began(step: StepBegin, at: string): string | undefined {
+      if (mayTell(0) > 0) {
+        skipped += 1;
+        return 'Too many steps.';
+      }
+      mayTell(1);
+      channel.send({ type: 'stepBegan', step, skipped, ...placeAt(at) });
+      skipped = 0;
+      return undefined;
+    },
+    ended: (end: StepEnd): void => channel.send({ type: 'stepEnded', end }),
+  };
+}
+
+/** The timers of one run. `fire` brings a due one into the isolate; it counts against the limit until it is there. */
+function createTimers(fire: (id: number) => Promise<void>) {
+  const timers = new Map<number, { handle: NodeJS.Timeout; keepsAlive: boolean }>();
+  let pending = 0;
+  let firing = 0;
+
+  const remove = (id: number): void => {
+    const timer = timers.get(id);
+    if (timer === undefined) return;
+    clearTimeout(timer.handle);
+    timers.delete(id);
+    if (timer.keepsAlive) pending -= 1;
+  };
+
+  return {
+    pending: () => pending,
+    start({
+      id,
+      delayMs,
+      keepsAlive,
+    }: {
+      id: number;
+      delayMs: number;
+      keepsAlive: boolean;
+    }): string | undefined {
+      if (timers.size + firing >= maxTimers)
+        return `Too many timers: at most ${maxTimers} may wait at a time.`;
+      if (timers.has(id)) return 'A timer with this number waits already.';
+      const handle = setTimeout(() => {
+        remove(id);
+        firing += 1;
+        void fire(id).finally(() => (firing -= 1));
+      }, delayMs);
+      timers.set(id, { handle, keepsAlive });
+      if (keepsAlive) pending += 1;
+      return undefined;
+    },
+    clear: remove,
+  };
 }

@@ -1,21 +1,31 @@
-import type { SandboxCommand } from '@phalanx/protocol';
+import type { SandboxCommand, SandboxLogEntry, SandboxLogRate, SandboxReport } from '@phalanx/protocol';
 import type { Logger } from 'pino';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { ChildExit } from '../process/confined-child.ts';
 import type { SandboxChild } from '../process/sandbox-child.ts';
-import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxLimits, SandboxRun } from '../sandbox-job.ts';
+import type {
+  SandboxEnd,
+  SandboxHooks,
+  SandboxJob,
+  SandboxLimits,
+  SandboxRun,
+  StepBegan,
+} from '../sandbox-job.ts';
+import { createTokenBucket } from '../../time/token-bucket.ts';
 import { createAgentCallGate } from './agent-call-gate.ts';
 import { watchMemory } from './memory-watch.ts';
-import { createReportReader } from './report-reader.ts';
-import { crashed, outOfMemory, timedOut } from './run-end.ts';
+import { crashed, outOfMemory, timedOut, failed } from './run-end.ts';
 
 /** A child that was asked to end gets so long to say what it still has to say. */
 const stopGraceMs = 300;
 /** The longest that a timer of Node can wait. */
 const maxTimerMs = 2 ** 31 - 1;
 
+const maxBatchEntries = 1000;
+
 /** Everything a run needs beside its job. */
-export interface RunSetting {
+interface RunSetting {
   job: SandboxJob;
   hooks: SandboxHooks;
   command: Extract<SandboxCommand, { type: 'job' }>;
@@ -97,4 +107,94 @@ function endOf({ end, asked, limits }: RunFacts, exit: ChildExit): SandboxEnd {
   if (asked === 'timed_out') return { outcome: 'timed_out', error: timedOut(limits.durationMs).error };
   if (asked === 'stopped') return { outcome: 'stopped', error: null };
   return crashed(exit, limits.memoryMb);
+}
+
+type Call = Extract<SandboxReport, { type: 'call' }>;
+
+/** Who is told what a child reports. */
+interface ReportTakers {
+  onLog: SandboxHooks['onLog'];
+  onLoaded: () => void;
+  onCall: (call: Call) => void;
+  onCancel: (callId: number) => void;
+  onStepBegan: (began: StepBegan) => void;
+  onStepEnded: (end: unknown) => void;
+  onResult: (json: string) => void;
+  onEnd: (end: SandboxEnd) => void;
+}
+
+interface ReportReader {
+  read: SandboxChild['onReports'];
+  /**
+   * From now on nothing waits. What a child that is being ended has still said is small; of one that floods, no more
+   * than a burst is taken.
+   */
+  release(): void;
+}
+
+/**
+ * Sorts what a child reports, in its order. The child holds itself to its log rate; it is held to it here once more,
+ * for a child that was taken over.
+ */
+function createReportReader(takers: ReportTakers, rate: SandboxLogRate): ReportReader {
+  const takeLines = createTokenBucket(rate.linesPerSecond, rate.burstLines);
+  const takeBytes = createTokenBucket(rate.bytesPerSecond, rate.burstBytes);
+  const hold = createHold();
+  let takenAfterRelease = 0;
+
+  const handOver = async (entries: SandboxLogEntry[]): Promise<void> => {
+    try {
+      await takers.onLog(entries);
+    } catch {
+      takers.onEnd(failed('log_not_taken', 'The host could not take the log of the automation.'));
+    }
+    const sizeBytes = entries.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0);
+    const waitMs = Math.max(takeLines(entries.length), takeBytes(sizeBytes));
+    if (waitMs >= 1) await delay(waitMs, undefined, { ref: false });
+  };
+  const takeLog = async (entries: SandboxLogEntry[]): Promise<void> => {
+    if (hold.isReleased()) takenAfterRelease += entries.length;
+    if (entries.length > 0 && takenAfterRelease <= rate.burstLines) await hold.until(handOver(entries));
+  };
+
+  return {
+    release: () => hold.release(),
+    async read(batch) {
+      let entries: SandboxLogEntry[] = [];
+      for (const report of batch) {
+        if (report.type === 'log') entries.push(report.entry);
+        if (report.type !== 'log' || entries.length === maxBatchEntries) {
+          await takeLog(entries);
+          entries = [];
+        }
+        if (report.type === 'loaded') takers.onLoaded();
+        else if (report.type === 'call') takers.onCall(report);
+        else if (report.type === 'cancel') takers.onCancel(report.id);
+        else if (report.type === 'stepBegan') takers.onStepBegan(report);
+        else if (report.type === 'stepEnded') takers.onStepEnded(report.end);
+        else if (report.type === 'result') takers.onResult(report.json);
+        else if (report.type === 'ended') takers.onEnd({ outcome: report.outcome, error: report.error });
+      }
+      await takeLog(entries);
+    },
+  };
+}
+
+/** Waits for one thing at a time, until it is released for good. */
+function createHold() {
+  let released = false;
+  let letGo = (): void => {};
+  return {
+    isReleased: () => released,
+    async until(work: Promise<void>): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      letGo = resolve;
+      void work.then(resolve, resolve);
+      if (!released) await promise;
+    },
+    release(): void {
+      released = true;
+      letGo();
+    },
+  };
 }

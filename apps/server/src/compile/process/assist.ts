@@ -1,5 +1,12 @@
-import type { CodeCompletion, CodeSymbol } from '@phalanx/protocol';
-import { isFunctionTypeNode, SyntaxKind } from 'typescript/unstable/ast';
+import type { CodeCompletion, CodeSymbol, CodePlace, CodeReferences } from '@phalanx/protocol';
+import {
+  isFunctionTypeNode,
+  SyntaxKind,
+  getTokenPosOfNode,
+  getTouchingPropertyName,
+  isIdentifier,
+  type Node,
+} from 'typescript/unstable/ast';
 import {
   CompletionItemKind,
   SignatureKind,
@@ -9,6 +16,8 @@ import {
   type Symbol,
 } from 'typescript/unstable/sync';
 
+import { nothingFound } from './messages.ts';
+
 /** Longer types and texts are nothing to read in an editor. */
 const maxLength = 2_000;
 const maxSignatures = 10;
@@ -16,7 +25,9 @@ const maxCompletions = 1_000;
 /** So many completions say their type and documentation too. */
 const maxDescribed = 100;
 
-export interface Place {
+const maxReferences = 1_000;
+
+interface Place {
   readonly project: Project;
   readonly file: string;
   readonly position: number;
@@ -114,3 +125,32 @@ const kindWords: Record<number, CodeCompletion['kind']> = {
   [CompletionItemKind.EnumMember]: 'constant',
   [CompletionItemKind.Constant]: 'constant',
 };
+
+/** Where the name at a place is defined and used, in the files below `root`. */
+export function findReferences({ project, file, position }: Place, root: string): CodeReferences {
+  const source = project.program.getSourceFile(file);
+  const name = source === undefined ? undefined : getTouchingPropertyName(source, position);
+  if (name === undefined || !isIdentifier(name)) return nothingFound.references;
+  const places = new Map<string, CodePlace>();
+  const definitions: (CodePlace | undefined)[] = [];
+  for (const entry of project.checker.getReferencedSymbolsForNode(name, position)) {
+    definitions.push(placeOf(entry.definition.resolve(), root));
+    for (const handle of entry.references.slice(0, maxReferences - places.size)) {
+      const place = placeOf(handle.resolve(), root);
+      if (place !== undefined) places.set(`${place.path}:${place.start}`, place);
+    }
+  }
+  // Of an import, the last symbol is the one that is imported.
+  const definition = definitions.findLast((place) => place !== undefined) ?? null;
+  return { definition, references: [...places.values()] };
+}
+
+function placeOf(node: Node | undefined, root: string): CodePlace | undefined {
+  const source = node?.getSourceFile();
+  if (node === undefined || source?.fileName.startsWith(`${root}/`) !== true) return undefined;
+  return {
+    path: source.fileName.slice(root.length + 1),
+    start: getTokenPosOfNode(node, source),
+    end: node.end,
+  };
+}

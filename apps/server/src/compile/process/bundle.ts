@@ -1,7 +1,7 @@
 import { build, type OnResolveArgs, type OnResolveResult, type Plugin } from 'esbuild';
 
 import { errorLine } from '../error-lines.ts';
-import { findImportedPath, findModule, isRelative } from '../import-resolution.ts';
+import { findImportedPath, findModule, isRelative } from '../source-paths.ts';
 import type { ProjectSettings } from '../project-settings.ts';
 import {
   bundlerErrorLine,

@@ -1,7 +1,6 @@
 import { createPlaceFinder, errorLine, type Place } from '../error-lines.ts';
-import { findImportedPath, findModule, isRelative } from '../import-resolution.ts';
+import { findImportedPath, findModule, isRelative, findCompiledPath, isTypeScript } from '../source-paths.ts';
 import { settingsPath } from '../project-settings.ts';
-import { findCompiledPath, isTypeScript } from '../source-paths.ts';
 import type { Checker, CheckerMessage } from './checker.ts';
 import { emit, listPlainMistakes, type EmitResult } from './emit.ts';
 import { createFollowUpTest } from './follow-ups.ts';

@@ -11,13 +11,11 @@ import {
 } from 'typescript/unstable/sync';
 
 import { defaultOptions, fixedOptions } from '../checking-options.ts';
-import { nothingFound } from '../nothing-found.ts';
+import { nothingFound, type AssistedMessage, type AssistMessage } from './messages.ts';
 import { isTypeScript } from '../source-paths.ts';
-import { describeSymbol, listCompletions } from './assist.ts';
+import { describeSymbol, listCompletions, findReferences } from './assist.ts';
 import type { Sources } from './import-graph.ts';
-import { findReferences } from './find-references.ts';
 import { createLibraryReader, findLibraryFolder } from './language-libraries.ts';
-import type { AssistedMessage, AssistMessage } from './messages.ts';
 import { VirtualFiles, type FileContent } from './virtual-files.ts';
 
 /** One mistake. Offsets count UTF-16 units. */

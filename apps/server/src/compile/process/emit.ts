@@ -11,7 +11,7 @@ import {
 } from 'esbuild';
 
 import { errorLine } from '../error-lines.ts';
-import { isRelative } from '../import-resolution.ts';
+import { isRelative } from '../source-paths.ts';
 import type { ProjectSettings } from '../project-settings.ts';
 
 /** The checker's numbers for what the bundler says without one. */

@@ -1,5 +1,6 @@
-import { findImportedPath, findModule } from '../import-resolution.ts';
-import { findCompiledPath, isDeclaration } from '../source-paths.ts';
+import { posix } from 'node:path';
+
+import { findImportedPath, findModule, findCompiledPath, isDeclaration } from '../source-paths.ts';
 
 /** The files of a project as far as they are known. */
 export interface Sources {
@@ -8,8 +9,7 @@ export interface Sources {
 }
 
 /** Relative paths in imports, exports, references and declarations of modules. */
-export const specifier =
-  /\b(?:from|import|require|module|path\s*=)\s*(?:\(\s*)?(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
+const specifier = /\b(?:from|import|require|module|path\s*=)\s*(?:\(\s*)?(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
 
 /** What `text` names of other files, as it is written there. */
 const listSpecifiers = (text: string): string[] =>
@@ -18,7 +18,7 @@ const listSpecifiers = (text: string): string[] =>
 const declarations = ['', '.d.ts', '.d.mts', '.d.cts', '/index.d.ts'];
 
 /** The file of the project that is meant; undefined when there is none yet; null outside the project. */
-export function findTarget({ has }: Sources, importer: string, name: string): string | undefined | null {
+function findTarget({ has }: Sources, importer: string, name: string): string | undefined | null {
   const target = findImportedPath(importer, name);
   if (target === undefined) return null;
   const base = target.replace(/\.[mc]?js$/, '');
@@ -61,3 +61,44 @@ export function listUsers(sources: Sources, paths: readonly string[], path: stri
 
 const listTargets = (sources: Sources, file: string): Set<string | undefined | null> =>
   new Set(listSpecifiers(sources.findText(file) ?? '').map((name) => findTarget(sources, file, name)));
+
+interface Renaming {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The text of `path` as it has to be when a file of the project is renamed, which may be this one. */
+export function renameImports(sources: Sources, path: string, { from, to }: Renaming): string {
+  const text = sources.findText(path) ?? '';
+  const home = path === from ? to : path;
+  return text.replace(specifier, (written: string, quote: string, name: string) => {
+    const before = findTarget(sources, path, name);
+    if (typeof before !== 'string') return written;
+    const after = before === from ? to : before;
+    if (after === before && home === path) return written;
+    return written.replace(
+      `${quote}${name}${quote}`,
+      `${quote}${nameOf({ name, before, after, home })}${quote}`,
+    );
+  });
+}
+
+interface Named {
+  /** As it was written. */
+  readonly name: string;
+  readonly before: string;
+  readonly after: string;
+  /** The file that names it. */
+  readonly home: string;
+}
+
+/** With an ending where it had one, and as the folder of an index where it was that. */
+function nameOf({ name, before, after, home }: Named): string {
+  const relative = posix.relative(posix.dirname(home), after);
+  const dotted = relative.startsWith('.') ? relative : `./${relative}`;
+  const written = /\.[mc]?[jt]sx?$|\.json$/.exec(name)?.[0];
+  if (written !== undefined)
+    return before.endsWith(written) ? dotted : dotted.replace(/\.([mc]?)tsx?$/, '.$1js');
+  const bare = dotted.replace(/(?:\.d)?\.[mc]?[jt]sx?$/, '');
+  return bare.endsWith('/index') && !/(?:^|\/)index$/.test(name) ? bare.slice(0, -'/index'.length) : bare;
+}

@@ -9,10 +9,8 @@ import { transform } from 'esbuild';
 import { openServerChannel } from '../../processes/server-channel.ts';
 import { limitLines } from '../error-lines.ts';
 import { bundle } from './bundle.ts';
-import { nothingFound } from '../nothing-found.ts';
-import { check, syntaxLines } from './check.ts';
-import type { Checker } from './checker.ts';
 import {
+  nothingFound,
   isToProcess,
   type BundleMessage,
   type CheckedMessage,
@@ -20,6 +18,8 @@ import {
   type FromProcess,
   type ToProcess,
 } from './messages.ts';
+import { check, syntaxLines } from './check.ts';
+import type { Checker } from './checker.ts';
 import { findNestingProblem, TooDeepFiles } from './nesting.ts';
 
 const children: ChildProcess[] = [];
@@ -93,7 +93,7 @@ async function receiveFor(checker: Checker, message: ToProcess): Promise<void> {
     const isRefused = tooDeep.list(message.root, message.path).length > 0;
     send({ kind: 'assisted', ...(isRefused ? noAssistance : checker.assist(message)) });
   } else if (message.kind === 'add signs') {
-    const { addSigns } = await import('./add-signs.ts');
+    const { addSigns } = await import('./signs/add-signs.ts');
     send(addSigns(checker, message));
   }
 }

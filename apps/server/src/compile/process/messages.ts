@@ -56,6 +56,13 @@ const AddSignsMessage = Type.Object({
   claimedBy: Type.String(),
   stage: Type.String(),
 });
+
+export const nothingFound: Assistance = {
+  symbol: null,
+  completions: [],
+  references: { definition: null, references: [] },
+};
+
 export type AddSignsMessage = Static<typeof AddSignsMessage>;
 
 const BundleKind = Type.Enum(['project', 'direct code']);
@@ -155,10 +162,13 @@ export type FromProcess = Static<typeof FromProcess>;
 export type CheckedMessage = Static<typeof CheckedMessage>;
 export type AssistedMessage = Static<typeof AssistedMessage>;
 export type SignsAddedMessage = Static<typeof SignsAddedMessage>;
-export type BundledMessage = Static<typeof BundledMessage>;
+type BundledMessage = Static<typeof BundledMessage>;
 
 const toProcess = Compile(ToProcess);
 const fromProcess = Compile(FromProcess);
 
 export const isToProcess = (message: unknown): message is ToProcess => toProcess.Check(message);
 export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);
+
+/** What is known of a place in code. */
+export type Assistance = Omit<AssistedMessage, 'kind' | 'wanted'>;

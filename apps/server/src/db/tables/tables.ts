@@ -8,7 +8,7 @@ import type {
 } from '@phalanx/protocol';
 import type { Generated, Kysely, Selectable, Transaction as KyselyTransaction } from 'kysely';
 
-import type { CachedThing } from '../cached-things.ts';
+import type { CachedThing } from './cached-things.ts';
 import type { EpochMs, Flag, Json } from './column-types.ts';
 import type {
   JobTable,

@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { type KeptChunk, type NewChunk, packChunk } from './kept-chunk.ts';
-import type { KeptChunkStore, KeptState } from './kept-chunk-store.ts';
+import {
+  type KeptChunk,
+  type NewChunk,
+  packChunk,
+  type KeptChunkStore,
+  type KeptState,
+} from './kept-chunk-store.ts';
 
 interface Options {
   chunks: KeptChunkStore;

@@ -9,8 +9,7 @@ import { engines } from '../../testing/engines/test-database.ts';
 import { IncreasingIds } from '../../uuid-v7.ts';
 import { encodeBatch, entriesIn, entrySeparator, replyOf, type StoredBatch } from '../log-batch.ts';
 import { keepEntries } from './keep-entries.ts';
-import { textIn } from './kept-chunk.ts';
-import { createKeptChunkStore } from './kept-chunk-store.ts';
+import { textIn, createKeptChunkStore } from './kept-chunk-store.ts';
 import { ArchivedLogs } from './archived-logs.ts';
 
 let db: Db;

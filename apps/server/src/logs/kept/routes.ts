@@ -1,13 +1,13 @@
 import { type LogLevel, logLevels, logPageSize, runRoutes, traceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import type { FilmReader } from '../../film/film-reader.ts';
+import type { FilmReader } from '../../film/film-notes.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRawRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 import type { StoredRun } from '../../runs/stored-run.ts';
-import { cursorOf } from '../log-cursor.ts';
+import { cursorOf } from '../log-query.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';
 import type { Archives } from './keep-entries.ts';
 import { type LoggedRun, readRunLog, readRunLogEnd, readTrace } from './read-run-log.ts';

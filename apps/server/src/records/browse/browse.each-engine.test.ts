@@ -11,7 +11,7 @@ import { beginningOfUuidV7 } from '../../uuid-v7.ts';
 import type { Narrowing } from './match-store.ts';
 import { allCells, cellOf, cellsMatching, kindOf } from '../cells.ts';
 import type { ReviewScope } from './record-list.ts';
-import { protectionEnd } from '../retention/protection-end.ts';
+import { protectionEnd } from '../retention/retention-store.ts';
 import { createRecordStore } from '../store.ts';
 import type { StoredRecord } from '../stored-record.ts';
 

@@ -6,9 +6,11 @@ import type { Db, Transaction } from '../../db/database.ts';
 import { textsIn } from '../../db/rows.ts';
 import { timeOfUuidV7 } from '../../uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
+import type { Row } from '../../db/tables/tables.ts';
 import { countMembers, type StoredGroup } from './membership-store.ts';
 import * as moves from './moves-store.ts';
-import { type NotedSolving, takeSolving } from './solving-store.ts';
+
+const mostAtOnce = 100;
 
 type MarkedAs = NonNullable<moves.StoredMove['mark']>;
 
@@ -232,4 +234,35 @@ async function finishMove(
     ),
     move: null,
   };
+}
+
+type NotedSolving = Row<'group_solving'>;
+
+/** In the transaction that stores the commits. */
+export async function noteSolvings(
+  transaction: Transaction,
+  solvings: readonly NotedSolving[],
+): Promise<void> {
+  if (solvings.length === 0) return;
+  await transaction
+    .insertInto('group_solving')
+    .values(solvings)
+    .onConflict((conflict) => conflict.columns(['group_id', 'commit_hash']).doNothing())
+    .execute();
+}
+
+export const listSolvings = (db: Db): Promise<NotedSolving[]> =>
+  db.selectFrom('group_solving').selectAll().orderBy('noted_at').limit(mostAtOnce).execute();
+
+/** False: it was taken already. */
+export async function takeSolving(
+  from: Db,
+  { group_id: id, commit_hash: hash }: NotedSolving,
+): Promise<boolean> {
+  const { numDeletedRows } = await from
+    .deleteFrom('group_solving')
+    .where('group_id', '=', id)
+    .where('commit_hash', '=', hash)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
 }

@@ -3,8 +3,13 @@ import type { Db, Transaction } from '../../db/database.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { AutomationAccess } from '../access-store.ts';
 import { isReviewerOf } from '../review-access.ts';
-import type { Changed, GroupChangeStore } from './change-store.ts';
-import { listSolvings, noteSolvings, takeSolving } from './solving-store.ts';
+import {
+  type Changed,
+  type GroupChangeStore,
+  listSolvings,
+  noteSolvings,
+  takeSolving,
+} from './change-store.ts';
 import type { GroupStore } from './store.ts';
 
 /** A commit that says that it solves a group. */

@@ -7,9 +7,10 @@ import { transact } from '../../db/transact.ts';
 import { debugCells, otherCells } from '../cells.ts';
 import { listsOf } from '../browse/record-list.ts';
 import { leaveGroup } from '../groups/membership-store.ts';
-import { protectionEnd } from './protection-end.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
+
+const protectedMonths = 2;
 
 export interface RetentionLimits {
   /** Debug records that an automation keeps for each tag. */
@@ -24,7 +25,7 @@ export interface RetentionOptions {
 }
 
 /** One group of records that are kept by one limit. */
-export type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
+type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
 
 /** The counts of the lists of an owner are read and then written: one transaction at a time changes their records. */
 export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promise<void> =>
@@ -149,4 +150,18 @@ export function createRetentionStore(db: Db) {
       return rows[0]?.id;
     },
   };
+}
+
+/**
+ * When a saved record of this time loses its protection, epoch ms: two calendar months later, UTC. Where the month has
+ * no such day, its last one counts: 31 December → 28 (or 29) February.
+ */
+export function protectionEnd(addedAt: number): number {
+  const end = new Date(addedAt);
+  const day = end.getUTCDate();
+  end.setUTCDate(1);
+  end.setUTCMonth(end.getUTCMonth() + protectedMonths);
+  const lastDay = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate();
+  end.setUTCDate(Math.min(day, lastDay));
+  return end.getTime();
 }

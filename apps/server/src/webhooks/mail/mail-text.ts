@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile';
 
 import type { StoredDelivery } from '../delivery-store.ts';
 import type { StoredWebhook } from '../store.ts';
+import type { DeviceAccess } from '../../devices/device-access.ts';
 
 /** What people call what a message has only the ID of. */
 export interface Names {
@@ -41,6 +42,7 @@ const line = (text: string, longest = longestValue): string => {
   const plain = text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return plain.length > longest ? `${plain.slice(0, longest).toWellFormed()}…` : plain;
 };
+
 const quoted = (text: string): string => `“${line(text, 100)}”`;
 const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
@@ -234,3 +236,18 @@ function tellOfMany({
     };
   return { headline: 'This is a test', rows: [], path: '/webhooks' };
 }
+
+/** What messages have the IDs of, as people call it. `consoleUrl` is asked when the server listens: only then it has a port. */
+export const createNames = ({ fleet, labels, shares }: DeviceAccess, consoleUrl: () => string): Names => ({
+  async device(id) {
+    const device = await fleet.find(id);
+    if (device === undefined) return id;
+    const { brand, model } = device.stored;
+    const name = labels.nameOf(device) || [brand, model].filter(Boolean).join(' ');
+    return name === '' ? device.serial : `${name} (${device.serial})`;
+  },
+  user: (id) => shares.nameOf(id),
+  get consoleUrl() {
+    return consoleUrl();
+  },
+});

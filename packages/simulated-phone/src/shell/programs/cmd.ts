@@ -1,10 +1,9 @@
 import type { Program } from '../program.ts';
 import { am } from './am.ts';
-import { ime } from './ime.ts';
+import { ime, settings } from './settings.ts';
 import { input } from './input.ts';
 import { pm } from './pm.ts';
 import { alarm, locale, location } from './service-commands.ts';
-import { settings } from './settings.ts';
 import { wm } from './wm.ts';
 
 const statusBar: Program = async ({ phone, args, stderr }) => {

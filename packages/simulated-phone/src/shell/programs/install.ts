@@ -1,5 +1,4 @@
-import { ByteReader } from '../../adb/byte-reader.ts';
-import { FileSystemError } from '../../adb/sync-files.ts';
+import { ByteReader, FileSystemError } from '../../adb/sync-files.ts';
 import { installedApp } from '../../apps/installed-app.ts';
 import { findApkManifest } from '../../android/packages/apk.ts';
 import type { Process, Program } from '../program.ts';

@@ -7,7 +7,7 @@ import {
 
 import type { ApiClient } from '../../../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
-import { getRunId } from '../../../follow/get-run-id.ts';
+import { getRunId } from '../../../follow/find-runs.ts';
 import { deviceIdOf, listDevices } from '../../../launch/find-device.ts';
 import { getAutomationId, isUuid } from '../../../launch/find-project.ts';
 

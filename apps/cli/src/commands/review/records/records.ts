@@ -17,9 +17,8 @@ import { printJson, printTable } from '../../../output/table.ts';
 import { parseLimit } from '../../limit.ts';
 import { readRecords, type RecordFilter, getRecordId, getRecord } from './read-records.ts';
 import type { ApiClient } from '../../../api-client.ts';
-import { printMessage } from '../../../output/print-message.ts';
+import { printMessage, notice } from '../../../output/notice.ts';
 import { CommandError, exitCodes } from '../../../exit-codes.ts';
-import { notice } from '../../../output/notice.ts';
 
 /** `phalanx records list|show|open|keep|solve|skip|save|unsave|delete` */
 export function addRecordCommands(program: Command): void {

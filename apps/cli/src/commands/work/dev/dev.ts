@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
 import { type Device, deviceControlRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
-import { DevSession } from './dev-session.ts';
-import { lookAtFolder, watchFolder } from './watch-folder.ts';
-import { Wishes, type Wish } from './wishes.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../../launch/find-device.ts';
 import {
@@ -13,11 +13,18 @@ import {
   parametersHelp,
   readInputs,
   type ParameterFlags,
-} from '../../../launch/parameter-options.ts';
+} from '../../../launch/parameters.ts';
 import { notice } from '../../../output/notice.ts';
 import { getLinkedFolder } from '../../../project/choose-project.ts';
 import { untilSignal } from '../../../until-signal.ts';
 import type { ApiClient } from '../../../api-client.ts';
+import { readBase } from '../../../project/remote-files.ts';
+import { listLocalFiles } from '../../../project/list-local-files.ts';
+import { DevSession } from './dev-session.ts';
+import { Wishes, type Wish } from './wishes.ts';
+
+/** Notifications of the operating system are missing on network drives and in containers; looking works everywhere. */
+const lookMs = 300;
 
 interface Flags extends ConnectionFlags, ParameterFlags {
   device?: string;
@@ -179,3 +186,37 @@ class HeldPhone {
     await this.#api.call(deviceControlRoutes.lease, { params: this.#params, body: { duration_ms: leaseMs } });
   }
 }
+
+/** Which files a push would read, and as of when. */
+export async function lookAtFolder(root: string): Promise<string> {
+  const { paths } = await listLocalFiles(root, (await readBase(root)).keys());
+  const looks = paths.map(async (file) => {
+    const found = await stat(path.join(root, file)).catch(() => undefined);
+    return `${file} ${found?.mtimeMs} ${found?.size}`;
+  });
+  return (await Promise.all(looks)).join('\n');
+}
+
+interface Watch {
+  readonly root: string;
+  /** What was seen of the folder before. */
+  readonly seen: string;
+  readonly signal: AbortSignal;
+  readonly onChange: () => void;
+}
+
+/** Tells of each change of the folder's files once they have come to rest, until the signal. */
+export async function watchFolder({ root, seen, signal, onChange }: Watch): Promise<void> {
+  let [told, last] = [seen, seen];
+  while (await isOn(signal)) {
+    // A folder that is being moved cannot be read for a moment.
+    const now = await lookAtFolder(root).catch(() => last);
+    const isAtRest = now === last;
+    last = now;
+    if (!isAtRest || now === told) continue;
+    told = now;
+    onChange();
+  }
+}
+
+const isOn = (signal: AbortSignal): Promise<boolean> => sleep(lookMs, true, { signal }).catch(() => false);

@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import type { ApiClient } from '../../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
-import { getRunId } from '../../../follow/get-run-id.ts';
+import { getRunId } from '../../../follow/find-runs.ts';
 import { makeNamedFolder } from '../../../project/empty-folder.ts';
 import { printableLine } from '../../../output/printable.ts';
 import { printJson, printTable } from '../../../output/table.ts';

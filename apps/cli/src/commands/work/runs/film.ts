@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import type { ApiClient, Reply } from '../../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { usageError } from '../../../exit-codes.ts';
-import { getRunId } from '../../../follow/get-run-id.ts';
+import { getRunId } from '../../../follow/find-runs.ts';
 import { printableLine } from '../../../output/printable.ts';
 import { printTable } from '../../../output/table.ts';
 import { makeNamedFolder } from '../../../project/empty-folder.ts';

@@ -5,23 +5,24 @@ import {
   type ListedRun,
   type Project,
   type Run,
+  runRoutes,
+  type RunDetail,
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
 import type { ApiClient } from '../../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
-import { listRuns } from '../../../follow/find-runs.ts';
-import { shortRunId } from '../../../follow/get-run-id.ts';
+import { listRuns, shortRunId, getRunId } from '../../../follow/find-runs.ts';
 import { deviceIdOf, listDevices, serialOf } from '../../../launch/find-device.ts';
 import { getAutomationId, listProjects } from '../../../launch/find-project.ts';
-import { describeLauncher } from '../../../output/describe-run.ts';
+import { describeLauncher, describeEnd } from '../../../output/describe-run.ts';
 import { formatAge, formatDuration } from '../../../output/duration.ts';
-import { printJson, printTable } from '../../../output/table.ts';
+import { printJson, printTable, paragraph, terminalCells } from '../../../output/table.ts';
 import { parseLimit } from '../../limit.ts';
-import { addRunCodeCommand } from './code.ts';
+import { CommandError, exitCodes } from '../../../exit-codes.ts';
+import { printable } from '../../../output/printable.ts';
 import { addRunFilesCommand } from './files.ts';
 import { addRunFilmCommand } from './film.ts';
-import { addShowCommand } from './show.ts';
 
 interface Flags extends ConnectionFlags {
   device?: string;
@@ -128,3 +129,80 @@ function row(run: ListedRun, { devices, projects, isWide }: Names): Record<strin
     error: isWide ? errorText(run) : (errorText(run).split('\n', 1)[0] ?? ''),
   };
 }
+
+/** `phalanx runs code` */
+export function addRunCodeCommand(runs: Command): void {
+  const command = runs
+    .command('code')
+    .description('print the direct code that a run has executed')
+    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
+    .addHelpText(
+      'after',
+      `
+Example: run the code of a run again
+  phalanx runs code 83335275374f | phalanx exec - --device SIM0001`,
+    )
+    .action(async (text: string, flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      const runId = await getRunId(api, text);
+      const { code } = await api.call(runRoutes.code, { params: { id: runId } });
+      if (code === null) throw new CommandError(exitCodes.refused, await whyNone(api, runId));
+      process.stdout.write(code);
+    });
+  addConnectionOptions(command);
+}
+
+async function whyNone(api: Awaited<ReturnType<typeof connect>>['api'], runId: string): Promise<string> {
+  const { run } = await api.call(runRoutes.get, { params: { id: runId } });
+  return run.launch_id === null
+    ? `${runId} is a run of a project: "phalanx project pull" has its files${run.commit === null ? '' : `, git those of its commit ${run.commit}`}.`
+    : `The code of ${runId} was not kept: it has more than 1 MiB.`;
+}
+
+/** `phalanx runs show` */
+export function addShowCommand(runs: Command): void {
+  const command = runs
+    .command('show')
+    .description(
+      'show all that is known of a run: why it ended, with what and by whom it was launched, its records',
+    )
+    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
+    .option('--json', "print the API's reply")
+    .action(async (text: string, flags: ConnectionFlags & { json?: true }) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(runRoutes.get, { params: { id: await getRunId(api, text) } });
+      if (flags.json) printJson(reply);
+      else await printRun(api, reply.run);
+    });
+  addConnectionOptions(command);
+}
+
+async function printRun(api: ApiClient, run: RunDetail): Promise<void> {
+  const serial = serialOf(await listDevices(api), run.device_id);
+  for (const line of paragraph({ ...headOf(run, serial), ...detailsOf(run) }, terminalCells()))
+    console.log(line);
+  if (run.error !== null) console.log(`\n${printable(run.error.stack ?? run.error.message)}`);
+}
+
+const headOf = (run: RunDetail, serial: string): Record<string, string> => ({
+  Run: run.run_id,
+  Status: describeEnd(run),
+  Automation: run.project_name === null ? run.automation_id : `${run.project_name} (${run.automation_id})`,
+  Device: `${serial} (${run.device_id})`,
+  Launched: `${new Date(run.created_at).toISOString()} (${formatAge(run.created_at)} ago) by ${describeLauncher(run.launched_by)}`,
+  Commit: run.commit === null ? '' : `${run.commit}${run.dirty ? ' + changes' : ''}`,
+});
+
+const detailsOf = ({
+  parameters,
+  result,
+  records,
+  last_screen: last,
+}: RunDetail): Record<string, string> => ({
+  Parameters: parameters === null ? 'too large to be kept' : JSON.stringify(parameters.automation_parameters),
+  Variables: parameters === null ? '' : JSON.stringify(parameters.job_variables),
+  Result: result === null ? '' : JSON.stringify(result),
+  Records: records.map((record) => `${record.record_id} (${record.type})`).join(', '),
+  Screen: last === null ? '' : `state ${last.screen.screenState}, next stage ${last.screen.nextStage}`,
+  Picture: last?.screen.screenshot.screenshotUrl ?? '',
+});

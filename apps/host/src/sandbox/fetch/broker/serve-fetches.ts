@@ -9,14 +9,30 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { encodeFetchFrame, readFetchFrames, type FetchRequest } from '../fetch-frames.ts';
-import { createExchanger, type SendExchange } from './http-exchange.ts';
-import { follow } from './redirects.ts';
-import { requestHeaders } from './request-headers.ts';
+import { createExchanger, type SendExchange, type Exchange } from './http-exchange.ts';
 
 /** Requests of one run at a time; the sandbox process refuses more by itself. */
 const maxFetches = 64;
 /** Bodies of requests that are under way, of one run. */
 const maxHeldBytes = 64 * 1024 * 1024;
+
+const maxRedirects = 20;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+/** These belong to the connection and are set by the client itself; what user code gives for them is left out. */
+const forbidden = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const ofContent = ['content-type', 'content-encoding', 'content-language', 'content-location'];
+const ofCredentials = ['authorization', 'cookie', 'proxy-authorization'];
 
 interface UnderWay {
   controller: AbortController;
@@ -33,7 +49,7 @@ export async function serveFetches(socket: Socket, allowPrivateAddresses: boolea
     if (refusal !== undefined) return reply(socket, order.id, failed(refusal));
     underWay.set(order.id, entry);
     const exchanged = { order, body, signal: entry.controller.signal, socket };
-    const outcome = await exchange(exchanger.send, exchanged).catch(failed);
+    const outcome = await exchangeOnce(exchanger.send, exchanged).catch(failed);
     // An aborted request waits for no answer, and its number may belong to another one.
     if (underWay.get(order.id) !== entry) return;
     underWay.delete(order.id);
@@ -83,7 +99,10 @@ const reply = (socket: Socket, id: number, outcome: Outcome): void =>
   void socket.write(encodeFetchFrame({ id, ...outcome }));
 
 /** The answer, after the body was passed on. */
-async function exchange(send: SendExchange, { order, body, signal, socket }: Exchanged): Promise<Outcome> {
+async function exchangeOnce(
+  send: SendExchange,
+  { order, body, signal, socket }: Exchanged,
+): Promise<Outcome> {
   const first = {
     url: new URL(order.url),
     method: order.method,
@@ -178,4 +197,75 @@ function mayHaveBody({ statusCode, headers, req }: IncomingMessage & { req?: { m
   return (
     req?.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304 && headers['content-length'] !== '0'
   );
+}
+
+interface Arrived {
+  response: IncomingMessage;
+  url: URL;
+  redirected: boolean;
+}
+
+/** Sends the exchange and follows where it is sent to, by the rules of the Fetch standard. */
+export async function follow(
+  send: SendExchange,
+  first: Exchange,
+  redirect: FetchOrder['redirect'],
+): Promise<Arrived> {
+  let exchange = first;
+  for (let redirects = 0; ; redirects += 1) {
+    onlyHttp(exchange.url);
+    const response = await send(exchange);
+    const target = redirect === 'manual' ? undefined : targetOf(response, exchange.url);
+    if (target === undefined) return { response, url: exchange.url, redirected: redirects > 0 };
+    response.resume(); // Frees the connection for the next request.
+    if (redirect === 'error') throw new Error(`unexpected redirect to ${target.href}`);
+    if (redirects === maxRedirects) throw new Error(`more than ${maxRedirects} redirects`);
+    exchange = redirectedTo(target, exchange, response.statusCode ?? 0);
+  }
+}
+
+function onlyHttp({ protocol }: URL): void {
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new Error(`fetch speaks http and https, not ${protocol.replace(':', '')}`);
+}
+
+function targetOf({ statusCode = 0, headers }: IncomingMessage, base: URL): URL | undefined {
+  if (!redirectStatuses.has(statusCode) || headers.location === undefined) return undefined;
+  const target = URL.parse(headers.location, base);
+  if (target === null) throw new Error(`the redirect names no URL: ${headers.location}`);
+  return target;
+}
+
+function redirectedTo(url: URL, last: Exchange, status: number): Exchange {
+  const headers = url.origin === last.url.origin ? last.headers : withoutCredentials(last.headers);
+  const becomesGet =
+    (status === 303 && last.method !== 'HEAD' && last.method !== 'GET') ||
+    ((status === 301 || status === 302) && last.method === 'POST');
+  if (!becomesGet) return { ...last, url, headers };
+  return { ...last, url, method: 'GET', body: undefined, headers: withoutContent(headers) };
+}
+
+function requestHeaders({ headers }: FetchOrder): Map<string, string> {
+  const named = headers.map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  const own = named.filter(([name]) => !forbidden.has(name) && !name.startsWith('proxy-'));
+  return new Map([
+    ['accept', '*/*'],
+    ['accept-encoding', 'gzip, deflate, br'],
+    ['user-agent', 'phalanx'],
+    ...own,
+  ]);
+}
+
+/** A redirect that turns a request into GET leaves its body, and what described it, behind. */
+function withoutContent(headers: Map<string, string>): Map<string, string> {
+  return without(headers, ofContent);
+}
+
+/** Another origin must not get what was meant for the first. */
+function withoutCredentials(headers: Map<string, string>): Map<string, string> {
+  return without(headers, ofCredentials);
+}
+
+function without(headers: Map<string, string>, names: string[]): Map<string, string> {
+  return new Map([...headers].filter(([name]) => !names.includes(name)));
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-import { createTrigger } from '../../triggers.ts';
+import { createTrigger } from './triggers.ts';
 import { execute } from './column-types.ts';
 
 /** Users, their tokens, and browsers that are signed in; each session has the token that stands behind it. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 
 import { databaseTime } from '../../lease.ts';
-import { createTrigger } from '../../triggers.ts';
+import { createTrigger } from './triggers.ts';
 import { execute } from './column-types.ts';
 
 /** What the servers of one database share: leases, cache invalidations, and launches on their way to a host. */

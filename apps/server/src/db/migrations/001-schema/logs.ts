@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 
 import { isPostgres } from '../../dialect.ts';
-import { createTrigger } from '../../triggers.ts';
+import { createTrigger } from './triggers.ts';
 import { execute } from './column-types.ts';
 
 /** Of recent log entries, that are filled and emptied in turn. Beside SQLite, files take their place. */

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-import { createTrigger } from '../../triggers.ts';
+import { createTrigger } from './triggers.ts';
 import { execute } from './column-types.ts';
 
 interface Counted {

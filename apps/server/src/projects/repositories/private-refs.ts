@@ -1,2 +1,0 @@
-/** Refs under this prefix are the service's own: clients neither see nor push them. */
-export const privateRefs = 'refs/phalanx';

@@ -1,2 +1,0 @@
-/** What is stored of runs that have begun, one after another: see `GroupCommit`. */
-export const runLane = 'runs';
