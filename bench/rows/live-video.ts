@@ -138,7 +138,10 @@ export const liveVideo: Row = {
     await ask(api, launchPath, Type.Unknown(), { ...directLaunch(deviceId), code: scrolling });
     await sleep(warmUpMs);
     const unwatched = sleep(watchMs);
-    const [hostAlone, serverAlone] = await Promise.all([shareOf(host, unwatched), shareOf(server, unwatched)]);
+    const [hostAlone, serverAlone] = await Promise.all([
+      shareOf(host, unwatched),
+      shareOf(server, unwatched),
+    ]);
     const viewer = new VideoViewer(api, deviceId);
     await sleep(warmUpMs);
     const [packetsBefore, bytesBefore] = [viewer.packets, viewer.bytes];

@@ -92,11 +92,7 @@ export const drag: Handler = (command) => {
   applyGesture(command.phone.android, { from, to: end, durationMs: swipeMs });
 };
 
-function gestureArea(
-  command: Command,
-  origin: ElementBody | undefined,
-  area: AreaBody | undefined,
-): Rect {
+function gestureArea(command: Command, origin: ElementBody | undefined, area: AreaBody | undefined): Rect {
   const id = findElementId(origin);
   if (id !== undefined) return command.session.getElement(id).bounds;
   if (!area)
