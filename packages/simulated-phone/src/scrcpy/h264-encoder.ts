@@ -170,10 +170,10 @@ const blockOf = (blocks: Buffer, at: number): Buffer =>
 
 function predict(prediction: Prediction, neighbour: Buffer): Buffer {
   const block = Buffer.alloc(macroblockBytes);
-  for (const [from, side] of planes)
-    for (let row = from; row < from + side * side; row += side)
-      if (prediction === 'above') neighbour.copy(block, row, from + side * (side - 1), from + side * side);
-      else block.fill(neighbour[row + side - 1] ?? 0, row, row + side);
+  for (const [from, width] of planes)
+    for (let row = from; row < from + width * width; row += width)
+      if (prediction === 'above') neighbour.copy(block, row, from + width * (width - 1), from + width * width);
+      else block.fill(neighbour[row + width - 1] ?? 0, row, row + width);
   return block;
 }
 
