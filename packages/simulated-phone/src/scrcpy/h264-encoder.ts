@@ -172,7 +172,8 @@ function predict(prediction: Prediction, neighbour: Buffer): Buffer {
   const block = Buffer.alloc(macroblockBytes);
   for (const [from, width] of planes)
     for (let row = from; row < from + width * width; row += width)
-      if (prediction === 'above') neighbour.copy(block, row, from + width * (width - 1), from + width * width);
+      if (prediction === 'above')
+        neighbour.copy(block, row, from + width * (width - 1), from + width * width);
       else block.fill(neighbour[row + width - 1] ?? 0, row, row + width);
   return block;
 }
