@@ -6,6 +6,7 @@ import type { ServiceClock } from '../connection/service-clock.ts';
 import { defaultLogLimits, type LogBudget, type LogLimits } from './log-limits.ts';
 import { type Segment, SpoolFile, listSpooledRuns, recoverLog } from './spool-file.ts';
 import { SpooledLog } from './spooled-log.ts';
+import { onceATurn } from '../time/once-a-turn.ts';
 
 interface LogSpoolOptions {
   /** Folder of the spool's own. */
@@ -100,7 +101,8 @@ class LogSender {
   /** Runs with something to send, the next one first. */
   readonly #turns = new Set<SpooledLog>();
   #framesInFlight = 0;
-  #isScheduled = false;
+  /** The entries of one turn of the event loop share a frame. */
+  readonly schedule = onceATurn(() => this.#sendAll());
 
   constructor(connection: ServerConnection, limits: LogLimits) {
     this.#connection = connection;
@@ -127,16 +129,6 @@ class LogSender {
   wentOffline(): void {
     this.#framesInFlight = 0;
     this.#turns.clear();
-  }
-
-  schedule(): void {
-    if (this.#isScheduled || this.#turns.size === 0) return;
-    this.#isScheduled = true;
-    // At the end of this turn of the event loop, so that the entries of one turn share a frame.
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#sendAll();
-    });
   }
 
   #sendAll(): void {

@@ -5,6 +5,7 @@ import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { Phone } from './phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
+import { onceATurn } from '../time/once-a-turn.ts';
 
 /** The limits of `DeviceReport` for texts; what a phone says of itself may be longer. */
 const maxTextLength = 500;
@@ -28,7 +29,7 @@ export class DeviceReporter {
   readonly #told = new Set<string>();
   readonly #unsubscribe: () => void;
   #offsetMsOfHello = 0;
-  #isScheduled = false;
+  readonly #schedule = onceATurn(() => this.#report());
 
   constructor(phones: PhoneWatch, connection: ServerConnection, clock: ServiceClock) {
     this.#phones = phones;
@@ -69,17 +70,8 @@ export class DeviceReporter {
     this.#schedule();
   }
 
-  #schedule(): void {
-    if (this.#isScheduled || this.#changed.size === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#report();
-    });
-  }
-
   #report(): void {
-    if (!this.#connection.online) return;
+    if (!this.#connection.online || this.#changed.size === 0) return;
     // A phone that turned out to be another one is no longer found: its last state is that it is gone.
     const changed = [...this.#changed].map(([serial, phone]) => this.#phones.find(serial) ?? phone);
     this.#changed.clear();

@@ -8,6 +8,7 @@ import { inPages } from '../connection/pages.ts';
 import type { RunFileSender } from './files/run-file-sender.ts';
 import { type HeldRun, HeldRuns, holdRun, reportOf } from './held-run.ts';
 import { type RunJournal, failed, type RunEnd, type RunRecord } from './run-journal.ts';
+import { onceATurn } from '../time/once-a-turn.ts';
 
 /** How long the end of a run waits for its last log lines and files, with the server connected: less than a stop is waited for. */
 const logWaitMs = 8000;
@@ -183,7 +184,7 @@ class RunReporter {
   readonly #connection: ServerConnection;
   readonly #reportOf: (runId: string) => RunReport | undefined;
   readonly #changed = new Set<string>();
-  #isScheduled = false;
+  readonly #schedule = onceATurn(() => this.#report());
 
   constructor(connection: ServerConnection, findReport: (runId: string) => RunReport | undefined) {
     this.#connection = connection;
@@ -201,17 +202,8 @@ class RunReporter {
     this.#changed.clear();
   }
 
-  #schedule(): void {
-    if (this.#isScheduled || this.#changed.size === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#report();
-    });
-  }
-
   #report(): void {
-    if (!this.#connection.online) return;
+    if (!this.#connection.online || this.#changed.size === 0) return;
     const reports = [...this.#changed].flatMap((runId) => this.#reportOf(runId) ?? []);
     this.#changed.clear();
     for (const runs of inPages(reports)) this.#connection.send({ type: 'runs', runs });

@@ -258,15 +258,7 @@ function createTimers(fire: (id: number) => Promise<void>) {
 
   return {
     pending: () => pending,
-    start({
-      id,
-      delayMs,
-      keepsAlive,
-    }: {
-      id: number;
-      delayMs: number;
-      keepsAlive: boolean;
-    }): string | undefined {
+    start({ id, delayMs, keepsAlive }: PortOrders['timer']): string | undefined {
       if (timers.size + firing >= maxTimers)
         return `Too many timers: at most ${maxTimers} may wait at a time.`;
       if (timers.has(id)) return 'A timer with this number waits already.';

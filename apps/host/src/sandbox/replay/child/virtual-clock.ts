@@ -1,3 +1,5 @@
+import type { PortOrders } from '@phalanx/automation';
+
 /** More would only be a leak, as in a run. */
 const maxTimers = 10_000;
 
@@ -19,15 +21,7 @@ export class VirtualClock {
     return [...this.#timers.values()].some(({ keepsAlive }) => keepsAlive);
   }
 
-  start({
-    id,
-    delayMs,
-    keepsAlive,
-  }: {
-    id: number;
-    delayMs: number;
-    keepsAlive: boolean;
-  }): string | undefined {
+  start({ id, delayMs, keepsAlive }: PortOrders['timer']): string | undefined {
     if (this.#timers.size >= maxTimers) return `Too many timers: at most ${maxTimers} may wait at a time.`;
     this.#timers.set(id, { id, dueAt: this.now + delayMs, keepsAlive });
     return undefined;

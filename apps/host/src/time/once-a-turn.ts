@@ -1,0 +1,12 @@
+/** Returns a function that has `work` done at the end of this turn of the event loop: once, however often it is called. */
+export function onceATurn(work: () => void): () => void {
+  let isScheduled = false;
+  return () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      work();
+    });
+  };
+}
