@@ -10,6 +10,7 @@ import { Value } from 'typebox/value';
 import { WebSocket } from 'ws';
 
 import type { BenchProcess } from '../harness/bench-process.ts';
+import { median } from '../harness/rounds.ts';
 import type { Row, RowResult } from '../harness/row.ts';
 import type { Stage } from '../harness/stage.ts';
 import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
@@ -88,11 +89,8 @@ async function firstPicture(api: Api, deviceId: string): Promise<number> {
     waits.push(await viewer.firstMs);
     viewer.close();
   }
-  return medianOf(waits);
+  return median(waits);
 }
-
-const medianOf = (values: readonly number[]): number =>
-  values.toSorted((one, other) => one - other)[touches / 2] ?? 0;
 
 /** From the request until its answer, and until the first packet that comes of it; medians in ms. */
 async function touchToPicture(api: Api, deviceId: string, viewer: VideoViewer): Promise<[number, number]> {
@@ -110,7 +108,7 @@ async function touchToPicture(api: Api, deviceId: string, viewer: VideoViewer): 
     answers.push(performance.now() - beganAt);
     await seen;
   }
-  return [medianOf(answers), medianOf(pictures)];
+  return [median(answers), median(pictures)];
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -6,7 +6,7 @@ import type { ChangeTeller, ToldScreen, UiBackend } from './ui-backend.ts';
 /** An app may change and not tell: the screen is also looked at by itself, first after this time and then ever more seldom. */
 const firstLookMs = 250;
 const longestLookMs = 1000;
-/** When it has been still until the longest pause, the phone looks by itself, and the host this often. */
+/** After the longest pause without a change the phone looks at its own screen, and the host reads it only this often. */
 const longestOwnLookMs = 30_000;
 /** Something that tells of changes all the time, and shows none, costs no more than polling would. */
 const restMs = 250;
@@ -91,7 +91,7 @@ export class ScreenChange {
   }
 }
 
-/** What a phone looks at by itself while a wait lasts, the host need not read each second. */
+/** The looks of a phone at its own screen during one wait, in place of the host's readings. */
 class PhoneLooks {
   readonly #changes: ChangeTeller;
   #end: (() => void) | undefined;

@@ -91,7 +91,7 @@ describe('a wall', () => {
     const before = host.messages('wall').filter(({ known }) => known === null).length;
     const third = await open();
     third.watch(one);
-    await newest(third).toBe('picture wall-1 a');
+    await pictures(third, one).toEqual(['picture wall-1 a']);
     expect(host.messages('wall').filter(({ known }) => known === null)).toHaveLength(before);
     for (const watcher of [first, second, third]) watcher.close();
   });

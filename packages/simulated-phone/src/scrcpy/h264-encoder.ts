@@ -8,8 +8,9 @@ const keyShare = 0.5;
 const frameNumbers = 16;
 const nalType = { slice: 1, keySlice: 5, sequence: 7, picture: 8 } as const;
 const sliceType = { p: 5, i: 7 } as const;
-/** Of macroblocks by the kind of their slice: as they are (I_PCM), or as the edge of a neighbour says (I_16x16 without coefficients). */
+/** Types of macroblocks by the kind of their slice. I_PCM: its bytes follow. */
 const rawMacroblock = { p: 30, i: 25 } as const;
+/** I_16x16 without coefficients: it is what its prediction says. The mode of the prediction is added. */
 const predictedMacroblock = { p: 6, i: 1 } as const;
 /** Where a macroblock's planes begin, and their width and height. */
 const planes = [
@@ -17,7 +18,7 @@ const planes = [
   [256, 8],
   [320, 8],
 ] as const;
-/** What a prediction repeats, as modes of luma and chroma: the last row of the macroblock above, or the last column of that on the left. */
+/** Modes of luma and chroma: the last row of the macroblock above is repeated, or the last column of the one on the left. */
 const predictions = { above: [0, 2], left: [1, 1] } as const;
 
 type Prediction = keyof typeof predictions;
@@ -108,9 +109,9 @@ export class H264Encoder {
       }
       const [luma, chroma] = predictions[prediction];
       for (const value of [predictedMacroblock[kind] + luma, chroma, 0]) slice.number(value);
-      // "No coefficients", in the code for a place among many of them or among few. A raw macroblock counts as full.
-      const isAmongMany = Object.values(this.#neighboursOf(at)).some((neighbour) => raw.has(neighbour));
-      slice.bits(isAmongMany ? 0b000011 : 1, isAmongMany ? 6 : 1);
+      // coeff_token of no coefficients, by the number of them in the neighbours: a raw macroblock has all.
+      const hasRawNeighbour = Object.values(this.#neighboursOf(at)).some((neighbour) => raw.has(neighbour));
+      slice.bits(hasRawNeighbour ? 0b000011 : 1, hasRawNeighbour ? 6 : 1);
     }
     if (skipped > 0) slice.number(skipped);
     return { isKey, data: nalUnit(isKey ? nalType.keySlice : nalType.slice, slice.finish()) };
