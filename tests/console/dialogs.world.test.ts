@@ -101,7 +101,7 @@ story('in every dialog Enter does what its button does, once, and not before it 
     await page.getByRole('button', { name: 'Share' }).evaluate((one) => one === document.activeElement),
   ).toBe(true);
 
-  await page.getByRole('link', { name: 'Fleet' }).click();
+  await page.getByRole('link', { name: 'Fleet', exact: true }).click();
   await page.getByLabel(/^Select .*SIM0001/).click();
   await page.getByRole('button', { name: 'Launch…' }).click();
   await dialog.getByRole('button', { name: 'Launch', exact: true }).dblclick();
