@@ -7,6 +7,7 @@ import { answerParent, command } from '../harness/answer-parent.ts';
 import { countPackets } from '../phones/bare-video.ts';
 import { BareHelper } from '../phones/bare-helper.ts';
 import { largeApp } from '../phones/large-app.ts';
+import { playerApp } from '../phones/player-app.ts';
 
 const log = pino({ level: 'error' });
 /** Nothing but the calls that are measured. */
@@ -73,14 +74,13 @@ answerParent({
     await scrollFor(bareDriver ?? driver, durationMs);
     return (await counted) / (durationMs / 1000);
   }),
-  /** Packets of video a second that a phone itself sends while its screen scrolls, counted at the socket. */
+  /** Packets of video a second that a phone itself sends while it plays, counted at the socket. */
   packets: command(
     Type.Object({ port: Type.Integer(), dataDir: Type.String(), durationMs: Type.Integer() }),
     async ({ port, dataDir, durationMs }) => {
       if (driver === undefined) throw new Error('open comes first');
-      const counted = countPackets(port, dataDir, durationMs);
-      await scrollFor(bareDriver ?? driver, durationMs);
-      return (await counted) / (durationMs / 1000);
+      await (bareDriver ?? driver).call('app.launch', { packageName: playerApp });
+      return (await countPackets(port, dataDir, durationMs)) / (durationMs / 1000);
     },
   ),
   time: command(

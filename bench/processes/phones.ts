@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { largeAppOf } from '../phones/large-app.ts';
+import { player } from '../phones/player-app.ts';
 import { layCable } from '../phones/slow-cable.ts';
 
 let adbds: readonly RealAdbd[] = [];
@@ -22,7 +23,7 @@ answerParent({
     }),
     async ({ count, roundTripMs, nodes, adbdRoot }) => {
       const serials = Array.from({ length: count }, (_, index) => `phone-${index}`);
-      const apps = [...sampleApps, largeAppOf(nodes)];
+      const apps = [...sampleApps, largeAppOf(nodes), player];
       const phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial, apps })));
       if (adbdRoot !== undefined) {
         adbds = await Promise.all(phones.map((phone) => startRealAdbd(phone, adbdRoot)));

@@ -81,30 +81,23 @@ export class H264Encoder {
   /** Of RGB pixels. `mustBeKey`: decoders may begin here. */
   encode(rgb: Buffer, mustBeKey: boolean): EncodedFrame {
     const blocks = this.#toMacroblocks(rgb);
-    const last = this.#last;
-    const changed = Array.from({ length: this.#columns * this.#rows }, (_, at) =>
-      last === undefined ? true : !blockOf(blocks, at).equals(blockOf(last, at)),
-    );
-    const share = changed.filter(Boolean).length / changed.length;
-    const isKey = mustBeKey || last === undefined || share > keyShare;
+    const changed = this.#changedSince(this.#last, blocks);
+    const isKey = mustBeKey || changed.length > keyShare * this.#columns * this.#rows;
+    const sent = isKey ? Array.from({ length: this.#columns * this.#rows }, (_, at) => at) : changed;
     this.#last = blocks;
     this.#frameNumber = isKey ? 0 : (this.#frameNumber + 1) % frameNumbers;
     const slice = this.#sliceHead(isKey);
     const kind = isKey ? 'i' : 'p';
     const raw = new Set<number>();
-    let skipped = 0;
-    for (const [at, isNew] of changed.entries()) {
-      if (!isKey && !isNew) {
-        skipped += 1;
-        continue;
-      }
-      if (!isKey) slice.number(skipped);
-      skipped = 0;
+    let next = 0;
+    for (const at of sent) {
+      if (!isKey) slice.number(at - next);
+      next = at + 1;
       const prediction = this.#predictionOf(blocks, at);
       if (prediction === undefined) {
         raw.add(at);
         slice.number(rawMacroblock[kind]);
-        slice.bytes(blockOf(blocks, at));
+        slice.bytes(blocks.subarray(at * macroblockBytes, next * macroblockBytes));
         continue;
       }
       const [luma, chroma] = predictions[prediction];
@@ -113,8 +106,19 @@ export class H264Encoder {
       const hasRawNeighbour = Object.values(this.#neighboursOf(at)).some((neighbour) => raw.has(neighbour));
       slice.bits(hasRawNeighbour ? 0b000011 : 1, hasRawNeighbour ? 6 : 1);
     }
-    if (skipped > 0) slice.number(skipped);
+    const skippedAtEnd = this.#columns * this.#rows - next;
+    if (skippedAtEnd > 0) slice.number(skippedAtEnd);
     return { isKey, data: nalUnit(isKey ? nalType.keySlice : nalType.slice, slice.finish()) };
+  }
+
+  #changedSince(last: Buffer | undefined, blocks: Buffer): number[] {
+    const changed: number[] = [];
+    for (let from = 0; from < blocks.length; from += macroblockBytes) {
+      const to = from + macroblockBytes;
+      if (last === undefined || blocks.compare(last, from, to, from, to) !== 0)
+        changed.push(from / macroblockBytes);
+    }
+    return changed;
   }
 
   #sliceHead(isKey: boolean): BitWriter {
@@ -141,22 +145,25 @@ export class H264Encoder {
   /** Undefined: no neighbour tells the whole macroblock. */
   #predictionOf(blocks: Buffer, at: number): Prediction | undefined {
     const { above, left } = this.#neighboursOf(at);
-    const block = blockOf(blocks, at);
-    if (above !== undefined && block.equals(predict('above', blockOf(blocks, above)))) return 'above';
-    if (left !== undefined && block.equals(predict('left', blockOf(blocks, left)))) return 'left';
+    if (above !== undefined && continues(blocks, at, { neighbour: above, prediction: 'above' }))
+      return 'above';
+    if (left !== undefined && continues(blocks, at, { neighbour: left, prediction: 'left' })) return 'left';
     return undefined;
   }
 
   /** Y, Cb and Cr in the range of television, block by block; pixels beyond the edge are black. */
   #toMacroblocks(rgb: Buffer): Buffer {
     const blocks = Buffer.alloc(this.#columns * this.#rows * macroblockBytes, 128);
+    let from = 0;
     for (let y = 0; y < this.height; y += 1) {
+      const row = (y >> 4) * this.#columns;
       for (let x = 0; x < this.width; x += 1) {
-        const from = (y * this.width + x) * 3;
-        const [r = 0, g = 0, b = 0] = [rgb[from], rgb[from + 1], rgb[from + 2]];
-        const block = ((y >> 4) * this.#columns + (x >> 4)) * macroblockBytes;
+        const r = rgb[from++] ?? 0;
+        const g = rgb[from++] ?? 0;
+        const b = rgb[from++] ?? 0;
+        const block = (row + (x >> 4)) * macroblockBytes;
         blocks[block + (y & 15) * side + (x & 15)] = 16 + ((66 * r + 129 * g + 25 * b) >> 8);
-        if ((x & 1) !== 0 || (y & 1) !== 0) continue;
+        if (((x | y) & 1) !== 0) continue;
         const chroma = block + side * side + ((y & 15) >> 1) * 8 + ((x & 15) >> 1);
         blocks[chroma] = 128 + ((-38 * r - 74 * g + 112 * b) >> 8);
         blocks[chroma + 64] = 128 + ((112 * r - 94 * g - 18 * b) >> 8);
@@ -166,17 +173,20 @@ export class H264Encoder {
   }
 }
 
-const blockOf = (blocks: Buffer, at: number): Buffer =>
-  blocks.subarray(at * macroblockBytes, (at + 1) * macroblockBytes);
-
-function predict(prediction: Prediction, neighbour: Buffer): Buffer {
-  const block = Buffer.alloc(macroblockBytes);
-  for (const [from, width] of planes)
-    for (let row = from; row < from + width * width; row += width)
-      if (prediction === 'above')
-        neighbour.copy(block, row, from + width * (width - 1), from + width * width);
-      else block.fill(neighbour[row + width - 1] ?? 0, row, row + width);
-  return block;
+/** Whether each pixel is the one that the prediction from that neighbour tells. */
+function continues(
+  blocks: Buffer,
+  at: number,
+  { neighbour, prediction }: { neighbour: number; prediction: Prediction },
+): boolean {
+  const [to, from] = [at * macroblockBytes, neighbour * macroblockBytes];
+  for (const [plane, width] of planes)
+    for (let y = 0; y < width; y += 1)
+      for (let x = 0; x < width; x += 1) {
+        const told = prediction === 'above' ? width * (width - 1) + x : y * width + width - 1;
+        if (blocks[to + plane + y * width + x] !== blocks[from + plane + told]) return false;
+      }
+  return true;
 }
 
 /** Bits, and numbers in the codes of Exp-Golomb. */
