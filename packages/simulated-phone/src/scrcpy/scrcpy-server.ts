@@ -13,8 +13,8 @@ export const scrcpyClass = 'com.genymobile.scrcpy.Server';
 const versionForm = /The server version \(([\w.-]+)\) does not match the client/;
 const codecId = 0x68_32_36_34;
 const nameBytes = 64;
-const configFlag = 1n << 63n;
-const keyFlag = 1n << 62n;
+/** From scrcpy 4 on a packet without data tells the size. */
+const sessionFlag = Buffer.from([0x80, 0, 0, 0]);
 const sizeStep = 8;
 const usualFramesPerSecond = 60;
 const usualKeySeconds = 10;
@@ -75,7 +75,7 @@ export async function runScrcpyServer(
   }
   phone.encoders.add(stream);
   try {
-    await sendVideo({ phone, stream, options, signal });
+    await sendVideo({ phone, stream, options, signal, isOld: Number.parseInt(version, 10) < 4 });
   } catch {
     // The client has gone.
   } finally {
@@ -116,9 +116,11 @@ interface Served {
   readonly stream: Duplex;
   readonly options: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
+  /** Older than scrcpy 4. */
+  readonly isOld: boolean;
 }
 
-async function sendVideo({ phone, stream, options, signal }: Served): Promise<void> {
+async function sendVideo({ phone, stream, options, signal, isOld }: Served): Promise<void> {
   const ended = new AbortController();
   const killed = AbortSignal.any([signal, ended.signal]);
   stream.once('close', () => ended.abort()).on('error', () => ended.abort());
@@ -130,7 +132,8 @@ async function sendVideo({ phone, stream, options, signal }: Served): Promise<vo
   const keyMs = 1000 * keySecondsOf(options.get('video_codec_options') ?? '');
   const sizeNow = (): Size => sizeOf(android.screen, Number(options.get('max_size') ?? 0));
   if (options.get('send_dummy_byte') !== 'false') await writeTo(stream, Buffer.alloc(1));
-  await writeTo(stream, headOf(options, android.identity.model, sizeNow()));
+  await writeTo(stream, headOf(options, android.identity.model, isOld ? sizeNow() : undefined));
+  const [configFlag, keyFlag] = isOld ? [1n << 63n, 1n << 62n] : [1n << 62n, 1n << 61n];
   let encoder: H264Encoder | undefined;
   let [shown, keyAt]: [unknown, number] = [undefined, 0];
   while (!killed.aborted) {
@@ -138,6 +141,7 @@ async function sendVideo({ phone, stream, options, signal }: Served): Promise<vo
     const { width, height } = sizeNow();
     if (encoder?.width !== width || encoder.height !== height) {
       encoder = new H264Encoder(width, height);
+      if (!isOld) await writeTo(stream, sessionOf({ width, height }));
       await writeTo(stream, packetOf(configFlag, encoder.configuration()));
       shown = undefined;
     }
@@ -176,15 +180,21 @@ function keySecondsOf(codecOptions: string): number {
   return Number(seconds ?? usualKeySeconds);
 }
 
-function headOf(options: Served['options'], model: string, { width, height }: Size): Buffer {
+function headOf(options: Served['options'], model: string, size: Size | undefined): Buffer {
   const name = Buffer.alloc(options.get('send_device_meta') === 'false' ? 0 : nameBytes);
   name.write(model.slice(0, nameBytes - 1));
-  if (options.get('send_codec_meta') === 'false') return name;
-  const codec = Buffer.alloc(12);
-  codec.writeUInt32BE(codecId, 0);
-  codec.writeUInt32BE(width, 4);
-  codec.writeUInt32BE(height, 8);
-  return Buffer.concat([name, codec]);
+  const codec = Buffer.alloc(4);
+  codec.writeUInt32BE(codecId);
+  return Buffer.concat([name, codec, ...(size === undefined ? [] : [bytesOf(size)])]);
+}
+
+const sessionOf = (size: Size): Buffer => Buffer.concat([sessionFlag, bytesOf(size)]);
+
+function bytesOf({ width, height }: Size): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32BE(width, 0);
+  bytes.writeUInt32BE(height, 4);
+  return bytes;
 }
 
 function packetOf(time: bigint, data: Buffer): Buffer {

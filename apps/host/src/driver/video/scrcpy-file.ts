@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
 import type { h264ParseConfiguration, ScrcpyOptions, ScrcpyOptions2_1 } from '@yume-chan/scrcpy';
+import { unzipSync, type UnzipFileInfo } from 'fflate';
 
 export type ScrcpyProtocol = Pick<
   ScrcpyOptions<object>,
@@ -21,6 +21,7 @@ interface Protocols {
 /** How the versions are started and what they send. Between patches the video is the same. Loaded where there is a server: it has 200 modules. */
 async function loadProtocols(): Promise<Protocols> {
   const scrcpy = await import('@yume-chan/scrcpy');
+  const { Scrcpy4Options } = await import('./scrcpy-4.ts');
   return {
     parseConfiguration: scrcpy.h264ParseConfiguration,
     ofVersions: new Map<string, ScrcpyOptionsClass>([
@@ -35,6 +36,8 @@ async function loadProtocols(): Promise<Protocols> {
       ['3.1', scrcpy.ScrcpyOptions3_1],
       ['3.2', scrcpy.ScrcpyOptions3_2],
       ['3.3', scrcpy.ScrcpyOptions3_3],
+      ['4.0', Scrcpy4Options],
+      ['4.1', Scrcpy4Options],
     ]),
   };
 }
@@ -51,7 +54,6 @@ export interface ScrcpyServer {
 
 /** Where packages and scrcpy's own installation put it. */
 const installedPaths = ['/usr/share/scrcpy/scrcpy-server', '/usr/local/share/scrcpy/scrcpy-server'];
-const maxFileBytes = 64 * 1024 * 1024;
 
 /** `chosen`: the operator's file; `installed`: where scrcpy's client looks for it. Gives why when there is none, as the middle of a sentence. */
 export async function findScrcpyServer(
@@ -86,37 +88,18 @@ async function serverOf(
 
 /** In the code of the server, which says so to a client of another version, however it was built. */
 const versionForm = /The server version \((\d+(?:\.\d+)+)\) does not match the client/;
-const signature = { end: 0x06054b50, entry: 0x02014b50 } as const;
-const [stored, deflated] = [0, 8];
-const endBytes = 22;
+/** Of the code of a server; that of scrcpy 4.1 has 2 MB. */
+const maxCodeBytes = 64 * 1024 * 1024;
 
-function toldVersion(zip: Buffer): string | undefined {
+/** `file`: the ZIP file that a server is. */
+function toldVersion(file: Buffer): string | undefined {
   try {
-    const code = findCode(zip);
-    return code && versionForm.exec(code.toString('latin1'))?.[1];
+    const isCode = ({ name, originalSize }: UnzipFileInfo): boolean =>
+      name === 'classes.dex' && originalSize <= maxCodeBytes;
+    const { 'classes.dex': code } = unzipSync(file, { filter: isCode });
+    return code && versionForm.exec(Buffer.from(code).toString('latin1'))?.[1];
   } catch {
-    // Offsets that point outside, or data that does not inflate.
+    // It is none.
     return undefined;
   }
-}
-
-/** `classes.dex` of the ZIP file that a server is. */
-function findCode(zip: Buffer): Buffer | undefined {
-  const end = zip.lastIndexOf(Buffer.from(new Uint32Array([signature.end]).buffer), -endBytes);
-  if (end < 0) return undefined;
-  for (let at = zip.readUInt32LE(end + 16); zip.readUInt32LE(at) === signature.entry;) {
-    const nameBytes = zip.readUInt16LE(at + 28);
-    if (zip.toString('latin1', at + 46, at + 46 + nameBytes) === 'classes.dex') return contentOf(zip, at);
-    at += 46 + nameBytes + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
-  }
-  return undefined;
-}
-
-function contentOf(zip: Buffer, entry: number): Buffer | undefined {
-  const [method, packedBytes] = [zip.readUInt16LE(entry + 10), zip.readUInt32LE(entry + 20)];
-  const local = zip.readUInt32LE(entry + 42);
-  const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
-  const packed = zip.subarray(start, start + packedBytes);
-  if (method === stored) return packed;
-  return method === deflated ? inflateRawSync(packed, { maxOutputLength: maxFileBytes }) : undefined;
 }

@@ -83,28 +83,31 @@ const untilStopped = (): Promise<number> =>
   );
 
 describe('a host with a scrcpy server', () => {
-  it('sends H.264 from a key frame on, then what comes after it, the key frame again to who comes later, and the other size when the phone is turned', async () => {
-    await openWith(makeScrcpyServer('3.3.3'));
-    const first = await untilPackets();
-    expect(first).toMatchObject({ width: 1080, height: 2400, codec: 'avc1.42C032' });
-    expect(first.packets[0]?.is_key).toBe(true);
-    // The sequence parameters come first.
-    expect(first.bytes.subarray(0, 5).toString('hex')).toBe('0000000167');
-    startApp('com.android.settings');
-    const next = await untilPackets(lastOf(first));
-    expect(next.first).toEqual({ stream: first.first.stream, number: lastOf(first).number + 1 });
-    expect(next.bytes.length).toBe(next.packets.reduce((sum, { size_bytes }) => sum + size_bytes, 0));
-    const late = await untilPackets();
-    expect(late.packets[0]?.is_key).toBe(true);
-    expect(late.first.stream).toBe(first.first.stream);
-    expect(host.phone.encoderCount).toBe(1);
-    const { settings } = host.phone.android;
-    settings.put(settings.findTable('system') ?? new Map(), 'user_rotation', '1');
-    host.phone.android.redraw();
-    const turned = await untilWide(late);
-    expect(turned).toMatchObject({ width: 2400, height: 1080 });
-    expect(turned.packets[0]?.is_key).toBe(true);
-  });
+  it.each(['3.3.3', '4.1'])(
+    'of version %s sends H.264 from a key frame on, then what comes after it, the key frame again to who comes later, and the other size when the phone is turned',
+    async (version) => {
+      await openWith(makeScrcpyServer(version));
+      const first = await untilPackets();
+      expect(first).toMatchObject({ width: 1080, height: 2400, codec: 'avc1.42C032' });
+      expect(first.packets[0]?.is_key).toBe(true);
+      // The sequence parameters come first.
+      expect(first.bytes.subarray(0, 5).toString('hex')).toBe('0000000167');
+      startApp('com.android.settings');
+      const next = await untilPackets(lastOf(first));
+      expect(next.first).toEqual({ stream: first.first.stream, number: lastOf(first).number + 1 });
+      expect(next.bytes.length).toBe(next.packets.reduce((sum, { size_bytes }) => sum + size_bytes, 0));
+      const late = await untilPackets();
+      expect(late.packets[0]?.is_key).toBe(true);
+      expect(late.first.stream).toBe(first.first.stream);
+      expect(host.phone.encoderCount).toBe(1);
+      const { settings } = host.phone.android;
+      settings.put(settings.findTable('system') ?? new Map(), 'user_rotation', '1');
+      host.phone.android.redraw();
+      const turned = await untilWide(late);
+      expect(turned).toMatchObject({ width: 2400, height: 1080 });
+      expect(turned.packets[0]?.is_key).toBe(true);
+    },
+  );
 
   it('sends nothing while something is masked, and nothing of that time afterwards', async () => {
     await openWith(makeScrcpyServer('3.3.3'));
@@ -145,7 +148,7 @@ describe('a host with a scrcpy server', () => {
     await openWith(makeScrcpyServer('3.3.3'));
     expect(await untilReason()).toMatch(/^scrcpy stopped: Capture\/encoding error/);
     await openWith(makeScrcpyServer('4.9'));
-    expect(await untilReason()).toContain('version 4.9, and 2.1 to 3.3 are known');
+    expect(await untilReason()).toContain('version 4.9, and 2.1 to 4.1 are known');
     await openWith(Buffer.from('something else'));
     expect(await untilReason()).toContain('unknown');
   });
