@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { until } from '@phalanx/host/testing/until';
-import { fileRoutes, jobRoutes, projectRoutes, type Task } from '@phalanx/protocol';
+import { fileRoutes, jobRoutes, projectRoutes, scheduleRoutes, type Task } from '@phalanx/protocol';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 
@@ -90,13 +90,19 @@ story(
     await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
     await dialog.getByLabel('Phones').fill('pool=night');
     await dialog.getByLabel('Times').fill('* * * * *');
-    await dialog.getByLabel('Time zone').fill('Europe/Nowhere');
+    await dialog.getByLabel('Time zone', { exact: true }).fill('Europe/Nowhere');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText(/cannot be used/).waitFor();
-    await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+    await dialog.getByLabel('Time zone', { exact: true }).fill('Europe/Berlin');
+    await dialog.getByText('Phone settings').click();
+    await dialog.getByLabel('Brightness').fill('300');
+    await dialog.getByText('This has to be a whole number from 0 to 255.').waitFor();
+    await dialog.getByLabel('Brightness').fill('40');
     await dialog.getByRole('button', { name: 'Create' }).click();
     const schedule = page.getByRole('row').filter({ hasText: 'Europe/Berlin' });
     await schedule.waitFor();
+    const [made] = (await api.call(scheduleRoutes.list)).schedules;
+    expect(made?.work).toMatchObject({ phone_settings: { brightness: 40 } });
     // Before its first turn, which comes while the table runs.
     await poolRow(page, 'night').getByRole('button', { name: 'Delete' }).click();
     await poolRow(page, 'night').waitFor({ state: 'detached' });
@@ -140,6 +146,15 @@ story(
     const text = await readFile(await (await download).path(), 'utf8');
     expect(text.split('\r\n')).toHaveLength(rows + 2);
     for (const name of names) expect(text).toContain(`${name},Hello ${name}\r\n`);
+
+    await page.goto(`${url}/jobs`);
+    await page.getByRole('button', { name: 'New job…' }).click();
+    await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
+    await dialog.getByText('Film: the screen while it runs').click();
+    await dialog.getByText('Phone settings').click();
+    await dialog.getByLabel('Brightness').fill('40');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Each run has a film. Phone settings: brightness 40.').waitFor();
 
     await page.goto(`${url}/jobs`);
     await schedule.getByRole('button', { name: 'Turns' }).click();

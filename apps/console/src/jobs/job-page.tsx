@@ -1,4 +1,4 @@
-import type { Job, Task } from '@phalanx/protocol';
+import { type Job, type PhoneSettings, type Task, textsOfPhoneSettings } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -47,6 +47,8 @@ function Shown({ job }: { job: Job }) {
           <p className={styles['quiet']}>
             Phones: {phonesText(job)}. Made <Moment at={job.created_at} /> by {job.user.name}
             {job.schedule_id === null ? '.' : ' by a schedule.'}
+            {job.film && ' Each run has a film.'}
+            {job.phone_settings !== null && ` Phone settings: ${settingsText(job.phone_settings)}.`}
           </p>
           {tasks === undefined &&
             (error === null ? (
@@ -60,6 +62,11 @@ function Shown({ job }: { job: Job }) {
     </Page>
   );
 }
+
+const settingsText = (settings: PhoneSettings): string =>
+  Object.entries(textsOfPhoneSettings(settings))
+    .map(([name, text]) => `${name} ${text}`)
+    .join(', ');
 
 function Actions({ job }: { job: Job }) {
   const queries = useQueryClient();

@@ -1,5 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 
+import {
+  optionsBody,
+  optionsOf,
+  optionsProblem,
+  type RunOptions,
+  RunOptionsFields,
+} from '../launches/run-options.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { projectsQuery } from '../projects/queries.ts';
 
@@ -8,9 +15,15 @@ export interface WorkText {
   readonly projectId: string;
   readonly selector: string;
   readonly count: string;
+  readonly options: RunOptions;
 }
 
-export const noWork: WorkText = { projectId: '', selector: '', count: '' };
+export const noWork: WorkText = {
+  projectId: '',
+  selector: '',
+  count: '',
+  options: optionsOf(),
+};
 
 interface WorkFieldsProps {
   value: WorkText;
@@ -51,20 +64,23 @@ export function WorkFields({ value, countHint, onChange }: WorkFieldsProps) {
         value={value.count}
         onChange={(count) => onChange({ ...value, count })}
       />
+      <RunOptionsFields value={value.options} onChange={(options) => onChange({ ...value, options })} />
     </>
   );
 }
 
 /** Why it can't be sent yet. */
-export function workProblem({ projectId, count }: WorkText): string | undefined {
+export function workProblem({ projectId, count, options }: WorkText): string | undefined {
   if (projectId === '') return 'Choose a project.';
-  return count === '' || /^[1-9]\d{0,3}$/.test(count) ? undefined : 'The count is a whole number from 1 on.';
+  if (count !== '' && !/^[1-9]\d{0,3}$/.test(count)) return 'The count is a whole number from 1 on.';
+  return optionsProblem(options);
 }
 
 const anyPhone = 'sdk>=1';
 
-export const workBody = ({ projectId, selector, count }: WorkText) => ({
+export const workBody = ({ projectId, selector, count, options }: WorkText) => ({
   automation_id: projectId,
   selector: selector.trim() || anyPhone,
   ...(count === '' ? {} : { count: Number(count) }),
+  ...optionsBody(options),
 });

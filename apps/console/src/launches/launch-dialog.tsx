@@ -1,13 +1,5 @@
 import { ServiceError } from '@phalanx/client/transport';
-import {
-  type Device,
-  type PhoneSettings,
-  type Project,
-  readPhoneSettings,
-  textsOfPhoneSettings,
-  phoneSettingHints,
-  type PhoneSettingTexts,
-} from '@phalanx/protocol';
+import type { Device, PhoneSettings, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,7 +8,7 @@ import { distinctName } from '../devices/device-name.ts';
 import { isReady } from '../devices/device-state.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Field, selectClass, TextField } from '../parts/field.tsx';
+import { Field, selectClass } from '../parts/field.tsx';
 import { SubmitButton } from '../parts/form.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { projectsQuery } from '../projects/queries.ts';
@@ -25,17 +17,9 @@ import styles from './launch-dialog.module.css';
 import { OutcomeList } from './outcome-list.tsx';
 import { fieldsOf, initialValues } from './parameter-fields.ts';
 import { ParametersForm, useParameterSchema } from './parameters-form.tsx';
+import { optionsBody, optionsOf, optionsProblem, RunOptionsFields } from './run-options.tsx';
 import { useLaunch } from './use-launch.ts';
 import { useParameterProblems } from './use-parameter-problems.ts';
-
-const labels = {
-  http_proxy: 'HTTP proxy',
-  time_zone: 'Time zone',
-  locale: 'Languages of apps',
-  location: 'Location',
-  brightness: 'Brightness',
-} as const satisfies Record<keyof PhoneSettings, string>;
-const names = ['http_proxy', 'time_zone', 'locale', 'location', 'brightness'] as const;
 
 interface LaunchDialogProps {
   devices: readonly Device[];
@@ -95,9 +79,7 @@ function LaunchSheet({ devices, projects, automationId, onChoose, onClose, ...be
   const schema = useParameterSchema(automationId);
   const [given, setGiven] = useState<Record<string, unknown> | undefined | 'not yet'>('not yet');
   const [isReduced, setReduced] = useState(false);
-  const [hasFilm, setFilm] = useState(false);
-  const [texts, setTexts] = useState(textsOfPhoneSettings(begun.phoneSettings));
-  const { settings: phone_settings, wrong } = readPhoneSettings(texts);
+  const [options, setOptions] = useState(() => optionsOf(begun.phoneSettings));
   const unready = devices.filter((device) => !isReady(device));
   const chosen = isReduced ? devices.filter(isReady) : devices;
   const started =
@@ -107,8 +89,7 @@ function LaunchSheet({ devices, projects, automationId, onChoose, onClose, ...be
   const values = given === 'not yet' ? started : given;
   const problems = useParameterProblems(schema, values, launch);
   const launchNow = async (): Promise<void> => {
-    const more = { film: hasFilm, phone_settings };
-    if (problems.check()) await launch.start(automationId, chosen, values ?? {}, more);
+    if (problems.check()) await launch.start(automationId, chosen, values ?? {}, optionsBody(options));
   };
   const hasEnded = launch.rows !== undefined && !launch.isBusy;
   const phones = `${chosen.length} ${chosen.length === 1 ? 'phone' : 'phones'}`;
@@ -134,9 +115,7 @@ function LaunchSheet({ devices, projects, automationId, onChoose, onClose, ...be
                   ? 'No phone is left.'
                   : values === undefined
                     ? 'The parameters are not a JSON object.'
-                    : wrong.length > 0
-                      ? 'A phone setting is not valid.'
-                      : undefined
+                    : optionsProblem(options)
               }
             >
               Launch
@@ -179,11 +158,7 @@ function LaunchSheet({ devices, projects, automationId, onChoose, onClose, ...be
               }}
             />
           )}
-          <label className={styles['film']}>
-            <input type="checkbox" checked={hasFilm} onChange={({ target }) => setFilm(target.checked)} />
-            Film: the screen while it runs
-          </label>
-          <PhoneSettingsFields texts={texts} onChange={setTexts} />
+          <RunOptionsFields value={options} onChange={setOptions} />
         </>
       ) : (
         <OutcomeList rows={launch.rows} />
@@ -214,29 +189,3 @@ const Unready = ({ devices, onLeaveOut }: { devices: readonly Device[]; onLeaveO
     </div>
   </div>
 );
-
-interface PhoneSettingsFieldsProps {
-  texts: PhoneSettingTexts;
-  onChange: (texts: PhoneSettingTexts) => void;
-}
-
-/** What is set on the phones before the code starts. */
-function PhoneSettingsFields({ texts, onChange }: PhoneSettingsFieldsProps) {
-  const { wrong } = readPhoneSettings(texts);
-  return (
-    <details className={styles['settings']}>
-      <summary>Phone settings</summary>
-      <p>They are put back when the run has ended.</p>
-      {names.map((name) => (
-        <TextField
-          key={name}
-          label={labels[name]}
-          hint={phoneSettingHints[name]}
-          value={texts[name] ?? ''}
-          problem={wrong.includes(name) ? `This has to be ${phoneSettingHints[name]}.` : undefined}
-          onChange={(text) => onChange({ ...texts, [name]: text })}
-        />
-      ))}
-    </details>
-  );
-}

@@ -18,7 +18,7 @@ export interface Launch {
     projectId: string,
     devices: readonly Device[],
     parameters: Record<string, unknown>,
-    more?: { film?: boolean; phone_settings?: PhoneSettings | undefined },
+    more?: { film?: boolean; phone_settings?: PhoneSettings },
   ) => Promise<void>;
   /** Runs code that stands alone. */
   readonly startCode: (
@@ -75,9 +75,7 @@ export function useLaunch(): Launch {
     return begin(devices, projectId, async () => {
       const device_ids = devices.map((device) => device.device_id);
       const what = { automationId: projectId, command: 'start' as const, device_ids };
-      const { film = false, phone_settings } = more;
-      const given = { ...(film && { film }), ...(phone_settings !== undefined && { phone_settings }) };
-      const body = { ...what, automationParameters, ...given };
+      const body = { ...what, automationParameters, ...more };
       return (await call('POST /api/v2/devices/launchAutomation', { body })).devices;
     });
   };

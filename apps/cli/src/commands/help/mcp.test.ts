@@ -164,9 +164,12 @@ test.each(eras)(
       },
     ];
     expect((await call(client, 'write_project', { project, files })).text).toMatch(/^Written/);
-    const ran = await call(client, 'run_project', { project, devices: [device], wait_s: 55 });
+    const phone_settings = { brightness: 40 };
+    const ran = await call(client, 'run_project', { project, devices: [device], phone_settings, wait_s: 55 });
     expect(ran.text).toMatch(/completed[^]*log 3 arrived/);
-    const runId = /run (\S{36})/.exec(ran.text)?.[1];
+    const runId = /run (\S{36})/.exec(ran.text)?.[1] ?? '';
+    const shown = await service.run(['runs', 'show', runId, '--json']);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ run: { parameters: { phone_settings } } });
     expect((await call(client, 'read_run', { run: runId, search: 'ARRIVED' })).text).toContain(
       'log 3 arrived',
     );

@@ -4,6 +4,8 @@ import {
   deviceRoutes,
   jsonObject,
   launchRoutes,
+  type PhoneSettings,
+  phoneSettings,
   recordRoutes,
   runRoutes,
   Selector,
@@ -95,6 +97,9 @@ async function freeDevices(api: ApiCalls, selector: string, count: number | unde
   return free.slice(0, count ?? free.length).map(({ device_id }) => device_id);
 }
 
+const settingsOf = ({ phone_settings }: { phone_settings?: PhoneSettings | undefined }) =>
+  phone_settings === undefined ? {} : { phone_settings };
+
 export const runTools: readonly Tool[] = [
   defineTool({
     name: 'run_code',
@@ -107,11 +112,16 @@ export const runTools: readonly Tool[] = [
       device,
       code: Type.String({ minLength: 1, maxLength: 200_000 }),
       parameters,
+      phone_settings: phoneSettings,
       wait_s: wait(30),
     }),
-    run: async (api, { device: given, code, parameters: automationParameters = {}, wait_s = 30 }) => {
+    run: async (
+      api,
+      { device: given, code, parameters: automationParameters = {}, wait_s = 30, ...order },
+    ) => {
       const device_id = await deviceIdOf(api, given);
-      const body = { device_id, launch_id: randomUUID(), command: 'start', code, automationParameters };
+      const what = { device_id, launch_id: randomUUID(), command: 'start', code } as const;
+      const body = { ...what, automationParameters, ...settingsOf(order) };
       const { devices } = await api.call(launchRoutes.launchDirect, { body });
       const id = devices[0]?.run_id ?? '';
       const detail = await untilEnded(api, id, wait_s);
@@ -130,6 +140,7 @@ export const runTools: readonly Tool[] = [
       selector: Type.Optional(Selector),
       count: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       parameters,
+      phone_settings: phoneSettings,
       dry_run: Type.Optional(Type.Boolean()),
       confirm: Type.Optional(Type.String({ maxLength: 50 })),
       wait_s: wait(0),
@@ -149,7 +160,8 @@ export const runTools: readonly Tool[] = [
         return [`Nothing was launched. It would run on ${words}.${how}`, ids.slice(0, 100).join('\n')];
       }
       const automationParameters = order.parameters ?? {};
-      const body = { device_ids: ids, automationId, command: 'start', automationParameters };
+      const what = { device_ids: ids, automationId, command: 'start' } as const;
+      const body = { ...what, automationParameters, ...settingsOf(order) };
       const reply = await api.call(launchRoutes.launch, { body });
       const rows = reply.devices.map(
         ({ device_id, outcome, run_id, reason }) =>
