@@ -3,6 +3,7 @@ import { ServiceError } from './failures.ts';
 import { operationsOf, type Operations } from './operations.ts';
 import { randomUuid } from './random-uuid.ts';
 import { RunHandle } from './run.ts';
+import { type FileToSend, sendFile } from './send-file.ts';
 import type { FollowedEvent } from './followed-state.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
@@ -108,6 +109,11 @@ export class PhalanxClient {
         if (!isChanged || attempt === uploadAttempts) throw error;
       }
     }
+  }
+
+  /** Sends a file to a phone: an APK is installed, another one is then in `/sdcard/Download`. */
+  sendFile(deviceId: string, file: FileToSend): Promise<'installed' | 'stored'> {
+    return sendFile((body) => this.api.sendFileToDevice({ params: { id: deviceId }, body }), file);
   }
 
   #runsOf({ devices }: { devices: readonly { device_id: string; run_id: string | null }[] }): RunHandle[] {

@@ -3,6 +3,7 @@ export { PhalanxClient, type CodeLaunch, type LaunchInputs, type ProjectLaunch }
 export type { EventOptions } from './events.ts';
 export { isPassing, NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
 export type { Operations } from './operations.ts';
+export type { FileToSend } from './send-file.ts';
 export { RunHandle, type FollowOptions } from './run.ts';
 export type { FollowedEvent } from './followed-state.ts';
 export type { CallOptions, TransportOptions } from './transport.ts';

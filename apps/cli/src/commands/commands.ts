@@ -18,6 +18,10 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
     { names: ['inspect'], load: async () => (await import('./phones/inspect.ts')).addInspectCommand },
     { names: ['act'], load: async () => (await import('./phones/act.ts')).addActCommand },
     { names: ['input'], load: async () => (await import('./phones/control.ts')).addInputCommand },
+    {
+      names: ['clipboard', 'send'],
+      load: async () => (await import('./phones/transfer.ts')).addTransferCommands,
+    },
     { names: ['lease'], load: async () => (await import('./phones/control.ts')).addLeaseCommand },
     { names: ['hosts'], load: async () => (await import('./phones/share-phones.ts')).addHostsCommand },
     { names: ['pools'], load: async () => (await import('./phones/pools.ts')).addPoolCommands },

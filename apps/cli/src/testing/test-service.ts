@@ -23,7 +23,7 @@ export class TestService {
   }
 
   /** Resolves when every phone is ready. */
-  static async start(phones: number): Promise<TestService> {
+  static async start(phones: number, more: Record<string, string> = {}): Promise<TestService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-cli-'));
     const settings = {
       PHALANX_LISTEN: '127.0.0.1:0',
@@ -31,6 +31,7 @@ export class TestService {
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_ADB_SERVER: 'off',
       PHALANX_LOG_LEVEL: 'silent',
+      ...more,
     };
     // Most suites compile nothing.
     const started = await startService(settings, phones, { prepareCompilerMs: undefined });

@@ -1,5 +1,6 @@
 import { randomUuid } from '@phalanx/client/random-uuid';
-import { maxSentFileParts, sentFilePartBytes } from '@phalanx/protocol';
+import { sendFile } from '@phalanx/client/send-file';
+import type { SentFilePart } from '@phalanx/protocol';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
@@ -15,37 +16,15 @@ export interface SentFile {
   readonly outcome: string | undefined;
 }
 
-async function base64Of(part: Blob): Promise<string> {
-  const bytes = new Uint8Array(await part.arrayBuffer());
-  const letters: string[] = [];
-  for (let at = 0; at < bytes.length; at += 0x8000)
-    letters.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
-  return btoa(letters.join(''));
-}
-
-/** Resolves with what became of it. `tell` hears of the share that is there. */
-async function send(id: string, deviceId: string, file: File, tell: (done: number) => void): Promise<string> {
-  const parts = Math.max(1, Math.ceil(file.size / sentFilePartBytes));
-  if (parts > maxSentFileParts) throw new Error('It is larger than a gigabyte.');
-  for (let part = 0; ;) {
-    const isLast = part === parts - 1;
-    const body = {
-      ...{ upload_id: id, name: file.name, part, is_last: isLast },
-      base64: await base64Of(file.slice(part * sentFilePartBytes, (part + 1) * sentFilePartBytes)),
-    };
-    const { state } = await call('POST /api/v2/devices/:id/files', { params: { id: deviceId }, body });
-    tell((part + 1) / parts);
-    if (state === 'installed') return 'installed';
-    if (state === 'stored') return 'in the folder Download of the phone';
-    if (!isLast) part += 1;
-  }
-}
+const outcomes = { installed: 'installed', stored: 'in the folder Download of the phone' } as const;
 
 /** Files that go to the phone, one after the other. */
 export function useSentFiles(deviceId: string) {
   const [files, setFiles] = useState<readonly SentFile[]>([]);
   const change = (id: string, changes: Partial<SentFile>): void =>
     setFiles((known) => known.map((one) => (one.id === id ? { ...one, ...changes } : one)));
+  const post = (body: SentFilePart) =>
+    call('POST /api/v2/devices/:id/files', { params: { id: deviceId }, body });
   const sendAll = async (given: readonly File[]): Promise<void> => {
     const added = given.map((file) => ({ file, id: randomUuid() }));
     setFiles((known) => [
@@ -53,7 +32,9 @@ export function useSentFiles(deviceId: string) {
       ...added.map(({ file: { name }, id }) => ({ id, name, done: 0, outcome: undefined })),
     ]);
     for (const { file, id } of added) {
-      const outcome = await send(id, deviceId, file, (done) => change(id, { done })).catch(
+      const toSend = { name: file.name, content: file, onProgress: (done: number) => change(id, { done }) };
+      const outcome = await sendFile(post, toSend).then(
+        (state) => outcomes[state],
         (error: unknown) => `not sent: ${messageOf(error)}`,
       );
       change(id, { outcome });

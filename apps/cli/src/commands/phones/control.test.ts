@@ -1,10 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { TestService } from '../../testing/test-service.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await TestService.start(1);
+  // Which can read the clipboard.
+  service = await TestService.start(1, { PHALANX_HELPER: 'resident' });
 });
 afterAll(() => service.stop());
 
@@ -31,6 +34,29 @@ test('a phone is touched by hand, and its screen shows it', async () => {
   expect(await service.run(['input', 'tap', 'SIM0001', '5400', '1200'])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('The point 5400, 1200 is off the screen of 1080 × 2400 pixels'),
+  });
+});
+
+test('text goes to the clipboard of a phone and comes back', async () => {
+  const written = await service.run(['clipboard', 'SIM0001', 'Grüße 👋']);
+  expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('SIM0001') });
+  expect(await service.run(['clipboard', 'SIM0001'])).toMatchObject({ stderr: '', stdout: 'Grüße 👋\n' });
+});
+
+test('a file goes to a phone; an app is refused where its host allows none', async () => {
+  await writeFile(path.join(service.folder, 'notes.bin'), Buffer.alloc(1_300_000, 7));
+  expect(await service.run(['send', 'SIM0001', 'notes.bin'])).toMatchObject({
+    code: 0,
+    stdout: 'The device SIM0001 has the file: /sdcard/Download/notes.bin.\n',
+  });
+  await writeFile(path.join(service.folder, 'shop.apk'), 'no app');
+  expect(await service.run(['send', 'SIM0001', 'shop.apk'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('PHALANX_ALLOW_APP_CHANGES'),
+  });
+  expect(await service.run(['send', 'SIM0001', 'nothing.txt'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is no file nothing.txt'),
   });
 });
 

@@ -47,6 +47,18 @@ test('the files of a run are listed and downloaded, and replace others only when
   expect((await service.run(['runs', 'files', await newestRun()])).stdout).toMatch(/no files/);
 });
 
+test('the film of a run is listed and downloaded', async () => {
+  await writeFile(at('filmed.ts'), "await agent.actions.launchApp('com.android.settings');");
+  await service.run(['exec', 'filmed.ts', '--device', 'SIM0001', '--film', '--follow']);
+  const run = await newestRun();
+  expect((await service.run(['runs', 'film', run])).stdout).toMatch(/^1 +0\.0 s .*540 x 1200 +\d+$/m);
+  const done = await service.run(['runs', 'film', run, '--download', 'film']);
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/^film\/0001\.jpg\n/) });
+  expect((await readFile(at('film', '0001.jpg'))).subarray(0, 2).toString('hex')).toBe('ffd8');
+  const again = await service.run(['runs', 'film', run, '--download', 'film']);
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('--force') });
+});
+
 test.each(['../evil', '/tmp/evil', 'a/../../evil', '..', '.bashrc', 'a\u0000b', 'con'])(
   'a server that names a file %j writes nothing',
   async (name) => {

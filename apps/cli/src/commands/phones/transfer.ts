@@ -1,0 +1,109 @@
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+
+import { sendFile } from '@phalanx/client/send-file';
+import { deviceControlRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { usageError } from '../../exit-codes.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
+import { printMessage } from '../../output/notice.ts';
+import { printable } from '../../output/printable.ts';
+import { printJson } from '../../output/table.ts';
+import { leaseOption } from './control.ts';
+
+interface Flags extends ConnectionFlags {
+  lease?: string;
+  json?: true;
+}
+
+const deviceText = 'serial number or device ID';
+const queryOf = ({ lease }: Flags) => (lease === undefined ? {} : { lease_id: lease });
+
+/** `phalanx clipboard` and `phalanx send`: text and files between this computer and a phone. */
+export function addTransferCommands(program: Command): void {
+  const clipboard = program
+    .command('clipboard')
+    .description("print the text on a phone's clipboard, or put one on it")
+    .argument('<device>', deviceText)
+    .argument('[text]', 'what is put on the clipboard')
+    .option(...leaseOption)
+    .option('--json', "print the API's answer")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx clipboard SIM0001
+  phalanx clipboard SIM0001 "Ada Lovelace"`,
+    )
+    .action(useClipboard);
+  addConnectionOptions(clipboard);
+  const send = program
+    .command('send')
+    .description('send a file to a phone: an APK is installed, another file goes to its folder Download')
+    .argument('<device>', deviceText)
+    .argument('<file>', 'an APK or a bundle of APKs (.apk, .apks, .xapk, .apkm), or any other file')
+    .option(...leaseOption)
+    .option('--json', 'print what became of it as JSON')
+    .addHelpText(
+      'after',
+      `
+Apps are installed by hosts with PHALANX_ALLOW_APP_CHANGES=true.
+
+Examples:
+  phalanx send SIM0001 shop.apk
+  phalanx send SIM0001 photo.jpg`,
+    )
+    .action(sendGiven);
+  addConnectionOptions(send);
+}
+
+async function useClipboard(device: string, text: string | undefined, flags: Flags): Promise<void> {
+  const { api } = await connect(flags);
+  const params = { id: deviceIdOf(await listDevices(api), device) };
+  const query = queryOf(flags);
+  if (text === undefined) {
+    const reply = await api.call(deviceControlRoutes.clipboard, { params, query });
+    if (flags.json) printJson(reply);
+    else console.log(printable(reply.text));
+    return;
+  }
+  const body = { type: 'clipboard', text } as const;
+  const reply = await api.call(deviceControlRoutes.input, { params, query, body });
+  if (flags.json) printJson(reply);
+  else printMessage(reply);
+}
+
+async function sendGiven(device: string, file: string, flags: Flags): Promise<void> {
+  const { api } = await connect(flags);
+  const params = { id: deviceIdOf(await listDevices(api), device) };
+  const content = await openFile(file);
+  const name = path.basename(file);
+  const isShown = process.stderr.isTTY && !flags.json;
+  const state = await sendFile(
+    (body) => api.call(deviceControlRoutes.sendFile, { params, query: queryOf(flags), body }),
+    {
+      ...{ name, content },
+      onProgress: (share) => {
+        if (isShown) process.stderr.write(`\r${Math.round(100 * share)} % sent${share === 1 ? '\n' : ''}`);
+      },
+    },
+  );
+  const message =
+    state === 'installed'
+      ? `${name} is installed on the device ${device}.`
+      : `The device ${device} has the file: /sdcard/Download/${name}.`;
+  if (flags.json) printJson({ success: true, state });
+  else printMessage({ message });
+}
+
+async function openFile(file: string): Promise<Blob> {
+  const isFile = await stat(file).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (!isFile) throw usageError(`There is no file ${file}.`);
+  return openAsBlob(file);
+}
