@@ -37,7 +37,8 @@ async function main(): Promise<void> {
     });
   const words = process.argv.slice(2);
   await startAnew(words);
-  await addCommands(program, words);
+  // Loading all commands takes longer than the answer.
+  if (words[0] !== '--version') await addCommands(program, words);
   if (words.includes('--help') || words.includes('-h')) requireKnown(program, words);
   await program.parseAsync();
 }
