@@ -38,7 +38,7 @@ const config: KnipConfig = {
       entry: [
         '**/*.test.ts',
         'console/{figures,screenshots,readme-picture}.ts',
-        'appium-witness/main.ts',
+        'appium-conformance/main.ts',
         'real-screens/main.ts',
         'mcp-session/main.ts',
         'fuzz/{main,stall-watch}.ts',

@@ -93,11 +93,11 @@ for (; frames < options.frames && !stop.signal.aborted; frames += batchSize)
 const pushed = await fuzzPushes(world, { seed: options.seed, pushes: options.pushes });
 await world.close();
 const phones = await PhoneWorld.create();
-const lied = await fuzzPhone(phones, { seed: options.seed, lies: options.lies });
+const tampered = await fuzzPhone(phones, { seed: options.seed, tampered: options.tampered });
 await phones.close();
-others.push(...pushed.violations, ...lied.violations);
+others.push(...pushed.violations, ...tampered.violations);
 console.log(
-  `${frames} frames of hosts, ${options.pushes} pushes (${pushed.taken} taken), ${lied.told} messages of a phone: ${others.length} violations`,
+  `${frames} frames of hosts, ${options.pushes} pushes (${pushed.taken} taken), ${tampered.changed} messages of a phone: ${others.length} violations`,
 );
 for (const violation of others) console.log(violation);
 console.log(

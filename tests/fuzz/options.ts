@@ -5,7 +5,7 @@ const counts = {
   requests: { usual: 1_000_000, help: 'requests to the REST API' },
   frames: { usual: 100_000, help: 'frames of hosts, a thousand at a time' },
   pushes: { usual: 2000, help: 'pushes of git' },
-  lies: { usual: 2000, help: 'messages of a phone' },
+  tampered: { usual: 2000, help: 'messages of a phone' },
   seed: { usual: 1, help: 'where the first thousand begins; the same seed asks the same' },
   'at-once': { usual: 16, help: 'requests under way together' },
 } as const;

@@ -6,15 +6,15 @@ import fc from 'fast-check';
 
 import { stringAt } from '../../apps/server/src/testing/string-at.ts';
 import { Program } from '../support/program.ts';
-import { LyingPhone } from './lying-phone.ts';
-import { lies } from './phone-lies.ts';
+import { TamperingPhone } from './tampering-phone.ts';
+import { tamperings } from './tampered-messages.ts';
 import { World } from './world.ts';
 
 interface PhoneOutcome {
   violations: string[];
-  /** Messages that were lies or might have been. */
-  told: number;
-  /** Answers to requests for the lying phone. */
+  /** Messages that were changed, or might have been. */
+  changed: number;
+  /** Answers to requests for the phone whose messages are changed. */
   statuses: Map<number, number>;
 }
 
@@ -28,24 +28,24 @@ const attempts = [
 for (const attempt of attempts) try { await attempt(); } catch {}
 `;
 
-/** A real host with two phones at a real service: one lies, one does not. */
+/** A real host with two phones at a real service: the messages of one are changed. */
 export class PhoneWorld {
   readonly world: World;
   readonly host: Program;
-  readonly lying: LyingPhone;
+  readonly tampering: TamperingPhone;
   readonly #honest: SimulatedPhone;
-  lyingId = '';
+  tamperedId = '';
   honestId = '';
 
-  private constructor(world: World, lying: LyingPhone, honest: SimulatedPhone) {
+  private constructor(world: World, tampering: TamperingPhone, honest: SimulatedPhone) {
     this.world = world;
-    this.lying = lying;
+    this.tampering = tampering;
     this.#honest = honest;
     this.host = new Program(['host'], {
       PHALANX_SERVER_URL: world.url,
       PHALANX_TOKEN: world.attacker.token,
       PHALANX_DATA_DIR: path.join(world.folder, 'host'),
-      PHALANX_PHONES: [lying, honest].map((phone) => `${phone.host}:${phone.port}`).join(','),
+      PHALANX_PHONES: [tampering, honest].map((phone) => `${phone.host}:${phone.port}`).join(','),
       PHALANX_ADB_SERVER: 'off',
       PHALANX_LOG_LEVEL: 'warn',
     });
@@ -54,7 +54,7 @@ export class PhoneWorld {
   static async create(): Promise<PhoneWorld> {
     const world = await World.create();
     const honest = await startSimulatedPhone({ serial: 'HONEST' });
-    const phones = new PhoneWorld(world, await LyingPhone.start('LYING'), honest);
+    const phones = new PhoneWorld(world, await TamperingPhone.start('LYING'), honest);
     await phones.settle().catch(async (error: unknown) => {
       await phones.close();
       throw error;
@@ -63,7 +63,7 @@ export class PhoneWorld {
   }
 
   async settle(): Promise<void> {
-    [this.lyingId = '', this.honestId = ''] = await until(
+    [this.tamperedId = '', this.honestId = ''] = await until(
       'two ready phones',
       () => Promise.all(['LYING', 'HONEST'].map((serial) => this.#readyId(serial))),
       (ids) => ids.every(Boolean) || this.host.hasExited,
@@ -88,7 +88,7 @@ export class PhoneWorld {
 
   async close(): Promise<void> {
     await this.host.end();
-    await Promise.all([this.lying.stop(), this.#honest.stop()]);
+    await Promise.all([this.tampering.stop(), this.#honest.stop()]);
     await this.world.close();
   }
 
@@ -101,24 +101,24 @@ export class PhoneWorld {
   }
 }
 
-/** Lies to the host while everything is asked of the lying phone. The phone beside it must not feel it. */
+/** Changes messages to the host while everything is asked of that phone. The phone beside it must not feel it. */
 export async function fuzzPhone(
   phones: PhoneWorld,
-  options: { seed: number; lies: number },
+  options: { seed: number; tampered: number },
 ): Promise<PhoneOutcome> {
-  const { lying } = phones;
-  const outcome: PhoneOutcome = { violations: [], told: 0, statuses: new Map() };
-  const before = lying.told;
-  lying.begin(fc.sample(lies, { numRuns: options.lies, seed: options.seed }));
-  while (lying.told - before < options.lies && !phones.host.hasExited) {
-    for (const status of await askAll(phones, phones.lyingId)) {
+  const { tampering } = phones;
+  const outcome: PhoneOutcome = { violations: [], changed: 0, statuses: new Map() };
+  const before = tampering.changed;
+  tampering.begin(fc.sample(tamperings, { numRuns: options.tampered, seed: options.seed }));
+  while (tampering.changed - before < options.tampered && !phones.host.hasExited) {
+    for (const status of await askAll(phones, phones.tamperedId)) {
       outcome.statuses.set(status, (outcome.statuses.get(status) ?? 0) + 1);
       if (status >= 500 && ![502, 503].includes(status)) outcome.violations.push(`answered ${status}`);
     }
     const honest = await phones.ask(phones.honestId, 'GET', 'screen');
     if (honest !== 200) outcome.violations.push(`the phone beside it: ${honest}`);
   }
-  outcome.told = lying.told - before;
+  outcome.changed = tampering.changed - before;
   outcome.violations.push(...(await aftermath(phones)));
   return outcome;
 }
@@ -133,7 +133,7 @@ const askAll = (phones: PhoneWorld, id: string): Promise<number[]> =>
     phones.launch(id),
   ]);
 
-/** It spoke the truth again: then it must be ready again, at a host that has noticed no bug of its own. */
+/** It spoke the untouched again: then it must be ready again, at a host that has noticed no bug of its own. */
 async function aftermath(phones: PhoneWorld): Promise<string[]> {
   const { host } = phones;
   if (host.hasExited) return [`the host has ended: ${host.output.slice(-2000)}`];

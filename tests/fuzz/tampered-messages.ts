@@ -6,7 +6,7 @@ import { hostileText, hostileValue } from './hostile-values.ts';
 import { SchemaValues } from './schema-values.ts';
 
 /** What a host gets in the place of an ADB message: 24 bytes of header, and the payload. */
-export type Lie = (header: Buffer, payload: Buffer) => Buffer;
+export type Tampering = (header: Buffer, payload: Buffer) => Buffer;
 
 const lengthAt = 12;
 
@@ -83,16 +83,16 @@ const bodies = fc.oneof(
 const wrongLengths = fc.oneof({ weight: 30, arbitrary: fc.constant(0) }, fc.constantFrom(1, -1, 10_000_000));
 
 /** In the place of an answer of the helper; another message stays as it is. */
-const helperLie: Arbitrary<Lie> = fc
+const tamperedAnswer: Arbitrary<Tampering> = fc
   .tuple(bodies, fc.constantFrom(200, 200, 200, 404, 500, 999), wrongLengths)
-  .map(([body, status, more]): Lie => (header, payload) => {
+  .map(([body, status, more]): Tampering => (header, payload) => {
     if (!payload.subarray(0, 5).equals(Buffer.from('HTTP/'))) return message(header, payload);
     const length = Math.max(0, Buffer.byteLength(body) + more);
     const head = `HTTP/1.1 ${status} x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
     return message(header, Buffer.from(head + body));
   });
 
-const truth: Lie = (header, payload) => Buffer.concat([header, payload]);
+const untouched: Tampering = (header, payload) => Buffer.concat([header, payload]);
 
 /** What Android's tools print, where it is read: numbers, lists, XML, pictures. */
 const printed = fc.oneof(
@@ -108,18 +108,18 @@ const printed = fc.oneof(
   texts,
 );
 
-const payloadLie: Arbitrary<Lie> = fc.oneof(
+const tamperedPayload: Arbitrary<Tampering> = fc.oneof(
   printed.map(
-    (text): Lie =>
+    (text): Tampering =>
       (header, payload) =>
         payload.length < 5 ? message(header, payload) : message(header, shellOutput(payload, text)),
   ),
-  fc.constant<Lie>((header, payload) =>
-    payload.length < 5 ? truth(header, payload) : message(header, bomb),
+  fc.constant<Tampering>((header, payload) =>
+    payload.length < 5 ? untouched(header, payload) : message(header, bomb),
   ),
   fc
     .tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 8 }))
-    .map(([at, bytes]): Lie => (header, payload) => {
+    .map(([at, bytes]): Tampering => (header, payload) => {
       const changed = Buffer.from(payload);
       changed.set(bytes.subarray(0, changed.length), at % Math.max(1, changed.length - bytes.length));
       return message(header, changed);
@@ -135,24 +135,24 @@ function shellOutput(payload: Buffer, text: string): Buffer {
 }
 
 const numbers = fc.constantFrom(0, 1, 2 ** 20, 2 ** 31, 2 ** 32 - 1);
-const messageLie: Arbitrary<Lie> = fc.oneof(
-  fc.constant<Lie>((header, payload) => Buffer.concat([header, payload, header, payload])),
-  fc.constant<Lie>(() => Buffer.alloc(0)),
-  fc.tuple(fc.nat(5), numbers).map(([field, value]): Lie => (header, payload) => {
+const tamperedMessage: Arbitrary<Tampering> = fc.oneof(
+  fc.constant<Tampering>((header, payload) => Buffer.concat([header, payload, header, payload])),
+  fc.constant<Tampering>(() => Buffer.alloc(0)),
+  fc.tuple(fc.nat(5), numbers).map(([field, value]): Tampering => (header, payload) => {
     header.writeUInt32LE(value, field * 4);
     return Buffer.concat([header, payload]);
   }),
   fc.uint8Array({ maxLength: 100 }).map(
-    (bytes): Lie =>
+    (bytes): Tampering =>
       () =>
         Buffer.from(bytes),
   ),
 );
 
-/** Mostly the truth, so that the host gets far enough to be lied to. */
-export const lies: Arbitrary<Lie> = fc.oneof(
-  { weight: 60, arbitrary: fc.constant(truth) },
-  { weight: 24, arbitrary: helperLie },
-  { weight: 12, arbitrary: payloadLie },
-  { weight: 1, arbitrary: messageLie },
+/** Mostly none, so that the host gets far. */
+export const tamperings: Arbitrary<Tampering> = fc.oneof(
+  { weight: 60, arbitrary: fc.constant(untouched) },
+  { weight: 24, arbitrary: tamperedAnswer },
+  { weight: 12, arbitrary: tamperedPayload },
+  { weight: 1, arbitrary: tamperedMessage },
 );

@@ -1,4 +1,4 @@
-// npm run appium-witness: what the real Appium driver finds on the simulated phone.
+// npm run appium-conformance: what the real Appium driver finds on the simulated phone.
 import { startSimulatedPhone } from '@phalanx/simulated-phone';
 
 import { startAdbServer } from '../../apps/host/src/phones/testing/adb-server-fixture.ts';
@@ -10,7 +10,7 @@ import { WebDriver } from './web-driver.ts';
 const neededPasses = 50;
 
 const folder = await installAppium();
-const phone = await startSimulatedPhone({ serial: 'SIM-WITNESS' });
+const phone = await startSimulatedPhone({ serial: 'SIM-APPIUM' });
 const adbServer = await startAdbServer();
 const address = { host: phone.host, port: phone.port };
 await adbServer.connect(address);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** No dependency of Phalanx: it is a witness from outside, and 150 MB. */
+/** No dependency of Phalanx: it is a check from outside, and has 150 MB. */
 const packages = { appium: '^3.8.0', 'appium-uiautomator2-driver': '^8.7.0' };
 const cache = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
 
@@ -18,7 +18,7 @@ const isThere = (path: string): Promise<boolean> =>
 
 /** The folder with Appium and its driver for Android; the first time it comes from the npm registry, in a minute. */
 export async function installAppium(): Promise<string> {
-  const folder = join(cache, 'appium-witness');
+  const folder = join(cache, 'appium-conformance');
   if (await isThere(folder)) return folder;
   const unfinished = `${folder}.${process.pid}`;
   await mkdir(unfinished, { recursive: true });

@@ -2,20 +2,20 @@ import type { Socket } from 'node:net';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 
 import { Cable } from '../support/cable.ts';
-import type { Lie } from './phone-lies.ts';
+import type { Tampering } from './tampered-messages.ts';
 
 const headerBytes = 24;
 const lengthAt = 12;
 
-/** A simulated phone on whose way to the host ADB messages become lies. */
-export class LyingPhone {
+/** A simulated phone whose ADB messages are changed on their way to the host. */
+export class TamperingPhone {
   readonly host = '127.0.0.1';
   readonly port: number;
   readonly #phone: SimulatedPhone;
   readonly #cable: Cable;
-  #lies: Iterator<Lie> = [].values();
-  /** Messages that took a lie. */
-  told = 0;
+  #tamperings: Iterator<Tampering> = [].values();
+  /** Messages that were changed. */
+  changed = 0;
 
   private constructor(phone: SimulatedPhone, cable: Cable) {
     this.#phone = phone;
@@ -23,16 +23,16 @@ export class LyingPhone {
     this.port = Number(new URL(cable.url).port);
   }
 
-  static async start(serial: string): Promise<LyingPhone> {
+  static async start(serial: string): Promise<TamperingPhone> {
     const phone = await startSimulatedPhone({ serial });
-    const carry = (near: Socket, far: Socket): void => lying.#carry(near, far);
-    const lying = new LyingPhone(phone, await Cable.to(`http://${phone.host}:${phone.port}`, { carry }));
-    return lying;
+    const carry = (near: Socket, far: Socket): void => tampering.#carry(near, far);
+    const tampering = new TamperingPhone(phone, await Cable.to(`http://${phone.host}:${phone.port}`, { carry }));
+    return tampering;
   }
 
-  /** Each message of the phone takes one of them; afterwards it speaks the truth. */
-  begin(lies: readonly Lie[]): void {
-    this.#lies = lies.values();
+  /** Each changes one message of the phone; the messages after them stay as they are. */
+  begin(tamperings: readonly Tampering[]): void {
+    this.#tamperings = tamperings.values();
   }
 
   async stop(): Promise<void> {
@@ -53,9 +53,9 @@ export class LyingPhone {
   }
 
   #said(header: Buffer, payload: Buffer): Buffer {
-    const next = this.#lies.next();
+    const next = this.#tamperings.next();
     if (next.done === true) return Buffer.concat([header, payload]);
-    this.told += 1;
+    this.changed += 1;
     return next.value(Buffer.from(header), payload);
   }
 }
