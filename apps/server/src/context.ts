@@ -3,13 +3,11 @@ import { closeCodes } from '@phalanx/protocol';
 import { prepareFolder, programLog } from '@phalanx/settings';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
-
 import { type Access, openAccess } from './access/access.ts';
 import type { Authenticator } from './access/authenticator.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { createAuditStore } from './audit/store.ts';
-import type { Bucket } from './blobs/s3/bucket.ts';
-import { openBucket } from './blobs/s3/open-bucket.ts';
+import { type Bucket, openBucket } from './blobs/s3/bucket.ts';
 import type { Clock } from './clock.ts';
 import type { Compiler } from './compile/compiler.ts';
 import type { ServerConfig } from './config.ts';

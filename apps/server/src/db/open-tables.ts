@@ -1,14 +1,12 @@
 import path from 'node:path';
 import { prepareFolder } from '@phalanx/settings';
 import type { Logger } from 'pino';
-
 import type { ServerConfig } from '../config.ts';
 import { migrateDatabase, openDatabase, openSharedDatabase, probeDatabase, type Db } from './database.ts';
 import { lockForServer } from './sqlite/folder-lock.ts';
 import { databaseFileOf } from './read-tables.ts';
 import { ServerLock, type Togetherness } from './postgres/server-lock.ts';
-import { FaultMonitor } from '../faults/fault-monitor.ts';
-import { probeOfFolder } from '../faults/probe-folder.ts';
+import { FaultMonitor, probeOfFolder } from '../faults/fault-monitor.ts';
 
 interface Tables {
   readonly database: Db;

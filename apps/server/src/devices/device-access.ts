@@ -1,5 +1,4 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
-
 import { ApiError } from '../errors/api-error.ts';
 import { mergePages } from '../http/replies/page.ts';
 import type { PhoneLabels } from './labels/phone-labels.ts';
@@ -7,7 +6,7 @@ import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases/leases.ts';
 import type { DevicePage } from './placed-device-store.ts';
-import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
+import type { ShareStore, ShareTarget, StoredShare } from './store.ts';
 
 /** Read and shown in about two milliseconds. */
 const devicesAtOnce = 250;

@@ -14,8 +14,7 @@ import { addMemberRoutes } from './member-routes.ts';
 import { addPairingRoutes } from './hosts/pairing-routes.ts';
 import { createPlacedDeviceStore } from './placed-device-store.ts';
 import { addDeviceRoutes } from './routes.ts';
-import { createShareStore } from './share-store.ts';
-import { createDeviceStore } from './store.ts';
+import { createShareStore, createDeviceStore } from './store.ts';
 import { ScreenCache } from './screens/screen-cache.ts';
 import { ScreenReader } from './screens/read-screen.ts';
 

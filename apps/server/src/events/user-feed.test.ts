@@ -3,8 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-
-import { InProcessNetwork } from '../bus/in-process-bus.ts';
+import { InProcessNetwork } from '../bus/bus.ts';
 import { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Peers } from '../nodes/peers.ts';
 import { EventBus, type FeedEvent } from './event-bus.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+
 import type { LaunchSecrets, PhoneSettings, ScreenMask } from '@phalanx/protocol';
 
 import type { AuditLog } from '../audit/audit-log.ts';
@@ -20,11 +21,16 @@ import type { RunStops } from '../runs/run-stops.ts';
 import { keptCode, keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
-import type { NamesOf } from './device-names.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { RunOutbox } from './run-outbox.ts';
-import { launchMessage, type LaunchPayload } from './payload-store.ts';
-import type { BegunRun, LaunchStore, NewLaunch, NewRun } from './store.ts';
+import {
+  launchMessage,
+  type LaunchPayload,
+  type BegunRun,
+  type LaunchStore,
+  type NewLaunch,
+  type NewRun,
+} from './store.ts';
 
 export interface Dispatch {
   launcher: Pick<Principal, 'userId' | 'tokenName' | 'phones' | 'budget'>;
@@ -308,3 +314,6 @@ const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdA
   started_at: null,
   ended_at: null,
 });
+
+/** Devices' IDs with their serial numbers. */
+export type NamesOf = (deviceIds: readonly string[]) => Promise<(deviceId: string) => string>;

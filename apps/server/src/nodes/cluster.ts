@@ -1,13 +1,11 @@
 import type { Logger } from 'pino';
-
-import type { Bus } from '../bus/bus.ts';
-import { InProcessNetwork } from '../bus/in-process-bus.ts';
+import { type Bus, InProcessNetwork } from '../bus/bus.ts';
 import { NatsBus } from '../bus/nats-bus.ts';
 import type { ServerConfig } from '../config.ts';
 import type { Db } from '../db/database.ts';
 import { readInstallation } from '../db/installation.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { createCacheInvalidationStore } from './cache-invalidation-store.ts';
+import { createCacheInvalidationStore } from './store.ts';
 import { CacheInvalidations } from './cache-invalidations.ts';
 import { Peers } from './peers.ts';
 import type { ServerNode } from './server-node.ts';

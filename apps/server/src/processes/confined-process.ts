@@ -6,10 +6,8 @@ import {
   whenClosed,
 } from '@phalanx/confinement';
 import { readFile } from 'node:fs/promises';
-
 import { lowerPriority } from '../limits/priority.ts';
-import { MessageStream } from './message-stream.ts';
-import { messagesDescriptor } from './server-channel.ts';
+import { MessageStream, messagesDescriptor } from './message-stream.ts';
 
 /** `not_started`: the process ended before it had said anything. */
 export type EndReason = 'timed_out' | 'out_of_processor_time' | 'out_of_memory' | 'crashed' | 'not_started';

@@ -1,7 +1,6 @@
 import { recordRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
@@ -9,8 +8,7 @@ import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
 import { beginningOfUuidV7 } from '../uuid-v7.ts';
 import type { AutomationAccess } from './access-store.ts';
-import type { BrowseStore, Wanted } from './browse/browse-store.ts';
-import type { Narrowing } from './browse/match-store.ts';
+import type { BrowseStore, Wanted, Narrowing } from './browse/browse-store.ts';
 import { cellsMatching, kindOf } from './cells.ts';
 import type { RecordChanges, ReadRecord } from './record-view.ts';
 import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NumberedScreen } from '@phalanx/protocol';
 import { beforeEach, expect, it } from 'vitest';
-
-import { InProcessNetwork } from '../../bus/in-process-bus.ts';
+import { InProcessNetwork } from '../../bus/bus.ts';
 import { TestClock } from '../../testing/test-clock.ts';
 import { ScreenCache } from './screen-cache.ts';
 

@@ -1,5 +1,5 @@
 import type { Limits } from '../../limits/limits.ts';
-import type { KeptBytesStore } from './kept-bytes-store.ts';
+import type { KeptBytesStore } from './kept-chunk-store.ts';
 import type { ArchivedLogs } from './archived-logs.ts';
 
 interface Options {

@@ -9,7 +9,7 @@ import type { RecordStore } from '../store.ts';
 import { createGroupChangeStore } from './change-store.ts';
 import { createCommitHistory } from './commit-history.ts';
 import { GroupChanges, createGroupViews } from './group-view.ts';
-import { findNewestVerdict } from './group-verdicts-store.ts';
+import { findNewestVerdict, createGroupStore } from './store.ts';
 import { GroupIntake } from './group-intake.ts';
 import { createJoiningStore } from './joining-store.ts';
 import { createMarkingStore } from './marking-store.ts';
@@ -17,7 +17,6 @@ import { deleteKeptScreen, listKeptNames } from './prints/kept-screens-store.ts'
 import { PrintReader } from './prints/print-process.ts';
 import { addGroupRoutes } from './routes.ts';
 import { createSolving, type Solving } from './solving.ts';
-import { createGroupStore } from './store.ts';
 
 export interface GroupDependencies {
   store: RecordStore;

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { Projects } from '../../projects/feature.ts';
 import { createAutomationAccess, type AutomationAccess } from '../access-store.ts';
 import { createGroupStore, type GroupStore } from '../groups/store.ts';
-import { createSavedScreens, type SavedScreens } from './saved-screens.ts';
+import { createSavedScreens, type SavedScreens } from './saved-screens-store.ts';
 import { SignReader } from './sign-process.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { fileTag } from '../../files/file-version.ts';

@@ -6,7 +6,7 @@ import {
 } from '@phalanx/automation/screen-signs';
 import { signFragilities, type SignFragility } from '@phalanx/protocol';
 
-import type { Batches } from './saved-screens.ts';
+import type { Batches } from './saved-screens-store.ts';
 import type { SignReader } from './sign-process.ts';
 
 export interface FoundSign {

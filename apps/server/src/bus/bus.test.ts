@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { InProcessNetwork } from './in-process-bus.ts';
+import { InProcessNetwork } from './bus.ts';
 
 it('a message reaches the other members in order, and not the one that sends it', async () => {
   const network = new InProcessNetwork();

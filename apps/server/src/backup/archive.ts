@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text as textOf } from 'node:stream/consumers';
+
 import { SettingError } from '@phalanx/settings';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -93,3 +97,24 @@ async function hashOf(file: string): Promise<string> {
   for await (const piece of createReadStream(file)) if (Buffer.isBuffer(piece)) hash.update(piece);
   return hash.digest('hex');
 }
+
+/** Runs the system's tar. Throws with its words when it fails. */
+async function runTar(args: readonly string[], output: FileHandle | undefined): Promise<void> {
+  const child = spawn('tar', args, { stdio: ['ignore', output?.fd ?? 'ignore', 'pipe'] });
+  const said = child.stderr === null ? '' : textOf(child.stderr);
+  await once(child, 'close').catch((error: unknown) => {
+    throw new SettingError('The program tar is needed and can’t be started: install it.', { cause: error });
+  });
+  if (child.exitCode !== 0) throw new Error(`tar failed: ${(await said).trim().split('\n')[0] ?? ''}`);
+}
+
+/** Writes the entries of `folder` as an archive. */
+export const packFolder = (folder: string, names: readonly string[], output: FileHandle): Promise<void> =>
+  runTar(['--create', '--file', '-', '--directory', folder, '--', ...names], output);
+
+/** As files of this user, whatever the archive says. */
+export const unpackInto = (folder: string, archive: string): Promise<void> =>
+  runTar(
+    ['--extract', '--file', archive, '--directory', folder, '--no-same-owner', '--no-same-permissions'],
+    undefined,
+  );

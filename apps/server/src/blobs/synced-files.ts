@@ -1,5 +1,15 @@
 import { open } from 'node:fs/promises';
 
+/** Makes the names in a folder outlive a loss of power: what was created, renamed or removed there. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** Writes a new file that outlives a loss of power; its name does not yet. Returns how many bytes there were. */

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { v4 as uuidv4 } from 'uuid';
 import { afterEach, expect, it } from 'vitest';
-
-import { CaptureCleaner } from './capture-cleaner.ts';
+import { CaptureCleaner, type CaptureKey, Captures } from './captures.ts';
 import { FolderBlobs } from '../blobs/folder-blobs.ts';
-import { type CaptureKey, Captures } from './captures.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-
-import { JsonCheck } from './json-check.ts';
+import { JsonCheck } from './checked-body.ts';
 
 function accepts(bytes: Uint8Array, chunkBytes: number): boolean {
   const check = new JsonCheck();
