@@ -21,8 +21,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Authenticator } from './authenticator.ts';
 import { type AccessStore, type StoredToken, hasBudget } from './store.ts';
 import { userView, requireAdministrator } from './user-routes.ts';
-import { requireName } from '../http/require-name.ts';
-import { parseTime } from '../http/time-input.ts';
+import { requireName, parseTime } from '../http/text-inputs.ts';
 import { freeAt, type TokenUse, unused } from '../limits/token-use-store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 

@@ -11,11 +11,9 @@ import {
   type NumberedScreen,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-
 import type { Context } from '../context.ts';
-import type { DeviceAccess } from '../devices/device-access.ts';
+import { type DeviceAccess, getTouchable } from '../devices/device-access.ts';
 import type { DeviceScreens } from '../devices/feature.ts';
-import { getTouchable } from '../devices/touchable-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
@@ -30,9 +28,9 @@ import {
   type Telling,
   type ReadScreen,
   type ScreenReader,
+  identityOf,
 } from '../devices/screens/read-screen.ts';
 import type { Turns } from '../limits/turns.ts';
-import { identityOf } from '../devices/screens/screen-cache.ts';
 
 interface ActDependencies {
   devices: DeviceAccess;

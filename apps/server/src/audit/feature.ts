@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Readable } from 'node:stream';
-
 import { auditRoutes, type AuditAction, type AuditEntry, type AuditOutcome } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { HostLink } from '../hosts/host-link.ts';
@@ -12,7 +10,7 @@ import { AuditEvent } from '../http/audit-event.ts';
 import { createAuditStore, type AuditStore, type EntryRange, type StoredEntry } from './store.ts';
 import { pageLimit } from '../http/replies/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
-import { parseTime } from '../http/time-input.ts';
+import { parseTime } from '../http/text-inputs.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';
 import { timeOfUuidV7 } from '../uuid-v7.ts';
 

@@ -1,13 +1,11 @@
 import type { Commit } from '@phalanx/protocol';
-
 import type { Draft } from '../git/draft.ts';
 import { requireCompiled } from '../compile/compiler.ts';
-import type { GitObjects } from '../git/git-objects.ts';
+import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { listFiles } from '../git/tree-paths.ts';
-import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Change } from '../projects/change.ts';
+import { type Change, findTreeOf, isDirty } from '../projects/saved-state.ts';
 import {
   hasSources,
   storeCompiled,
@@ -18,7 +16,6 @@ import {
 import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTotalsProblem, TreeCounter } from '../projects/project-sizes.ts';
-import { findTreeOf, isDirty } from '../projects/saved-state.ts';
 
 const maxMessageBytes = 64 * 1024;
 

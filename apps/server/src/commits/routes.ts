@@ -1,6 +1,5 @@
 import { commitRoutes, type Commit, type ListedCommit } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../db/tables/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -9,17 +8,15 @@ import { pageLimit } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Change } from '../projects/change.ts';
+import { type Change, isDirty, type SavedState } from '../projects/saved-state.ts';
 import { keepCompiled } from '../projects/compiled-trees.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { deskFor, type ProjectServices } from '../projects/project-services.ts';
-import { isDirty, type SavedState } from '../projects/saved-state.ts';
 import type { Solution, Solving } from '../records/groups/solving.ts';
 import { type CommitContent, createCommit, revertTo } from './create-commit.ts';
 import { diffCommit, diffSavedFiles } from './diff.ts';
-import type { GitObjects } from '../git/git-objects.ts';
-import { isAncestor } from '../git/is-ancestor.ts';
+import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
 
 const maxLength = 1000;

@@ -1,16 +1,14 @@
 import { deviceControlRoutes, PhoneClipboard, SentFileState, type PhoneInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { Compile } from 'typebox/compile';
-
 import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { appLimitOf } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { askHost, doInput } from './ask-host.ts';
-import type { DeviceAccess } from './device-access.ts';
+import { type DeviceAccess, getTouchable } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
-import { getTouchable } from './touchable-device.ts';
 
 const usualLeaseMs = 60_000;
 const phoneClipboard = Compile(PhoneClipboard);

@@ -15,8 +15,7 @@ import { addPairingRoutes } from './hosts/pairing-routes.ts';
 import { createPlacedDeviceStore } from './placed-device-store.ts';
 import { addDeviceRoutes } from './routes.ts';
 import { createShareStore, createDeviceStore } from './store.ts';
-import { ScreenCache } from './screens/screen-cache.ts';
-import { ScreenReader } from './screens/read-screen.ts';
+import { ScreenCache, ScreenReader } from './screens/read-screen.ts';
 
 /** Devices, their names and labels, their shares and their leases. */
 export async function openDevices(

@@ -9,19 +9,23 @@ import {
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-
 import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { appLimitOf } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/replies/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
-import { readSelector } from './labels/selectors.ts';
+import { readSelector } from './labels/phone-labels.ts';
 import type { Turns } from '../limits/turns.ts';
 import { askForJson, askHost } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
-import { readCompactScreen, readScreen, type ScreenReader } from './screens/read-screen.ts';
-import { identityOf, type ScreenCache } from './screens/screen-cache.ts';
+import {
+  readCompactScreen,
+  readScreen,
+  type ScreenReader,
+  identityOf,
+  type ScreenCache,
+} from './screens/read-screen.ts';
 
 const phoneHealth = Compile(PhoneHealth);
 const phoneApps = Compile(PhoneApps);

@@ -1,13 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-
-import type { GitObjects } from '../git/git-objects.ts';
+import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { startGit } from '../git/run-git.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { giveWayByLength } from '../limits/priority.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import { isAncestor } from '../git/is-ancestor.ts';
 import { findTreeOf, type SavedState } from '../projects/saved-state.ts';
 
 /** Larger files are sent as they are read, so that no one waits while they are put into JSON. */

@@ -1,7 +1,6 @@
 import type { Confinement } from '@phalanx/confinement';
 import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import type { PlaceInCode } from '../compile/compiler.ts';
 import type { Assistance } from '../compile/process/messages.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';
@@ -14,15 +13,14 @@ import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import { deskFor, type ProjectServices } from '../projects/project-services.ts';
-import { acceptLargeBodies, findStagedBody } from './large-body/accept-large-bodies.ts';
+import { acceptLargeBodies, findStagedBody } from './large-body/stage-body.ts';
 import { assistFile, checkFile } from './review-file.ts';
 import { treeOfCommit, getFile, readFileReply } from './read-file.ts';
 import { requirePath, findSourceOf } from './file-path.ts';
 import { fileTag, preconditionOf, requireVersion, type Precondition } from './file-version.ts';
 import { listCommitFiles, listProjectFiles, searchFiles } from './list-files.ts';
 import { contentOf } from './new-content.ts';
-import { renameFile } from './rename-file.ts';
-import { replaceFiles } from './replace-files.ts';
+import { renameFile, replaceFiles } from './replace-files.ts';
 import { writeFile, findFile } from './write-file.ts';
 
 interface FileRoutesOptions {

@@ -8,7 +8,7 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import { nameOf } from '../devices/online-devices.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { GetLaunchable } from '../projects/project-files.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunStops } from '../runs/run-stops.ts';
 import { Bundles } from './bundles.ts';

@@ -12,7 +12,7 @@ import { addRawRoute } from '../http/route.ts';
 import type { WebSockets } from '../http/sockets/web-sockets.ts';
 import { LiveView } from './live-view.ts';
 import { LiveViewer } from './live-viewer.ts';
-import { readSelector, selects } from '../devices/labels/selectors.ts';
+import { readSelector, selects } from '../devices/labels/phone-labels.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { Wall, WallViewer } from './wall.ts';

@@ -13,7 +13,7 @@ import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { LivePicture } from './live-viewer.ts';
 import { parsePicture } from './live-view.ts';
 import type { Principal } from '../http/principal.ts';
-import { keepAlive } from '../http/sockets/keep-alive.ts';
+import { keepAlive } from '../http/sockets/web-sockets.ts';
 import type { OpenStream } from '../http/sockets/open-streams.ts';
 
 const turnMs = 250;

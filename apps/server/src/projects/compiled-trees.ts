@@ -2,8 +2,7 @@ import { findCompiledPath } from '../compile/source-paths.ts';
 import type { Draft } from '../git/draft.ts';
 import { fileMode, type TreeEntry } from '../git/tree.ts';
 import { buildTree } from '../git/tree-paths.ts';
-import type { Change } from './change.ts';
-import type { SavedFiles } from './saved-state.ts';
+import type { Change, SavedFiles } from './saved-state.ts';
 
 /** Refs under this prefix are the service's own: clients neither see nor push them. */
 export const privateRefs = 'refs/phalanx';

@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import { openTestDatabase } from '../testing/engines/open-test-database.ts';
 import { defaultEngine } from '../testing/engines/test-database.ts';
 import { systemClock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
-import type { GitProgram } from '../git/git-program.ts';
+import type { GitProgram } from '../git/run-git.ts';
 import { prepareGit } from '../git/prepare-git.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
 import { fileMode } from '../git/tree.ts';

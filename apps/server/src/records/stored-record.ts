@@ -1,4 +1,10 @@
-import { RecordedApp } from '@phalanx/protocol';
+import {
+  RecordedApp,
+  recordStatuses,
+  recordTypes,
+  type RecordStatus,
+  type RecordType,
+} from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import type { Row } from '../db/tables/tables.ts';
@@ -30,3 +36,43 @@ export function metVersionOf({
   if (projectId === null || app === undefined || app.version === null) return undefined;
   return { projectId, package: app.package, version: app.version };
 }
+
+/** What a record is filtered by, beside its automation and its tag. */
+interface RecordKind {
+  type: RecordType;
+  status: RecordStatus;
+  isPartial: boolean;
+}
+
+const perType = 2 * recordStatuses.length;
+
+/** One number for each combination. It is stored: a new type goes to the end of `recordTypes`. */
+export const cellOf = ({ type, status, isPartial }: RecordKind): number =>
+  recordTypes.indexOf(type) * perType + recordStatuses.indexOf(status) * 2 + (isPartial ? 1 : 0);
+
+const kinds: readonly RecordKind[] = recordTypes.flatMap((type) =>
+  recordStatuses.flatMap((status) => [false, true].map((isPartial) => ({ type, status, isPartial }))),
+);
+
+export const allCells: readonly number[] = kinds.map(cellOf);
+
+export function kindOf(cell: number): RecordKind {
+  const kind = kinds[cell];
+  if (kind === undefined) throw new Error(`no kind of record has the number ${cell}`);
+  return kind;
+}
+
+/** What is left out matches everything. */
+export function cellsMatching(filter: { [Key in keyof RecordKind]?: RecordKind[Key] | undefined }): number[] {
+  return kinds
+    .filter(
+      ({ type, status, isPartial }) =>
+        (filter.type ?? type) === type &&
+        (filter.status ?? status) === status &&
+        (filter.isPartial ?? isPartial) === isPartial,
+    )
+    .map(cellOf);
+}
+
+export const debugCells: readonly number[] = cellsMatching({ type: 'debug' });
+export const otherCells: readonly number[] = allCells.filter((cell) => !debugCells.includes(cell));

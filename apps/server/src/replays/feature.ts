@@ -1,13 +1,12 @@
 import { replayRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
-import { isAncestor } from '../git/is-ancestor.ts';
+import { isAncestor } from '../git/git-objects.ts';
 import type { Runs } from '../runs/feature.ts';
 import type { Projects } from '../projects/feature.ts';
 import { type SharedProject, editors, onProject, type ProjectAccess } from '../projects/project-access.ts';

@@ -6,9 +6,8 @@ import path from 'node:path';
 import { maxRunFiles } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
-
 import { createStoredBytes } from '../limits/stored-bytes-store.ts';
-import { createCaptureNotes } from '../records/capture-notes-store.ts';
+import { createCaptureNotes } from '../records/store.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../testing/api-caller.ts';
 import { addRun } from '../testing/add-run.ts';
 import { openTestDatabase } from '../testing/engines/open-test-database.ts';

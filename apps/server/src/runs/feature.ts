@@ -2,12 +2,11 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type RunDetail, type RunLauncher, runRoutes, type TimeInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import { addBackgroundJob, periodically } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Hosts } from '../hosts/feature.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { ActiveRunRows } from './active-run-rows.ts';
 import { createActiveRunStore } from './active-run-store.ts';
 import { ActiveRuns } from './active-runs.ts';
@@ -21,7 +20,7 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
 import { pageLimit, toPage } from '../http/replies/page.ts';
 import { addRoute } from '../http/route.ts';
-import { parseTime } from '../http/time-input.ts';
+import { parseTime } from '../http/text-inputs.ts';
 
 type RunListener = (rows: readonly StoredRun[]) => void;
 

@@ -3,7 +3,7 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { RunStore } from './store.ts';
 import { originOf, type RunOrigin, type StoredRun } from './stored-run.ts';
 import type { HostLink } from '../hosts/host-link.ts';

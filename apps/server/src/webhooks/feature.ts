@@ -5,7 +5,7 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../health/metrics.ts';
 import { consoleUrl } from '../http/addresses/listen-address.ts';
 import type { Hosts } from '../hosts/feature.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { Records } from '../records/feature.ts';
 import type { Runs } from '../runs/feature.ts';
 import type { SealedColumn, Sealing } from '../secrets/sealing.ts';

@@ -9,7 +9,6 @@ import {
   SelectorProblem,
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import { nameKey } from '../../db/name-key.ts';
 import { type DeviceAccess, deviceTarget, hostTarget } from '../device-access.ts';
 import { deviceView, type RunsByDevice } from '../device-view.ts';
@@ -18,8 +17,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { pageLimit, toPage } from '../../http/replies/page.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
-
-import { readSelector, selects } from './selectors.ts';
+import { readSelector, selects } from './phone-labels.ts';
 
 interface LabelRoutesOptions extends HostSources {
   activeRunRows: RunsByDevice;

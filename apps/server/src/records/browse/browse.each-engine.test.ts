@@ -7,11 +7,10 @@ import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
 import { type Engine, engines } from '../../testing/engines/test-database.ts';
 import { createBrowseStore, type BrowseQuery, type Wanted, type Narrowing } from './browse-store.ts';
 import { beginningOfUuidV7 } from '../../uuid-v7.ts';
-import { allCells, cellOf, cellsMatching, kindOf } from '../cells.ts';
+import { allCells, cellOf, cellsMatching, kindOf, type StoredRecord } from '../stored-record.ts';
 import type { ReviewScope } from './record-list.ts';
 import { protectionEnd } from '../retention/retention-store.ts';
 import { createRecordStore } from '../store.ts';
-import type { StoredRecord } from '../stored-record.ts';
 
 async function openStores(engine: Engine) {
   const database = await openTestDatabase(engine);

@@ -4,7 +4,7 @@ import type { Db, Transaction } from '../../db/database.ts';
 import { textsIn } from '../../db/rows.ts';
 import type { Row } from '../../db/tables/tables.ts';
 import { timeOfUuidV7 } from '../../uuid-v7.ts';
-import { cellsMatching } from '../cells.ts';
+import { cellsMatching } from '../stored-record.ts';
 import { readPrint } from './prints/group-prints-store.ts';
 import { titleOf } from './joining-store.ts';
 import type { StoredGroup } from './membership-store.ts';

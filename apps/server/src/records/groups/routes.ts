@@ -1,7 +1,6 @@
 import { groupRoutes, type GroupStatus, type GroupVerdict } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { AuditEvent } from '../../http/audit-event.ts';
@@ -13,7 +12,7 @@ import { isReviewerOf, listScopes, scopesOf } from '../review-access.ts';
 import type { RecordStore } from '../store.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import type { Changed, GroupChangeStore, Marking } from './change-store.ts';
-import type { CommitHistory } from './commit-history.ts';
+import type { CommitHistory } from './solving.ts';
 import { type GroupChanges, type GroupViews, readReason } from './group-view.ts';
 import type { StoredGroup } from './membership-store.ts';
 import type { GroupCursor, GroupStore } from './store.ts';

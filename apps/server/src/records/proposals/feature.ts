@@ -8,7 +8,7 @@ import type { Projects } from '../../projects/feature.ts';
 import { createAutomationAccess, type AutomationAccess } from '../access-store.ts';
 import { createGroupStore, type GroupStore } from '../groups/store.ts';
 import { createSavedScreens, type SavedScreens } from './saved-screens-store.ts';
-import { SignReader } from './sign-process.ts';
+import { SignReader, findSigns, type FoundSigns, type Variety } from './find-signs.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { fileTag } from '../../files/file-version.ts';
 import { requireScope } from '../../http/authentication.ts';
@@ -18,7 +18,6 @@ import type { Turns } from '../../limits/turns.ts';
 import type { GetLaunchable } from '../../projects/project-files.ts';
 import type { StoredGroup } from '../groups/membership-store.ts';
 import { isReviewerOf } from '../review-access.ts';
-import { findSigns, type FoundSigns, type Variety } from './find-signs.ts';
 import { asSent } from './process/messages.ts';
 
 interface Dependencies {

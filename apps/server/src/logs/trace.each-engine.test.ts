@@ -1,10 +1,10 @@
 import { type RunStep, type WireLogEntry, type WireStep, wireStepLevel } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { countLogParts, keptBytes } from '../../testing/stored-logs.ts';
-import { engines } from '../../testing/engines/test-database.ts';
-import type { TestHost } from '../../testing/test-host.ts';
-import { TestServer } from '../../testing/test-server.ts';
+import { countLogParts, keptBytes } from '../testing/stored-logs.ts';
+import { engines } from '../testing/engines/test-database.ts';
+import type { TestHost } from '../testing/test-host.ts';
+import { TestServer } from '../testing/test-server.ts';
 
 const uuid = '01a1ff1e-4506-70f5-9c2b-2ba8fcf6bd5a';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { fisher } from './fisher.ts';
+import { fisher } from './app-versions.ts';
 
 it.each([
   // Exact sums of whole numbers, by Python's math.comb.

@@ -3,7 +3,7 @@ import type { NumberedScreen } from '@phalanx/protocol';
 import { beforeEach, expect, it } from 'vitest';
 import { InProcessNetwork } from '../../bus/bus.ts';
 import { TestClock } from '../../testing/test-clock.ts';
-import { ScreenCache } from './screen-cache.ts';
+import { ScreenCache } from './read-screen.ts';
 
 const owner = { userId: 'ann', deviceId: 'phone' };
 const screen: NumberedScreen = { head: 'app "com.shop", 1080×2400', lines: [] };

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-
-import { RequestTurns } from './request-turns.ts';
+import { RequestTurns } from './turns.ts';
 
 const begun: string[] = [];
 const ask = (turns: RequestTurns, user: string, count: number): void => {
