@@ -14,7 +14,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -22,7 +22,7 @@ import type { Authenticator } from './authenticator.ts';
 import { type AccessStore, type StoredToken, hasBudget } from './store.ts';
 import { userView, requireAdministrator } from './user-routes.ts';
 import { requireName, parseTime } from '../http/text-inputs.ts';
-import { freeAt, type TokenUse, unused } from '../limits/token-use-store.ts';
+import { freeAt, type TokenUse, unused } from '../limits/use-store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
 interface AccessRoutesOptions {

@@ -2,15 +2,14 @@ import { accessRoutes, type AuditSubject, type User } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { requireName } from '../http/text-inputs.ts';
 import { addRoute } from '../http/route.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredUser } from './store.ts';
-import { isUniqueViolation } from '../db/unique-violation.ts';
+import { isUniqueViolation } from '../db/unique-values.ts';
 import type { Principal } from '../http/principal.ts';
 
 /** What a user has beyond the tables that refer to them. */

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import { AuditEvent } from '../http/audit-event.ts';
 import { createAuditStore, type AuditStore, type EntryRange, type StoredEntry } from './store.ts';
-import { pageLimit } from '../http/replies/page.ts';
+import { pageLimit } from '../http/replies/list-replies.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { parseTime } from '../http/text-inputs.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';

@@ -1,10 +1,8 @@
 import { access, link, mkdir, open, readdir, rm, constants, copyFile } from 'node:fs/promises';
 import path from 'node:path';
-
 import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx/settings';
-
 import type { S3Config } from '../blobs/s3/s3-settings.ts';
-import { lockForBackup } from '../db/sqlite/folder-lock.ts';
+import { lockForBackup } from '../db/server-lock.ts';
 import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/read-tables.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
 import { syncFolder } from '../blobs/synced-files.ts';

@@ -5,14 +5,16 @@ import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { listFiles } from '../git/tree-paths.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { type Change, findTreeOf, isDirty } from '../projects/saved-state.ts';
 import {
+  type Change,
+  findTreeOf,
+  isDirty,
   hasSources,
   storeCompiled,
   findCompiledTree,
   keepCompiled,
   privateRefs,
-} from '../projects/compiled-trees.ts';
+} from '../projects/saved-state.ts';
 import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTotalsProblem, TreeCounter } from '../projects/project-sizes.ts';

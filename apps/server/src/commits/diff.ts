@@ -1,5 +1,5 @@
 import type { FileDiff } from '@phalanx/protocol';
-import { changeOf } from '../files/list-files.ts';
+import { changeOf } from '../files/read-files.ts';
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
 import { listDifferences } from '../git/tree-paths.ts';

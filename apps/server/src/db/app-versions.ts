@@ -1,7 +1,6 @@
 import type { DriftReason } from '@phalanx/protocol';
 import { sql } from 'kysely';
-
-import { rowsAs } from './rows.ts';
+import { rowsAs } from './dialect.ts';
 import type { Row, Transaction } from './tables/tables.ts';
 import { addToOutbox } from './webhook-outbox.ts';
 

@@ -1,15 +1,20 @@
-import { SettingError } from '@phalanx/settings';
+import path from 'node:path';
+
+import { SettingError, prepareFolder } from '@phalanx/settings';
 import Sqlite from 'better-sqlite3';
 import { CompiledQuery, type Dialect, Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import path from 'node:path';
+import type { Logger } from 'pino';
 
 import { isPostgres } from './dialect.ts';
-import { lockForServer } from './sqlite/folder-lock.ts';
+import { lockForServer, ServerLock, type Togetherness } from './server-lock.ts';
 import { migrations } from './migrations/index.ts';
 import { openPostgres, type Prepare } from './postgres/postgres.ts';
 import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
 import type { Database, Db } from './tables/tables.ts';
+import type { ServerConfig } from '../config.ts';
+import { databaseFileOf } from './read-tables.ts';
+import { FaultMonitor, probeOfFolder } from '../faults/fault-monitor.ts';
 
 const toMigrate =
   'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';
@@ -23,7 +28,7 @@ export type DatabasePlace = { readonly file: string } | { readonly url: string }
  * Opens a database and brings its tables up to date. Throws when another process has the file, and a `SettingError`
  * when PostgreSQL can't be used.
  */
-export const openDatabase = (place: DatabasePlace): Promise<Db> => openTables(place, migrate);
+export const openDatabase = (place: DatabasePlace): Promise<Db> => openPlace(place, migrate);
 
 /** The same for one of several servers, which leaves the tables as they are. Throws a `SettingError` when they don't fit it. */
 export const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url, requireMigrated);
@@ -31,12 +36,12 @@ export const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url
 /** Brings the tables up to date. Returns what was done. */
 export async function migrateDatabase(place: DatabasePlace): Promise<string[]> {
   const made: string[] = [];
-  const db = await openTables(place, async (one) => void made.push(...(await migrate(one))));
+  const db = await openPlace(place, async (one) => void made.push(...(await migrate(one))));
   await db.destroy();
   return made;
 }
 
-async function openTables(place: DatabasePlace, prepare: Prepare): Promise<Db> {
+async function openPlace(place: DatabasePlace, prepare: Prepare): Promise<Db> {
   if ('url' in place) return openPostgres(place.url, prepare);
   const db = new Kysely<Database>({ dialect: openSqlite(place.file) });
   try {
@@ -113,4 +118,62 @@ function configure(sqlite: Sqlite.Database): void {
   // A reply of success outlives a loss of power: each commit waits for its own flush (`sqlite-dialect.ts`).
   sqlite.pragma('synchronous = NORMAL');
   sqlite.pragma('foreign_keys = ON');
+}
+
+interface Tables {
+  readonly database: Db;
+  /** Of a database that others can reach too. */
+  readonly lock: ServerLock | undefined;
+  /** Whether no other server can have the database. */
+  readonly isExclusive: boolean;
+  /** Lets go of what keeps other servers away. Call it when the database is closed. */
+  release: () => Promise<void>;
+}
+
+/** Throws a `SettingError` when they can't be used, or another server has them. */
+export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<Tables> {
+  // Beside SQLite's file, its lock is that of the folder.
+  if (databaseUrl === undefined) {
+    const database = await openDatabase({ file: databaseFileOf(dataDir) });
+    return { database, lock: undefined, isExclusive: true, release: async () => undefined };
+  }
+  // Bodies under way and cached repositories are there: of two servers each would take away the other's.
+  const folder = lockForServer(dataDir);
+  try {
+    const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'alone' : 'together');
+    return { ...tables, release: () => tables.release().finally(() => folder.release()) };
+  } catch (error) {
+    folder.release();
+    throw error;
+  }
+}
+
+async function openPostgresTables(url: string, togetherness: Togetherness): Promise<Tables> {
+  const lock = await ServerLock.of(url, togetherness);
+  try {
+    const database = await (togetherness === 'alone' ? openDatabase({ url }) : openSharedDatabase(url));
+    return { database, lock, isExclusive: togetherness === 'alone', release: () => lock.close() };
+  } catch (error) {
+    await lock.close();
+    throw error;
+  }
+}
+
+/** Whether the data folder and the database work. */
+export async function watchFaults(database: Db, config: ServerConfig, log: Logger): Promise<FaultMonitor> {
+  const { dataDir, databaseUrl } = config;
+  const faults = new FaultMonitor({ log });
+  faults.addProbe(
+    'disk',
+    await probeOfFolder(dataDir, databaseUrl === undefined ? path.basename(databaseFileOf(dataDir)) : '.'),
+  );
+  faults.addProbe('database', () => probeDatabase(database));
+  return faults;
+}
+
+/** Brings the tables of a service up to date. Returns what was done. */
+export async function migrateData({ dataDir, databaseUrl }: ServerConfig): Promise<string[]> {
+  if (databaseUrl !== undefined) return migrateDatabase({ url: databaseUrl });
+  await prepareFolder(dataDir);
+  return migrateDatabase({ file: databaseFileOf(dataDir) });
 }

@@ -1,4 +1,4 @@
-import type { CachedThing } from './tables/cached-things.ts';
+import type { CachedThing } from './tables/column-types.ts';
 import { databaseTime } from './lease.ts';
 import type { Transaction } from './tables/tables.ts';
 

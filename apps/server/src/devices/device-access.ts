@@ -1,7 +1,6 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
-
 import { ApiError } from '../errors/api-error.ts';
-import { mergePages } from '../http/replies/page.ts';
+import { mergePages } from '../http/replies/list-replies.ts';
 import type { PhoneLabels } from './labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';

@@ -2,7 +2,7 @@ import { deviceMemberRoutes, hostRoutes, type DeviceMember, type ShareRole } fro
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { deviceTarget, hostTarget } from './device-access.ts';

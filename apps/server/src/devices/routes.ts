@@ -12,7 +12,7 @@ import { Compile } from 'typebox/compile';
 import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { appLimitOf } from '../http/principal.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { readSelector } from './labels/phone-labels.ts';
 import type { Turns } from '../limits/turns.ts';

@@ -1,15 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-
-import { change } from '../db/change-notes.ts';
+import { change, type GroupCommit } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { requireCurrent } from '../db/epochs.ts';
-import type { GroupCommit } from '../db/group-commit.ts';
 import { hasLease } from '../db/lease.ts';
-import { serialize } from '../db/locks.ts';
-import { rowsAs, textsIn } from '../db/rows.ts';
+import { serialize } from '../db/transactions.ts';
+import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredDevice = Row<'device'>;

@@ -1,14 +1,12 @@
 import path from 'node:path';
-
 import { noObject, isAncestor } from '../git/git-objects.ts';
 import { GitRepository } from '../git/git-repository.ts';
 import { runGit } from '../git/run-git.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
-import { hasSources } from '../projects/compiled-trees.ts';
+import { hasSources, findTreeOf } from '../projects/saved-state.ts';
 import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
-import { findTreeOf } from '../projects/saved-state.ts';
 import {
   findNewObjectProblem,
   findSnapshotProblem,

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import { withNote } from '../db/change-notes.ts';
+import { withNote } from '../db/writes.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
 import { findFault } from '../faults/fault.ts';
 import { packObjects, listPacked } from '../git/pack.ts';
@@ -16,8 +16,13 @@ import type { Solving } from '../records/groups/solving.ts';
 import type { Transaction } from '../db/tables/tables.ts';
 import type { Draft } from '../git/draft.ts';
 import { noObject, type GitObjects } from '../git/git-objects.ts';
-import { type Change, isDirty, type SavedState } from '../projects/saved-state.ts';
-import { storeCompiled, keepCompiled } from '../projects/compiled-trees.ts';
+import {
+  type Change,
+  isDirty,
+  type SavedState,
+  storeCompiled,
+  keepCompiled,
+} from '../projects/saved-state.ts';
 import { HookStream, flush, pktLine, readPktLines } from './pkt-line.ts';
 import {
   checkPush,

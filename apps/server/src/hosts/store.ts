@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-
 import type { Db, Transaction } from '../db/database.ts';
-import type { GroupCommit } from '../db/group-commit.ts';
-import { serialize } from '../db/locks.ts';
-import { numbersIn, textsIn } from '../db/rows.ts';
+import type { GroupCommit } from '../db/writes.ts';
+import { serialize } from '../db/transactions.ts';
+import { numbersIn, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { hasLease } from '../db/lease.ts';
 

@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
-
 import { type JobBody, jobRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
@@ -19,7 +17,7 @@ import { createJobStore, type StoredJob } from './store.ts';
 import { type FindUser, TaskStarter } from './task-starter.ts';
 import { createTaskStore } from './task-store.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { editors, type ProjectAccess } from '../projects/project-access.ts';

@@ -1,5 +1,5 @@
 import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
-import { serialize } from '../db/locks.ts';
+import { serialize } from '../db/transactions.ts';
 import type { Transaction } from '../db/database.ts';
 import { boundedList } from '../http/replies/bounded-list.ts';
 import type { Limits } from '../limits/limits.ts';

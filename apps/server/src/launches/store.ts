@@ -8,11 +8,10 @@ import {
 } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
 import type { Db, Transaction } from '../db/database.ts';
 import { requireCurrent } from '../db/epochs.ts';
-import type { GroupCommit, Write } from '../db/group-commit.ts';
-import { rowsAs, textsIn } from '../db/rows.ts';
+import type { GroupCommit, Write } from '../db/writes.ts';
+import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { Bundle } from './bundles.ts';

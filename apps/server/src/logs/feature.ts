@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Metrics } from '../health/metrics.ts';
 import { createFilmReader } from '../film/film-notes.ts';
-import { createStoredBytes } from '../limits/stored-bytes-store.ts';
+import { createStoredBytes } from '../limits/use-store.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunOwners } from '../runs/run-access.ts';
 import { LogIngest } from './ingest.ts';

@@ -1,5 +1,5 @@
 import type { AuditAction } from '@phalanx/protocol';
-import { type CachedThing, cachedThings } from '../db/tables/cached-things.ts';
+import { type CachedThing, cachedThings } from '../db/tables/column-types.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { periodically } from '../background-job.ts';
 import type { AuditEventSink } from '../http/audit-event.ts';

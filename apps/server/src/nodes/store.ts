@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-
 import type { Db, Transaction } from '../db/database.ts';
 import { hasLease, hasLeases, isLeaseOver, lastRenewal, leaseEnd, databaseTime } from '../db/lease.ts';
-import { transact } from '../db/transact.ts';
-import type { CachedThing } from '../db/tables/cached-things.ts';
+import { transact } from '../db/transactions.ts';
+import type { CachedThing } from '../db/tables/column-types.ts';
 
 export type NodeStore = ReturnType<typeof createNodeStore>;
 

@@ -2,10 +2,10 @@ import { projectRoutes, type Project, type ProjectMember } from '@phalanx/protoc
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { isUniqueViolation } from '../db/unique-violation.ts';
+import { isUniqueViolation } from '../db/unique-values.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { requireName } from '../http/text-inputs.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';

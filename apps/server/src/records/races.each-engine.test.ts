@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { cellOf, type StoredRecord } from './stored-record.ts';
 import { createRecordStore } from './store.ts';
 

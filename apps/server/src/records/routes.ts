@@ -7,11 +7,16 @@ import type { AuditEvent } from '../http/audit-event.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/text-inputs.ts';
 import { beginningOfUuidV7 } from '../uuid-v7.ts';
-import type { AutomationAccess } from './access-store.ts';
+import {
+  type AutomationAccess,
+  getReviewable,
+  listScopes,
+  requireReviewer,
+  scopesOf,
+} from './access-store.ts';
 import type { BrowseStore, Wanted, Narrowing } from './browse/browse-store.ts';
 import { cellsMatching, kindOf, type StoredRecord } from './stored-record.ts';
 import type { RecordChanges, ReadRecord } from './record-view.ts';
-import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';
 import type { RetentionLimits, RetentionStore } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
 

@@ -1,12 +1,18 @@
 import type { RecordStatus, CaptureKind } from '@phalanx/protocol';
-import { change } from '../db/change-notes.ts';
+import { change } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { type AppVersionCount, countAppVersions } from '../db/app-versions.ts';
 import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
-import { transact } from '../db/transact.ts';
-import { cellOf, kindOf, metVersionOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
+import { transact } from '../db/transactions.ts';
+import {
+  cellOf,
+  kindOf,
+  metVersionOf,
+  type StoredRecord,
+  type StoredScreen,
+  listsOf,
+} from './stored-record.ts';
 import { expectGrouping, treeStored } from './groups/membership-store.ts';
-import { listsOf } from './browse/record-list.ts';
 import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
 import { addToTallies, moveInTallies } from './browse/tally-store.ts';
 

@@ -20,7 +20,7 @@ import { SequenceReplays } from './sequence-replays.ts';
 import { createReplayStore, mostUnended, type ReplayStore, type StoredReplay } from './store.ts';
 import type { Clock } from '../clock.ts';
 import { requireScope } from '../http/authentication.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 

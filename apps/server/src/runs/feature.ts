@@ -18,7 +18,7 @@ import { type StoredRun, detailView, runView } from './stored-run.ts';
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/text-inputs.ts';
 

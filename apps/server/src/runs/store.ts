@@ -1,9 +1,8 @@
 import { isEnded, mostCountedRuns, type RunStatus, type RunLauncher } from '@phalanx/protocol';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-
 import type { Db } from '../db/database.ts';
-import type { GroupCommit } from '../db/group-commit.ts';
-import { textsIn } from '../db/rows.ts';
+import type { GroupCommit } from '../db/writes.ts';
+import { textsIn } from '../db/dialect.ts';
 import { runLane, readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
 export interface RunFilter {

@@ -1,24 +1,22 @@
 import { type Schedule, type ScheduleBody, scheduleRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../health/metrics.ts';
 import type { Jobs } from '../jobs/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { Projects } from '../projects/feature.ts';
-import { ScheduleRunner, nextTurn, readWork, type Work } from './schedule-runner.ts';
+import { ScheduleRunner, nextTurn, readWork, type Work, CronTimes } from './schedule-runner.ts';
 import { createScheduleStore, type ScheduleStore, type StoredSchedule } from './store.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { requirePhones } from '../jobs/create-job.ts';
 import { keptBudget, limitOf, listedWork, requireWork } from '../jobs/work-access.ts';
 import { editors, type ProjectAccess } from '../projects/project-access.ts';
-import { CronTimes } from './cron-times.ts';
 
 interface ScheduleDependencies {
   jobs: Jobs;

@@ -1,11 +1,10 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
-
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { transact } from '../db/transact.ts';
+import { transact } from '../db/transactions.ts';
 import { insertDeliveries, type News } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
-import { textsIn } from '../db/rows.ts';
+import { textsIn } from '../db/dialect.ts';
 import { beginningOfUuidV7 } from '../uuid-v7.ts';
 
 export type StoredAbsence = Row<'webhook_absence'>;

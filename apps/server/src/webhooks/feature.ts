@@ -18,7 +18,7 @@ import { createNames } from './mail/mail-text.ts';
 import { Messenger } from './messenger.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
-import { createTargetRule } from './target-rule.ts';
+import { createTargetRule } from './send-message.ts';
 
 interface WebhookDependencies {
   devices: DeviceAccess;

@@ -8,9 +8,8 @@ import {
   type SelectorTerm,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-
 import type { FleetDevice } from '../fleet-device.ts';
-import { nameKey } from '../../db/name-key.ts';
+import { nameKey } from '../../db/unique-values.ts';
 import type { LabelStore, LabelTarget, StoredLabelSet, StoredPool } from './store.ts';
 import { ApiError } from '../../errors/api-error.ts';
 

@@ -1,12 +1,9 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-
 import { sql } from 'kysely';
-
 import type { Db } from '../../db/database.ts';
-import { keepRows } from '../../db/locks.ts';
-import { textsIn, rowsAs } from '../../db/rows.ts';
-import { transact } from '../../db/transact.ts';
+import { keepRows, transact } from '../../db/transactions.ts';
+import { textsIn, rowsAs } from '../../db/dialect.ts';
 import type { EntryKind } from '../log-batch.ts';
 
 const pack = promisify(zstdCompress);

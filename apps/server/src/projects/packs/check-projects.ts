@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readBlobs } from '../../blobs/open-blobs.ts';
 import type { Bucket } from '../../blobs/s3/bucket.ts';
 import type { Db } from '../../db/database.ts';
-import { GroupCommit } from '../../db/group-commit.ts';
+import { GroupCommit } from '../../db/writes.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
 import { type GitProgram, GitFailure, runGit } from '../../git/run-git.ts';
 import { prepareGit } from '../../git/prepare-git.ts';

@@ -1,9 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
-
 import type { Db } from '../../db/database.ts';
-import { inOneMoment } from '../../db/transact.ts';
-import type { RecordList, ReviewScope } from './record-list.ts';
-import type { StoredRecord } from '../stored-record.ts';
+import { inOneMoment } from '../../db/transactions.ts';
+import type { RecordList, ReviewScope, StoredRecord } from '../stored-record.ts';
 import { listConditions, valuesOf, countNewer } from './tally-store.ts';
 
 /** Which record is wanted: the newest, this one, or the next one on a side of an ID, which need not exist. */

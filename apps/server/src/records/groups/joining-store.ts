@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { tellReopened } from '../../db/app-versions.ts';
 import type { Db, Transaction } from '../../db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../../db/webhook-outbox.ts';
-import { transact } from '../../db/transact.ts';
+import { transact } from '../../db/transactions.ts';
 import type { Row } from '../../db/tables/tables.ts';
 import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';

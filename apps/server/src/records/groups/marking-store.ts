@@ -1,6 +1,6 @@
 import type { RecordStatus } from '@phalanx/protocol';
 import type { Db, Transaction } from '../../db/database.ts';
-import { transact } from '../../db/transact.ts';
+import { transact } from '../../db/transactions.ts';
 import { cellOf, kindOf, type StoredRecord } from '../stored-record.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import { moveTo } from '../store.ts';

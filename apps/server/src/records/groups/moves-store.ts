@@ -1,7 +1,7 @@
 import type { GroupChange, JoinReason } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { Db, Transaction } from '../../db/database.ts';
-import { textsIn } from '../../db/rows.ts';
+import { textsIn } from '../../db/dialect.ts';
 import type { Row } from '../../db/tables/tables.ts';
 import { timeOfUuidV7 } from '../../uuid-v7.ts';
 import { cellsMatching } from '../stored-record.ts';

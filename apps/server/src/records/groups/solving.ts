@@ -1,8 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Db, Transaction } from '../../db/database.ts';
 import type { Principal } from '../../http/principal.ts';
-import type { AutomationAccess } from '../access-store.ts';
-import { isReviewerOf } from '../review-access.ts';
+import { type AutomationAccess, isReviewerOf } from '../access-store.ts';
 import {
   type Changed,
   type GroupChangeStore,

@@ -1,11 +1,9 @@
 import type { GroupStatus, GroupVerdict, RecordGroup } from '@phalanx/protocol';
 import { type ReferenceExpression, sql } from 'kysely';
-
 import type { Db } from '../../db/database.ts';
-import { transact } from '../../db/transact.ts';
+import { transact } from '../../db/transactions.ts';
 import type { Database } from '../../db/tables/tables.ts';
-import type { ReviewScope } from '../browse/record-list.ts';
-import type { StoredRecord, StoredScreen } from '../stored-record.ts';
+import type { ReviewScope, StoredRecord, StoredScreen } from '../stored-record.ts';
 import type { GroupMember, StoredGroup } from './membership-store.ts';
 
 /** A record of a group with the screen that has put it there. */

@@ -44,9 +44,9 @@ export const isFromProcess = (message: unknown): message is FromProcess => fromP
 const validator = Compile(DeviceScreen);
 
 /** Undefined: the text is no JSON of a screen. */
-export function parseScreen(text: string): DeviceScreen | undefined {
+export function parseScreen(json: string): DeviceScreen | undefined {
   try {
-    const screen: unknown = JSON.parse(text);
+    const screen: unknown = JSON.parse(json);
     return validator.Check(screen) ? screen : undefined;
   } catch {
     return undefined;

@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-
 import type { Transaction } from '../../../db/database.ts';
 import type { Row } from '../../../db/tables/tables.ts';
 import { keepScreen, removeKeptScreen } from './kept-screens-store.ts';
 import { printFrom, type PrintJson } from './process/messages.ts';
 import { type GroupedScreen, likeness, type ScreenGroup } from './nearest-group.ts';
-import { textsIn } from '../../../db/rows.ts';
+import { textsIn } from '../../../db/dialect.ts';
 import type { StoredRecord } from '../../stored-record.ts';
 import type { ScreenPrint } from './screen-print.ts';
 

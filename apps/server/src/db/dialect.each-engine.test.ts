@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
-import { rowsAs, textsIn } from './rows.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
+import { rowsAs, textsIn } from './dialect.ts';
 
 describe.each(engines)('rows that a statement brings along to %s', (engine) => {
   it('may be any number, with nulls and any text', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-
-import { DatabaseClock } from './database-clock.ts';
+import { DatabaseClock } from './clock.ts';
 
 const aheadOfSystem = (clock: DatabaseClock): number => clock.now() - Date.now();
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-
-import { CronTimes, findDue } from './cron-times.ts';
+import { CronTimes, findDue } from './schedule-runner.ts';
 
 const utc = (text: string): number => Date.parse(`${text}Z`);
 const textOf = (times: readonly number[]): string[] =>

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import type { Db } from './database.ts';
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit } from './writes.ts';
 
 describe.each(engines)('%s', (engine) => {
   let db: Db;
