@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { closeCodes } from '@phalanx/protocol';
 import { prepareFolder, programLog } from '@phalanx/settings';
@@ -17,13 +18,11 @@ import type { ServerLock } from './db/server-lock.ts';
 import type { FaultMonitor } from './faults/fault-monitor.ts';
 import { HostGateway } from './hosts/gateway.ts';
 import { createHttpKernel, type HttpKernel } from './http/kernel.ts';
-import { mostOpenFiles } from './http/sockets/open-files.ts';
 import { WebSockets } from './http/sockets/web-sockets.ts';
 import { Limits } from './limits/limits.ts';
 import { createStoredBytes } from './limits/use-store.ts';
-import { type Cluster, openCluster } from './nodes/cluster.ts';
+import { type Cluster, openCluster, ServerNode } from './nodes/cluster.ts';
 import { invalidatingAuditEvents } from './nodes/cache-invalidations.ts';
-import { ServerNode } from './nodes/server-node.ts';
 import { createNodeStore } from './nodes/store.ts';
 
 const defaultTiming = {
@@ -178,4 +177,14 @@ export async function createContext(config: ServerConfig, overrides: ServerOverr
     ...{ app, timing, hosts, webSockets, connections, addressOf, limits, access, authenticator },
     ...{ dataDir: config.dataDir, bucket, confinement },
   };
+}
+
+/** How many files and connections the process may have open; infinite where the system doesn't say. */
+function mostOpenFiles(): number {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity;
+  }
 }

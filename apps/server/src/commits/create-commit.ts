@@ -15,8 +15,7 @@ import {
   keepCompiled,
   privateRefs,
 } from '../projects/saved-state.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
-import { createProjectFiles } from '../projects/project-files.ts';
+import { type ProjectServices, createProjectFiles } from '../projects/project-files.ts';
 import { findTotalsProblem, TreeCounter } from '../projects/project-sizes.ts';
 
 const maxMessageBytes = 64 * 1024;

@@ -11,7 +11,7 @@ import type { Limits } from '../limits/limits.ts';
 import { type Change, isDirty, type SavedState, keepCompiled } from '../projects/saved-state.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import { deskFor, type ProjectServices } from '../projects/project-services.ts';
+import { deskFor, type ProjectServices } from '../projects/project-files.ts';
 import type { Solution, Solving } from '../records/groups/solving.ts';
 import { type CommitContent, createCommit, revertTo } from './create-commit.ts';
 import { diffCommit, diffSavedFiles } from './diff.ts';

@@ -120,7 +120,7 @@ function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('foreign_keys = ON');
 }
 
-interface Tables {
+interface ServiceTables {
   readonly database: Db;
   /** Of a database that others can reach too. */
   readonly lock: ServerLock | undefined;
@@ -131,7 +131,7 @@ interface Tables {
 }
 
 /** Throws a `SettingError` when they can't be used, or another server has them. */
-export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<Tables> {
+export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<ServiceTables> {
   // Beside SQLite's file, its lock is that of the folder.
   if (databaseUrl === undefined) {
     const database = await openDatabase({ file: databaseFileOf(dataDir) });
@@ -148,7 +148,7 @@ export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfi
   }
 }
 
-async function openPostgresTables(url: string, togetherness: Togetherness): Promise<Tables> {
+async function openPostgresTables(url: string, togetherness: Togetherness): Promise<ServiceTables> {
   const lock = await ServerLock.of(url, togetherness);
   try {
     const database = await (togetherness === 'alone' ? openDatabase({ url }) : openSharedDatabase(url));

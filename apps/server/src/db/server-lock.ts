@@ -1,13 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { chownSync, statSync } from 'node:fs';
 import path from 'node:path';
-
 import { SettingError } from '@phalanx/settings';
 import type { Client } from 'pg';
 import Sqlite from 'better-sqlite3';
-
-import { clientConfig, HastyClient } from './postgres/postgres.ts';
-import { explainPostgres } from './postgres/postgres-problem.ts';
+import { clientConfig, HastyClient, explainPostgres } from './postgres/postgres.ts';
 
 const retryMs = 200;
 /** A server that was killed has the lock until PostgreSQL has noticed. */

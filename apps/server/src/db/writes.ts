@@ -5,6 +5,8 @@ import { findFault } from '../faults/fault.ts';
 import type { Db, Transaction } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { transact } from './transactions.ts';
+import type { CachedThing } from './tables/column-types.ts';
+import { databaseTime } from './lease.ts';
 
 /** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
 export type Write<Result> = (transaction: Transaction) => Promise<Result>;
@@ -134,3 +136,11 @@ export const change = <Result>(
   work: Write<Result>,
   isChange?: (result: Result) => boolean,
 ): Promise<Result> => transact(db, noted(work, isChange));
+
+/** Tells the other servers, in the transaction of the change, that what they cache of this name is out of date. */
+export async function invalidate(transaction: Transaction, name: CachedThing): Promise<void> {
+  await transaction
+    .insertInto('cache_invalidation')
+    .values({ name, at: databaseTime(transaction) })
+    .execute();
+}

@@ -1,13 +1,11 @@
 import { requireCompiled } from '../compile/compiler.ts';
 import { findCompiledPath, listSourcePaths, isTypeScript } from '../compile/source-paths.ts';
 import { Draft, NewObjects } from '../git/draft.ts';
-import type { GitObjects } from '../git/git-objects.ts';
+import { type GitObjects, fileMode, type TreeEntry } from '../git/git-objects.ts';
 import { listSizedFiles, type SizedFile, buildTree } from '../git/tree-paths.ts';
-import { fileMode, type TreeEntry } from '../git/tree.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { hasSources, storeCompiled, type Change, type SavedState } from '../projects/saved-state.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
-import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
+import { type ProjectServices, createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
 import { type NewContent, requireContent, contentOf } from './new-content.ts';
 import { findSourceOf, refusePath, requirePlace } from './file-path.ts';
 import { requireTree, treeTag } from './file-version.ts';

@@ -12,7 +12,7 @@ import { namesVersion } from '../http/replies/representations.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
-import { deskFor, type ProjectServices } from '../projects/project-services.ts';
+import { deskFor, type ProjectServices } from '../projects/project-files.ts';
 import { acceptLargeBodies, findStagedBody } from './large-body/stage-body.ts';
 import { assistFile, checkFile } from './review-file.ts';
 import {

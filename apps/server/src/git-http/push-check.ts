@@ -5,8 +5,7 @@ import { runGit } from '../git/run-git.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
 import { hasSources, findTreeOf } from '../projects/saved-state.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
-import { createProjectFiles } from '../projects/project-files.ts';
+import { type ProjectServices, createProjectFiles } from '../projects/project-files.ts';
 import {
   findNewObjectProblem,
   findSnapshotProblem,

@@ -11,7 +11,7 @@ import type { AuditEvent, AuditEventSink } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import { indexOf } from '../projects/packs/large-packs.ts';
 import type { LoggedPack, ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
+import type { ProjectServices } from '../projects/project-files.ts';
 import type { Solving } from '../records/groups/solving.ts';
 import type { Transaction } from '../db/tables/tables.ts';
 import type { Draft } from '../git/draft.ts';

@@ -9,7 +9,7 @@ import { buildPack } from './pack.ts';
 import { prepareGit } from './prepare-git.ts';
 import { installPack } from './testing/install-pack.ts';
 import { buildTree, findAt, listDifferences, listFiles, withEntry } from './tree-paths.ts';
-import { fileMode } from './tree.ts';
+import { fileMode } from './git-objects.ts';
 
 const folders = new TestFolders();
 let git: GitProgram;

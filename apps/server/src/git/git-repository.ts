@@ -1,7 +1,6 @@
 import { KeptOpen, type Reading } from './batch-process.ts';
-import type { GitObjects, ObjectInfo } from './git-objects.ts';
+import { type GitObjects, type ObjectInfo, parseTree, type Tree, TreeCache } from './git-objects.ts';
 import type { GitProgram } from './run-git.ts';
-import { parseTree, type Tree, TreeCache } from './tree.ts';
 
 function parseInfo(line: Buffer): ObjectInfo | undefined {
   const match = /^([0-9a-f]{40}) (\w+) (\d+)$/.exec(line.toString());

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { change } from '../db/writes.ts';
+import { change, invalidate } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { invalidate } from '../db/invalidate.ts';
 import { databaseTime } from '../db/lease.ts';
 import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';

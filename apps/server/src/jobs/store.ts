@@ -1,8 +1,7 @@
 import type { JobStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
-import { change } from '../db/writes.ts';
+import { change, invalidate } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { invalidate } from '../db/invalidate.ts';
 import { databaseTime } from '../db/lease.ts';
 import { isListed, type WorkFilter } from '../db/listed-work.ts';
 import { serialize } from '../db/transactions.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Transaction } from '../db/database.ts';
-import type { GroupCommit, Write } from '../db/writes.ts';
-import { invalidate } from '../db/invalidate.ts';
+import { type GroupCommit, type Write, invalidate } from '../db/writes.ts';
 import { databaseTime } from '../db/lease.ts';
 import { serialize } from '../db/transactions.ts';
 import { textsIn } from '../db/dialect.ts';

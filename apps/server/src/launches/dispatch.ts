@@ -1,7 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-
 import type { LaunchSecrets, PhoneSettings, ScreenMask } from '@phalanx/protocol';
-
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../db/database.ts';
@@ -9,8 +7,7 @@ import { EpochOver } from '../db/epochs.ts';
 import type { Write } from '../db/writes.ts';
 import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
 import { spendBudget } from '../limits/use-store.ts';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DeviceOutcome } from '@phalanx/protocol';
-import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
 import { awaitOutcome, type Dispatcher, type LaunchOutcome, type NamesOf } from './dispatch.ts';
 import type { StoredLaunch, BegunRun } from './store.ts';
 

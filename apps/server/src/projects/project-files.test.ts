@@ -11,7 +11,7 @@ import { GroupCommit } from '../db/writes.ts';
 import type { GitProgram } from '../git/run-git.ts';
 import { prepareGit } from '../git/prepare-git.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
-import { fileMode } from '../git/tree.ts';
+import { fileMode } from '../git/git-objects.ts';
 import type { Principal } from '../http/principal.ts';
 import { createGetLaunchable, createProjectFiles } from './project-files.ts';
 import { createProjectAccess } from './project-access.ts';

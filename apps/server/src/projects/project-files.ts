@@ -5,6 +5,8 @@ import type { Principal } from '../http/principal.ts';
 import { editors, type ProjectAccess } from './project-access.ts';
 import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import { emptyTree, isDirty } from './saved-state.ts';
+import type { Compiler } from '../compile/compiler.ts';
+import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 
 /** Runs a piece of work at a project's repository. */
 type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
@@ -79,5 +81,28 @@ export function createGetLaunchable(access: ProjectAccess, repositories: Project
         },
       };
     });
+  };
+}
+
+/** What working on the files of projects takes. */
+export interface ProjectServices {
+  readonly repositories: ProjectRepositories;
+  readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
+  readonly parameters: { findSchemaProblem(schema: string, userId?: string): Promise<string | undefined> };
+  readonly totals: ProjectTotals;
+  readonly sizes: Pick<ProjectSizes, 'add'>;
+}
+
+/** The same desk, whose work is done in the turns of one user. */
+export function deskFor(desk: ProjectServices, userId: string): ProjectServices {
+  const { compiler, parameters } = desk;
+  return {
+    ...desk,
+    compiler: {
+      compileFile: (files, change) => compiler.compileFile({ ...files, userId }, change),
+      assist: (files, change) => compiler.assist({ ...files, userId }, change),
+      compileProject: (files) => compiler.compileProject({ ...files, userId }),
+    },
+    parameters: { findSchemaProblem: (schema) => parameters.findSchemaProblem(schema, userId) },
   };
 }

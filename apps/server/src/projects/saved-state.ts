@@ -1,9 +1,8 @@
 import type { Transaction } from '../db/tables/tables.ts';
-import type { GitObjects } from '../git/git-objects.ts';
+import { type GitObjects, fileMode, type TreeEntry } from '../git/git-objects.ts';
 import { ObjectMissing } from '../git/git-repository.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';
 import type { Draft } from '../git/draft.ts';
-import { fileMode, type TreeEntry } from '../git/tree.ts';
 import { buildTree } from '../git/tree-paths.ts';
 
 /** What a project's saved files are, committed or not. */

@@ -6,14 +6,12 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { IncomingMessage } from 'node:http';
-
 import { startProcess, type Confinement, type Policy } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-
 import { ApiError } from '../../errors/api-error.ts';
 import { giveWayByLength } from '../../limits/priority.ts';
-import { programFiles } from '../../processes/program-files.ts';
+import { programFiles } from '../../processes/confined-process.ts';
 import { runToEnd } from '../../processes/run-to-end.ts';
 import { BodyAnswer, type StagedText } from './answer.ts';
 import { jsonContentType, maxJsonBytes, parseJson } from '../../http/bodies/request-bodies.ts';

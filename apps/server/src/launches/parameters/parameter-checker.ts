@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-
 import type { Confinement } from '@phalanx/confinement';
-
 import { ApiError } from '../../errors/api-error.ts';
 import { findExcess, type JsonBounds } from '../../http/bodies/json-bounds.ts';
 import type { Turns } from '../../limits/turns.ts';
-import { ConfinedProcessEnded, type EndReason, ConfinedProcess } from '../../processes/confined-process.ts';
+import {
+  ConfinedProcessEnded,
+  type EndReason,
+  ConfinedProcess,
+  programFiles,
+} from '../../processes/confined-process.ts';
 import { type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
-import { programFiles } from '../../processes/program-files.ts';
 
 /** In the project. */
 export const parametersSchemaPath = 'parameters.schema.json';

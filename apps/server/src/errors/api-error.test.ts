@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { boundedList } from './bounded-list.ts';
+import { boundedList } from './api-error.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
 
