@@ -3,7 +3,7 @@ import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx/settings';
 import type { S3Config } from '../blobs/s3/s3-settings.ts';
 import { lockForBackup } from '../db/server-lock.ts';
-import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/read-tables.ts';
+import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/database.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
 import { syncFolder } from '../blobs/synced-files.ts';
 import { type Manifest, writeManifest, packFolder } from './archive.ts';

@@ -1,20 +1,21 @@
 import path from 'node:path';
+import { access } from 'node:fs/promises';
 
 import { SettingError, prepareFolder } from '@phalanx/settings';
 import Sqlite from 'better-sqlite3';
-import { CompiledQuery, type Dialect, Kysely, sql } from 'kysely';
+import { CompiledQuery, type Dialect, Kysely, sql, SqliteDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
 
 import { isPostgres } from './dialect.ts';
 import { lockForServer, ServerLock, type Togetherness } from './server-lock.ts';
 import { migrations } from './migrations/index.ts';
-import { openPostgres, type Prepare } from './postgres/postgres.ts';
+import { openPostgres, type Prepare, readPostgres } from './postgres/postgres.ts';
 import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
 import type { Database, Db } from './tables/tables.ts';
 import type { ServerConfig } from '../config.ts';
-import { databaseFileOf } from './read-tables.ts';
 import { FaultMonitor, probeOfFolder } from '../faults/fault-monitor.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 
 const toMigrate =
   'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';
@@ -31,7 +32,7 @@ export type DatabasePlace = { readonly file: string } | { readonly url: string }
 export const openDatabase = (place: DatabasePlace): Promise<Db> => openPlace(place, migrate);
 
 /** The same for one of several servers, which leaves the tables as they are. Throws a `SettingError` when they don't fit it. */
-export const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url, requireMigrated);
+const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url, requireMigrated);
 
 /** Brings the tables up to date. Returns what was done. */
 export async function migrateDatabase(place: DatabasePlace): Promise<string[]> {
@@ -54,7 +55,7 @@ async function openPlace(place: DatabasePlace, prepare: Prepare): Promise<Db> {
 }
 
 /** Writes something that is always the same, or as good as that. Throws when the database can't be written. */
-export async function probeDatabase(db: Db): Promise<void> {
+async function probeDatabase(db: Db): Promise<void> {
   const writing = isPostgres(db) ? 'SELECT pg_current_xact_id()' : 'PRAGMA user_version = 0';
   await db.executeQuery(CompiledQuery.raw(writing));
 }
@@ -176,4 +177,98 @@ export async function migrateData({ dataDir, databaseUrl }: ServerConfig): Promi
   if (databaseUrl !== undefined) return migrateDatabase({ url: databaseUrl });
   await prepareFolder(dataDir);
   return migrateDatabase({ file: databaseFileOf(dataDir) });
+}
+
+/** Beside a server that writes, which may have to read in what a killed one left. */
+const readBusyMs = 5000;
+
+interface Place {
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+}
+
+/** Of a database in the data folder. */
+export const databaseFileOf = (dataDir: string): string => path.join(dataDir, 'phalanx.db');
+
+/** Throws a `SettingError` when the folder is none of a service. */
+export async function requireDatabase(dataDir: string): Promise<void> {
+  try {
+    await access(databaseFileOf(dataDir));
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+    throw new SettingError(
+      `The folder ${dataDir} has no database of Phalanx: set PHALANX_DATA_DIR to the data folder of the service.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The tables of a service, which may run meanwhile: they are only read, and not even brought up to date. Throws a
+ * `SettingError` when they are those of another release.
+ */
+export async function openToRead({ dataDir, databaseUrl }: Place): Promise<Db> {
+  const db =
+    databaseUrl === undefined ? readSqlite(databaseFileOf(dataDir)) : await readPostgres(databaseUrl);
+  try {
+    await requireOwnTables(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+function readSqlite(file: string): Db {
+  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
+  sqlite.pragma('query_only = ON');
+  return new Kysely<Database>({ dialect: new SqliteDialect({ database: sqlite }) });
+}
+
+async function requireOwnTables(db: Db): Promise<void> {
+  const made = await listMigrations(db);
+  const isOwn = made.size === Object.keys(migrations).length && [...made].every((name) => name in migrations);
+  if (!isOwn)
+    throw new SettingError(
+      'The database is empty or of another release of Phalanx: use the commands of that one, or start this one first.',
+    );
+}
+
+/** Empty when there are no tables. */
+async function listMigrations(db: Db): Promise<Set<string>> {
+  try {
+    const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
+    return new Set(rows.map(({ name }) => name));
+  } catch (error) {
+    if (!['42P01', 'SQLITE_ERROR'].includes(errorCodeOf(error))) throw error;
+    return new Set();
+  }
+}
+
+/** What was committed up to now, as a new file, whoever writes meanwhile. */
+export function copySqlite(file: string, to: string): void {
+  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
+  try {
+    sqlite.prepare('VACUUM INTO ?').run(to);
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** What is wrong with the file, in SQLite's words; empty when nothing is. */
+export function problemsOfSqlite(file: string): string[] {
+  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
+  try {
+    const damages = sqlite.prepare<[], string>('PRAGMA integrity_check').pluck().all();
+    const strays = sqlite.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all();
+    return [
+      ...damages.filter((line) => line !== 'ok'),
+      ...strays.map(({ table, parent }) => `a row of ${table} names one of ${parent} that is not there`),
+    ];
+  } catch (error) {
+    if (error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(errorCodeOf(error))) return [error.message];
+    throw error;
+  } finally {
+    sqlite.close();
+  }
 }

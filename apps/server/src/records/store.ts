@@ -24,7 +24,7 @@ const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
   from.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
 
 /** Changes a record as it is, while nobody else does. Undefined: there is none. */
-export const changeRecord = <Result>(
+const changeRecord = <Result>(
   db: Db,
   id: string,
   work: (transaction: Transaction, before: StoredRecord) => Promise<Result>,

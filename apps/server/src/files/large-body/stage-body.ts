@@ -53,7 +53,7 @@ export interface BodyStaging {
 }
 
 /** Takes a large JSON body past the server's own memory and event loop. Throws what the error table has for bodies. */
-export async function stageBody(
+async function stageBody(
   body: Readable | AsyncIterable<Buffer>,
   { stagingFolder, confinement, inTurn }: BodyStaging,
   limitBytes: number,

@@ -10,7 +10,7 @@ import { buildPack, PackWriter, type Pack } from '../../git/pack.ts';
 import type { LoggedPack } from './pack-log-store.ts';
 
 /** What takes more is not stored in a row of the database. */
-export const maxRowBytes = 256 * 1024;
+const maxRowBytes = 256 * 1024;
 
 /** The name of the blobs of large packs, in a data folder and in a bucket. */
 export const largePacksName = 'project-packs';

@@ -1,9 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-
 import type { Captures } from '../../captures/captures.ts';
 import type { Db } from '../../db/database.ts';
-import { listGoldenPaths, readGoldenFile } from '../../projects/golden-files.ts';
-import type { SavedFiles } from '../../projects/project-files.ts';
+import { listGoldenPaths, readGoldenFile, type SavedFiles } from '../../projects/project-files.ts';
 import { createKeptScreens, type KeptScreens } from '../groups/prints/kept-screens.ts';
 
 /** What signs are tried on: the trees of screens, some at a time. */
