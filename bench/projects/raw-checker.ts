@@ -1,4 +1,5 @@
 import { API, type Snapshot } from 'typescript/unstable/sync';
+
 import { defaultOptions, fixedOptions } from '../../apps/server/src/compile/checking-options.ts';
 import { readAgentTypes } from '../../apps/server/src/compile/declarations.ts';
 import type { SampleFiles } from './sample-project.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
 import type { Compiler } from './compiler.ts';
 import { readAgentTypes } from './declarations.ts';
 import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
