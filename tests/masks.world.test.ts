@@ -10,7 +10,7 @@ import {
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { Viewer } from '../apps/server/src/live/testing/viewer.ts';
+import { Viewer } from '../apps/server/src/live/testing/viewers.ts';
 import { Installation } from './support/installation.ts';
 
 const secret = 'balance-of-the-tests';

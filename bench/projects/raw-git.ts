@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-
 import { KeptOpen, type Reading } from '../../apps/server/src/git/batch-process.ts';
-import type { GitProgram } from '../../apps/server/src/git/git-program.ts';
+import { type GitProgram, runGit } from '../../apps/server/src/git/run-git.ts';
 import { prepareGit } from '../../apps/server/src/git/prepare-git.ts';
-import { runGit } from '../../apps/server/src/git/run-git.ts';
 
 /** Names of files and folders; a folder has entries of its own. */
 export type RawTree = Map<string, string | RawTree>;

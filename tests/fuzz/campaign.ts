@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-
-import { checkReply } from '../../apps/server/src/testing/check-reply.ts';
+import { checkReply } from '../../apps/server/src/testing/api-caller.ts';
 import { apiRequests, type FuzzRequest } from './api-requests.ts';
 import { Sender, type FuzzReply } from './send-request.ts';
 import type { Person, World } from './world.ts';

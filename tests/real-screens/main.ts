@@ -12,11 +12,9 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { openConfinement } from '@phalanx/confinement';
 import type { ScreenTree } from '@phalanx/protocol';
-
 import { parseTree } from '../../apps/host/src/driver/tree/parse-tree.ts';
 import { printOf } from '../../apps/server/src/records/groups/prints/screen-print.ts';
-import { findSigns } from '../../apps/server/src/records/proposals/find-signs.ts';
-import { SignReader } from '../../apps/server/src/records/proposals/sign-process.ts';
+import { findSigns, SignReader } from '../../apps/server/src/records/proposals/find-signs.ts';
 import { groupAll, measureGroups, shuffled } from '../../apps/server/src/testing/records/grouping-quality.ts';
 import { type DumpSource, dumpSources } from './sources.ts';
 

@@ -1,5 +1,4 @@
 import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
-
 import { serveAccess } from './access/feature.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import { limitPhones } from './access/phone-limits.ts';
@@ -11,7 +10,7 @@ import { openCompiler, requireTypeScript } from './compile/feature.ts';
 import type { ServerConfig } from './config.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import { type Context, createContext, type ServerOverrides } from './context.ts';
-import { exclusively } from './db/locks.ts';
+import { exclusively } from './db/transactions.ts';
 import type { DeviceAccess } from './devices/device-access.ts';
 import { openDevices, serveDevices } from './devices/feature.ts';
 import { openEvents } from './events/feature.ts';

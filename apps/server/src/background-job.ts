@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-
 import type { Db } from './db/database.ts';
-import { byOneServer } from './db/locks.ts';
+import { byOneServer } from './db/transactions.ts';
 import type { FaultMonitor } from './faults/fault-monitor.ts';
 
 /** Does `work` every `intervalMs`, never twice at a time. Returns the function that ends it, after the last one. */

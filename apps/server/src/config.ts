@@ -21,10 +21,9 @@ import {
   unless,
   wholeNumber,
 } from '@phalanx/settings';
-
 import { proxyList } from './http/addresses/caller-address.ts';
 import { mailSettings, parseMail } from './webhooks/mail/mail-settings.ts';
-import { networkList } from './webhooks/target-rule.ts';
+import { networkList } from './webhooks/send-message.ts';
 import { limitSettings, parseLimits } from './limits/limit-settings.ts';
 import { parseS3, s3Settings } from './blobs/s3/s3-settings.ts';
 

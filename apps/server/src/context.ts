@@ -1,33 +1,28 @@
+import { readFileSync } from 'node:fs';
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { closeCodes } from '@phalanx/protocol';
 import { prepareFolder, programLog } from '@phalanx/settings';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
-
 import { type Access, openAccess } from './access/access.ts';
 import type { Authenticator } from './access/authenticator.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { createAuditStore } from './audit/store.ts';
-import type { Bucket } from './blobs/s3/bucket.ts';
-import { openBucket } from './blobs/s3/open-bucket.ts';
-import type { Clock } from './clock.ts';
+import { type Bucket, openBucket } from './blobs/s3/bucket.ts';
+import { type Clock, DatabaseClock } from './clock.ts';
 import type { Compiler } from './compile/compiler.ts';
 import type { ServerConfig } from './config.ts';
-import type { Db } from './db/database.ts';
-import { GroupCommit } from './db/group-commit.ts';
-import { openTables, watchFaults } from './db/open-tables.ts';
-import type { ServerLock } from './db/postgres/server-lock.ts';
+import { type Db, openTables, watchFaults } from './db/database.ts';
+import { GroupCommit } from './db/writes.ts';
+import type { ServerLock } from './db/server-lock.ts';
 import type { FaultMonitor } from './faults/fault-monitor.ts';
 import { HostGateway } from './hosts/gateway.ts';
 import { createHttpKernel, type HttpKernel } from './http/kernel.ts';
-import { mostOpenFiles } from './http/sockets/open-files.ts';
 import { WebSockets } from './http/sockets/web-sockets.ts';
 import { Limits } from './limits/limits.ts';
-import { createStoredBytes } from './limits/stored-bytes-store.ts';
-import { type Cluster, openCluster } from './nodes/cluster.ts';
-import { DatabaseClock } from './nodes/database-clock.ts';
+import { createStoredBytes } from './limits/use-store.ts';
+import { type Cluster, openCluster, ServerNode } from './nodes/cluster.ts';
 import { invalidatingAuditEvents } from './nodes/cache-invalidations.ts';
-import { ServerNode } from './nodes/server-node.ts';
 import { createNodeStore } from './nodes/store.ts';
 
 const defaultTiming = {
@@ -182,4 +177,14 @@ export async function createContext(config: ServerConfig, overrides: ServerOverr
     ...{ app, timing, hosts, webSockets, connections, addressOf, limits, access, authenticator },
     ...{ dataDir: config.dataDir, bucket, confinement },
   };
+}
+
+/** How many files and connections the process may have open; infinite where the system doesn't say. */
+function mostOpenFiles(): number {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity;
+  }
 }

@@ -3,5 +3,5 @@ export { backUp } from './backup/back-up.ts';
 export { checkData } from './backup/check-data.ts';
 export { restore } from './backup/restore.ts';
 export { systemClock, type Clock } from './clock.ts';
-export { migrateData } from './db/open-tables.ts';
+export { migrateData } from './db/database.ts';
 export { dataSettings, parseServerConfig, serverSettings, type ServerConfig } from './config.ts';

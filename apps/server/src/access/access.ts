@@ -6,8 +6,7 @@ import { OwnAddress } from '../http/addresses/own-address.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticator, createAuthenticator } from './authenticator.ts';
 import { createSessionStore } from './sessions/session-store.ts';
-import { Sessions } from './sessions/sessions.ts';
-import { SignInLinks } from './sessions/sign-in-links.ts';
+import { Sessions, SignInLinks } from './sessions/sessions.ts';
 import { type AccessStore, createAccessStore } from './store.ts';
 
 export interface Access {

@@ -5,7 +5,7 @@ import type { Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Budget } from '../limits/token-use-store.ts';
+import type { Budget } from '../limits/use-store.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { hashTokenSecret, isDamagedSecret, isWholeSecret } from './token-secret.ts';
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-
 import { createProjectStore } from '../projects/store.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { createAccessStore, type StoredUser } from './store.ts';
 
 const userNamed = (name: string) => ({ id: name, name, role: 'admin' as const, created_at: 0 });

@@ -18,13 +18,11 @@ import {
   usageRoutes,
 } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
-import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { PhoneLimit, Principal } from '../http/principal.ts';
-import { readSelector, selects } from '../devices/labels/selectors.ts';
+import { readSelector, selects } from '../devices/labels/phone-labels.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 
 /** What it takes to know which phones a request reaches. */

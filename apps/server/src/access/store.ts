@@ -1,15 +1,12 @@
 import type { Scope } from '@phalanx/protocol';
-
 import { sql } from 'kysely';
-
-import { change } from '../db/change-notes.ts';
+import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
-import { serialize } from '../db/locks.ts';
-import { nameKey, namePattern } from '../db/name-key.ts';
-import { textsIn } from '../db/rows.ts';
+import { serialize, transact } from '../db/transactions.ts';
+import { nameKey, namePattern } from '../db/unique-values.ts';
+import { textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { transact } from '../db/transact.ts';
-import { readTokenUse, type TokenUse } from '../limits/token-use-store.ts';
+import { readTokenUse, type TokenUse } from '../limits/use-store.ts';
 
 type TokenRow = Row<'token'>;
 

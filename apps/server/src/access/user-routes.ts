@@ -1,16 +1,16 @@
-import { accessRoutes, type AuditSubject } from '@phalanx/protocol';
+import { accessRoutes, type AuditSubject, type User } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
-import { requireName } from '../http/require-name.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
+import { requireName } from '../http/text-inputs.ts';
 import { addRoute } from '../http/route.ts';
 import type { Authenticator } from './authenticator.ts';
-import { requireAdministrator, explainUserName, userView } from './users.ts';
 import type { AccessStore, StoredUser } from './store.ts';
+import { isUniqueViolation } from '../db/unique-values.ts';
+import type { Principal } from '../http/principal.ts';
 
 /** What a user has beyond the tables that refer to them. */
 export interface OwnedResources {
@@ -112,3 +112,18 @@ const subjectOf = ({ id, name }: Pick<StoredUser, 'id' | 'name'>): AuditSubject 
   id,
   name,
 });
+
+export function userView({ id, name, role, created_at, disabled_at }: StoredUser): User {
+  return { id, name, role, created_at, disabled_at };
+}
+
+/** Tells of a name that is taken in words for the caller. */
+const explainUserName = (error: unknown, name: string): unknown =>
+  isUniqueViolation(error) ? ApiError.of('user_name_taken', { name }, { cause: error }) : error;
+
+export function requireAdministrator({ role, projectIds, phones }: Principal): void {
+  if (role === 'admin' && projectIds === null && phones === null) return;
+  throw ApiError.of('forbidden', {
+    reason: 'Only administrators manage users, with tokens that are not limited to projects',
+  });
+}

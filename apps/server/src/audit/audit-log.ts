@@ -1,8 +1,6 @@
 import type { AuditOutcome, ErrorCode } from '@phalanx/protocol';
-
 import type { Clock } from '../clock.ts';
-import type { ChangeNote } from '../db/change-notes.ts';
-import type { GroupCommit, Write } from '../db/group-commit.ts';
+import type { ChangeNote, GroupCommit, Write } from '../db/writes.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent, AuditEventSink } from '../http/audit-event.ts';

@@ -2,7 +2,7 @@ import type { AuditAction } from '@phalanx/protocol';
 
 import type { Db, Transaction } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { transact } from '../db/transact.ts';
+import { transact } from '../db/transactions.ts';
 
 export type StoredEntry = Row<'audit_entry'>;
 

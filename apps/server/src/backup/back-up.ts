@@ -1,16 +1,16 @@
 import { access, link, mkdir, open, readdir, rm, constants, copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx/settings';
-
 import type { S3Config } from '../blobs/s3/s3-settings.ts';
-import { lockForBackup } from '../db/sqlite/folder-lock.ts';
-import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/read-tables.ts';
+import { lockForBackup } from '../db/server-lock.ts';
+import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/database.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
-import { syncFolder } from '../blobs/sync-folder.ts';
-import { type Manifest, writeManifest } from './manifest.ts';
-import { createBackupStore } from './store.ts';
-import { listObjects, ownFiles, type StoredFile } from './stored-files.ts';
-import { packFolder } from './tar.ts';
+import { syncFolder } from '../blobs/synced-files.ts';
+import { type Manifest, writeManifest, packFolder } from './archive.ts';
+import { createBackupStore, type BackupStore } from './store.ts';
+import { capturePath, capturesName } from '../captures/captures.ts';
+import { blobOfPart } from '../film/film-notes.ts';
+import { largePackPaths, largePacksName } from '../projects/packs/large-packs.ts';
 
 /** What file systems say that can't link. */
 const cannotLink = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
@@ -173,3 +173,40 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
     await copyFile(from, to);
   });
 }
+
+/** A file of the data folder. */
+export interface StoredFile {
+  /** Below the data folder. */
+  readonly path: string;
+  /** Without it something is lost. */
+  readonly isNeeded: boolean;
+  /** What is there never changes, and may be linked. */
+  readonly isFinal: boolean;
+}
+
+const needed = (name: string): StoredFile => ({ path: name, isNeeded: true, isFinal: true });
+
+/** Captures, files and films of runs, and large packs: their names in the data folder, and in a bucket. */
+export async function* listObjects(store: BackupStore): AsyncGenerator<StoredFile> {
+  for await (const screens of store.listScreens())
+    for (const screen of screens)
+      for (const kind of ['tree', 'screenshot'] as const)
+        if (screen[kind] === 'stored') {
+          const key = { recordId: screen.record_id, screenId: screen.screen_id, kind };
+          yield needed(`${capturesName}/${capturePath(key)}`);
+        }
+  for await (const files of store.listRunFiles())
+    for (const { run_id: recordId, file_id: screenId } of files)
+      yield needed(`${capturesName}/${capturePath({ recordId, screenId, kind: 'file' })}`);
+  for await (const parts of store.listFilmParts())
+    for (const part of parts) yield needed(`${capturesName}/${capturePath(blobOfPart(part))}`);
+  yield* (await store.listLargePacks()).flatMap(packFiles).map(needed);
+  // Rows of a copy of PostgreSQL that is some days older name them.
+  for (const name of (await store.listRemovedPacks()).flatMap(packFiles))
+    yield { path: name, isNeeded: false, isFinal: true };
+}
+
+const packFiles = (key: string): string[] => largePackPaths(key).map((name) => `${largePacksName}/${name}`);
+
+/** Files that no row names. */
+export const ownFiles: readonly StoredFile[] = [{ path: 'first-token', isNeeded: false, isFinal: false }];

@@ -1,14 +1,12 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
-
-import { databaseFileOf, openToRead, problemsOfSqlite, requireDatabase } from '../db/read-tables.ts';
+import { databaseFileOf, openToRead, problemsOfSqlite, requireDatabase } from '../db/database.ts';
 import { problemsOfProjects } from '../projects/packs/check-projects.ts';
 import { Bucket } from '../blobs/s3/bucket.ts';
-import { explainS3 } from '../blobs/s3/s3-problem.ts';
-import type { DataPlace } from './back-up.ts';
+import { explainS3 } from '../blobs/s3/s3-exchange.ts';
+import { type DataPlace, listObjects, ownFiles, type StoredFile } from './back-up.ts';
 import { type BackupStore, createBackupStore } from './store.ts';
-import { listObjects, ownFiles, type StoredFile } from './stored-files.ts';
 
 interface CheckedPlace extends DataPlace {
   /** Where git is looked for. */

@@ -1,12 +1,10 @@
 import { access, constants, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, SettingError } from '@phalanx/settings';
-
-import { databaseFileOf, problemsOfSqlite } from '../db/read-tables.ts';
+import { databaseFileOf, problemsOfSqlite } from '../db/database.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
-import { syncFolder } from '../blobs/sync-folder.ts';
-import { broken, type Manifest, manifestFiles, verifyManifest } from './manifest.ts';
-import { unpackInto } from './tar.ts';
+import { syncFolder } from '../blobs/synced-files.ts';
+import { broken, type Manifest, manifestFiles, verifyManifest, unpackInto } from './archive.ts';
 
 /** Makes a data folder of an archive. What is not whole leaves nothing. Throws a `SettingError` for that, and where there is something already. */
 export async function restore(archive: string, dataDir: string): Promise<Manifest> {

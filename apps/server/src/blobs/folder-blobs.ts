@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-
 import { errorCodeOf } from '../errors/error-code.ts';
 import { folderMissing, PartFailed } from '../faults/fault.ts';
-import { syncFolder } from './sync-folder.ts';
+import { syncFolder, writeSynced } from './synced-files.ts';
 import type { BlobStore, Pieces, ReceivedBlob, StoredBlob } from './blob-store.ts';
-import { writeSynced } from './write-synced.ts';
 
 const incomingName = 'incoming';
 /** A folder that has just become empty may be removed while a blob is moved into it. */

@@ -1,12 +1,9 @@
 import path from 'node:path';
-
-import { probeOfPart } from '../faults/probe-folder.ts';
-import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { probeOfPart, type FaultMonitor } from '../faults/fault-monitor.ts';
 import type { BlobStore } from './blob-store.ts';
 import { FolderBlobs } from './folder-blobs.ts';
 import type { Bucket } from './s3/bucket.ts';
-import { Spool } from './s3/spool.ts';
-import { S3Blobs } from './s3-blobs.ts';
+import { Spool, S3Blobs } from './s3-blobs.ts';
 
 interface Place {
   /** Of the folder in the data folder, and the beginning of all keys in a bucket. */

@@ -4,9 +4,8 @@ import { pino } from 'pino';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-
 import { isNatsHere } from '../testing/engines/nats-engine.ts';
-import { getNatsUrl } from '../testing/engines/test-nats.ts';
+import { getNatsUrl } from '../testing/engines/shared-engine.ts';
 import { subscribeTo } from './bus.ts';
 import { NatsBus } from './nats-bus.ts';
 

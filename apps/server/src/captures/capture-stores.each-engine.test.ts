@@ -5,15 +5,12 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { v4 as uuidv4 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import { FolderBlobs } from '../blobs/folder-blobs.ts';
 import { Bucket } from '../blobs/s3/bucket.ts';
-import { Spool } from '../blobs/s3/spool.ts';
-import { S3Blobs } from '../blobs/s3-blobs.ts';
+import { Spool, S3Blobs } from '../blobs/s3-blobs.ts';
 import { makeTestBucket } from '../testing/engines/test-bucket.ts';
 import { isOnServers } from '../testing/engines/test-database.ts';
-import { CaptureCleaner } from './capture-cleaner.ts';
-import { type CaptureKey, Captures, partCount } from './captures.ts';
+import { CaptureCleaner, type CaptureKey, Captures, partCount } from './captures.ts';
 
 const places = isOnServers ? (['S3'] as const) : (['a folder'] as const);
 

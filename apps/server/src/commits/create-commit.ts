@@ -1,24 +1,22 @@
 import type { Commit } from '@phalanx/protocol';
-
 import type { Draft } from '../git/draft.ts';
 import { requireCompiled } from '../compile/compiler.ts';
-import type { GitObjects } from '../git/git-objects.ts';
+import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { listFiles } from '../git/tree-paths.ts';
-import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Change } from '../projects/change.ts';
 import {
+  type Change,
+  findTreeOf,
+  isDirty,
   hasSources,
   storeCompiled,
   findCompiledTree,
   keepCompiled,
   privateRefs,
-} from '../projects/compiled-trees.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
-import { createProjectFiles } from '../projects/project-files.ts';
+} from '../projects/saved-state.ts';
+import { type ProjectServices, createProjectFiles } from '../projects/project-files.ts';
 import { findTotalsProblem, TreeCounter } from '../projects/project-sizes.ts';
-import { findTreeOf, isDirty } from '../projects/saved-state.ts';
 
 const maxMessageBytes = 64 * 1024;
 

@@ -1,8 +1,6 @@
 import type { FileDiff } from '@phalanx/protocol';
-
-import { changeOf } from '../files/list-files.ts';
-import type { GitObjects } from '../git/git-objects.ts';
-import { isAncestor } from '../git/is-ancestor.ts';
+import { changeOf } from '../files/read-files.ts';
+import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
 import { listDifferences } from '../git/tree-paths.ts';
 import { emptyTree, findTreeOf, type SavedState } from '../projects/saved-state.ts';

@@ -1,24 +1,22 @@
-import { commitRoutes, type Commit } from '@phalanx/protocol';
+import { commitRoutes, type Commit, type ListedCommit } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../db/tables/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Draft } from '../git/draft.ts';
-import { pageLimit } from '../http/replies/page.ts';
+import { pageLimit } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Change } from '../projects/change.ts';
-import { keepCompiled } from '../projects/compiled-trees.ts';
+import { type Change, isDirty, type SavedState, keepCompiled } from '../projects/saved-state.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import { deskFor, type ProjectServices } from '../projects/project-services.ts';
-import { isDirty } from '../projects/saved-state.ts';
+import { deskFor, type ProjectServices } from '../projects/project-files.ts';
 import type { Solution, Solving } from '../records/groups/solving.ts';
 import { type CommitContent, createCommit, revertTo } from './create-commit.ts';
 import { diffCommit, diffSavedFiles } from './diff.ts';
-import { listCommits } from './list-commits.ts';
+import { type GitObjects, isAncestor } from '../git/git-objects.ts';
+import { runGit } from '../git/run-git.ts';
 
 const maxLength = 1000;
 
@@ -146,4 +144,67 @@ function requireMessage(text: string): string {
   const problem = findProblem(message);
   if (problem !== undefined) throw ApiError.of('invalid_request', { problem: `Field message ${problem}` });
   return message;
+}
+
+const format = '%H%n%P%n%an%n%ae%n%at%n%B';
+
+/** Of the messages of one page; it ends sooner when they are long. */
+const maxPageBytes = 1024 * 1024;
+
+/** `<newest commit of the first page>.<how many came before>`: pages stay as they are while commits are added. */
+const cursorForm = /^([0-9a-f]{40})\.(\d{1,9})$/;
+
+interface Page {
+  commits: ListedCommit[];
+  next_cursor: string | null;
+}
+
+async function listCommits(
+  repository: GitObjects,
+  { head }: SavedState,
+  { cursor, limit }: { cursor: string | undefined; limit: number },
+): Promise<Page> {
+  const { start, skip } = await startOf(repository, head, cursor);
+  if (start === undefined) return { commits: [], next_cursor: null };
+  const args = ['log', '-z', '--topo-order', `--format=${format}`, `--skip=${skip}`, `-n${limit + 1}`];
+  const { stdout, isCut } = await runGit(repository.git, [...args, start, '--'], {
+    gitDir: repository.gitDir,
+    maxBytes: maxPageBytes,
+  });
+  const records = stdout
+    .toString()
+    .split('\0')
+    .filter((record) => record !== '');
+  // The last one may be half a commit; a first one that is longer than a page is shown as far as it goes.
+  const shown = Math.min(limit, Math.max(isCut ? records.length - 1 : records.length, 1));
+  const hasMore = isCut || records.length > limit;
+  return {
+    commits: records.slice(0, shown).map(parseCommit),
+    next_cursor: hasMore ? `${start}.${skip + shown}` : null,
+  };
+}
+
+function parseCommit(record: string): ListedCommit {
+  const [hash = '', parents = '', name = '', email = '', seconds = '', ...message] = record.split('\n');
+  return {
+    hash,
+    parents: parents === '' ? [] : parents.split(' '),
+    author: { name, email },
+    created_at: Math.max(0, Number(seconds) * 1000),
+    message: message.join('\n').trim(),
+  };
+}
+
+async function startOf(
+  repository: GitObjects,
+  head: string | undefined,
+  cursor: string | undefined,
+): Promise<{ start: string | undefined; skip: number }> {
+  if (cursor === undefined) return { start: head, skip: 0 };
+  const [, start = '', skip = ''] = cursorForm.exec(cursor) ?? [];
+  if (start === '' || !(await isAncestor(repository, { older: start, newer: head })))
+    throw ApiError.of('invalid_request', {
+      problem: 'Query parameter cursor is not one that this list gave: start without it',
+    });
+  return { start, skip: Number(skip) };
 }

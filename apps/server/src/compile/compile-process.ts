@@ -1,10 +1,8 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Confinement, Policy } from '@phalanx/confinement';
-
-import { ConfinedProcess } from '../processes/confined-process.ts';
-import { programFiles } from '../processes/program-files.ts';
-import { findLibraryFolder } from './process/language-libraries.ts';
+import { ConfinedProcess, programFiles } from '../processes/confined-process.ts';
+import { findLibraryFolder } from './process/virtual-files.ts';
 import {
   isFromProcess,
   type FromProcess,

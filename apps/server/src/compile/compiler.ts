@@ -1,5 +1,4 @@
 import type { Confinement } from '@phalanx/confinement';
-
 import { ApiError } from '../errors/api-error.ts';
 import type { Turns } from '../limits/turns.ts';
 import {
@@ -21,7 +20,7 @@ import {
   type AssistMessage,
   type SignsAddedMessage,
 } from './process/messages.ts';
-import { requireKnownChecker } from './process/language-libraries.ts';
+import { requireKnownChecker } from './process/virtual-files.ts';
 import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
 

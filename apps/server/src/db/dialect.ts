@@ -1,5 +1,44 @@
-import { type Kysely, PostgresAdapter } from 'kysely';
+import { type Kysely, PostgresAdapter, sql, type RawBuilder } from 'kysely';
 
-/** Where the two engines want other words. Stores do not ask: what they need is in `rows.ts` and `locks.ts`. */
+/** Where the two engines want other words. Stores do not ask: what they need is here and in `transactions.ts`. */
 export const isPostgres = <Tables>(db: Kysely<Tables>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
+
+type ColumnType = 'text' | 'bigint';
+type Columns = Readonly<Record<string, ColumnType>>;
+type RowOf<Given extends Columns> = { readonly [Name in keyof Given]: string | number | null };
+
+/**
+ * Any number of rows that a statement brings along, for its `FROM`: a table of this name. They are one value, or one a
+ * column, because engines allow only some ten thousand.
+ */
+export function rowsAs<Tables, Given extends Columns>(
+  db: Kysely<Tables>,
+  table: string,
+  columns: Given,
+  rows: readonly RowOf<Given>[],
+): RawBuilder<unknown> {
+  const names = Object.keys(columns);
+  if (isPostgres(db)) {
+    const lists = names.map(
+      (name) => sql`${rows.map((row) => row[name])}::${sql.raw(columns[name] ?? '')}[]`,
+    );
+    return sql`unnest(${sql.join(lists)}) AS ${sql.ref(table)} (${sql.join(names.map((name) => sql.ref(name)))})`;
+  }
+  // Lists, which SQLite reads in half the time of objects.
+  const json = JSON.stringify(rows.map((row) => names.map((name) => row[name])));
+  const values = names.map((name, place) => sql`value->>${sql.lit(place)} AS ${sql.ref(name)}`);
+  return sql`(SELECT ${sql.join(values)} FROM json_each(${json})) AS ${sql.ref(table)}`;
+}
+
+/** Any number of texts, for `IN`. */
+export const textsIn = <Tables>(db: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> =>
+  isPostgres(db)
+    ? sql`(SELECT unnest(${texts}::text[]))`
+    : sql`(SELECT value FROM json_each(${JSON.stringify(texts)}))`;
+
+/** Any number of whole numbers, for `IN`. */
+export const numbersIn = <Tables>(db: Kysely<Tables>, numbers: readonly number[]): RawBuilder<number> =>
+  isPostgres(db)
+    ? sql`(SELECT unnest(${numbers}::bigint[]))`
+    : sql`(SELECT value FROM json_each(${JSON.stringify(numbers)}))`;

@@ -1,4 +1,4 @@
-import { numbersIn } from './rows.ts';
+import { numbersIn } from './dialect.ts';
 import type { Transaction } from './tables/tables.ts';
 
 /** What came over a connection of a host that a newer one has replaced. */

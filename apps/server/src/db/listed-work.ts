@@ -1,7 +1,6 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
-
 import type { Db } from './database.ts';
-import { textsIn } from './rows.ts';
+import { textsIn } from './dialect.ts';
 import type { Database } from './tables/tables.ts';
 
 /** Which jobs or schedules a list has. */

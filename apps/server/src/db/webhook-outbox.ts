@@ -2,8 +2,7 @@ import type { ChosenEvent, WebhookData } from '@phalanx/protocol';
 import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-
-import { rowsAs } from './rows.ts';
+import { rowsAs } from './dialect.ts';
 import type { Transaction } from './tables/tables.ts';
 
 const text = Type.String();

@@ -1,13 +1,13 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
-
 import { ApiError } from '../errors/api-error.ts';
-import { mergePages } from '../http/replies/page.ts';
+import { mergePages } from '../http/replies/list-replies.ts';
 import type { PhoneLabels } from './labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases/leases.ts';
 import type { DevicePage } from './placed-device-store.ts';
-import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
+import type { ShareStore, ShareTarget, StoredShare } from './store.ts';
+import type { Principal } from '../http/principal.ts';
 
 /** Read and shown in about two milliseconds. */
 const devicesAtOnce = 250;
@@ -276,4 +276,20 @@ export class DeviceShares {
     this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);
     if (members.size === 0) this.#shared.delete(keyOf(target));
   }
+}
+
+/** Throws unless the caller may touch it. */
+export async function getTouchable(
+  access: DeviceAccess,
+  id: string,
+  { userId, projectIds }: Principal,
+): Promise<SeenDevice> {
+  const seen = await access.get(id, userId);
+  if (seen.role === 'view')
+    throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
+  if (projectIds !== null)
+    throw ApiError.of('forbidden', {
+      reason: 'A token that is limited to projects touches no phone by hand',
+    });
+  return seen;
 }

@@ -4,7 +4,7 @@ import type { Hosts } from '../hosts/feature.ts';
 import { PhoneLabels } from './labels/phone-labels.ts';
 import { addLabelRoutes } from './labels/routes.ts';
 import { createLabelStore } from './labels/store.ts';
-import { addControlRoutes } from './control-routes.ts';
+import { addControlRoutes, addDeviceRoutes } from './routes.ts';
 import { DeviceAccess, DeviceShares } from './device-access.ts';
 import type { RunsByDevice } from './device-view.ts';
 import { Fleet } from './fleet.ts';
@@ -13,11 +13,8 @@ import { Leases } from './leases/leases.ts';
 import { addMemberRoutes } from './member-routes.ts';
 import { addPairingRoutes } from './hosts/pairing-routes.ts';
 import { createPlacedDeviceStore } from './placed-device-store.ts';
-import { addDeviceRoutes } from './routes.ts';
-import { createShareStore } from './share-store.ts';
-import { createDeviceStore } from './store.ts';
-import { ScreenCache } from './screens/screen-cache.ts';
-import { ScreenReader } from './screens/read-screen.ts';
+import { createShareStore, createDeviceStore } from './store.ts';
+import { ScreenCache, ScreenReader } from './screens/read-screen.ts';
 
 /** Devices, their names and labels, their shares and their leases. */
 export async function openDevices(

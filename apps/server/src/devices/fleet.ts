@@ -1,12 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DeviceReport, type PhoneWarning, phoneWarningCodes } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
-
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { Limits } from '../limits/limits.ts';
-import { deviceElsewhere, type FleetDevice, identityOf, warningsOf } from './fleet-device.ts';
-import { type Availability, type HeldDevice, HeldDevices } from './leases/held-devices.ts';
+import {
+  deviceElsewhere,
+  type FleetDevice,
+  identityOf,
+  warningsOf,
+  type Availability,
+  type HeldDevice,
+  HeldDevices,
+} from './fleet-device.ts';
 import type { DevicePage, PlacedDevice, PlacedDeviceStore, StateCount } from './placed-device-store.ts';
 import { type DescribedDevice, type DeviceStore, type StoredDevice, told } from './store.ts';
 

@@ -1,14 +1,13 @@
 import { deviceMemberRoutes, hostRoutes, type DeviceMember, type ShareRole } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { deviceTarget, hostTarget } from './device-access.ts';
 import { getHost, hostCursor, type HostSources, listHosts } from './hosts/host-list.ts';
-import type { ShareTarget } from './share-store.ts';
+import type { ShareTarget } from './store.ts';
 
 /** What is shared, as the caller sees it. */
 interface Shared {

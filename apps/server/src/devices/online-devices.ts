@@ -1,8 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeviceOutcome } from '@phalanx/protocol';
-
-import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { DeviceAccess } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
 

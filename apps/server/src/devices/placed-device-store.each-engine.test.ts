@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
-import { GroupCommit } from '../db/group-commit.ts';
+import { GroupCommit } from '../db/writes.ts';
 import { createHostStore } from '../hosts/store.ts';
-import { openHost } from '../testing/open-host.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openHost } from '../testing/fleet-rows.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { deviceElsewhere, type FleetDevice } from './fleet-device.ts';
 import { createPlacedDeviceStore, type PlacedDeviceStore } from './placed-device-store.ts';
 import { createDeviceStore } from './store.ts';

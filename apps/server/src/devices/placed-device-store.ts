@@ -1,9 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
-
 import { batchQueries } from '../db/postgres/batch-queries.ts';
 import type { Db } from '../db/database.ts';
 import { hasLease, lastRenewal } from '../db/lease.ts';
-import { textsIn } from '../db/rows.ts';
+import { textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { countOwned } from './store.ts';
 

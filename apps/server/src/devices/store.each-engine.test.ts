@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
 import { EpochOver } from '../db/epochs.ts';
-import { GroupCommit } from '../db/group-commit.ts';
+import { GroupCommit } from '../db/writes.ts';
 import { createHostStore } from '../hosts/store.ts';
-import { openHost } from '../testing/open-host.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openHost } from '../testing/fleet-rows.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { createDeviceStore, type DescribedDevice, type DeviceStore, type StoredDevice } from './store.ts';
 
 const described = (serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice => ({

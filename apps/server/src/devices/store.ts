@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-
-import { change } from '../db/change-notes.ts';
+import { change, type GroupCommit } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { requireCurrent } from '../db/epochs.ts';
-import type { GroupCommit } from '../db/group-commit.ts';
 import { hasLease } from '../db/lease.ts';
-import { serialize } from '../db/locks.ts';
-import { rowsAs, textsIn } from '../db/rows.ts';
+import { serialize } from '../db/transactions.ts';
+import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredDevice = Row<'device'>;
@@ -232,3 +230,54 @@ const upsert = (transaction: Transaction, devices: readonly StoredDevice[]): Pro
     )
     .returningAll()
     .execute();
+
+export type StoredShare = Row<'share'>;
+export type ShareTarget = Pick<StoredShare, 'owner_id' | 'kind' | 'target_id'>;
+
+export type ShareStore = ReturnType<typeof createShareStore>;
+
+/** With whom phones are shared. */
+export function createShareStore(db: Db) {
+  return {
+    listAll: (): Promise<StoredShare[]> => db.selectFrom('share').selectAll().execute(),
+
+    listUsers: (): Promise<{ id: string; name: string }[]> =>
+      db.selectFrom('user').select(['id', 'name']).execute(),
+
+    async findUserName(id: string): Promise<string | undefined> {
+      const row = await db.selectFrom('user').select('name').where('id', '=', id).executeTakeFirst();
+      return row?.name;
+    },
+
+    put: (share: StoredShare): Promise<unknown> =>
+      change(db, (transaction) =>
+        transaction
+          .insertInto('share')
+          .values(share)
+          .onConflict((conflict) =>
+            conflict.columns(['owner_id', 'kind', 'target_id', 'user_id']).doUpdateSet({ role: share.role }),
+          )
+          .execute(),
+      ),
+
+    delete: ({ owner_id, kind, target_id }: ShareTarget, userId: string): Promise<unknown> =>
+      change(db, (transaction) =>
+        transaction
+          .deleteFrom('share')
+          .where('owner_id', '=', owner_id)
+          .where('kind', '=', kind)
+          .where('target_id', '=', target_id)
+          .where('user_id', '=', userId)
+          .execute(),
+      ),
+
+    async deleteAll({ owner_id, kind, target_id }: ShareTarget): Promise<void> {
+      await db
+        .deleteFrom('share')
+        .where('owner_id', '=', owner_id)
+        .where('kind', '=', kind)
+        .where('target_id', '=', target_id)
+        .execute();
+    },
+  };
+}

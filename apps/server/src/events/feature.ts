@@ -9,8 +9,7 @@ import type { Runs } from '../runs/feature.ts';
 import { EventBus, type FeedEvent } from './event-bus.ts';
 import { EventFeed } from './event-feed.ts';
 import { addRawRoute } from '../http/route.ts';
-import { EventStream } from './event-stream.ts';
-import { UserFeeds } from './user-feed.ts';
+import { EventStream, UserFeeds } from './user-feed.ts';
 
 export interface Events {
   readonly feed: EventFeed;

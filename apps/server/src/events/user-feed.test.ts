@@ -3,13 +3,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-
-import { InProcessNetwork } from '../bus/in-process-bus.ts';
+import { InProcessNetwork } from '../bus/bus.ts';
 import { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Peers } from '../nodes/peers.ts';
 import { EventBus, type FeedEvent } from './event-bus.ts';
-import { EventStream } from './event-stream.ts';
-import { type EncodedEvent, type FeedReader, type UserFeed, UserFeeds } from './user-feed.ts';
+import { EventStream, type EncodedEvent, type FeedReader, type UserFeed, UserFeeds } from './user-feed.ts';
 
 const megabyte = 1024 * 1024;
 

@@ -1,4 +1,8 @@
+import type { ServerResponse } from 'node:http';
+
 import type { EventBus, FeedEvent } from './event-bus.ts';
+import { ApiError, errorBody } from '../errors/api-error.ts';
+import type { OpenStream } from '../http/sockets/open-streams.ts';
 
 /** What is kept of a user's events for streams that do not take them. */
 const mostKept = { bytes: 8 * 1024 * 1024, events: 20_000 };
@@ -158,5 +162,84 @@ export class UserFeeds {
     const bytes = (isSame ? this.#last?.bytes : undefined) ?? encode(event);
     this.#last = { event, bytes };
     return this.#last;
+  }
+}
+
+const keepAliveMs = 15_000;
+/** So long a stream that was cut off may take what is on its way, with the reason at its end. */
+const farewellMs = 5000;
+
+interface StreamOptions {
+  readonly response: ServerResponse;
+  /** When the reader's token ends, epoch ms. */
+  readonly expiresAt: number;
+  readonly isWanted: (event: FeedEvent) => boolean;
+  /** The reader did not take its events. */
+  readonly onFellBehind: () => void;
+}
+
+/** Writes the events of a feed to one response, no faster than the response takes them, until either side ends it. */
+export class EventStream implements OpenStream, FeedReader {
+  readonly expiresAt: number;
+  next = 0;
+  readonly #options: StreamOptions;
+  readonly #response: ServerResponse;
+  #keepAlive: NodeJS.Timeout | undefined;
+  #isBlocked = false;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    this.expiresAt = options.expiresAt;
+    this.#response = options.response;
+    this.#response.on('close', () => clearInterval(this.#keepAlive));
+    this.#response.on('error', () => this.#response.destroy());
+  }
+
+  /** What is published before is not sent. */
+  begin(requestId: string): void {
+    if (this.#response.destroyed) return;
+    this.#response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': requestId,
+    });
+    // A first byte, so that proxies and clients see the stream begin.
+    this.#response.write(': connected\n\n');
+    this.#keepAlive = setInterval(() => {
+      if (!this.#isBlocked) this.#response.write(':\n\n');
+    }, keepAliveMs);
+  }
+
+  pump(feed: UserFeed): void {
+    if (this.#isBlocked) return;
+    for (let one = feed.at(this.next); one !== undefined; one = feed.at(this.next)) {
+      this.next += 1;
+      if (this.#keepAlive === undefined || !this.#options.isWanted(one.event)) continue;
+      if (!this.#response.write(one.bytes)) return this.#wait(feed);
+    }
+  }
+
+  fellBehind(): void {
+    this.#options.onFellBehind();
+    const error = ApiError.of('stream_fell_behind', {});
+    const farewell = `event: error\ndata: ${JSON.stringify(errorBody(error))}\n\n`;
+    // Not an ordinary end: the reader lacks events.
+    this.#response.write(farewell, () => this.#response.destroy());
+    setTimeout(() => this.#response.destroy(), farewellMs).unref();
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  #wait(feed: UserFeed): void {
+    this.#isBlocked = true;
+    this.#response.once('drain', () => {
+      this.#isBlocked = false;
+      this.pump(feed);
+      feed.forgetTaken();
+    });
   }
 }

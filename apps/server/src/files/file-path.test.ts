@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-
 import { Draft, NewObjects } from '../git/draft.ts';
 import { GitRepository } from '../git/git-repository.ts';
 import { buildPack } from '../git/pack.ts';
@@ -10,7 +9,7 @@ import { installPack } from '../git/testing/install-pack.ts';
 import { prepareGit } from '../git/prepare-git.ts';
 import { runGit } from '../git/run-git.ts';
 import { buildTree } from '../git/tree-paths.ts';
-import { fileMode } from '../git/tree.ts';
+import { fileMode } from '../git/git-objects.ts';
 import { TestFolders } from '../projects/testing/test-projects.ts';
 import { findPathProblem } from './file-path.ts';
 

@@ -5,10 +5,9 @@ import type { GitObjects } from '../git/git-objects.ts';
 import { listDifferences } from '../git/tree-paths.ts';
 import { findMasksProblem, masksPath, maxMasksBytes } from '../launches/masks.ts';
 import { maxSchemaBytes, parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
+import { type ProjectServices, createProjectFiles } from '../projects/project-files.ts';
 import type { PlaceInCode } from '../compile/compiler.ts';
 import { nothingFound, type Assistance } from '../compile/process/messages.ts';
-import { createProjectFiles } from '../projects/project-files.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { requirePlace } from './file-path.ts';
 

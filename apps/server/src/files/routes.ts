@@ -1,28 +1,32 @@
 import type { Confinement } from '@phalanx/confinement';
 import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import type { PlaceInCode } from '../compile/compiler.ts';
 import type { Assistance } from '../compile/process/messages.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { namesVersion } from '../http/replies/representations.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
-import { deskFor, type ProjectServices } from '../projects/project-services.ts';
-import { acceptLargeBodies, findStagedBody } from './large-body/accept-large-bodies.ts';
+import { deskFor, type ProjectServices } from '../projects/project-files.ts';
+import { acceptLargeBodies, findStagedBody } from './large-body/stage-body.ts';
 import { assistFile, checkFile } from './review-file.ts';
-import { treeOfCommit, getFile, readFileReply } from './read-file.ts';
+import {
+  treeOfCommit,
+  getFile,
+  readFileReply,
+  listCommitFiles,
+  listProjectFiles,
+  searchFiles,
+} from './read-files.ts';
 import { requirePath, findSourceOf } from './file-path.ts';
 import { fileTag, preconditionOf, requireVersion, type Precondition } from './file-version.ts';
-import { listCommitFiles, listProjectFiles, searchFiles } from './list-files.ts';
 import { contentOf } from './new-content.ts';
-import { renameFile } from './rename-file.ts';
-import { replaceFiles } from './replace-files.ts';
+import { renameFile, replaceFiles } from './replace-files.ts';
 import { writeFile, findFile } from './write-file.ts';
 
 interface FileRoutesOptions {

@@ -1,13 +1,10 @@
 import { requireCompiled } from '../compile/compiler.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';
 import { type Draft, NewObjects } from '../git/draft.ts';
-import type { GitObjects } from '../git/git-objects.ts';
-import { fileMode } from '../git/tree.ts';
+import { type GitObjects, fileMode } from '../git/git-objects.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
-import type { Change } from '../projects/change.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
-import { createProjectFiles } from '../projects/project-files.ts';
-import type { SavedState } from '../projects/saved-state.ts';
+import type { Change, SavedState } from '../projects/saved-state.ts';
+import { type ProjectServices, createProjectFiles } from '../projects/project-files.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { requirePlace } from './file-path.ts';
 import { requireVersion, type Precondition } from './file-version.ts';

@@ -1,12 +1,10 @@
 import { maxFilmParts, type RunStep, wireStepLevel } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
-
-import { createStoredBytes } from '../limits/stored-bytes-store.ts';
-import { addRun } from '../testing/add-run.ts';
+import { createStoredBytes } from '../limits/use-store.ts';
+import { addRun } from '../testing/fleet-rows.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../testing/api-caller.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { createFilmStore } from './store.ts';
 

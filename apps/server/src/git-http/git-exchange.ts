@@ -1,9 +1,7 @@
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { whenClosed, type StartedProcess } from '@phalanx/confinement';
-
-import { maxPushBytes, type GitProgram } from '../git/git-program.ts';
-import { startGit } from '../git/run-git.ts';
+import { maxPushBytes, type GitProgram, startGit } from '../git/run-git.ts';
 import { giveWayByLength } from '../limits/priority.ts';
 
 export type GitService = 'upload-pack' | 'receive-pack';

@@ -2,28 +2,39 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
-
-import { withNote } from '../db/change-notes.ts';
+import { withNote } from '../db/writes.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
 import { findFault } from '../faults/fault.ts';
-import { packObjects } from '../git/pack-objects.ts';
-import { listPacked } from '../git/pack.ts';
+import { packObjects, listPacked } from '../git/pack.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent, AuditEventSink } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
-import { indexOf } from '../projects/packs/logged-pack.ts';
+import { indexOf } from '../projects/packs/large-packs.ts';
 import type { LoggedPack, ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
+import type { ProjectServices } from '../projects/project-files.ts';
 import type { Solving } from '../records/groups/solving.ts';
 import type { Transaction } from '../db/tables/tables.ts';
 import type { Draft } from '../git/draft.ts';
 import { noObject, type GitObjects } from '../git/git-objects.ts';
-import type { Change } from '../projects/change.ts';
-import { storeCompiled, keepCompiled } from '../projects/compiled-trees.ts';
-import { isDirty, type SavedState } from '../projects/saved-state.ts';
+import {
+  type Change,
+  isDirty,
+  type SavedState,
+  storeCompiled,
+  keepCompiled,
+} from '../projects/saved-state.ts';
 import { HookStream, flush, pktLine, readPktLines } from './pkt-line.ts';
-import { checkPush, PushRefused, type Push, seenWith, type NewMain } from './push-check.ts';
-import { parsePushedRef, isDeletion, mainBranch, type PushedRef } from './push-refs.ts';
+import {
+  checkPush,
+  PushRefused,
+  type Push,
+  seenWith,
+  type NewMain,
+  parsePushedRef,
+  isDeletion,
+  mainBranch,
+  type PushedRef,
+} from './push-check.ts';
 
 interface GateOptions {
   desk: ProjectServices;

@@ -1,11 +1,16 @@
 import { maxFileBytes } from '@phalanx/protocol';
-
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
 import { findPathProblem, findSegmentProblem, maxPathBytes, maxPathDepth } from '../files/file-path.ts';
-import type { GitObjects, ObjectInfo } from '../git/git-objects.ts';
+import {
+  type GitObjects,
+  type ObjectInfo,
+  executableMode,
+  fileMode,
+  folderMode,
+  type Tree,
+} from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
 import { listSizedFiles } from '../git/tree-paths.ts';
-import { executableMode, fileMode, folderMode, type Tree } from '../git/tree.ts';
 import { findTotalsProblem, maxTreeBytes, TreeCounter } from '../projects/project-sizes.ts';
 
 /** A push may bring that many new objects. */

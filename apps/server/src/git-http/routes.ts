@@ -4,7 +4,6 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Logger } from 'pino';
-
 import { ApiError } from '../errors/api-error.ts';
 import { actorOf, AuditEvent, type AuditEventSink } from '../http/audit-event.ts';
 import { type Authenticate, requireScope } from '../http/authentication.ts';
@@ -18,7 +17,7 @@ import {
   readers,
   type SharedProject,
 } from '../projects/project-access.ts';
-import { deskFor, type ProjectServices } from '../projects/project-services.ts';
+import { deskFor, type ProjectServices } from '../projects/project-files.ts';
 import type { Solving } from '../records/groups/solving.ts';
 import { GitExchange, type GitService } from './git-exchange.ts';
 import { flush, pktLine } from './pkt-line.ts';

@@ -1,8 +1,6 @@
 import { whenClosed, type StartedProcess } from '@phalanx/confinement';
-
 import { ByteQueue } from './byte-queue.ts';
-import type { GitProgram } from './git-program.ts';
-import { findSystemError, neverBegan, startGit } from './run-git.ts';
+import { type GitProgram, findSystemError, neverBegan, startGit } from './run-git.ts';
 
 /** How a reply is read: yields what it needs next, a line or a number of bytes, and returns what they mean. */
 export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;

@@ -1,10 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-
-import type { GitObjects, ObjectInfo } from './git-objects.ts';
+import { type GitObjects, type ObjectInfo, formatTree, type Tree, isFolder } from './git-objects.ts';
 import type { PackedObject } from './pack.ts';
-import { formatTree, type Tree, isFolder } from './tree.ts';
 
 /** Objects that are to be stored, in memory or in files of their own. */
 export class NewObjects {

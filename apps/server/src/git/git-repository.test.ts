@@ -1,18 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-
 import { TestFolders } from '../projects/testing/test-projects.ts';
-import type { GitProgram } from './git-program.ts';
+import { type GitProgram, runGit } from './run-git.ts';
 import { Draft, NewObjects } from './draft.ts';
-import { GitRepository } from './git-repository.ts';
+import { GitRepository, RepositoryPool } from './git-repository.ts';
 import { buildPack } from './pack.ts';
 import { prepareGit } from './prepare-git.ts';
-import { RepositoryPool } from './repository-pool.ts';
-import { runGit } from './run-git.ts';
 import { installPack } from './testing/install-pack.ts';
 import { buildTree, findAt, listDifferences, listFiles, withEntry } from './tree-paths.ts';
-import { fileMode } from './tree.ts';
+import { fileMode } from './git-objects.ts';
 
 const folders = new TestFolders();
 let git: GitProgram;

@@ -2,12 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-
 import { runUserGit, TestFolders } from '../projects/testing/test-projects.ts';
 import { NewObjects } from './draft.ts';
 import { buildPack, listPacked, PackWriter } from './pack.ts';
 import { installPack } from './testing/install-pack.ts';
-import { fileMode, folderMode } from './tree.ts';
+import { fileMode, folderMode } from './git-objects.ts';
 
 const folders = new TestFolders();
 let gitDir: string;

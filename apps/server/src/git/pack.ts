@@ -1,8 +1,11 @@
-import { createHash, hash, type Hash } from 'node:crypto';
+import { createHash, hash, type Hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
 import { crc32, createDeflate, deflate, deflateSync } from 'node:zlib';
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type GitProgram, runGit } from './run-git.ts';
 
 /** Git's numbers for the kinds of objects. */
 export const objectTypes = { commit: 1, tree: 2, blob: 3 } as const;
@@ -153,4 +156,37 @@ export function listPacked(index: Buffer): Set<string> {
     index.toString('hex', names + at * idLength, names + (at + 1) * idLength),
   );
   return new Set(ids);
+}
+
+interface Packing {
+  gitDir: string;
+  /** Names of objects. */
+  names: Iterable<string>;
+  /** Whether all is packed that is reached from these, or they alone. */
+  isDeep: boolean;
+  signal?: AbortSignal;
+  environment?: Readonly<Record<string, string>>;
+}
+
+const timeoutMs = 30 * 60_000;
+
+/** Writes objects of a repository to one pack, which is there, with its index, until `use` has ended. */
+export async function packObjects<Result>(
+  git: GitProgram,
+  { gitDir, names, isDeep, ...run }: Packing,
+  use: (file: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = path.join(git.stagingFolder, `pack-${randomUUID()}`);
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const args = ['pack-objects', '--quiet', '--delta-base-offset', ...(isDeep ? ['--revs'] : [])];
+    const input = [...names].map((name) => `${name}\n`).join('');
+    const { stdout } = await runGit(git, [...args, path.join(folder, 'pack')], {
+      ...{ gitDir, input, timeoutMs },
+      ...run,
+    });
+    return await use(path.join(folder, `pack-${stdout.toString().trim()}.pack`));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

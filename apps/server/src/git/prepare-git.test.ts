@@ -3,11 +3,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { openConfinement } from '@phalanx/confinement';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import { TestFolders } from '../projects/testing/test-projects.ts';
-import type { GitProgram } from './git-program.ts';
+import { type GitProgram, runGit } from './run-git.ts';
 import { prepareGit } from './prepare-git.ts';
-import { runGit } from './run-git.ts';
 
 const folders = new TestFolders();
 const service = createServer((socket) => socket.end());

@@ -8,10 +8,8 @@ import {
   type Policy,
 } from '@phalanx/confinement';
 import { SettingError } from '@phalanx/settings';
-
 import { findFault, gitFailed, PartFailed } from '../faults/fault.ts';
-import { maxPushBytes, type GitProgram } from './git-program.ts';
-import { runGit } from './run-git.ts';
+import { maxPushBytes, type GitProgram, runGit } from './run-git.ts';
 
 /** `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
 const leastVersion = [2, 38] as const;

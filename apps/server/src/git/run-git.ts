@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { startProcess, type StartedProcess } from '@phalanx/confinement';
+
+import { startProcess, type StartedProcess, type Start } from '@phalanx/confinement';
 
 import { giveWayByLength } from '../limits/priority.ts';
 import { runToEnd } from '../processes/run-to-end.ts';
 import { folderMissing, gitFailed, PartFailed } from '../faults/fault.ts';
-import type { GitProgram } from './git-program.ts';
 
 /** Git's words for what the operating system told it; it is run in the C locale. */
 const systemErrors: readonly [RegExp, string][] = [
@@ -96,3 +96,17 @@ export async function startGit(
     throw notStarted(git, error);
   });
 }
+
+/** The git of this machine, cut off from every configuration but ours. */
+export interface GitProgram {
+  readonly environment: Readonly<Record<string, string>>;
+  /** For what is not in a repository yet, or no longer; emptied at every start. */
+  readonly stagingFolder: string;
+  /** What to start for a git command; it reaches this repository and the staging folder, and no others. */
+  start(args: readonly string[], gitDir: string | undefined, limits?: { maxCpuSeconds: number }): Start;
+  /** Why the operating system does not hold it to that; undefined: it does. */
+  readonly unconfinedBecause: string | undefined;
+}
+
+/** A push may bring that many bytes, packed. */
+export const maxPushBytes = 512 * 1024 * 1024;

@@ -12,16 +12,14 @@ import {
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
-
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { HelloPages, isOfRuns, parseFrame, parseHostMessage, ProtocolError, passLogs } from './frames.ts';
 import type { Limits } from '../limits/limits.ts';
 import { EpochOver } from '../db/epochs.ts';
 import { HostRefused, type HostSessions } from './host-sessions.ts';
-import type { HostLink, HostQuestion } from './host-link.ts';
+import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
 import { HostRequests } from './host-requests.ts';
-import type { HostListeners } from './host-listeners.ts';
 import type { AdmissionThrottle } from './admission-throttle.ts';
 
 interface ConnectionOptions {

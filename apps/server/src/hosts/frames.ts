@@ -8,10 +8,9 @@ import {
   type WireLogEntry,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-
 import { findExcess, usualBounds } from '../http/bodies/json-bounds.ts';
 import type { LogFrameScheduler } from '../limits/log-frame-scheduler.ts';
-import type { LogFrame } from './host-listeners.ts';
+import type { LogFrame } from './host-link.ts';
 
 const hostMessage = Compile(HostMessage);
 const frameHeader = Compile(HostFrameHeader);

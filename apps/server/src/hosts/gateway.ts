@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { closeCodes, hostConnectPath, maxFrameBytes } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
-
 import type { Clock } from '../clock.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -17,8 +16,7 @@ import { refuseSocket } from '../http/sockets/refuse-socket.ts';
 import type { WebSockets } from '../http/sockets/web-sockets.ts';
 import { HostConnection } from './connection.ts';
 import type { HostSessions } from './host-sessions.ts';
-import type { HostLink } from './host-link.ts';
-import { HostListeners } from './host-listeners.ts';
+import { type HostLink, HostListeners } from './host-link.ts';
 import { AdmissionThrottle } from './admission-throttle.ts';
 
 interface GatewayOptions {

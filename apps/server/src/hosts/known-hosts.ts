@@ -1,4 +1,4 @@
-import type { HostPage, KnownHostStore, StoredHost } from './known-host-store.ts';
+import type { HostPage, KnownHostStore, StoredHost } from './store.ts';
 import type { LinkedHosts } from './linked-hosts.ts';
 
 export interface KnownHost {

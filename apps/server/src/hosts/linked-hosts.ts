@@ -1,8 +1,6 @@
 import type { LaunchBundle, ServerMessage } from '@phalanx/protocol';
-
 import type { Bus } from '../bus/bus.ts';
-import type { HostLink, HostQuestion } from './host-link.ts';
-import type { HostListeners } from './host-listeners.ts';
+import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
 
 /** Who touches which device by hand. */
 export interface Touch {

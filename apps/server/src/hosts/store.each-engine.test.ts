@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
-import { GroupCommit } from '../db/group-commit.ts';
-import { openHost, tryOpenHost } from '../testing/open-host.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { GroupCommit } from '../db/writes.ts';
+import { openHost, tryOpenHost } from '../testing/fleet-rows.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { createHostStore, type HostStore } from './store.ts';
 
 const userId = 'u';

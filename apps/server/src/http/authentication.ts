@@ -1,9 +1,8 @@
 import type { Scope } from '@phalanx/protocol';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-
 import { ApiError } from '../errors/api-error.ts';
-import type { RequestTurns } from '../limits/request-turns.ts';
+import type { RequestTurns } from '../limits/turns.ts';
 import type { Principal } from './principal.ts';
 
 declare module 'fastify' {

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { defaultRetries, type JobBody, type Retries } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Clock } from '../clock.ts';
-import { isUniqueViolation } from '../db/unique-violation.ts';
+import { isUniqueViolation } from '../db/unique-values.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
-import type { PhoneLabels } from '../devices/labels/phone-labels.ts';
-import { readSelector } from '../devices/labels/selectors.ts';
+import { type PhoneLabels, readSelector } from '../devices/labels/phone-labels.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';

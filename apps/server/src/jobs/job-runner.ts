@@ -4,7 +4,7 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { readSelector, selects } from '../devices/labels/selectors.ts';
+import { readSelector, selects } from '../devices/labels/phone-labels.ts';
 import { periodically } from '../background-job.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { StoredRun } from '../runs/stored-run.ts';

@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
-
-import { change } from '../db/change-notes.ts';
+import { change, invalidate } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { invalidate } from '../db/invalidate.ts';
 import { databaseTime } from '../db/lease.ts';
-import { serialize } from '../db/locks.ts';
-import { rowsAs, textsIn } from '../db/rows.ts';
+import { serialize } from '../db/transactions.ts';
+import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';

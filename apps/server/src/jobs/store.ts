@@ -1,13 +1,11 @@
 import type { JobStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
-
-import { change } from '../db/change-notes.ts';
+import { change, invalidate } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { invalidate } from '../db/invalidate.ts';
 import { databaseTime } from '../db/lease.ts';
 import { isListed, type WorkFilter } from '../db/listed-work.ts';
-import { serialize } from '../db/locks.ts';
-import { rowsAs, textsIn } from '../db/rows.ts';
+import { serialize } from '../db/transactions.ts';
+import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredJob = Row<'job'>;

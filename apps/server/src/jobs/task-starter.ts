@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 
 import type { Clock } from '../clock.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { isUniqueViolation } from '../db/unique-violation.ts';
+import { isUniqueViolation } from '../db/unique-values.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';

@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
-
 import type { Db, Transaction } from '../db/database.ts';
-import type { GroupCommit, Write } from '../db/group-commit.ts';
-import { invalidate } from '../db/invalidate.ts';
+import { type GroupCommit, type Write, invalidate } from '../db/writes.ts';
 import { databaseTime } from '../db/lease.ts';
-import { serialize } from '../db/locks.ts';
-import { textsIn } from '../db/rows.ts';
+import { serialize } from '../db/transactions.ts';
+import { textsIn } from '../db/dialect.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import { pauseAfter, readRetries, type Verdict, verdictOf } from './retry-rule.ts';
 import type { StoredJob, StoredTask } from './store.ts';

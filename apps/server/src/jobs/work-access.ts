@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit } from '../http/replies/page.ts';
+import { pageLimit } from '../http/replies/list-replies.ts';
 import type { Principal, PhoneLimit } from '../http/principal.ts';
 import { type ProjectAccess, readers } from '../projects/project-access.ts';
-import type { Budget } from '../limits/token-use-store.ts';
+import type { Budget } from '../limits/use-store.ts';
 
 const limits = Compile(
   Type.Object({

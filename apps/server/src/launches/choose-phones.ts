@@ -2,7 +2,7 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ActiveRunRows } from '../runs/active-run-rows.ts';
-import { readSelector, selects } from '../devices/labels/selectors.ts';
+import { readSelector, selects } from '../devices/labels/phone-labels.ts';
 
 export interface PhoneSources {
   readonly access: DeviceAccess;

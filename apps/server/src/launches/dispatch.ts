@@ -1,18 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LaunchSecrets, PhoneSettings, ScreenMask } from '@phalanx/protocol';
-
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import type { Transaction } from '../db/database.ts';
 import { EpochOver } from '../db/epochs.ts';
-import type { Write } from '../db/group-commit.ts';
+import type { Write } from '../db/writes.ts';
 import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
-import { spendBudget } from '../limits/token-use-store.ts';
+import { spendBudget } from '../limits/use-store.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -20,11 +18,16 @@ import type { RunStops } from '../runs/run-stops.ts';
 import { keptCode, keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
-import type { NamesOf } from './device-names.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { RunOutbox } from './run-outbox.ts';
-import { launchMessage, type LaunchPayload } from './payload-store.ts';
-import type { BegunRun, LaunchStore, NewLaunch, NewRun } from './store.ts';
+import {
+  launchMessage,
+  type LaunchPayload,
+  type BegunRun,
+  type LaunchStore,
+  type NewLaunch,
+  type NewRun,
+} from './store.ts';
 
 export interface Dispatch {
   launcher: Pick<Principal, 'userId' | 'tokenName' | 'phones' | 'budget'>;
@@ -308,3 +311,6 @@ const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdA
   started_at: null,
   ended_at: null,
 });
+
+/** Devices' IDs with their serial numbers. */
+export type NamesOf = (deviceIds: readonly string[]) => Promise<(deviceId: string) => string>;

@@ -1,13 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
-import { GroupCommit } from '../db/group-commit.ts';
+import { GroupCommit } from '../db/writes.ts';
 import { ActiveRuns } from '../runs/active-runs.ts';
 import { RunChangeStore } from '../runs/run-change-store.ts';
 import { createRunStore } from '../runs/store.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { deleteOldLaunches } from './feature.ts';
 import { createLaunchStore } from './store.ts';
 

@@ -1,6 +1,5 @@
 import type { LaunchSecrets } from '@phalanx/protocol';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { addBackgroundJob } from '../background-job.ts';
 import type { Clock } from '../clock.ts';
 import type { Compiler } from '../compile/compiler.ts';
@@ -9,20 +8,19 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import { nameOf } from '../devices/online-devices.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { GetLaunchable } from '../projects/project-files.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunStops } from '../runs/run-stops.ts';
 import { Bundles } from './bundles.ts';
-import type { NamesOf } from './device-names.ts';
+import type { NamesOf } from './dispatch.ts';
 import { DirectLaunches } from './direct-launches.ts';
 import { KeyedLaunches } from './keyed-launches.ts';
 import { ParameterChecker } from './parameters/parameter-checker.ts';
-import { createPayloadStore } from './payload-store.ts';
+import { createPayloadStore, createLaunchStore, type LaunchStore } from './store.ts';
 import { ProjectLaunches } from './project-launches.ts';
 import { addLaunchRoutes } from './routes.ts';
 import { RunLimits } from './run-limits.ts';
 import { RunOutbox } from './run-outbox.ts';
-import { createLaunchStore, type LaunchStore } from './store.ts';
 
 interface LaunchDependencies {
   compiler: Compiler;

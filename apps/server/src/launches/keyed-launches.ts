@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto';
 import type { DeviceOutcome } from '@phalanx/protocol';
-
-import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
-import { awaitOutcome, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
+import { awaitOutcome, type Dispatcher, type LaunchOutcome, type NamesOf } from './dispatch.ts';
 import type { StoredLaunch, BegunRun } from './store.ts';
-import type { NamesOf } from './device-names.ts';
 
 /** A launch with a key of its caller's. */
 interface KeyedLaunch {

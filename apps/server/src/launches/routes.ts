@@ -7,21 +7,18 @@ import {
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { GetLaunchable } from '../projects/project-files.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import { type ProjectPeople, editors } from '../projects/project-access.ts';
 import type { ActiveRun } from '../runs/active-runs.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { getStoppableDevices, nameOf } from '../devices/online-devices.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
-import { editors } from '../projects/project-access.ts';
 import type { RunStops } from '../runs/run-stops.ts';
 import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 import { chooseFree, listSelected } from './choose-phones.ts';

@@ -1,7 +1,7 @@
 import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
-import { serialize } from '../db/locks.ts';
+import { serialize } from '../db/transactions.ts';
 import type { Transaction } from '../db/database.ts';
-import { boundedList } from '../http/replies/bounded-list.ts';
+import { boundedList } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 

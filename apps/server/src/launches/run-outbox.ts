@@ -1,5 +1,4 @@
 import type { LaunchSecrets } from '@phalanx/protocol';
-
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
@@ -7,7 +6,7 @@ import { periodically } from '../background-job.ts';
 import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
-import { launchMessage, type LaunchPayload, type PayloadStore } from './payload-store.ts';
+import { launchMessage, type LaunchPayload, type PayloadStore } from './store.ts';
 
 interface Options {
   store: Pick<ActiveRunRows, 'listToSend'>;

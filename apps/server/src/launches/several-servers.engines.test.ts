@@ -5,7 +5,7 @@ import { type ApiReply, createApiCaller } from '../testing/api-caller.ts';
 import type { TestHost, TestHostOptions } from '../testing/test-host.ts';
 import type { TestServer } from '../testing/test-server.ts';
 import { canBeSeveral, startServers } from '../testing/test-servers.ts';
-import { Viewer } from '../live/testing/viewer.ts';
+import { Viewer } from '../live/testing/viewers.ts';
 
 describe.skipIf(!canBeSeveral)('with several servers', () => {
   let servers: TestServer[] = [];

@@ -1,12 +1,10 @@
 import type { ErrorCode, LimitName, UsageRow } from '@phalanx/protocol';
 import { boundedCache } from '../bounded-cache.ts';
-
 import { ApiError } from '../errors/api-error.ts';
 import { Allowance } from './allowance.ts';
 import { type LimitConfig, limitSettings } from './limit-settings.ts';
 import { LogFrameScheduler } from './log-frame-scheduler.ts';
-import { RequestTurns, RequestsUnderWay } from './request-turns.ts';
-import { Turns } from './turns.ts';
+import { RequestTurns, RequestsUnderWay, Turns } from './turns.ts';
 
 /** Reads what a user has of something; it must not grow with what is stored. */
 type ReadUsed = (userId: string) => number | Promise<number>;

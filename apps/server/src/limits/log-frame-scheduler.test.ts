@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-
 import { LogFrameScheduler, type Pace } from './log-frame-scheduler.ts';
-import { RequestsUnderWay } from './request-turns.ts';
+import { RequestsUnderWay } from './turns.ts';
 
 const much = 1_000_000;
 let server: ReturnType<typeof createServer>;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Allowance } from './allowance.ts';
-import type { RequestsUnderWay } from './request-turns.ts';
+import type { RequestsUnderWay } from './turns.ts';
 
 /** Of what a user's hosts may send for as long as they like. */
 const undisturbedShare = 0.1;

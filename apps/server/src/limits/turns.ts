@@ -1,5 +1,7 @@
-import { boundedCache } from '../bounded-cache.ts';
+import type { Server, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 
+import { boundedCache } from '../bounded-cache.ts';
 import type { ApiError } from '../errors/api-error.ts';
 
 export interface TurnsOptions {
@@ -171,3 +173,99 @@ const sumSince = (starts: readonly number[], now: number): number =>
   starts.reduce((sum, since) => sum + now - since, 0);
 
 const decayed = ({ ms, at }: Had): number => ms * 0.5 ** ((performance.now() - at) / halfLifeMs);
+
+/** Requests of one user that begin in one turn of the event loop while others ask for something too. */
+const mostATurn = 4;
+/** Who has asked for something within that is there. */
+const requestPresenceMs = 250;
+
+const lookEveryMs = 20;
+
+type Begin = () => void;
+
+/**
+ * The order in which requests begin: of each user a few in every turn of the event loop, so that nobody waits behind all
+ * that another one sends at once. Where nobody else asks for anything, all begin as they come.
+ */
+export class RequestTurns {
+  readonly #waiting = new Map<string, Begin[]>();
+  /** How many of each user have begun in this turn. */
+  readonly #begun = new Map<string, number>();
+  #newest = { user: '', at: -Infinity };
+  /** The newest of another user than that one. */
+  #other = { user: '', at: -Infinity };
+  #isTurnWatched = false;
+
+  /** Calls `begin` at once, or in a later turn. `user`: who it is for, or the address of a stranger. */
+  pass(user: string, begin: Begin): void {
+    this.#note(user);
+    const mine = this.#waiting.get(user);
+    if (mine !== undefined) return void mine.push(begin);
+    const begun = this.#begun.get(user) ?? 0;
+    if (performance.now() - this.#other.at > requestPresenceMs) return begin();
+    this.#watchTurn();
+    if (begun >= mostATurn) return void this.#waiting.set(user, [begin]);
+    this.#begun.set(user, begun + 1);
+    begin();
+  }
+
+  #note(user: string): void {
+    const at = performance.now();
+    if (this.#newest.user === user) this.#newest.at = at;
+    else [this.#other, this.#newest] = [this.#newest, { user, at }];
+  }
+
+  #watchTurn(): void {
+    if (this.#isTurnWatched) return;
+    this.#isTurnWatched = true;
+    setImmediate(() => this.#nextTurn());
+  }
+
+  #nextTurn(): void {
+    this.#isTurnWatched = false;
+    this.#begun.clear();
+    if (this.#waiting.size > 0) this.#watchTurn();
+    for (const [user, mine] of this.#waiting) {
+      const some = mine.splice(0, mostATurn);
+      if (mine.length === 0) this.#waiting.delete(user);
+      this.#begun.set(user, some.length);
+      for (const begin of some) begin();
+    }
+  }
+}
+
+/** The requests that have no answer yet, and when there was one last. */
+export class RequestsUnderWay {
+  readonly #open = new Set<ServerResponse>();
+  #lastAt = -Infinity;
+
+  watch(server: Server): void {
+    server.on('request', (_, response: ServerResponse) => {
+      this.#open.add(response);
+      response.once('close', () => {
+        this.#lastAt = performance.now();
+        this.#open.delete(response);
+      });
+    });
+  }
+
+  wereAnyWithin(ms: number): boolean {
+    return performance.now() - this.#lastAt < ms || this.#hasAny();
+  }
+
+  /** Resolves when all requests have their answers, or after the time limit. */
+  async whenNone(timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
+    while (this.#hasAny() && performance.now() < until) await pause(lookEveryMs);
+  }
+
+  #hasAny(): boolean {
+    for (const response of this.#open) {
+      if (!response.headersSent) return true;
+      // A stream, or on its way.
+      this.#lastAt = performance.now();
+      this.#open.delete(response);
+    }
+    return false;
+  }
+}

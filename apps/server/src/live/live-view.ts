@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { HostVideo, type VideoPlace } from '@phalanx/protocol';
+
+import { HostVideo, type VideoPlace, LiveFrame, maxLivePictureBytes } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { LivePicture, LiveViewer, LiveVideo } from './live-viewer.ts';
-import { parsePicture, parseAnswer } from './parse-answer.ts';
 
 /** Ten pictures a second are as many as a host has. */
 const betweenPicturesMs = 100;
@@ -13,7 +13,7 @@ const afterNothingMs = 1000;
 /** A phone without video may have it again: nothing is masked any more. */
 const afterNoVideoMs = 1000;
 
-const validator = Compile(HostVideo);
+const videoAnswer = Compile(HostVideo);
 /** A host answers when it has something; one that always has is not asked without a pause. */
 const betweenQuestionsMs = 10;
 
@@ -166,12 +166,43 @@ class VideoView {
     const last = this.#place;
     const after = last !== undefined && [...this.#waiting].every((one) => one.hasReached(last)) ? last : null;
     const answer = await this.#watching.hosts.ask(epoch, { type: 'video', serial, after });
-    const { head, bytes } = parseAnswer(answer, validator);
+    const { head, bytes } = parseAnswer(answer, videoAnswer);
     if ('reason' in head) throw new Error(head.reason);
     const { first, packets } = head;
     if (packets.reduce((sum, { size_bytes }) => sum + size_bytes, 0) !== bytes.length)
       throw new Error('its host answered with something else');
     if (packets.length > 0) this.#place = { stream: first.stream, number: first.number + packets.length - 1 };
     return { ...head, bytes };
+  }
+}
+
+const frames = Compile(LiveFrame);
+const lineFeed = 0x0a;
+const maxHeadBytes = 64 * 1024;
+
+/** The JSON in front of an answer's line feed, and the bytes after it. */
+function parseAnswer<Head>(
+  answer: Buffer,
+  validator: { Check(value: unknown): value is Head },
+): { head: Head; bytes: Buffer } {
+  const end = answer.subarray(0, maxHeadBytes).indexOf(lineFeed);
+  const head = parseJson(answer.toString('utf8', 0, Math.max(end, 0)));
+  if (validator.Check(head)) return { head, bytes: answer.subarray(end + 1) };
+  throw new Error('its host answered with something else');
+}
+
+/** A picture of a live view or a wall; no bytes when it is the known one. */
+export function parsePicture(answer: Buffer): { frame: LiveFrame; jpeg: Buffer } {
+  const { head: frame, bytes: jpeg } = parseAnswer(answer, frames);
+  if (jpeg.length > maxLivePictureBytes)
+    throw new Error('its host answered with a picture that is too large');
+  return { frame, jpeg };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

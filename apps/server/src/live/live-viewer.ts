@@ -8,8 +8,7 @@ import {
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import type { RawData, WebSocket } from 'ws';
-
-import { keepAlive } from '../http/sockets/keep-alive.ts';
+import { keepAlive } from '../http/sockets/web-sockets.ts';
 import type { OpenStream } from '../http/sockets/open-streams.ts';
 
 const validator = Compile(LiveRequest);

@@ -3,7 +3,7 @@ import { closeCodes, type LiveFrame } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { SharedPhone, type Caller } from '../devices/testing/shared-phone.ts';
-import { Viewer } from './testing/viewer.ts';
+import { Viewer } from './testing/viewers.ts';
 
 let phone: SharedPhone;
 /** The server at which all watch: each asks the host for a picture of its own. */

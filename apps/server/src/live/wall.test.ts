@@ -1,9 +1,8 @@
 import { closeCodes, maxWallPhones, maxWallPicturesAhead } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-
 import type { TestHost } from '../testing/test-host.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
-import { WallWatcher } from './testing/wall-watcher.ts';
+import { WallWatcher } from './testing/viewers.ts';
 
 const serials = ['wall-1', 'wall-2', 'wall-3'] as const;
 

@@ -1,9 +1,7 @@
 import { closeCodes } from '@phalanx/protocol';
 import type { Logger } from 'pino';
-
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import type { HostLink } from '../hosts/host-link.ts';
-import type { LogFrame } from '../hosts/host-listeners.ts';
+import type { HostLink, LogFrame } from '../hosts/host-link.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { IncomingEntries, LogBatch, LogStream } from './log-batch.ts';
 import type { RecentLogs } from './tables/recent-logs.ts';

@@ -1,10 +1,9 @@
 import type { AuditAction } from '@phalanx/protocol';
-
-import { type CachedThing, cachedThings } from '../db/tables/cached-things.ts';
+import { type CachedThing, cachedThings } from '../db/tables/column-types.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { periodically } from '../background-job.ts';
 import type { AuditEventSink } from '../http/audit-event.ts';
-import { type CacheInvalidation, type CacheInvalidationStore, keptMs } from './cache-invalidation-store.ts';
+import { type CacheInvalidation, type CacheInvalidationStore, keptMs } from './store.ts';
 import type { Peers } from './peers.ts';
 
 /** What changes something that the other servers cache. */

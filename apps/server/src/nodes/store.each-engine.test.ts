@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
-import { openHost } from '../testing/open-host.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { openHost } from '../testing/fleet-rows.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { createNodeStore, type NodeStore } from './store.ts';
 
 describe.each(engines)('servers, in %s,', (engine) => {

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { Db, Transaction } from '../db/database.ts';
-import { hasLease, hasLeases, isLeaseOver, lastRenewal, leaseEnd } from '../db/lease.ts';
-import { transact } from '../db/transact.ts';
+import { hasLease, hasLeases, isLeaseOver, lastRenewal, leaseEnd, databaseTime } from '../db/lease.ts';
+import { transact } from '../db/transactions.ts';
+import type { CachedThing } from '../db/tables/column-types.ts';
 
 export type NodeStore = ReturnType<typeof createNodeStore>;
 
@@ -75,6 +77,31 @@ export function createNodeStore(db: Db) {
     async findUpSince(): Promise<number | null> {
       const query = db.selectFrom('node').select((eb) => eb.fn.min<number | null>('started_at').as('since'));
       return (await query.executeTakeFirstOrThrow()).since;
+    },
+  };
+}
+
+/** A server that has not read them for so long reads all caches again. */
+export const keptMs = 60_000;
+
+export interface CacheInvalidation {
+  readonly id: number;
+  readonly name: CachedThing;
+}
+
+export type CacheInvalidationStore = ReturnType<typeof createCacheInvalidationStore>;
+
+/** What has changed in the last minute that servers cache. Triggers write it. */
+export function createCacheInvalidationStore(db: Db) {
+  return {
+    list: (): Promise<CacheInvalidation[]> =>
+      db.selectFrom('cache_invalidation').select(['id', 'name']).execute(),
+
+    async deleteOld(): Promise<void> {
+      await db
+        .deleteFrom('cache_invalidation')
+        .where('at', '<', sql<number>`${databaseTime(db)} - ${sql.lit(keptMs)}`)
+        .execute();
     },
   };
 }

@@ -1,15 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
 import {
   type Confinement,
   type Policy,
   type StartedProcess,
   startProcess,
   whenClosed,
+  nodeFiles,
 } from '@phalanx/confinement';
-import { readFile } from 'node:fs/promises';
 
 import { lowerPriority } from '../limits/priority.ts';
-import { MessageStream } from './message-stream.ts';
-import { messagesDescriptor } from './server-channel.ts';
+import { MessageStream, messagesDescriptor } from './message-stream.ts';
 
 /** `not_started`: the process ended before it had said anything. */
 export type EndReason = 'timed_out' | 'out_of_processor_time' | 'out_of_memory' | 'crashed' | 'not_started';
@@ -271,4 +273,21 @@ async function readTicks(processId: number): Promise<number> {
   } catch {
     return 0;
   }
+}
+
+/** Of the repository, or of the folder that it is packed into. */
+const root = path.resolve(import.meta.dirname, '..', '..', '..', '..');
+
+/** What a process needs to read that runs a module of the server in a Node of its own. */
+export function programFiles(): Pick<Policy, 'readable' | 'runnable'> {
+  const node = nodeFiles();
+  const code = ['apps/server', 'packages', 'package.json'].map((name) => path.join(root, name));
+  const libraries = foldersUpFrom(root).map((folder) => path.join(folder, 'node_modules'));
+  return { readable: [...node.readable, ...code, ...libraries], runnable: node.runnable };
+}
+
+/** Where Node looks for packages. */
+function foldersUpFrom(folder: string): string[] {
+  const parent = path.dirname(folder);
+  return parent === folder ? [folder] : [folder, ...foldersUpFrom(parent)];
 }

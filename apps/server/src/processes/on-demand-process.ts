@@ -1,7 +1,5 @@
 import type { Confinement } from '@phalanx/confinement';
-
-import { type Budget, ConfinedProcess, ConfinedProcessEnded } from './confined-process.ts';
-import { programFiles } from './program-files.ts';
+import { type Budget, ConfinedProcess, ConfinedProcessEnded, programFiles } from './confined-process.ts';
 
 interface Options<Reply> {
   readonly confinement: Confinement;

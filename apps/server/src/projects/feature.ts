@@ -1,20 +1,17 @@
 import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 import type { Logger } from 'pino';
-
 import { addBackgroundJob } from '../background-job.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Context } from '../context.ts';
-import type { GitProgram } from '../git/git-program.ts';
+import type { GitProgram } from '../git/run-git.ts';
 import { prepareGit, probeGit } from '../git/prepare-git.ts';
 import { deleteProject, addProjectRoutes } from './routes.ts';
 import { LargePacks, largePacksName } from './packs/large-packs.ts';
 import { createPackLogStore } from './packs/pack-log-store.ts';
-import { createProjectAccess, type ProjectAccess } from './project-access.ts';
-import { createGetLaunchable, type GetLaunchable } from './project-files.ts';
-import { ProjectPeople } from './project-people.ts';
+import { createProjectAccess, type ProjectAccess, ProjectPeople } from './project-access.ts';
+import { createGetLaunchable, type GetLaunchable, type ProjectServices } from './project-files.ts';
 import { ProjectRepositories } from './repositories/project-repositories.ts';
-import type { ProjectServices } from './project-services.ts';
 import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';

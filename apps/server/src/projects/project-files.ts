@@ -1,3 +1,11 @@
+import {
+  goldenPathPattern,
+  type GoldenScreen,
+  GoldenScreenError,
+  maxGoldenBytes,
+  parseGolden,
+} from '@phalanx/protocol';
+
 import type { ProjectFiles } from '../compile/project-mirror.ts';
 import type { GitObjects } from '../git/git-objects.ts';
 import { findAt, listFiles } from '../git/tree-paths.ts';
@@ -5,6 +13,9 @@ import type { Principal } from '../http/principal.ts';
 import { editors, type ProjectAccess } from './project-access.ts';
 import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import { emptyTree, isDirty } from './saved-state.ts';
+import type { Compiler } from '../compile/compiler.ts';
+import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
+import { findExcess } from '../http/bodies/json-bounds.ts';
 
 /** Runs a piece of work at a project's repository. */
 type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
@@ -80,4 +91,54 @@ export function createGetLaunchable(access: ProjectAccess, repositories: Project
       };
     });
   };
+}
+
+/** What working on the files of projects takes. */
+export interface ProjectServices {
+  readonly repositories: ProjectRepositories;
+  readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
+  readonly parameters: { findSchemaProblem(schema: string, userId?: string): Promise<string | undefined> };
+  readonly totals: ProjectTotals;
+  readonly sizes: Pick<ProjectSizes, 'add'>;
+}
+
+/** The same desk, whose work is done in the turns of one user. */
+export function deskFor(desk: ProjectServices, userId: string): ProjectServices {
+  const { compiler, parameters } = desk;
+  return {
+    ...desk,
+    compiler: {
+      compileFile: (files, change) => compiler.compileFile({ ...files, userId }, change),
+      assist: (files, change) => compiler.assist({ ...files, userId }, change),
+      compileProject: (files) => compiler.compileProject({ ...files, userId }),
+    },
+    parameters: { findSchemaProblem: (schema) => parameters.findSchemaProblem(schema, userId) },
+  };
+}
+
+/** Of the nodes that a golden screen may have, each with its bounds. */
+const bounds = { depth: 1000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
+
+/** The paths of golden screens, in order. */
+export const listGoldenPaths = async (files: SavedFiles, most: number): Promise<string[]> =>
+  [...(await files.list()).keys()]
+    .filter((path) => goldenPathPattern.test(path))
+    .toSorted()
+    .slice(0, most);
+
+/** A golden screen, or why it can't be read. */
+export async function readGoldenFile(
+  files: SavedFiles,
+  path: string,
+): Promise<GoldenScreen | { problem: string }> {
+  const file = await files.readUpTo(path, maxGoldenBytes);
+  if (file === undefined || !('text' in file)) return { problem: `is larger than ${maxGoldenBytes} bytes` };
+  const excess = findExcess(Buffer.from(file.text), bounds);
+  if (excess !== undefined) return { problem: excess };
+  try {
+    return parseGolden(file.text);
+  } catch (error) {
+    if (error instanceof GoldenScreenError) return { problem: error.message };
+    throw error;
+  }
 }

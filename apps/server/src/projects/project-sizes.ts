@@ -1,11 +1,9 @@
 import { maxProjectBytes, maxProjectFiles } from '@phalanx/protocol';
-
 import { boundedCache } from '../bounded-cache.ts';
-import type { GitObjects } from '../git/git-objects.ts';
+import { type GitObjects, isFolder } from '../git/git-objects.ts';
 import { listSizedFiles } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
-import { isFolder } from '../git/tree.ts';
 
 /** A larger tree is never read: ten thousand files with long names take about as much. */
 export const maxTreeBytes = 2 * 1024 * 1024;

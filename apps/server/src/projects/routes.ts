@@ -1,17 +1,15 @@
 import { projectRoutes, type Project, type ProjectMember } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Clock } from '../clock.ts';
-import { isUniqueViolation } from '../db/unique-violation.ts';
+import { isUniqueViolation } from '../db/unique-values.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
-import { requireName } from '../http/require-name.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
+import { requireName } from '../http/text-inputs.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
-import { onProject, type ProjectAccess, readers } from './project-access.ts';
-import type { ProjectPeople } from './project-people.ts';
+import { onProject, type ProjectAccess, readers, type ProjectPeople } from './project-access.ts';
 import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import type { ProjectStore, SharedProject, StoredProject } from './store.ts';
 

@@ -1,10 +1,9 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
 import { sql } from 'kysely';
-
-import { change } from '../db/change-notes.ts';
+import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
-import { serialize } from '../db/locks.ts';
-import { nameKey, namePattern } from '../db/name-key.ts';
+import { serialize } from '../db/transactions.ts';
+import { nameKey, namePattern } from '../db/unique-values.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;

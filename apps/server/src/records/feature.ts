@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { keptDebugRecords, type RunDetail } from '@phalanx/protocol';
 
 import { addBackgroundJob } from '../background-job.ts';
@@ -11,7 +13,7 @@ import { urlOf } from '../http/addresses/listen-address.ts';
 import type { Runs } from '../runs/feature.ts';
 import { createAutomationAccess, type AutomationAccess } from './access-store.ts';
 import { createBrowseStore } from './browse/browse-store.ts';
-import { createCaptureNotes } from './capture-notes-store.ts';
+import { createCaptureNotes, createRecordStore, type RecordStore } from './store.ts';
 import { RecordIntake } from './record-intake.ts';
 import { RecordChanges, createReadRecord, type ReadRecord } from './record-view.ts';
 import { type DriftDependencies, serveDrift } from './drift/feature.ts';
@@ -19,12 +21,15 @@ import { type GroupDependencies, serveGroups } from './groups/feature.ts';
 import { createKeptScreens, type KeptScreens } from './groups/prints/kept-screens.ts';
 import type { Solving } from './groups/solving.ts';
 import { createGroupStore } from './groups/store.ts';
-import { createRetentionStore } from './retention/retention-store.ts';
-import { RecordRetention } from './retention/retention.ts';
+import {
+  createRetentionStore,
+  type RetentionLimits,
+  type RetentionStore,
+} from './retention/retention-store.ts';
 import { addRecordRoutes } from './routes.ts';
 import { createReadSequence, type ReadSequence } from './saved-sequence.ts';
-import { createRecordStore, type RecordStore } from './store.ts';
-import { kindOf } from './cells.ts';
+import { kindOf, type StoredRecord } from './stored-record.ts';
+import type { Clock } from '../clock.ts';
 
 interface RecordDependencies {
   devices: DeviceAccess;
@@ -178,3 +183,73 @@ function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
     };
   };
 }
+
+interface RetentionOptions {
+  store: RetentionStore;
+  clock: Clock;
+  limits: RetentionLimits;
+  /** Told how many records were deleted; their captures are still there. */
+  onDeleted: (count: number) => void;
+}
+
+const recordsPerStep = 100;
+
+/** Deletes records whose time has come, beyond what each new one pushes out at once. */
+class RecordRetention {
+  readonly #options: RetentionOptions;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Saved records that have lost their protection go like any other, and those of projects that are gone. */
+  async sweep(): Promise<void> {
+    await this.#deleteLost();
+    for (let after: string | undefined = ''; after !== undefined;) {
+      after = await this.#step(after);
+      // The database answers without a turn of the event loop.
+      await nextTurn();
+    }
+  }
+
+  /** Deletes all records of a project. Call it after the project is gone. */
+  deleteProject(projectId: string): Promise<void> {
+    return this.#deleteAll('project_id', projectId);
+  }
+
+  /** Deletes what a user who goes has left: records of direct code. */
+  deleteOwner(userId: string): Promise<void> {
+    return this.#deleteAll('owner_id', userId);
+  }
+
+  async #deleteAll(of: 'project_id' | 'owner_id', id: string): Promise<void> {
+    for (let count = recordsPerStep; count === recordsPerStep;) {
+      count = await this.#options.store.deleteSome(of, id, recordsPerStep);
+      this.#options.onDeleted(count);
+      await nextTurn();
+    }
+  }
+
+  /** A crash, or a record that came while its project went, leaves records of no project. */
+  async #deleteLost(): Promise<void> {
+    const projectId = await this.#options.store.findLostProject();
+    if (projectId === undefined) return;
+    await this.deleteProject(projectId);
+    await this.#deleteLost();
+  }
+
+  /** Trims the groups of some saved records. Returns the last one's ID, undefined after the last. */
+  async #step(after: string): Promise<string | undefined> {
+    const { store, clock, limits } = this.#options;
+    const saved = await store.listSaved(after, recordsPerStep);
+    const groups = new Map(saved.map((record) => [groupKey(record), record]));
+    for (const group of groups.values()) {
+      const deleted = await store.trim(group, { limits, nowMs: clock.now() });
+      if (deleted > 0) this.#options.onDeleted(deleted);
+    }
+    return saved.length < recordsPerStep ? undefined : saved.at(-1)?.id;
+  }
+}
+
+const groupKey = (record: StoredRecord): string =>
+  `${record.owner_id}/${record.automation_id}/${record.retention_group}`;

@@ -1,11 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
-
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
-import { cellOf } from './cells.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
+import { cellOf, type StoredRecord } from './stored-record.ts';
 import { createRecordStore } from './store.ts';
-import type { StoredRecord } from './stored-record.ts';
 
 const newRecord = (): StoredRecord => ({
   ...{ id: uuidv7(), owner_id: 'owner', automation_id: 'automation', project_id: null, run_id: 'run' },

@@ -6,7 +6,6 @@ import {
   type ScreenReport,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
-
 import type { Clock } from '../clock.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import type { HostLink } from '../hosts/host-link.ts';
@@ -15,8 +14,7 @@ import type { AutomationAccess } from './access-store.ts';
 import type { RecordChanges } from './record-view.ts';
 import type { RetentionLimits } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
-import { cellOf } from './cells.ts';
-import type { StoredRecord, StoredScreen } from './stored-record.ts';
+import { cellOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
 
 /** Without a picture, wanted or not, there are no sizes. */
 const noPicture = { width: 0, height: 0, original_width: 0, original_height: 0 };

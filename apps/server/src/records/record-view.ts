@@ -8,13 +8,11 @@ import {
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Logger } from 'pino';
-
 import type { EventFeed } from '../events/event-feed.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { AutomationAccess } from './access-store.ts';
-import { kindOf } from './cells.ts';
+import { kindOf, readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import type { RecordStore } from './store.ts';
-import { readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 
 /** Makes a URL at which a browser can read a capture. */
 export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;

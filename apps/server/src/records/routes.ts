@@ -1,22 +1,24 @@
 import { recordRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { addRoute } from '../http/route.ts';
-import { parseTime } from '../http/time-input.ts';
+import { parseTime } from '../http/text-inputs.ts';
 import { beginningOfUuidV7 } from '../uuid-v7.ts';
-import type { AutomationAccess } from './access-store.ts';
-import type { BrowseStore, Wanted } from './browse/browse-store.ts';
-import type { Narrowing } from './browse/match-store.ts';
-import { cellsMatching, kindOf } from './cells.ts';
+import {
+  type AutomationAccess,
+  getReviewable,
+  listScopes,
+  requireReviewer,
+  scopesOf,
+} from './access-store.ts';
+import type { BrowseStore, Wanted, Narrowing } from './browse/browse-store.ts';
+import { cellsMatching, kindOf, type StoredRecord } from './stored-record.ts';
 import type { RecordChanges, ReadRecord } from './record-view.ts';
-import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';
 import type { RetentionLimits, RetentionStore } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
-import type { StoredRecord } from './stored-record.ts';
 
 interface RecordRoutesOptions {
   store: RecordStore;

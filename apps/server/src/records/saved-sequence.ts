@@ -1,11 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import type { HostQuestionOf, RecordType } from '@phalanx/protocol';
-
 import type { Captures } from '../captures/captures.ts';
-import { kindOf } from './cells.ts';
+import { kindOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import { readActions } from './record-view.ts';
 import type { RecordStore } from './store.ts';
-import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
 type Sequence = NonNullable<HostQuestionOf<'replay'>['sequence']>;
 

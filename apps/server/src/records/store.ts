@@ -1,15 +1,19 @@
-import type { RecordStatus } from '@phalanx/protocol';
-
-import { change } from '../db/change-notes.ts';
+import type { RecordStatus, CaptureKind } from '@phalanx/protocol';
+import { change } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { type AppVersionCount, countAppVersions } from '../db/app-versions.ts';
 import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
-import { transact } from '../db/transact.ts';
-import { cellOf, kindOf } from './cells.ts';
-import { expectGrouping } from './groups/membership-store.ts';
-import { listsOf } from './browse/record-list.ts';
+import { transact } from '../db/transactions.ts';
+import {
+  cellOf,
+  kindOf,
+  metVersionOf,
+  type StoredRecord,
+  type StoredScreen,
+  listsOf,
+} from './stored-record.ts';
+import { expectGrouping, treeStored } from './groups/membership-store.ts';
 import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
-import { metVersionOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import { addToTallies, moveInTallies } from './browse/tally-store.ts';
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
@@ -20,7 +24,7 @@ const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
   from.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
 
 /** Changes a record as it is, while nobody else does. Undefined: there is none. */
-export const changeRecord = <Result>(
+const changeRecord = <Result>(
   db: Db,
   id: string,
   work: (transaction: Transaction, before: StoredRecord) => Promise<Result>,
@@ -138,5 +142,67 @@ export function createRecordStore(db: Db) {
         }
         return { record, deleted: saved ? 0 : await trimGroup(transaction, record, retention) };
       }),
+  };
+}
+
+/** What is noted of the captures of records: which are there, and which have to go. */
+export function createCaptureNotes(db: Db) {
+  return {
+    async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
+      return db
+        .selectFrom('record_screen')
+        .selectAll()
+        .where('record_id', '=', recordId)
+        .where('screen_id', '=', screenId)
+        .executeTakeFirst();
+    },
+
+    /** A capture has arrived. Undefined: it was not expected, or the record is gone. */
+    captureStored: (
+      recordId: string,
+      screenId: string,
+      { kind, sizeBytes }: { kind: CaptureKind; sizeBytes: number },
+    ): Promise<StoredRecord | undefined> =>
+      changeRecord(db, recordId, async (transaction, before) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('record_screen')
+          .set({ [kind]: 'stored' })
+          .where('record_id', '=', recordId)
+          .where('screen_id', '=', screenId)
+          .where(kind, '=', 'expected')
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return undefined;
+        if (kind === 'tree') await treeStored(transaction, { recordId, screenId });
+        const record = { ...before, missing_captures: before.missing_captures - 1 };
+        await transaction
+          .updateTable('record')
+          .set((eb) => ({
+            missing_captures: record.missing_captures,
+            capture_bytes: eb('capture_bytes', '+', sizeBytes),
+          }))
+          .where('id', '=', recordId)
+          .execute();
+        if (record.missing_captures > 0 || record.has_gap === 1) return record;
+        const cell = cellOf({ ...kindOf(record.cell), isPartial: false });
+        await moveTo(transaction, record, cell);
+        return { ...record, cell };
+      }),
+
+    async listDeletions(limit: number): Promise<string[]> {
+      const rows = await db.selectFrom('capture_deletion').selectAll().limit(limit).execute();
+      return rows.map((row) => row.record_id);
+    },
+
+    async endDeletion(recordId: string): Promise<void> {
+      await db.deleteFrom('capture_deletion').where('record_id', '=', recordId).execute();
+    },
+
+    /** Those of the IDs that are records or runs. */
+    async listKnown(ids: readonly string[]): Promise<Set<string>> {
+      if (ids.length === 0) return new Set();
+      const records = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();
+      const runs = await db.selectFrom('run').select('id').where('id', 'in', ids).execute();
+      return new Set([...records, ...runs].map((row) => row.id));
+    },
   };
 }

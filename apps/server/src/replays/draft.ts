@@ -1,12 +1,10 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-
 import { requirePath } from '../files/file-path.ts';
 import { contentOf } from '../files/new-content.ts';
 import { buildNext, filesOfNext, requireChange } from '../files/replace-files.ts';
-import type { SavedFiles } from '../projects/project-files.ts';
+import type { SavedFiles, ProjectServices } from '../projects/project-files.ts';
 import { emptyTree } from '../projects/saved-state.ts';
-import type { ProjectServices } from '../projects/project-services.ts';
 
 /** Unsaved text, and the tree that it is laid over. */
 export interface DraftText {

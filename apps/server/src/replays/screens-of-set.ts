@@ -1,8 +1,11 @@
 import { type GoldenExpectation, isUnknownState } from '@phalanx/protocol';
-
 import type { Limits } from '../limits/limits.ts';
-import { listGoldenPaths, readGoldenFile } from '../projects/golden-files.ts';
-import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
+import {
+  listGoldenPaths,
+  readGoldenFile,
+  createProjectFiles,
+  type SavedFiles,
+} from '../projects/project-files.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { StoredReplay } from './store.ts';

@@ -1,6 +1,5 @@
 import type { SequenceOutcome, SequenceResult } from '@phalanx/protocol';
-
-import { isAncestor } from '../git/is-ancestor.ts';
+import { isAncestor } from '../git/git-objects.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { emptyTree } from '../projects/saved-state.ts';
 import type { ReadSequence, SavedSequence } from '../records/saved-sequence.ts';

@@ -1,11 +1,9 @@
 import type { Replay, ReplayCounts, ReplaySet } from '@phalanx/protocol';
 import type { ExpressionBuilder } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-
-import { change } from '../db/change-notes.ts';
+import { change } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { serialize } from '../db/locks.ts';
-import { transact } from '../db/transact.ts';
+import { serialize, transact } from '../db/transactions.ts';
 import type { Database, Row } from '../db/tables/tables.ts';
 import { addToOutbox } from '../db/webhook-outbox.ts';
 

@@ -1,17 +1,21 @@
-import { type RunFile, runRoutes } from '@phalanx/protocol';
+import { createHash, type Hash } from 'node:crypto';
+
+import { type RunFile, runRoutes, maxRunFiles, problemWithFileName } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Captures } from '../captures/captures.ts';
-import { Uploads, addUploadRoute } from '../captures/uploads.ts';
+
+import type { Captures, CaptureKey } from '../captures/captures.ts';
+import { Uploads, addUploadRoute, type Expectation, type UploadNotes } from '../captures/uploads.ts';
 import type { Context } from '../context.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Runs } from '../runs/feature.ts';
-import { createRunFileNotes, hashed, newRunFileKey, type RunFileKey } from './run-file-notes.ts';
 import { createRunFileStore, type RunFileStore, type StoredRunFile } from './store.ts';
 import type { StoredBlob } from '../blobs/blob-store.ts';
 import { sendBlob } from '../captures/send-blob.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
+import type { Clock } from '../clock.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
 
 interface RunFileDependencies {
   runs: Runs;
@@ -105,4 +109,64 @@ function fileNameParameters(name: string): string {
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `filename="${name.replaceAll(/[^\x20-\x7e]|%/g, '_')}"; filename*=UTF-8''${encoded}`;
+}
+
+/** A file on its way: of a run, by the ID that its host gave it. */
+interface RunFileKey extends CaptureKey<'file'> {
+  readonly name: string;
+  readonly contentType: string;
+  /** Who uploads it. */
+  readonly userId: string;
+  /** Of what has come so far. */
+  readonly hash: Hash;
+}
+
+interface Options {
+  store: RunFileStore;
+  findRun: (runId: string) => Promise<StoredRun | undefined>;
+  clock: Clock;
+}
+
+const runNotFound = (runId: string): ApiError => ApiError.of('run_not_found', { run_id: runId });
+
+/** Hashes a body as it passes. */
+async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    hash.update(piece);
+    yield piece;
+  }
+}
+
+const newRunFileKey = (about: Omit<RunFileKey, 'kind' | 'hash'>): RunFileKey => ({
+  ...about,
+  kind: 'file',
+  hash: createHash('sha256'),
+});
+
+/** What is known of files of runs, for whoever takes them in. */
+function createRunFileNotes({ store, findRun, clock }: Options): UploadNotes<RunFileKey> {
+  /** Of a name that the run has no file of. */
+  const requireRoom = async (runId: string): Promise<Expectation> => {
+    if ((await store.count(runId)) < maxRunFiles) return 'expected';
+    throw ApiError.of('too_many_run_files', { run_id: runId, limit: maxRunFiles });
+  };
+  return {
+    async expectationOf(userId, { recordId: runId, screenId: fileId, name }) {
+      const problem = problemWithFileName(name);
+      if (problem !== undefined)
+        throw ApiError.of('invalid_request', { problem: problem.replace(/\.$/, '') });
+      // A run belongs to the host of its phone, whoever has launched it.
+      if ((await findRun(runId))?.device_owner_id !== userId) return 'unknown';
+      const known = await store.find(runId, name);
+      if (known === undefined) return requireRoom(runId);
+      if (known.file_id === fileId) return 'stored';
+      throw ApiError.of('run_file_exists', { run_id: runId, name });
+    },
+    noteStored: ({ recordId, screenId, name, contentType, userId, hash }, sizeBytes) =>
+      store.add({
+        ...{ run_id: recordId, file_id: screenId, name, content_type: contentType, user_id: userId },
+        ...{ size_bytes: sizeBytes, sha256: hash.digest('hex'), created_at: clock.now() },
+      }),
+    notExpected: ({ recordId }) => runNotFound(recordId),
+  };
 }

@@ -6,13 +6,11 @@ import path from 'node:path';
 import { maxRunFiles } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
-
-import { createStoredBytes } from '../limits/stored-bytes-store.ts';
-import { createCaptureNotes } from '../records/capture-notes-store.ts';
+import { createStoredBytes } from '../limits/use-store.ts';
+import { createCaptureNotes } from '../records/store.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../testing/api-caller.ts';
-import { addRun } from '../testing/add-run.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { addRun } from '../testing/fleet-rows.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
 import { createRunFileStore } from './store.ts';
 

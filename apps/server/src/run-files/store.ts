@@ -1,7 +1,6 @@
 import type { Db } from '../db/database.ts';
-import { nameKey } from '../db/name-key.ts';
+import { nameKey, isUniqueViolation } from '../db/unique-values.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { isUniqueViolation } from '../db/unique-violation.ts';
 
 export type StoredRunFile = Row<'run_file'>;
 

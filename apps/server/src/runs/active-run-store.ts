@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-
-import { noted } from '../db/change-notes.ts';
+import { noted, type GroupCommit } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import type { GroupCommit } from '../db/group-commit.ts';
-import { numbersIn, textsIn } from '../db/rows.ts';
+import { numbersIn, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { activeRunOf, type ActiveRun } from './active-runs.ts';
 import { runLane, type StoredRun } from './stored-run.ts';

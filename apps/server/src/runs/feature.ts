@@ -1,23 +1,26 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { type RunDetail, type RunLauncher, runRoutes, type TimeInput } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
 import { addBackgroundJob, periodically } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Hosts } from '../hosts/feature.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { ActiveRunRows } from './active-run-rows.ts';
 import { createActiveRunStore } from './active-run-store.ts';
 import { ActiveRuns } from './active-runs.ts';
-import { createLauncherStore } from './launcher-store.ts';
-import { addRunRoutes } from './routes.ts';
+import { createLauncherStore, createRunStore, type RunStore, type LauncherStore } from './store.ts';
 import { RunAccess } from './run-access.ts';
 import { RunChangeStore } from './run-change-store.ts';
 import { RunLifecycle } from './run-lifecycle.ts';
-import { createRunStore, type RunStore } from './store.ts';
-import type { StoredRun } from './stored-run.ts';
+import { type StoredRun, detailView, runView } from './stored-run.ts';
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
+import { addRoute } from '../http/route.ts';
+import { parseTime } from '../http/text-inputs.ts';
 
 type RunListener = (rows: readonly StoredRun[]) => void;
 
@@ -133,3 +136,65 @@ class RunNews {
     for (const row of await store.listByIds(runIds)) activeRuns.notify(row);
   }
 }
+
+interface RunRoutesOptions {
+  store: RunStore;
+  launchers: LauncherStore;
+  access: RunAccess;
+  /** The records that a run has left, as this user may see them. */
+  recordsOf: (run: Pick<StoredRun, 'id' | 'user_id'>) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
+}
+
+/** `GET /runs` · `GET /runs/:id` · `GET /runs/:id/code` */
+function addRunRoutes(app: FastifyInstance, { store, launchers, access, recordsOf }: RunRoutesOptions): void {
+  addRoute(app, runRoutes.list, async ({ principal, query }) => {
+    const limit = pageLimit(query);
+    const filter = {
+      userId: principal.userId,
+      otherDeviceIds: await access.listOtherDevices(principal.userId),
+      automationIds: principal.projectIds,
+      deviceId: query.device_id,
+      automationId: query.automation_id,
+      launchId: query.launch_id,
+      launch: query.launch?.toLowerCase(),
+      status: query.status,
+      search: query.search,
+      createdAfter: timeOf(query.created_after, 'Query parameter created_after'),
+      createdBefore: timeOf(query.created_before, 'Query parameter created_before'),
+      cursor: query.cursor?.toLowerCase(),
+      limit: limit + 1,
+    };
+    const [{ runs, searchedTo }, total] = await Promise.all([
+      store.list(filter),
+      query.total === 'true' ? store.count(filter) : null,
+    ]);
+    const { items, next_cursor } = toPage(runs, limit, ({ id }) => id);
+    const by = await launchers.list(items.map(({ id }) => id));
+    const listed = items.map((row) => ({ ...runView(row), launched_by: by.get(row.id) ?? unknown(row) }));
+    return { success: true, runs: listed, total, next_cursor: next_cursor ?? searchedTo };
+  });
+
+  addRoute(app, runRoutes.get, async ({ principal, params }) => {
+    const row = await access.getReadable(
+      await store.findDetail(params.id.toLowerCase()),
+      principal,
+      params.id,
+    );
+    const left = await recordsOf({ id: row.id, user_id: principal.userId });
+    const by = (await launchers.list([row.id])).get(row.id) ?? unknown(row);
+    return { success: true, run: { ...detailView(row, by), ...left } };
+  });
+
+  addRoute(app, runRoutes.code, async ({ principal, params }) => {
+    const row = await access.getReadable(await store.find(params.id.toLowerCase()), principal, params.id);
+    return { success: true, code: await store.findCode(row.id) };
+  });
+}
+
+/** Of a run that was deleted meanwhile. */
+const unknown = ({ user_id }: StoredRun): RunLauncher => ({
+  ...{ user_id, user_name: null, token_name: null, job: null },
+});
+
+const timeOf = (input: TimeInput | undefined, field: string): number | undefined =>
+  input === undefined ? undefined : parseTime(input, field);

@@ -1,12 +1,13 @@
 import { boundedCache } from '../bounded-cache.ts';
-
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { RunStore } from './store.ts';
 import { originOf, type RunOrigin, type StoredRun } from './stored-run.ts';
+import type { HostLink } from '../hosts/host-link.ts';
+import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 
 interface Options {
   store: RunStore;
@@ -106,5 +107,34 @@ export class RunAccess {
     const isOwn = await this.#options.store.hasLaunched(userId, automationId);
     if (isOwn) this.#ownDirect.set(key, true);
     return isOwn;
+  }
+}
+
+/** Runs that have ended and whose last entries keep coming; one that is not among them costs one read. */
+const cacheSize = 20_000;
+
+/** Tells to which device and automation the log entries of a run belong, and whether the host may send them. */
+export class RunOwners {
+  readonly #store: RunStore;
+  readonly #activeRuns: ActiveRuns;
+  readonly #ended = boundedCache<ActiveRun>(cacheSize);
+
+  constructor(store: RunStore, activeRuns: ActiveRuns) {
+    this.#store = store;
+    this.#activeRuns = activeRuns;
+  }
+
+  async findStream(link: HostLink, runId: string): Promise<ActiveRun | undefined> {
+    const run = this.#activeRuns.find(runId) ?? this.#ended.get(runId) ?? (await this.#load(runId));
+    const isTheirs = run?.hostId === link.hostId && run.deviceOwnerId === link.userId;
+    return isTheirs ? run : undefined;
+  }
+
+  async #load(runId: string): Promise<ActiveRun | undefined> {
+    const row = await this.#store.find(runId);
+    if (row === undefined) return undefined;
+    const run = activeRunOf(row, null);
+    this.#ended.set(runId, run);
+    return run;
   }
 }

@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
 import { EpochOver } from '../db/epochs.ts';
-import { GroupCommit } from '../db/group-commit.ts';
+import { GroupCommit } from '../db/writes.ts';
 import { createLaunchStore } from '../launches/store.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
-import { openHost } from '../testing/open-host.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
+import { openHost } from '../testing/fleet-rows.ts';
 import { activeRunOf, ActiveRuns } from './active-runs.ts';
 import { RunChangeStore, type RunChange } from './run-change-store.ts';
 import { createRunStore } from './store.ts';

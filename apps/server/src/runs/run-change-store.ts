@@ -1,12 +1,11 @@
 import type { RunApp, RunError, RunOutcome, RunStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
-
 import type { Transaction } from '../db/database.ts';
 import { type AppVersionCount, countAppVersions } from '../db/app-versions.ts';
 import { EpochOver, selectCurrent } from '../db/epochs.ts';
-import type { GroupCommit } from '../db/group-commit.ts';
+import type { GroupCommit } from '../db/writes.ts';
 import { addToOutbox } from '../db/webhook-outbox.ts';
-import { rowsAs } from '../db/rows.ts';
+import { rowsAs } from '../db/dialect.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
 import { runLane, endOf, runColumns, type StoredRun } from './stored-run.ts';
 

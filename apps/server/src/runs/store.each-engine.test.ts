@@ -1,14 +1,11 @@
 import { CompiledQuery } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
-import { GroupCommit } from '../db/group-commit.ts';
+import { GroupCommit } from '../db/writes.ts';
 import { createLaunchStore, type NewRun } from '../launches/store.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
-import { createLauncherStore } from './launcher-store.ts';
-import { createRunStore, type RunFilter, type RunStore } from './store.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
+import { createLauncherStore, createRunStore, type RunFilter, type RunStore } from './store.ts';
 
 const all: RunFilter = {
   ...{ userId: 'u', otherDeviceIds: [], automationIds: null, deviceId: undefined, automationId: undefined },

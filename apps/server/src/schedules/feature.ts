@@ -1,12 +1,22 @@
+import { type Schedule, type ScheduleBody, scheduleRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../health/metrics.ts';
 import type { Jobs } from '../jobs/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { Projects } from '../projects/feature.ts';
-import { addScheduleRoutes } from './routes.ts';
-import { ScheduleRunner } from './schedule-runner.ts';
-import { createScheduleStore } from './store.ts';
+import { ScheduleRunner, nextTurn, readWork, type Work, CronTimes } from './schedule-runner.ts';
+import { createScheduleStore, type ScheduleStore, type StoredSchedule } from './store.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
+import type { Principal } from '../http/principal.ts';
+import { addRoute } from '../http/route.ts';
+import { requirePhones } from '../jobs/create-job.ts';
+import { keptBudget, limitOf, listedWork, requireWork } from '../jobs/work-access.ts';
+import { editors, type ProjectAccess } from '../projects/project-access.ts';
 
 interface ScheduleDependencies {
   jobs: Jobs;
@@ -32,4 +42,146 @@ export function serveSchedules(
     read: () => store.countByState(),
   });
   app.addHook('onReady', () => runner.look());
+}
+
+interface ScheduleRoutesOptions {
+  store: ScheduleStore;
+  runner: ScheduleRunner;
+  devices: DeviceAccess;
+  projects: ProjectAccess;
+  launches: Pick<ProjectLaunches, 'requireNoSecrets'>;
+  clock: Clock;
+}
+
+const mostSchedules = 1000;
+const shownTimes = 5;
+
+/** `GET, POST /schedules` · `GET, PATCH, DELETE /schedules/:id` · `GET /schedules/:id/turns` */
+function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
+  const { store, runner, devices, projects, launches, clock } = options;
+
+  const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredSchedule> => {
+    const missing = ApiError.of('schedule_not_found', { schedule_id: id });
+    const row = await store.find(id.toLowerCase());
+    return requireWork(projects, { principal, row, roles, missing, kind: 'schedule' });
+  };
+
+  const view = (row: StoredSchedule): Schedule => ({
+    id: row.id,
+    automation_id: row.project_id,
+    user: { id: row.user_id, name: devices.shares.nameOf(row.user_id) },
+    name: row.name,
+    cron: row.cron,
+    time_zone: row.time_zone,
+    jitter_seconds: row.jitter_seconds,
+    overlap: row.overlap,
+    missed: row.missed,
+    paused: row.paused === 1,
+    work: readWork(row.work),
+    problem: row.problem,
+    next: row.paused === 1 ? [] : new CronTimes(row.cron, row.time_zone).list(shownTimes, clock.now()),
+    created_at: row.created_at,
+  });
+
+  addRoute(app, scheduleRoutes.create, async ({ principal, body, auditEvent }) => {
+    const project = await projects.getProject(principal, body.automation_id, editors);
+    const row = newSchedule(body, { principal, projectId: project.id, now: clock.now() });
+    requirePhones(devices.labels, principal.userId, body);
+    await launches.requireNoSecrets(project.id, [body.parameters ?? {}]);
+    auditEvent.on({ type: 'schedule', id: row.id, name: row.name || project.name }, [project.owner_id], {
+      ...{ project: project.id, cron: row.cron, time_zone: row.time_zone },
+    });
+    if (!(await store.insert(row, mostSchedules)))
+      throw ApiError.of('too_many_schedules', { limit: mostSchedules });
+    await runner.look();
+    return { success: true, schedule: view(row) };
+  });
+
+  addRoute(app, scheduleRoutes.list, async ({ principal, query }) => {
+    const rows = await store.list(listedWork(principal, query));
+    const { items, next_cursor } = toPage(rows, pageLimit(query), ({ id }) => id);
+    return { success: true, schedules: items.map(view), next_cursor };
+  });
+
+  addRoute(app, scheduleRoutes.get, async ({ principal, params }) => ({
+    success: true,
+    schedule: view(await get(principal, params.id)),
+  }));
+
+  addRoute(app, scheduleRoutes.change, async ({ principal, params, body, auditEvent }) => {
+    const row = await get(principal, params.id, editors);
+    const { name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...given } = body;
+    const work = withWork(readWork(row.work), given);
+    // What cannot work any more can be paused and renamed all the same.
+    if (paused === false || Object.keys(given).length > 0) {
+      requirePhones(devices.labels, row.user_id, work);
+      await launches.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
+    }
+    const changed = {
+      ...{ name: name ?? row.name, cron: cron ?? row.cron, time_zone: time_zone ?? row.time_zone },
+      ...{ jitter_seconds: jitter_seconds ?? row.jitter_seconds, work: JSON.stringify(work) },
+      ...{ overlap: overlap ?? row.overlap, missed: missed ?? row.missed },
+      ...{ paused: paused === undefined ? row.paused : Number(paused), problem: '' },
+    };
+    const times = new CronTimes(changed.cron, changed.time_zone);
+    auditEvent.on({ type: 'schedule', id: row.id, name: changed.name }, [row.user_id], {
+      fields: Object.keys(body),
+    });
+    // Whoever sends it on asks for its rights: they have to be there.
+    if (paused === false) await projects.getProject(principal, row.project_id, editors);
+    await store.update(row.id, {
+      ...changed,
+      ...nextTurn(times.next(clock.now()), changed.jitter_seconds),
+      ...(changed.paused === 1 ? { queued_at: null } : {}),
+    });
+    await runner.look();
+    return { success: true, schedule: view(await get(principal, row.id)) };
+  });
+
+  addRoute(app, scheduleRoutes.delete, async ({ principal, params, auditEvent }) => {
+    const { id, name, user_id } = await get(principal, params.id, editors);
+    auditEvent.on({ type: 'schedule', id, name }, [user_id]);
+    await store.delete(id);
+    return { success: true, message: `Schedule ${id} is deleted.` };
+  });
+
+  addRoute(app, scheduleRoutes.listTurns, async ({ principal, params, query }) => {
+    const { id } = await get(principal, params.id);
+    const limit = pageLimit(query);
+    const rows = await store.listTurns(id, query.cursor?.toLowerCase(), limit + 1);
+    const { items, next_cursor } = toPage(rows, limit, (turn) => turn.id);
+    const turns = items.map(({ schedule_id: _schedule, ...turn }) => turn);
+    return { success: true, turns, next_cursor };
+  });
+}
+
+/** One way to name phones takes the place of the other. */
+function withWork(before: Work, given: Work): Work {
+  const { selector: _selector, device_ids: _ids, ...rest } = before;
+  const namesPhones = given.selector !== undefined || given.device_ids !== undefined;
+  return { ...(namesPhones ? rest : before), ...given };
+}
+
+interface Parts {
+  principal: Principal;
+  projectId: string;
+  now: number;
+}
+
+function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): StoredSchedule {
+  const { automation_id: _, name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...work } = body;
+  const jitter = jitter_seconds ?? 0;
+  return {
+    id: uuidv7(),
+    user_id: principal.userId,
+    project_id: projectId,
+    token_name: principal.tokenName,
+    token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
+    token_phones: limitOf(principal),
+    token_budget: keptBudget(principal),
+    ...{ name: name ?? '', cron, time_zone, jitter_seconds: jitter, work: JSON.stringify(work) },
+    ...{ overlap: overlap ?? 'skip', missed: missed ?? 'none', paused: Number(paused ?? false) },
+    ...{ problem: '', queued_at: null, created_at: now },
+    ...nextTurn(new CronTimes(cron, time_zone).next(now), jitter),
+  };
 }

@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
-
-import { change } from '../db/change-notes.ts';
+import { change, invalidate } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
-import { invalidate } from '../db/invalidate.ts';
 import { isListed, type WorkFilter } from '../db/listed-work.ts';
-import { serialize } from '../db/locks.ts';
+import { serialize } from '../db/transactions.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredSchedule = Row<'schedule'>;

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { errorCodeOf } from '../errors/error-code.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { syncFolder } from '../blobs/sync-folder.ts';
+import { syncFolder } from '../blobs/synced-files.ts';
 
 /** Of the key in the file, in bytes. */
 const masterBytes = 32;

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-
-import { change } from '../db/change-notes.ts';
+import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
-import { serialize } from '../db/locks.ts';
+import { serialize } from '../db/transactions.ts';
 import type { Row } from '../db/tables/tables.ts';
 import type { SealedColumn, SealedRow, SealingKeyStore } from './sealing.ts';
 

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { addRun } from '../testing/add-run.ts';
-import { openTestDatabase } from '../testing/engines/open-test-database.ts';
-import { engines } from '../testing/engines/test-database.ts';
+import { addRun } from '../testing/fleet-rows.ts';
+import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { createStatsStore } from './store.ts';
 
 const day = 20_000;

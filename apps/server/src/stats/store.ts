@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-
 import type { Db } from '../db/database.ts';
-import { textsIn } from '../db/rows.ts';
+import { textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 /** Whose runs are counted. */

@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
-
-import { findProgram } from './engines/find-program.ts';
 
 /** The git of this machine behind a program that can be told to fail, in a folder for the PATH. */
 export class BreakableGit {
@@ -40,4 +38,12 @@ export class BreakableGit {
   putBack(): void {
     renameSync(path.join(this.folder, 'git.removed'), path.join(this.folder, 'git'));
   }
+}
+
+/** Where the PATH has the program. */
+function findProgram(name: string): string {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  const found = folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
+  if (found === undefined) throw new Error(`${name} is not in the PATH`);
+  return found;
 }

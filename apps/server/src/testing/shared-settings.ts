@@ -1,6 +1,6 @@
 import { makeTestBucket } from './engines/test-bucket.ts';
 import { databaseSettings } from './engines/test-database.ts';
-import { getNatsUrl } from './engines/test-nats.ts';
+import { getNatsUrl } from './engines/shared-engine.ts';
 
 /** What several servers have in common: those of one folder always the same database. */
 export async function sharedSettings(folder: string): Promise<Record<string, string>> {

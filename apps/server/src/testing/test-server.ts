@@ -6,7 +6,6 @@ import { openConfinement } from '@phalanx/confinement';
 import { launchRoutes, LogEntry, logRoutes, RunDetail } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
 import { startServer, type ServerApp, type ServerOverrides } from '../app.ts';
 import { type Compiler, createCompiler } from '../compile/compiler.ts';
 import { readAgentTypes } from '../compile/declarations.ts';

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
-
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { transact } from '../db/transact.ts';
+import { transact } from '../db/transactions.ts';
 import { insertDeliveries, type News } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
+import { textsIn } from '../db/dialect.ts';
+import { beginningOfUuidV7 } from '../uuid-v7.ts';
 
 export type StoredAbsence = Row<'webhook_absence'>;
 
@@ -56,5 +57,49 @@ export function createAbsenceStore(db: Db) {
           await transaction.deleteFrom('webhook_absence').where(isAbsence(row)).execute();
         await insertDeliveries(transaction, { webhook, news: changes.news, now });
       }),
+  };
+}
+
+/** Whose runs are meant. */
+export interface RunsOf {
+  readonly userId: string;
+  /** Null: of all projects, and direct code. */
+  readonly projectIds: readonly string[] | null;
+}
+
+interface RunCounts {
+  readonly ended: number;
+  /** Of those. */
+  readonly failed: number;
+}
+
+const ended = ['completed', 'failed', 'timed_out', 'lost'] as const;
+
+export type RunWatchStore = ReturnType<typeof createRunWatchStore>;
+
+/** What runs of a user came to. */
+export function createRunWatchStore(db: Db) {
+  const runsOf = ({ userId, projectIds }: RunsOf) => {
+    const query = db.selectFrom('run').where('user_id', '=', userId);
+    return projectIds === null ? query : query.where('automation_id', 'in', textsIn(db, projectIds));
+  };
+  return {
+    /** Of runs that were launched since then; those that were stopped do not count. */
+    async count(of: RunsOf, since: number): Promise<RunCounts> {
+      const isSuccess = sql`(coalesce(outcome, 'succeeded') = 'succeeded' AND status = 'completed')`;
+      const row = await runsOf(of)
+        .select((eb) => [
+          eb.fn.countAll<number>().as('ended'),
+          sql<number>`coalesce(sum(CASE WHEN ${isSuccess} THEN 0 ELSE 1 END), 0)`.as('failed'),
+        ])
+        .where('ended_at', 'is not', null)
+        .where('status', 'in', ended)
+        .where('id', '>', beginningOfUuidV7(since))
+        .executeTakeFirstOrThrow();
+      return { ended: Number(row.ended), failed: Number(row.failed) };
+    },
+
+    findLast: (of: RunsOf): Promise<{ id: string; created_at: number } | undefined> =>
+      runsOf(of).select(['id', 'created_at']).orderBy('id', 'desc').limit(1).executeTakeFirst(),
   };
 }

@@ -1,12 +1,10 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-
-import { change } from '../db/change-notes.ts';
+import { change } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { takeRows } from '../db/locks.ts';
-import { textsIn } from '../db/rows.ts';
+import { takeRows, transact } from '../db/transactions.ts';
+import { textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { transact } from '../db/transact.ts';
 import { isMail } from './mail/mail-address.ts';
 import type { StoredWebhook } from './store.ts';
 

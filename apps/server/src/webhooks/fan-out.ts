@@ -1,13 +1,12 @@
 import { webhookEvents } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
 import { Batcher } from '../batcher.ts';
 import type { Clock } from '../clock.ts';
 import { Audience } from '../db/webhook-outbox.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import type { DeliveryStore, StoredEvent, Telling } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';

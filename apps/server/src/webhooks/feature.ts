@@ -5,22 +5,20 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../health/metrics.ts';
 import { consoleUrl } from '../http/addresses/listen-address.ts';
 import type { Hosts } from '../hosts/feature.ts';
-import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ProjectPeople } from '../projects/project-access.ts';
 import type { Records } from '../records/feature.ts';
 import type { Runs } from '../runs/feature.ts';
 import type { SealedColumn, Sealing } from '../secrets/sealing.ts';
-import { createAbsenceStore } from './absence-store.ts';
-import { AbsenceWatch } from './absence-watch.ts';
+import { createAbsenceStore, createRunWatchStore } from './absence-store.ts';
+import { AbsenceWatch, RunWatch } from './absence-watch.ts';
 import { FanOut, hearersOf } from './fan-out.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 import { createNames } from './mail/mail-text.ts';
 import { Messenger } from './messenger.ts';
 import { addWebhookRoutes } from './routes.ts';
-import { RunWatch } from './run-watch.ts';
-import { createRunWatchStore } from './run-watch-store.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
-import { createTargetRule } from './target-rule.ts';
+import { createTargetRule } from './send-message.ts';
 
 interface WebhookDependencies {
   devices: DeviceAccess;

@@ -1,13 +1,11 @@
-import type { AddressRule } from '@phalanx/egress';
-import { refuseLiteral } from '@phalanx/egress';
+import { type AddressRule, refuseLiteral } from '@phalanx/egress';
 import { type Webhook, type WebhookDelivery, webhookRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import { pageLimit, toPage } from '../http/replies/page.ts';
+import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { type Principal, seesEveryone } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Sealing } from '../secrets/sealing.ts';

@@ -1,6 +1,14 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { type AddressRule, guardedLookup, refuseLiteral } from '@phalanx/egress';
+
+import {
+  type AddressRule,
+  guardedLookup,
+  refuseLiteral,
+  isPublicAddress,
+  readNetworks,
+} from '@phalanx/egress';
+import { SettingError, type SettingFormat } from '@phalanx/settings';
 
 export interface Target {
   readonly url: URL;
@@ -62,3 +70,27 @@ export function explainFailure(error: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return text.slice(0, 300);
 }
+
+/** The networks that webhooks may reach beside the public internet. */
+export const networkList: SettingFormat<(address: string) => boolean> = {
+  allowed: 'networks such as 10.1.0.0/16 and addresses, with commas; none',
+  parse(text, name) {
+    try {
+      return readNetworks(text === 'none' ? [] : text.split(',').map((item) => item.trim()));
+    } catch {
+      throw new SettingError(
+        `${name} is ${JSON.stringify(text.slice(0, 100))}: give networks such as 10.1.0.0/16 or addresses, with commas; or none.`,
+      );
+    }
+  },
+};
+
+export const createTargetRule = (isInNetworks: (address: string) => boolean): AddressRule => ({
+  isAllowed: (address) => isPublicAddress(address) || isInNetworks(address),
+  refusal(host, address) {
+    const place = host === address ? address : `${host} (${address})`;
+    return new Error(
+      `${place} is no public address; the operator of the service can allow it with the setting PHALANX_WEBHOOK_NETWORKS`,
+    );
+  },
+});

@@ -1,9 +1,8 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-
-import { change } from '../db/change-notes.ts';
+import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
-import { serialize } from '../db/locks.ts';
-import { textsIn } from '../db/rows.ts';
+import { serialize } from '../db/transactions.ts';
+import { textsIn } from '../db/dialect.ts';
 import type { Database, Row } from '../db/tables/tables.ts';
 import type { SealedColumn, SealedRow } from '../secrets/sealing.ts';
 

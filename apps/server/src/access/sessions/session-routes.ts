@@ -1,14 +1,17 @@
 import { sessionRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
 import { ApiError } from '../../errors/api-error.ts';
 import type { OwnAddress } from '../../http/addresses/own-address.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRawRoute } from '../../http/route.ts';
 import type { Authenticator } from '../authenticator.ts';
-import { findSessionSecret, sendSessionCookie } from './session-cookie.ts';
-import { longestSessionMs, type Sessions } from './sessions.ts';
-import type { SignInLinks } from './sign-in-links.ts';
+import {
+  findSessionSecret,
+  sendSessionCookie,
+  longestSessionMs,
+  type Sessions,
+  type SignInLinks,
+} from './sessions.ts';
 
 interface SessionRoutesOptions {
   sessions: Sessions;

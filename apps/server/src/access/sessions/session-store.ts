@@ -1,4 +1,4 @@
-import { change } from '../../db/change-notes.ts';
+import { change } from '../../db/writes.ts';
 import type { Db } from '../../db/database.ts';
 
 export interface StoredSession {

@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
-import { boundedCache } from '../../bounded-cache.ts';
 
+import type { FastifyRequest, FastifyReply } from 'fastify';
+import { scopes } from '@phalanx/protocol';
+import { v7 as uuidv7 } from 'uuid';
+
+import { boundedCache } from '../../bounded-cache.ts';
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import type { OwnAddress } from '../../http/addresses/own-address.ts';
+import { type OwnAddress, isLoopback } from '../../http/addresses/own-address.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { Authenticator } from '../authenticator.ts';
-import { findSessionSecret } from './session-cookie.ts';
 import type { SessionStore, StoredSession } from './session-store.ts';
-import { hashTokenSecret } from '../token-secret.ts';
+import { hashTokenSecret, createTokenSecret } from '../token-secret.ts';
+import type { AccessStore } from '../store.ts';
 
 const hourMs = 60 * 60 * 1000;
 const idleMs = 12 * hourMs;
@@ -91,5 +94,91 @@ export class Sessions {
     // What was read before an end must not come back after it.
     if (this.#ends === endsBefore) this.#cache.set(hash, isStale ? { ...session, usedAt: now } : session);
     return session;
+  }
+}
+
+/**
+ * Cookies ignore ports, so the name has it: two services on one machine keep their sign-ins apart. Browsers take the
+ * `__Host-` name only where nobody can listen in: over TLS, and on the machine itself.
+ */
+const namesOf = (request: FastifyRequest): { protected: string; plain: string } => {
+  const port = /:(\d+)$/.exec(request.headers.host ?? '')?.[1] ?? '0';
+  return { protected: `__Host-phalanx-${port}`, plain: `phalanx-${port}` };
+};
+
+function readCookie(header: string, name: string): string | undefined {
+  const pair = header.split(';').find((part) => part.trimStart().startsWith(`${name}=`));
+  return pair?.slice(pair.indexOf('=') + 1).trim();
+}
+
+/** The secret of the session that the browser sends. */
+export function findSessionSecret(request: FastifyRequest): string | undefined {
+  const { cookie } = request.headers;
+  if (cookie === undefined) return undefined;
+  const names = namesOf(request);
+  return readCookie(cookie, names.protected) ?? readCookie(cookie, names.plain);
+}
+
+/** Without a secret, the browser forgets it. */
+export function sendSessionCookie(
+  reply: FastifyReply,
+  { secret, maxAgeSeconds, isTls }: { secret: string; maxAgeSeconds: number; isTls: boolean },
+): void {
+  const names = namesOf(reply.request);
+  const isProtected = isTls || isLoopback(reply.request.headers.host);
+  const name = isProtected ? names.protected : names.plain;
+  const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${isProtected ? '; Secure' : ''}`;
+  void reply.header('set-cookie', `${name}=${secret}; ${rest}`).header('cache-control', 'no-store');
+}
+
+const linkLifeMs = 60 * 60 * 1000;
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+const tokenName = 'sign-in link';
+
+/** Addresses that whoever reads the service's terminal signs in with, once each, within the hour. */
+export class SignInLinks {
+  readonly #store: AccessStore;
+  readonly #clock: Clock;
+
+  constructor(store: AccessStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** The secret of a link for the administrator. */
+  async create(): Promise<string> {
+    const secret = randomBytes(32).toString('base64url');
+    const tokenId = await this.#tokenId();
+    const expiresAt = this.#clock.now() + linkLifeMs;
+    await this.#store.insertSignInLink({ hash: hashTokenSecret(secret), tokenId, expiresAt });
+    return secret;
+  }
+
+  /** The ID of the token that stands behind it; it does not work again. */
+  take(secret: string): Promise<string | undefined> {
+    return this.#store.takeSignInLink(hashTokenSecret(secret), this.#clock.now());
+  }
+
+  /** One token for all links, so that sign-ins outlast a restart and can be revoked. Nobody knows its secret. */
+  async #tokenId(): Promise<string> {
+    const user = await this.#store.findAdministrator();
+    if (user === undefined) throw new Error('there is no administrator');
+    const now = this.#clock.now();
+    const known = await this.#store.findTokenNamed(user.id, tokenName);
+    if (known !== undefined && (known.expiresAt ?? 0) > now + yearMs / 2) return known.id;
+    const times = { createdAt: now, expiresAt: now + yearMs };
+    const rights = {
+      scopes: [...scopes],
+      projectIds: null,
+      selector: null,
+      maxPhones: null,
+      apps: null,
+      runsPerDay: null,
+      minutesPerDay: null,
+      parentId: null,
+    };
+    const token = { id: uuidv7(), userId: user.id, name: tokenName, ...times, ...rights };
+    await this.#store.insertToken({ ...token, hash: hashTokenSecret(createTokenSecret()) });
+    return token.id;
   }
 }

@@ -3,11 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { SaxesParser } from 'saxes';
 
-import { type S3Body, S3Exchange, type S3Request } from './s3-exchange.ts';
-import { asFault, explainS3, isPassing, isRefused, S3Refusal } from './s3-problem.ts';
+import { SaxesParser } from 'saxes';
+import { SettingError } from '@phalanx/settings';
+
+import {
+  type S3Body,
+  S3Exchange,
+  type S3Request,
+  asFault,
+  explainS3,
+  isPassing,
+  isRefused,
+  S3Refusal,
+} from './s3-exchange.ts';
 import type { S3Config } from './s3-settings.ts';
+import type { FaultMonitor } from '../../faults/fault-monitor.ts';
 
 export interface StoredObject {
   readonly sizeBytes: number;
@@ -244,4 +255,25 @@ function textsByPath(xml: string): Map<string, string[]> {
   });
   parser.write(xml).close();
   return texts;
+}
+
+/**
+ * The bucket of the settings, which the monitor looks at from now on. Throws a `SettingError` when the storage refuses;
+ * one that does not answer yet is a fault that may pass.
+ */
+export async function openBucket(
+  config: S3Config | undefined,
+  faults: FaultMonitor,
+): Promise<Bucket | undefined> {
+  if (config === undefined) return undefined;
+  const bucket = new Bucket(config);
+  faults.addProbe('s3', (extent) => bucket.probe(extent));
+  try {
+    await bucket.open();
+  } catch (error) {
+    if (!(error instanceof SettingError) && faults.note(error)) return bucket;
+    bucket.close();
+    throw error;
+  }
+  return bucket;
 }

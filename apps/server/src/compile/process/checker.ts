@@ -1,6 +1,5 @@
 // Only this folder knows the compiler's API, which may change with any release.
 import { randomBytes } from 'node:crypto';
-
 import {
   API,
   DiagnosticCategory,
@@ -9,14 +8,12 @@ import {
   type Project,
   type Snapshot,
 } from 'typescript/unstable/sync';
-
 import { defaultOptions, fixedOptions } from '../checking-options.ts';
 import { nothingFound, type AssistedMessage, type AssistMessage } from './messages.ts';
 import { isTypeScript } from '../source-paths.ts';
 import { describeSymbol, listCompletions, findReferences } from './assist.ts';
 import type { Sources } from './import-graph.ts';
-import { createLibraryReader, findLibraryFolder } from './language-libraries.ts';
-import { VirtualFiles, type FileContent } from './virtual-files.ts';
+import { createLibraryReader, findLibraryFolder, VirtualFiles, type FileContent } from './virtual-files.ts';
 
 /** One mistake. Offsets count UTF-16 units. */
 export interface CheckerMessage {

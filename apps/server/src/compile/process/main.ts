@@ -3,10 +3,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { ChildProcess } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
-
 import { transform } from 'esbuild';
-
-import { openServerChannel } from '../../processes/server-channel.ts';
+import { openServerChannel } from '../../processes/message-stream.ts';
 import { limitLines } from '../error-lines.ts';
 import { bundle } from './bundle.ts';
 import {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-
 import { openConfinement } from '@phalanx/confinement';
-
 import { createCompiler, type Compiler } from '../compiler.ts';
 import { readAgentTypes } from '../declarations.ts';
 import type { ProjectFiles } from '../project-mirror.ts';

@@ -4,14 +4,12 @@ import { SettingError } from '@phalanx/settings';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-
 import { findFault } from '../../faults/fault.ts';
-import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
+import { openTestDatabase, postgresUrlOf } from '../../testing/engines/test-database.ts';
 import { isPostgresHere } from '../../testing/engines/postgres-engine.ts';
-import { postgresUrlOf } from '../../testing/engines/test-database.ts';
 import { openDatabase } from '../database.ts';
-import { ServerLock } from './server-lock.ts';
-import { transact } from '../transact.ts';
+import { ServerLock } from '../server-lock.ts';
+import { transact } from '../transactions.ts';
 
 async function asOwner(url: string, ...statements: string[]): Promise<void> {
   const client = new Client({ connectionString: url });

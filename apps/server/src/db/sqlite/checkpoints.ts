@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+
 import type Database from 'better-sqlite3';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
-import type { ConnectionLock } from './connection-lock.ts';
 
 /** A log this long has to end for once, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
 const mostLoggedPages = 16_000;
@@ -103,5 +102,22 @@ export class Checkpoints {
     const thread = new Worker(file, { workerData: this.#sqlite.name });
     thread.unref();
     return thread.on('error', () => (this.#thread = undefined));
+  }
+}
+
+/** One at a time, in the order in which they come. */
+export class ConnectionLock {
+  readonly #waiting: (() => void)[] = [];
+  #isHeld = false;
+
+  async take(): Promise<void> {
+    if (this.#isHeld) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#isHeld = false;
+    else next();
   }
 }

@@ -13,10 +13,8 @@ import {
 } from 'kysely';
 import { close, fdatasync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
-
-import { Checkpoints } from './checkpoints.ts';
-import { ConnectionLock } from './connection-lock.ts';
-import type { FolderLock } from './folder-lock.ts';
+import { Checkpoints, ConnectionLock } from './checkpoints.ts';
+import type { FolderLock } from '../server-lock.ts';
 
 /** What `PRAGMA synchronous` says where nothing is to outlive a loss of power. */
 const off = 0;

@@ -4,3 +4,16 @@ export type EpochMs = number;
 export type Flag = number;
 /** JSON text. */
 export type Json = string;
+
+/** What servers cache, and read again when a row has changed. */
+export const cachedThings = [
+  'access',
+  'sessions',
+  'shares',
+  'people',
+  'leases',
+  'labels',
+  'jobs',
+  'schedules',
+] as const;
+export type CachedThing = (typeof cachedThings)[number];

@@ -7,18 +7,9 @@ import type {
   ShareRole,
 } from '@phalanx/protocol';
 import type { Generated, Kysely, Selectable, Transaction as KyselyTransaction } from 'kysely';
-
-import type { CachedThing } from './cached-things.ts';
-import type { EpochMs, Flag, Json } from './column-types.ts';
-import type {
-  JobTable,
-  ScheduleTable,
-  ScheduleTurnTable,
-  TaskAttemptTable,
-  TaskTable,
-} from './job-tables.ts';
+import type { CachedThing, EpochMs, Flag, Json } from './column-types.ts';
 import type * as records from './record-tables.ts';
-import type * as runs from './run-tables.ts';
+import type * as work from './work-tables.ts';
 import type {
   WebhookOutboxTable,
   WebhookAbsenceTable,
@@ -40,17 +31,17 @@ export interface Database {
   share: ShareTable;
   label_set: LabelSetTable;
   pool: { user_id: string; name_key: string; name: string; selector: string };
-  launch: runs.LaunchTable;
-  run: runs.RunTable;
-  job: JobTable;
-  schedule: ScheduleTable;
-  schedule_turn: ScheduleTurnTable;
+  launch: work.LaunchTable;
+  run: work.RunTable;
+  job: work.JobTable;
+  schedule: work.ScheduleTable;
+  schedule_turn: work.ScheduleTurnTable;
   webhook: WebhookTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_absence: WebhookAbsenceTable;
   webhook_outbox: WebhookOutboxTable;
-  task: TaskTable;
-  task_attempt: TaskAttemptTable;
+  task: work.TaskTable;
+  task_attempt: work.TaskAttemptTable;
   installation: { id: string; url_key: string | null; sealing_key_id: string | null };
   device_lease: DeviceLeaseTable;
   /** What an act did during a lease, as lines of code. */
@@ -61,10 +52,10 @@ export interface Database {
   /** Of direct code; a JSON string, as databases store no text with NUL. */
   launch_code: { launch: string; code: Json };
   run_result: { run_id: string; json: Json };
-  run_file: runs.RunFileTable;
-  film_part: runs.FilmPartTable;
-  run_stat: runs.RunStatTable;
-  kept_chunk: runs.KeptChunkTable;
+  run_file: work.RunFileTable;
+  film_part: work.FilmPartTable;
+  run_stat: work.RunStatTable;
+  kept_chunk: work.KeptChunkTable;
   /** Runs that are gone, whose kept chunks are to be deleted. */
   kept_chunk_deletion: { run_id: string };
   kept_log: { run_id: string; user_id: string; bytes: number };

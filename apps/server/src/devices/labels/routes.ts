@@ -9,17 +9,15 @@ import {
   SelectorProblem,
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-
-import { nameKey } from '../../db/name-key.ts';
+import { nameKey } from '../../db/unique-values.ts';
 import { type DeviceAccess, deviceTarget, hostTarget } from '../device-access.ts';
 import { deviceView, type RunsByDevice } from '../device-view.ts';
 import { getHost, type HostSources } from '../hosts/host-list.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { pageLimit, toPage } from '../../http/replies/page.ts';
+import { pageLimit, toPage } from '../../http/replies/list-replies.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
-
-import { readSelector, selects } from './selectors.ts';
+import { readSelector, selects } from './phone-labels.ts';
 
 interface LabelRoutesOptions extends HostSources {
   activeRunRows: RunsByDevice;

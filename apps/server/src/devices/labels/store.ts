@@ -1,6 +1,6 @@
-import { change } from '../../db/change-notes.ts';
+import { change } from '../../db/writes.ts';
 import type { Db } from '../../db/database.ts';
-import { serialize } from '../../db/locks.ts';
+import { serialize } from '../../db/transactions.ts';
 import type { Row } from '../../db/tables/tables.ts';
 
 export type StoredLabelSet = Row<'label_set'>;

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-
 import type { Db } from '../../db/database.ts';
-import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
+import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import { TestClock } from '../../testing/test-clock.ts';
-import { engines } from '../../testing/engines/test-database.ts';
 import type { FleetDevice } from '../fleet-device.ts';
 import { createLeaseStore, type LeaseStore } from './lease-store.ts';
 import { Leases } from './leases.ts';

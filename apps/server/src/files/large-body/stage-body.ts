@@ -5,14 +5,17 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import type { IncomingMessage } from 'node:http';
 import { startProcess, type Confinement, type Policy } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
-
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { giveWayByLength } from '../../limits/priority.ts';
-import { programFiles } from '../../processes/program-files.ts';
+import { programFiles } from '../../processes/confined-process.ts';
 import { runToEnd } from '../../processes/run-to-end.ts';
 import { BodyAnswer, type StagedText } from './answer.ts';
+import { jsonContentType, maxJsonBytes, parseJson } from '../../http/bodies/request-bodies.ts';
+import type { Limits } from '../../limits/limits.ts';
 
 const answerSchema = Compile(BodyAnswer);
 const program = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -50,7 +53,7 @@ export interface BodyStaging {
 }
 
 /** Takes a large JSON body past the server's own memory and event loop. Throws what the error table has for bodies. */
-export async function stageBody(
+async function stageBody(
   body: Readable | AsyncIterable<Buffer>,
   { stagingFolder, confinement, inTurn }: BodyStaging,
   limitBytes: number,
@@ -124,4 +127,64 @@ async function readBody(
   if (!answerSchema.Check(answer)) throw new Error('the reader of large bodies gave no answer');
   if (answer.kind === 'malformed') throw ApiError.of('malformed_json', { reason: answer.reason });
   return answer;
+}
+
+/** A body up to this size is read in the server's own process: in about ten milliseconds. */
+const maxInProcessBytes = maxJsonBytes;
+
+/** The bodies whose contents stand in files. */
+const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();
+
+export const findStagedBody = (request: FastifyRequest): StagedBody | undefined => stagedBodies.get(request);
+
+interface LargeBodies extends Omit<BodyStaging, 'inTurn'> {
+  turns: Limits['turns'];
+  /** Throws when the caller may not write there. */
+  admit: (request: FastifyRequest) => Promise<void>;
+}
+
+/** For routes whose bodies are larger than what the event loop can parse in passing. */
+export function acceptLargeBodies(app: FastifyInstance, { turns, admit, ...staging }: LargeBodies): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(jsonContentType, async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { small, rest } = await readSmall(payload);
+    if (rest === undefined) return parseJson(small);
+    const limitBytes = request.routeOptions.bodyLimit ?? maxInProcessBytes;
+    const { userId } = request.principal;
+    await admit(request);
+    const inTurn: BodyStaging['inTurn'] = (work) => turns.reading.run(userId, work);
+    const staged = await stageBody(rest, { ...staging, inTurn }, limitBytes);
+    stagedBodies.set(request, staged);
+    return staged.fields;
+  });
+  app.addHook('onResponse', async (request) => {
+    await stagedBodies.get(request)?.discard();
+  });
+  app.addHook('onRequestAbort', async (request) => {
+    await stagedBodies.get(request)?.discard();
+  });
+}
+
+/** The whole body when it is small, or else a stream of all of it. */
+async function readSmall(
+  payload: IncomingMessage,
+): Promise<{ small: Buffer; rest: AsyncIterable<Buffer> | undefined }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const iterator: AsyncIterator<Buffer> = payload[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done === true) return { small: Buffer.concat(chunks), rest: undefined };
+    chunks.push(next.value);
+    length += next.value.length;
+    if (length > maxInProcessBytes) return { small: Buffer.alloc(0), rest: continued(chunks, iterator) };
+  }
+}
+
+async function* continued(
+  chunks: readonly Buffer[],
+  iterator: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer> {
+  yield* chunks;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
 }

@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -60,4 +61,18 @@ export class WebSockets {
     this.#server.handleUpgrade(reply.request.raw, socket, head, take);
     return reply;
   }
+}
+
+const pingMs = 15_000;
+
+/** Ends a socket whose peer has vanished without a word, which would be kept for ever. */
+export function keepAlive(socket: WebSocket): void {
+  let isAlive = true;
+  const timer = setInterval(() => {
+    if (!isAlive) return socket.terminate();
+    isAlive = false;
+    socket.ping();
+  }, pingMs);
+  socket.on('pong', () => (isAlive = true));
+  socket.on('close', () => clearInterval(timer));
 }

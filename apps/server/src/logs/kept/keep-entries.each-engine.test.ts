@@ -1,11 +1,9 @@
 import type { WireLogEntry } from '@phalanx/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../../access/store.ts';
 import type { Db } from '../../db/database.ts';
-import { addRun } from '../../testing/add-run.ts';
-import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
-import { engines } from '../../testing/engines/test-database.ts';
+import { addRun } from '../../testing/fleet-rows.ts';
+import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import { IncreasingIds } from '../../uuid-v7.ts';
 import { encodeBatch, entriesIn, entrySeparator, replyOf, type StoredBatch } from '../log-batch.ts';
 import { keepEntries } from './keep-entries.ts';

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { type EntryKind, entrySeparator, kindOf, runIdOf, type StoredBatch } from '../log-batch.ts';
 import type { Clock } from '../../clock.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
@@ -8,8 +7,7 @@ import type { FaultMonitor } from '../../faults/fault-monitor.ts';
 import type { LogTable } from '../tables/log-tables.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';
 import type { NewChunk, KeptState } from './kept-chunk-store.ts';
-import type { ArchivedLogs } from './archived-logs.ts';
-import type { ArchiveQuota } from './archive-quota.ts';
+import type { ArchivedLogs, ArchiveQuota } from './archived-logs.ts';
 
 /** Those of one chunk, before they are packed. */
 const chunkBytes = 256 * 1024;

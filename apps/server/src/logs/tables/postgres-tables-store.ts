@@ -1,9 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
-
 import type { Db, Transaction } from '../../db/database.ts';
 import { batchQueries } from '../../db/postgres/batch-queries.ts';
-import { rowsAs } from '../../db/rows.ts';
-import { transact } from '../../db/transact.ts';
+import { rowsAs } from '../../db/dialect.ts';
+import { transact } from '../../db/transactions.ts';
 import type { LogBatch, StoredBatch } from '../log-batch.ts';
 import type { AskedBatches, Flush, Flushed, FoundBatches, LogTable, LogTables } from './log-tables.ts';
 import type { ProgressStore } from './progress-store.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-
 import type { Db } from '../../db/database.ts';
-import { rowsAs, textsIn } from '../../db/rows.ts';
+import { rowsAs, textsIn } from '../../db/dialect.ts';
 
 export type ProgressStore = ReturnType<typeof createProgressStore>;
 

@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
 import type { WireLogEntry } from '@phalanx/protocol';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-
 import { createAccessStore } from '../../access/store.ts';
 import type { Db } from '../../db/database.ts';
-import { addRun } from '../../testing/add-run.ts';
-import { openHost } from '../../testing/open-host.ts';
+import { addRun, openHost } from '../../testing/fleet-rows.ts';
 import { TestClock } from '../../testing/test-clock.ts';
-import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
+import { openTestDatabase } from '../../testing/engines/test-database.ts';
 import { isPostgresHere } from '../../testing/engines/postgres-engine.ts';
 import { entrySeparator, idOfEntry, type IncomingEntries, messageOfEntry } from '../log-batch.ts';
 import type { LogTables } from './log-tables.ts';

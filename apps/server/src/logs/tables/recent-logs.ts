@@ -1,4 +1,5 @@
 import { logWindowMs } from '@phalanx/protocol';
+import type { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../../clock.ts';
 import { IncreasingIds, isUuidV7 } from '../../uuid-v7.ts';
@@ -9,10 +10,11 @@ import {
   replyOf,
   type StoredBatch,
   type StreamKey,
+  encodeBatches,
 } from '../log-batch.ts';
-import { createStoredProgress, selectNew } from '../stored-progress.ts';
 import type { AskedBatches, FoundBatches, HostFlush, LogTable, LogTables } from './log-tables.ts';
 import { RecentBatches } from './recent-batches.ts';
+import { boundedCache } from '../../bounded-cache.ts';
 
 const tableMs = 60_000;
 /** The clock of the server that has begun a table may be ahead by so much. */
@@ -259,4 +261,34 @@ function flushesOf(batches: readonly LogBatch[], epochOf: (runId: string) => num
     flushes.set(epoch, { epoch, first_id: first, last_id: lastId });
   }
   return [...flushes.values()];
+}
+
+/** The number of the last stored entry of each run that has logged lately. */
+type StoredProgress = LRUCache<string, number>;
+
+const createStoredProgress = (): StoredProgress => boundedCache<number>(200_000);
+
+/** Entries that are not stored yet. */
+interface NewEntries {
+  batches: LogBatch[];
+  /** By run, the number of its last entry, once they are stored. */
+  lastSeqs: ReadonlyMap<string, number>;
+}
+
+/** Gives the entries that are new their IDs, in the order of their arrival. */
+function selectNew(
+  incoming: readonly IncomingEntries[],
+  known: StoredProgress,
+  { ids, nowMs }: { ids: IncreasingIds; nowMs: number },
+): NewEntries {
+  const lastSeqs = new Map<string, number>();
+  const batches = incoming.flatMap(({ stream, firstSeq, entries }) => {
+    const before = lastSeqs.get(stream.runId) ?? known.get(stream.runId) ?? 0;
+    const lastSeq = firstSeq + entries.length - 1;
+    if (lastSeq <= before) return [];
+    lastSeqs.set(stream.runId, lastSeq);
+    const fresh = entries.slice(Math.max(0, before + 1 - firstSeq));
+    return encodeBatches(ids, nowMs, stream, { lastSeq, entries: fresh });
+  });
+  return { batches, lastSeqs };
 }

@@ -1,14 +1,12 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import type { WireLogEntry } from '@phalanx/protocol';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-
 import { createAccessStore } from '../../access/store.ts';
 import type { Db } from '../../db/database.ts';
-import { addRun } from '../../testing/add-run.ts';
-import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
+import { addRun } from '../../testing/fleet-rows.ts';
+import { openTestDatabase } from '../../testing/engines/test-database.ts';
 import { TestClock } from '../../testing/test-clock.ts';
 import { TestLog } from '../../testing/test-log.ts';
 import { entrySeparator, type IncomingEntries, messageOfEntry } from '../log-batch.ts';

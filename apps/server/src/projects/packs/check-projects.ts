@@ -1,15 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import { readBlobs } from '../../blobs/open-blobs.ts';
 import type { Bucket } from '../../blobs/s3/bucket.ts';
 import type { Db } from '../../db/database.ts';
-import { GroupCommit } from '../../db/group-commit.ts';
+import { GroupCommit } from '../../db/writes.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
-import type { GitProgram } from '../../git/git-program.ts';
+import { type GitProgram, GitFailure, runGit } from '../../git/run-git.ts';
 import { prepareGit } from '../../git/prepare-git.ts';
-import { GitFailure, runGit } from '../../git/run-git.ts';
 import { LargePacks, largePacksName } from './large-packs.ts';
 import { createPackLogStore, type PackLogStore } from './pack-log-store.ts';
 import { RepositoryCache } from '../repositories/repository-cache.ts';

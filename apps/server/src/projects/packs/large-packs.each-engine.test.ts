@@ -4,12 +4,10 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import { errorCodeOf } from '../../errors/error-code.ts';
 import { FolderBlobs } from '../../blobs/folder-blobs.ts';
 import { Bucket } from '../../blobs/s3/bucket.ts';
-import { Spool } from '../../blobs/s3/spool.ts';
-import { S3Blobs } from '../../blobs/s3-blobs.ts';
+import { Spool, S3Blobs } from '../../blobs/s3-blobs.ts';
 import { makeTestBucket } from '../../testing/engines/test-bucket.ts';
 import { isOnServers } from '../../testing/engines/test-database.ts';
 import { LargePacks, piecesOf } from './large-packs.ts';

@@ -1,8 +1,7 @@
-import { change as changeNoted, noted } from '../../db/change-notes.ts';
+import { change as changeNoted, noted, type GroupCommit } from '../../db/writes.ts';
 import type { Db } from '../../db/database.ts';
-import type { GroupCommit } from '../../db/group-commit.ts';
 import type { Row, Transaction } from '../../db/tables/tables.ts';
-import { transact } from '../../db/transact.ts';
+import { transact } from '../../db/transactions.ts';
 import type { SavedFiles, SavedState } from '../saved-state.ts';
 
 export type LoggedPack = Pick<

@@ -1,27 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-
 import type { Clock } from '../../clock.ts';
 import type { Transaction } from '../../db/tables/tables.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
 import { findFault } from '../../faults/fault.ts';
 import { BatchProcessEnded } from '../../git/batch-process.ts';
 import { Draft, NewObjects, dropKnown } from '../../git/draft.ts';
-import type { GitProgram } from '../../git/git-program.ts';
-import { ObjectMissing, type GitRepository } from '../../git/git-repository.ts';
-import { packObjects } from '../../git/pack-objects.ts';
+import { type GitProgram, GitFailure } from '../../git/run-git.ts';
+import { ObjectMissing, type GitRepository, RepositoryPool } from '../../git/git-repository.ts';
+import { packObjects } from '../../git/pack.ts';
 import { probeGit } from '../../git/prepare-git.ts';
-import { RepositoryPool } from '../../git/repository-pool.ts';
-import { GitFailure } from '../../git/run-git.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { CacheFollower } from './cache-follower.ts';
-import { Change } from '../change.ts';
-import { type LargePacks, sweepLargePacks } from '../packs/large-packs.ts';
-import { packOfFile, packOfObjects } from '../packs/logged-pack.ts';
+import { CacheFollower, RepositoryCache } from './repository-cache.ts';
+import { Change, type NoteSaved, type SavedState } from '../saved-state.ts';
+import { type LargePacks, sweepLargePacks, packOfFile, packOfObjects } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore, Ref } from '../packs/pack-log-store.ts';
 import { QueueLocks } from './queue-locks.ts';
-import { RepositoryCache } from './repository-cache.ts';
-import type { NoteSaved, SavedState } from '../saved-state.ts';
 import { Upkeep } from './upkeep.ts';
 
 export type { LoggedPack } from '../packs/pack-log-store.ts';

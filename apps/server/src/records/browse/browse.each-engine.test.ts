@@ -2,18 +2,20 @@ import { recordStatuses, recordTypes, type RecordStatus } from '@phalanx/protoco
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
-
 import type { Db } from '../../db/database.ts';
-import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
-import { type Engine, engines } from '../../testing/engines/test-database.ts';
-import { createBrowseStore, type BrowseQuery, type Wanted } from './browse-store.ts';
+import { openTestDatabase, type Engine, engines } from '../../testing/engines/test-database.ts';
+import { createBrowseStore, type BrowseQuery, type Wanted, type Narrowing } from './browse-store.ts';
 import { beginningOfUuidV7 } from '../../uuid-v7.ts';
-import type { Narrowing } from './match-store.ts';
-import { allCells, cellOf, cellsMatching, kindOf } from '../cells.ts';
-import type { ReviewScope } from './record-list.ts';
+import {
+  allCells,
+  cellOf,
+  cellsMatching,
+  kindOf,
+  type StoredRecord,
+  type ReviewScope,
+} from '../stored-record.ts';
 import { protectionEnd } from '../retention/retention-store.ts';
 import { createRecordStore } from '../store.ts';
-import type { StoredRecord } from '../stored-record.ts';
 
 async function openStores(engine: Engine) {
   const database = await openTestDatabase(engine);

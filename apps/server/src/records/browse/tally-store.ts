@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-
 import type { Db } from '../../db/database.ts';
-import { allCells } from '../cells.ts';
-import { listKey, type RecordList } from './record-list.ts';
+import { allCells, listKey, type RecordList } from '../stored-record.ts';
 
 /** What is true of the rows of `record` that are in a list; each combination has an index that goes on with cell and ID. */
 export function listConditions({ ownerId, automationId, tag }: RecordList): RawBuilder<unknown> {

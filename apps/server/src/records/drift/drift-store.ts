@@ -1,8 +1,8 @@
 import type { AppVersion } from '../../db/app-versions.ts';
 import type { Db } from '../../db/database.ts';
-import { textsIn } from '../../db/rows.ts';
+import { textsIn } from '../../db/dialect.ts';
 import type { Row } from '../../db/tables/tables.ts';
-import { readPrint } from '../groups/prints/compared-prints-store.ts';
+import { readPrint } from '../groups/prints/group-prints-store.ts';
 import type { ScreenPrint } from '../groups/prints/screen-print.ts';
 
 const shownVersions = 100;

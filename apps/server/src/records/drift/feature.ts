@@ -10,15 +10,13 @@ import {
 import type { FastifyInstance } from 'fastify';
 import { Compile } from 'typebox/compile';
 import { LRUCache } from 'lru-cache';
-
 import { addBackgroundJob } from '../../background-job.ts';
 import type { Context } from '../../context.ts';
-import type { AutomationAccess } from '../access-store.ts';
+import { type AutomationAccess, getReviewable } from '../access-store.ts';
 import { PrintReader } from '../groups/prints/print-process.ts';
 import type { AppVersion } from '../../db/app-versions.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { addRoute } from '../../http/route.ts';
-import { getReviewable } from '../review-access.ts';
 import type { ScreenPrint } from '../groups/prints/screen-print.ts';
 import { likeness } from '../groups/prints/nearest-group.ts';
 import { createDriftStore, type DriftedGroup, type DriftStore, type GroupPrint } from './drift-store.ts';

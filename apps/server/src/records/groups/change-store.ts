@@ -1,9 +1,8 @@
 import type { GroupStatus } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-
-import { change } from '../../db/change-notes.ts';
+import { change } from '../../db/writes.ts';
 import type { Db, Transaction } from '../../db/database.ts';
-import { textsIn } from '../../db/rows.ts';
+import { textsIn } from '../../db/dialect.ts';
 import { timeOfUuidV7 } from '../../uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import type { Row } from '../../db/tables/tables.ts';

@@ -1,4 +1,5 @@
-import { addBackgroundJob } from '../../background-job.ts';
+import { buffer } from 'node:stream/consumers';
+import { addBackgroundJob, periodically } from '../../background-job.ts';
 import type { Captures } from '../../captures/captures.ts';
 import type { Context } from '../../context.ts';
 import type { EventFeed } from '../../events/event-feed.ts';
@@ -7,17 +8,24 @@ import type { AutomationAccess } from '../access-store.ts';
 import type { RecordChanges, CaptureUrl } from '../record-view.ts';
 import type { RecordStore } from '../store.ts';
 import { createGroupChangeStore } from './change-store.ts';
-import { createCommitHistory } from './commit-history.ts';
+import { createCommitHistory, type CommitHistory, createSolving, type Solving } from './solving.ts';
 import { GroupChanges, createGroupViews } from './group-view.ts';
-import { findNewestVerdict } from './group-verdicts-store.ts';
-import { GroupIntake } from './group-intake.ts';
-import { createJoiningStore } from './joining-store.ts';
+import { findNewestVerdict, createGroupStore } from './store.ts';
+import {
+  createJoiningStore,
+  type Contained,
+  type Grouping,
+  type Joined,
+  type JoiningStore,
+  type ReadScreen,
+} from './joining-store.ts';
 import { createMarkingStore } from './marking-store.ts';
 import { deleteKeptScreen, listKeptNames } from './prints/kept-screens-store.ts';
 import { PrintReader } from './prints/print-process.ts';
 import { addGroupRoutes } from './routes.ts';
-import { createSolving, type Solving } from './solving.ts';
-import { createGroupStore } from './store.ts';
+import type { Clock } from '../../clock.ts';
+import type { FaultMonitor } from '../../faults/fault-monitor.ts';
+import type { StoredGroup } from './membership-store.ts';
 
 export interface GroupDependencies {
   store: RecordStore;
@@ -114,4 +122,93 @@ function addMarking(context: Context, changes: RecordChanges): (moveId: string) 
     },
   });
   return finish;
+}
+
+interface Options {
+  store: JoiningStore;
+  captures: Captures;
+  reader: PrintReader;
+  history: CommitHistory;
+  onJoined: (group: StoredGroup) => void;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+/** What another server has noted is found after so long. */
+const lookEveryMs = 2000;
+/** A server that claims a record and is killed keeps others from it for so long. */
+const claimMs = 10_000;
+const claimedAtOnce = 10;
+/** The group of a record may be solved in another commit while one is looked up. */
+const mostQuestions = 5;
+
+/** Puts records into groups when the trees of their last screens are there. Each server looks; a record is grouped once. */
+class GroupIntake {
+  readonly #options: Options;
+  readonly #endLooking: () => Promise<void>;
+  #looking: Promise<void> = Promise.resolve();
+  #isWaiting = false;
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#endLooking = periodically(options.faults, lookEveryMs, () => this.look());
+  }
+
+  /** Does all that is there. */
+  look(): Promise<void> {
+    // One look that has not begun is enough for all that is stored by now.
+    if (this.#isWaiting) return this.#looking;
+    this.#isWaiting = true;
+    this.#looking = this.#looking.then(() => this.#look());
+    return this.#looking;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#endLooking();
+    await this.#looking;
+    await this.#options.reader.close();
+  }
+
+  async #look(): Promise<void> {
+    this.#isWaiting = false;
+    const { store, clock, faults } = this.#options;
+    try {
+      for (let count = claimedAtOnce; count === claimedAtOnce && !this.#isClosed;) {
+        const now = clock.now();
+        const claimed = await store.claim(now, now + claimMs, claimedAtOnce);
+        for (const grouping of claimed) await this.#group(grouping);
+        count = claimed.length;
+      }
+    } catch (error) {
+      faults.report(error, 'records could not be put into groups');
+    }
+  }
+
+  async #group(grouping: Grouping): Promise<void> {
+    const { store, onJoined } = this.#options;
+    const read = await this.#read(grouping);
+    if ('problem' in read) return store.refuse(grouping, read.problem);
+    const contained = new Map<string, boolean>();
+    for (let questions = 0; questions < mostQuestions; questions += 1) {
+      const joined: Joined = await store.join(grouping, read, contained satisfies Contained);
+      if (joined.kind === 'joined') onJoined(joined.group);
+      if (joined.kind !== 'ask') return;
+      const { commit: older, ...project } = joined;
+      const question = { ...project, older, newer: grouping.commit_hash ?? '' };
+      contained.set(older, await this.#options.history.contains(question));
+    }
+  }
+
+  async #read({
+    record_id: recordId,
+    screen_id: screenId,
+  }: Grouping): Promise<ReadScreen | { problem: string }> {
+    const capture = await this.#options.captures.find({ recordId, screenId, kind: 'tree' });
+    if (capture === undefined) return { problem: 'The tree of its last screen is not stored any more.' };
+    const tree = await buffer(capture.read());
+    const reply = await this.#options.reader.read(tree);
+    return 'problem' in reply ? reply : { ...reply, tree };
+  }
 }

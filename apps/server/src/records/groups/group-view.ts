@@ -1,15 +1,12 @@
 import type { GroupRecord, JoinReason, RecordGroup } from '@phalanx/protocol';
 import type { Logger } from 'pino';
-
 import type { Db } from '../../db/database.ts';
 import type { AutomationAccess } from '../access-store.ts';
-import { kindOf } from '../cells.ts';
+import { kindOf, readApp } from '../stored-record.ts';
 import { type CaptureUrl, readDeviceInfo, screenView } from '../record-view.ts';
-import { readApp } from '../stored-record.ts';
 import type { EventFeed } from '../../events/event-feed.ts';
-import { mapProofs } from './group-verdicts-store.ts';
+import { mapProofs, type GroupStore, type ShownMember } from './store.ts';
 import type { StoredGroup } from './membership-store.ts';
-import type { GroupStore, ShownMember } from './store.ts';
 
 interface Options {
   database: Db;

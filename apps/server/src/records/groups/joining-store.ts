@@ -1,17 +1,15 @@
 import type { JoinReason, RecordedApp } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-
 import { tellReopened } from '../../db/app-versions.ts';
 import type { Db, Transaction } from '../../db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../../db/webhook-outbox.ts';
-import { transact } from '../../db/transact.ts';
+import { transact } from '../../db/transactions.ts';
 import type { Row } from '../../db/tables/tables.ts';
 import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import { metVersionOf, readApp, type StoredRecord } from '../stored-record.ts';
-import { listCompared } from './prints/compared-prints-store.ts';
+import { listCompared, addPrint } from './prints/group-prints-store.ts';
 import { hasPhone, type StoredGroup } from './membership-store.ts';
-import { addPrint } from './prints/group-prints-store.ts';
 import { findGroup } from './prints/nearest-group.ts';
 import type { PrintJson } from './prints/process/messages.ts';
 import type { ScreenPrint } from './prints/screen-print.ts';

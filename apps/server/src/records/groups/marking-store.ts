@@ -1,11 +1,9 @@
 import type { RecordStatus } from '@phalanx/protocol';
-
 import type { Db, Transaction } from '../../db/database.ts';
-import { transact } from '../../db/transact.ts';
-import { cellOf, kindOf } from '../cells.ts';
+import { transact } from '../../db/transactions.ts';
+import { cellOf, kindOf, type StoredRecord } from '../stored-record.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import { moveTo } from '../store.ts';
-import type { StoredRecord } from '../stored-record.ts';
 
 /** A transaction of this length is not noticed by others. */
 const recordsPerTransaction = 100;

@@ -1,12 +1,11 @@
 import type { GroupChange, JoinReason } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Db, Transaction } from '../../db/database.ts';
-import { textsIn } from '../../db/rows.ts';
+import { textsIn } from '../../db/dialect.ts';
 import type { Row } from '../../db/tables/tables.ts';
 import { timeOfUuidV7 } from '../../uuid-v7.ts';
-import { cellsMatching } from '../cells.ts';
-import { readPrint } from './prints/compared-prints-store.ts';
+import { cellsMatching } from '../stored-record.ts';
+import { readPrint } from './prints/group-prints-store.ts';
 import { titleOf } from './joining-store.ts';
 import type { StoredGroup } from './membership-store.ts';
 

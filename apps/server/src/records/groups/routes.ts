@@ -1,19 +1,17 @@
 import { groupRoutes, type GroupStatus, type GroupVerdict } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { AuditEvent } from '../../http/audit-event.ts';
-import { pageLimit, toPage } from '../../http/replies/page.ts';
+import { pageLimit, toPage } from '../../http/replies/list-replies.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
-import type { AutomationAccess } from '../access-store.ts';
-import { isReviewerOf, listScopes, scopesOf } from '../review-access.ts';
+import { type AutomationAccess, isReviewerOf, listScopes, scopesOf } from '../access-store.ts';
 import type { RecordStore } from '../store.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import type { Changed, GroupChangeStore, Marking } from './change-store.ts';
-import type { CommitHistory } from './commit-history.ts';
+import type { CommitHistory } from './solving.ts';
 import { type GroupChanges, type GroupViews, readReason } from './group-view.ts';
 import type { StoredGroup } from './membership-store.ts';
 import type { GroupCursor, GroupStore } from './store.ts';

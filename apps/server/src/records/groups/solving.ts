@@ -1,8 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Db, Transaction } from '../../db/database.ts';
 import type { Principal } from '../../http/principal.ts';
-import type { AutomationAccess } from '../access-store.ts';
-import { isReviewerOf } from '../review-access.ts';
+import { type AutomationAccess, isReviewerOf } from '../access-store.ts';
 import {
   type Changed,
   type GroupChangeStore,
@@ -11,6 +10,9 @@ import {
   takeSolving,
 } from './change-store.ts';
 import type { GroupStore } from './store.ts';
+import { isAncestor } from '../../git/git-objects.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { ProjectRepositories } from '../../projects/repositories/project-repositories.ts';
 
 /** A commit that says that it solves a group. */
 export interface Solution {
@@ -91,3 +93,38 @@ function solutionsIn(commits: readonly { hash: string; message: string }[]): Sol
     }
   return [...found.values()];
 }
+
+interface AskedProject {
+  projectId: string;
+  /** Whose turn it is to use git. */
+  ownerId: string;
+}
+
+/** What groups ask of the commits of projects. */
+export interface CommitHistory {
+  /** Whether a run of the newer commit has what the older one brought. */
+  contains(question: AskedProject & { older: string; newer: string }): Promise<boolean>;
+  /** The commit of the project's history that a hash or its beginning names. */
+  find(question: AskedProject & { hash: string }): Promise<string | undefined>;
+}
+
+export const createCommitHistory = (repositories: ProjectRepositories, limits: Limits): CommitHistory => ({
+  contains: ({ projectId, ownerId, older, newer }) =>
+    limits.turns.git.run(ownerId, () =>
+      repositories.read(projectId, async (repository, { head }) => {
+        // A commit that was taken back solves nothing, and of a run that nobody knows nothing is hidden.
+        if (!(await isAncestor(repository, { older, newer: head }))) return true;
+        if ((await repository.findInfo(newer))?.type !== 'commit') return true;
+        return isAncestor(repository, { older, newer });
+      }),
+    ),
+
+  find: ({ projectId, ownerId, hash }) =>
+    limits.turns.git.run(ownerId, () =>
+      repositories.read(projectId, async (repository, { head }) => {
+        const commit = (await repository.findInfo(`${hash}^{commit}`))?.id;
+        if (commit === undefined) return undefined;
+        return (await isAncestor(repository, { older: commit, newer: head })) ? commit : undefined;
+      }),
+    ),
+});

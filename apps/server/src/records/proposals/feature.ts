@@ -5,10 +5,10 @@ import type { Captures } from '../../captures/captures.ts';
 import type { Compiler } from '../../compile/compiler.ts';
 import type { Context } from '../../context.ts';
 import type { Projects } from '../../projects/feature.ts';
-import { createAutomationAccess, type AutomationAccess } from '../access-store.ts';
+import { createAutomationAccess, type AutomationAccess, isReviewerOf } from '../access-store.ts';
 import { createGroupStore, type GroupStore } from '../groups/store.ts';
-import { createSavedScreens, type SavedScreens } from './saved-screens.ts';
-import { SignReader } from './sign-process.ts';
+import { createSavedScreens, type SavedScreens } from './saved-screens-store.ts';
+import { SignReader, findSigns, type FoundSigns, type Variety } from './find-signs.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { fileTag } from '../../files/file-version.ts';
 import { requireScope } from '../../http/authentication.ts';
@@ -17,8 +17,6 @@ import { addRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';
 import type { GetLaunchable } from '../../projects/project-files.ts';
 import type { StoredGroup } from '../groups/membership-store.ts';
-import { isReviewerOf } from '../review-access.ts';
-import { findSigns, type FoundSigns, type Variety } from './find-signs.ts';
 import { asSent } from './process/messages.ts';
 
 interface Dependencies {

@@ -2,14 +2,12 @@ import { openConfinement } from '@phalanx/confinement';
 import type { SignCondition } from '@phalanx/automation/screen-signs';
 import { parseGolden } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import {
   labelledScreens,
   type LabelledScreen,
   type Variety,
 } from '../../testing/records/labelled-screens.ts';
-import { findSigns, type FoundSigns } from './find-signs.ts';
-import { SignReader } from './sign-process.ts';
+import { findSigns, type FoundSigns, SignReader } from './find-signs.ts';
 
 let reader: SignReader;
 beforeAll(async () => {

@@ -1,13 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
-
-import { change } from '../../db/change-notes.ts';
+import { change } from '../../db/writes.ts';
 import type { Db, Transaction } from '../../db/database.ts';
-import { serialize } from '../../db/locks.ts';
-import { transact } from '../../db/transact.ts';
-import { debugCells, otherCells } from '../cells.ts';
-import { listsOf } from '../browse/record-list.ts';
+import { serialize, transact } from '../../db/transactions.ts';
+import { debugCells, otherCells, type StoredRecord, listsOf } from '../stored-record.ts';
 import { leaveGroup } from '../groups/membership-store.ts';
-import type { StoredRecord } from '../stored-record.ts';
 import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
 
 const protectedMonths = 2;

@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+
 import { Client, escapeIdentifier } from 'pg';
+import { sql } from 'kysely';
 
 import { openDatabase, type Db } from '../../db/database.ts';
-import { isUniqueViolation } from '../../db/unique-violation.ts';
+import { isUniqueViolation } from '../../db/unique-values.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
 import { askForEngine } from './shared-engine.ts';
 import { stringAt } from '../string-at.ts';
+import { afterThisFile } from '../file-clean-ups.ts';
 
 /** Of the engine of this run of the tests, without a database. */
 const getEngineUrl = async (): Promise<string> => stringAt(await askForEngine('postgres'), 'url');
@@ -71,4 +76,15 @@ export async function openTablesOf(dataDir: string, engine: Engine = defaultEngi
 /** When a server with this data folder has ended. */
 export async function dropDatabase(dataDir: string, engine: Engine = defaultEngine): Promise<void> {
   if (engine === 'PostgreSQL') await administer(`DROP DATABASE IF EXISTS ${nameFor(dataDir)} WITH (FORCE)`);
+}
+
+/** Empty tables, until the tests of the file have ended. */
+export async function openTestDatabase(engine: Engine): Promise<Db> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-tables-'));
+  afterThisFile(() => rm(folder, { recursive: true, force: true }));
+  afterThisFile(() => dropDatabase(folder, engine));
+  const db = await openTablesOf(folder, engine);
+  afterThisFile(() => db.destroy());
+  if (engine === 'SQLite') await sql`pragma synchronous = off`.execute(db);
+  return db;
 }

@@ -1,9 +1,7 @@
 // A process of its own: to parse a screen of 20,000 nodes takes longer than others may have to wait.
 import { readCompact } from '@phalanx/protocol';
-
-import { openServerChannel } from '../../../processes/server-channel.ts';
-import { parseScreen } from '../parse-screen.ts';
-import type { FromProcess, ToProcess } from './messages.ts';
+import { openServerChannel } from '../../../processes/message-stream.ts';
+import { parseScreen, type FromProcess, type ToProcess } from './messages.ts';
 
 function read({ answer, isCompact }: ToProcess): FromProcess {
   const screen = parseScreen(new TextDecoder().decode(answer));

@@ -1,4 +1,4 @@
-import { EpochMs } from '@phalanx/protocol';
+import { EpochMs, DeviceScreen } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -40,3 +40,15 @@ export type FromProcess = Static<typeof FromProcess>;
 
 const fromProcess = Compile(FromProcess);
 export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);
+
+const validator = Compile(DeviceScreen);
+
+/** Undefined: the text is no JSON of a screen. */
+export function parseScreen(json: string): DeviceScreen | undefined {
+  try {
+    const screen: unknown = JSON.parse(json);
+    return validator.Check(screen) ? screen : undefined;
+  } catch {
+    return undefined;
+  }
+}

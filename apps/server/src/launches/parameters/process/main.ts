@@ -2,8 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
-
-import { openServerChannel } from '../../../processes/server-channel.ts';
+import { openServerChannel } from '../../../processes/message-stream.ts';
 import type { FromProcess, ToProcess } from './messages.ts';
 
 const maxReasons = 10;

@@ -1,9 +1,8 @@
 import { promisify } from 'node:util';
 import { zstdCompressSync, zstdDecompress } from 'node:zlib';
-
-import { change } from '../../../db/change-notes.ts';
+import { change } from '../../../db/writes.ts';
 import type { Db, Transaction } from '../../../db/database.ts';
-import { textsIn } from '../../../db/rows.ts';
+import { textsIn } from '../../../db/dialect.ts';
 import type { Row } from '../../../db/tables/tables.ts';
 
 type KeptScreen = Row<'group_screen'>;

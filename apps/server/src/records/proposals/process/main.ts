@@ -2,8 +2,7 @@
 import { createAndroidNode, type NodeTouch } from '@phalanx/automation/android-node';
 import { testOf } from '@phalanx/automation/screen-sign';
 import { findButton, listSigns, toScreenSign } from '@phalanx/automation/screen-signs';
-
-import { openServerChannel } from '../../../processes/server-channel.ts';
+import { openServerChannel } from '../../../processes/message-stream.ts';
 import { readTree } from '../../groups/prints/process/read-tree.ts';
 import { printOf } from '../../groups/prints/screen-print.ts';
 import { asSent, type FromProcess, type ToProcess } from './messages.ts';

@@ -1,5 +1,5 @@
 // A process of its own: a tree is what an app of a stranger shows, and may be of any size and depth.
-import { openServerChannel } from '../../../../processes/server-channel.ts';
+import { openServerChannel } from '../../../../processes/message-stream.ts';
 import { printOf } from '../screen-print.ts';
 import { jsonOf, type FromProcess, type ToProcess } from './messages.ts';
 import { readTree } from './read-tree.ts';

@@ -1,0 +1,130 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { chownSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { SettingError } from '@phalanx/settings';
+import type { Client } from 'pg';
+import Sqlite from 'better-sqlite3';
+import { clientConfig, HastyClient, explainPostgres } from './postgres/postgres.ts';
+
+const retryMs = 200;
+/** A server that was killed has the lock until PostgreSQL has noticed. */
+const startPatienceMs = 3000;
+/** After its network was cut, our own last connection may have the lock for a while. */
+const returnPatienceMs = 15_000;
+
+/** Whether a server has the database to itself, or with others that are there together. */
+export type Togetherness = 'alone' | 'together';
+
+const inUse: Readonly<Record<Togetherness, string>> = {
+  alone:
+    'The database of PHALANX_DATABASE_URL is in use by another server: stop that one, give this one a database of its own, or give PHALANX_NATS_URL to all of them.',
+  together:
+    'The database of PHALANX_DATABASE_URL is in use by another server that has it to itself: stop that one, or give PHALANX_NATS_URL to it too.',
+};
+
+/**
+ * A server that works alone keeps others away from its database: a lock that lives as long as a connection of its own.
+ * When that is cut, the lock is taken again as soon as PostgreSQL is back.
+ */
+export class ServerLock {
+  readonly #url: string;
+  readonly #togetherness: Togetherness;
+  readonly #taken = Promise.withResolvers<never>();
+  #client: Client | undefined;
+  #isClosed = false;
+
+  private constructor(url: string, togetherness: Togetherness) {
+    this.#url = url;
+    this.#togetherness = togetherness;
+    this.#taken.promise.catch(() => undefined);
+  }
+
+  /** Throws a `SettingError` when another server has the database and does not share it. */
+  static async of(url: string, togetherness: Togetherness = 'alone'): Promise<ServerLock> {
+    const lock = new ServerLock(url, togetherness);
+    try {
+      await lock.#lock(startPatienceMs);
+    } catch (error) {
+      throw explainPostgres(error);
+    }
+    return lock;
+  }
+
+  /** Rejects when another server has taken the database meanwhile: this one has to end. */
+  get taken(): Promise<never> {
+    return this.#taken.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #lock(patienceMs: number): Promise<void> {
+    const client = new HastyClient(clientConfig(this.#url));
+    client.on('error', () => undefined);
+    await client.connect();
+    this.#client = client;
+    const until = performance.now() + patienceMs;
+    while (!(await tryLock(client, this.#togetherness))) {
+      if (performance.now() > until) {
+        await client.end();
+        throw new SettingError(inUse[this.#togetherness]);
+      }
+      await wait(retryMs);
+    }
+    client.once('end', () => void this.#lockAgain());
+  }
+
+  async #lockAgain(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        return await this.#lock(returnPatienceMs);
+      } catch (error) {
+        if (error instanceof SettingError) return this.#taken.reject(error);
+        await wait(retryMs);
+      }
+    }
+  }
+}
+
+async function tryLock(client: Client, togetherness: Togetherness): Promise<boolean> {
+  const name = togetherness === 'alone' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
+  const { rows } = await client.query<{ locked: boolean }>(
+    `SELECT ${name}(hashtextextended('phalanx server', 0)) AS locked`,
+  );
+  return rows[0]?.locked === true;
+}
+
+/** Taken by whoever has it open: it falls with the process, also by `kill -9`. */
+export interface FolderLock {
+  release(): void;
+}
+
+/** Throws `SQLITE_BUSY` when somebody else has the lock. */
+function takeLock(file: string): FolderLock {
+  const sqlite = new Sqlite(file, { timeout: 0 });
+  try {
+    // Nothing is ever written to it.
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    giveToOwner(file);
+    return { release: () => void sqlite.close() };
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/** Root may make a backup, and the owner of the folder the next one. */
+function giveToOwner(file: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(path.dirname(file));
+  chownSync(file, uid, gid);
+}
+
+/** One server a data folder. It is no lock of the database, which a backup reads meanwhile. */
+export const lockForServer = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'server.lock'));
+
+/** One backup of a data folder at a time. */
+export const lockForBackup = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'backup.lock'));

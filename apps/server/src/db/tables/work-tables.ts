@@ -1,0 +1,254 @@
+import type { JobStatus, RunOutcome, RunStatus } from '@phalanx/protocol';
+import type { Generated } from 'kysely';
+
+import type { EpochMs, Flag, Json } from './column-types.ts';
+
+export interface JobTable {
+  /** UUIDv7. */
+  id: string;
+  user_id: string;
+  project_id: string;
+  /** As it was called when the job was made. */
+  project_name: string;
+  token_name: string | null;
+  /** The only projects of the token that made it; null: all of its user. */
+  token_projects: Json | null;
+  /** What limited the token that made it to phones; null: nothing. */
+  token_phones: Json | null;
+  /** JSON of a `Budget`. */
+  token_budget: Json | null;
+  /** Hash of the request, to tell a repetition from another request with the same key. */
+  fingerprint: string;
+  selector: string | null;
+  device_ids: Json | null;
+  /** As it was asked for. */
+  count: number | null;
+  /** The most tasks that run at a time; null: no limit. */
+  at_once: number | null;
+  /** Whether each task takes another phone. */
+  is_distinct: Flag;
+  /** Whether a phone must have no other run. */
+  is_exclusive: Flag;
+  /** Whether films are made of its runs. */
+  has_film: Flag;
+  /** What is set on the phones of its runs; null: nothing. */
+  phone_settings: Json | null;
+  priority: number;
+  dedup_key: string | null;
+  concurrency_key: string | null;
+  concurrency_most: number | null;
+  parameters: Json;
+  retries: Json;
+  wait_until: EpochMs | null;
+  schedule_id: string | null;
+  /** Why its tasks failed together; else empty. */
+  problem: Generated<string>;
+  created_at: EpochMs;
+  /** When tasks of it last began to wait, by the clock of the database. */
+  woken_at: EpochMs;
+  ended_at: EpochMs | null;
+  cancelled_at: EpochMs | null;
+  /** How many tasks are in each status. */
+  waiting: number;
+  running: Generated<number>;
+  completed: Generated<number>;
+  failed: Generated<number>;
+  cancelled: Generated<number>;
+}
+
+export interface ScheduleTable {
+  /** UUIDv7. */
+  id: string;
+  user_id: string;
+  project_id: string;
+  token_name: string | null;
+  token_projects: Json | null;
+  token_phones: Json | null;
+  /** JSON of a `Budget`. */
+  token_budget: Json | null;
+  name: string;
+  cron: string;
+  time_zone: string;
+  jitter_seconds: number;
+  /** What its jobs ask for. */
+  work: Json;
+  overlap: 'skip' | 'queue' | 'allow';
+  missed: 'none' | 'last';
+  paused: Flag;
+  /** Why the service paused it; else empty. */
+  problem: Generated<string>;
+  /** The time of its next turn, and when that begins; null: there is none. */
+  planned_at: EpochMs | null;
+  due_at: EpochMs | null;
+  /** A turn whose job is made when the one before has ended. */
+  queued_at: EpochMs | null;
+  created_at: EpochMs;
+}
+
+export interface ScheduleTurnTable {
+  /** UUIDv7. */
+  id: string;
+  schedule_id: string;
+  planned_at: EpochMs;
+  at: EpochMs;
+  job_id: string | null;
+  /** Why it was skipped; else empty. */
+  reason: string;
+}
+
+export interface TaskTable {
+  /** UUIDv7. */
+  id: string;
+  job_id: string;
+  /** From 1. */
+  number: number;
+  status: JobStatus;
+  /** The task whose code has added it. */
+  parent_id: string | null;
+  input: Json | null;
+  result: Json | null;
+  error_code: string | null;
+  error_message: string | null;
+  /** The newest run. */
+  run_id: string | null;
+  device_id: string | null;
+  attempts: Generated<number>;
+  /** Before, it does not begin; 0: at once. */
+  due_at: Generated<EpochMs>;
+  ended_at: EpochMs | null;
+}
+
+export interface TaskAttemptTable {
+  task_id: string;
+  /** From 1. */
+  number: number;
+  run_id: string;
+  device_id: string;
+  /** When its task could have begun. */
+  waiting_since: EpochMs;
+  began_at: EpochMs;
+  ended_at: EpochMs | null;
+  reason: string;
+}
+
+export interface LaunchTable {
+  id: string;
+  user_id: string;
+  launch_id: string | null;
+  /** Hash of the request, to tell a repetition from another request under the same launch ID. */
+  fingerprint: string;
+  /** Of the `LaunchAnswer` of a launch of which something did not start. */
+  answer: Json | null;
+  /** Of the token that the launch was asked for with, which may be gone by now. */
+  token_name: string | null;
+  /** ID of that token, when it has a budget. */
+  budget_token: string | null;
+  /** Git's hash of the project's saved files. */
+  tree: string | null;
+  /** Of `{automation_parameters, job_variables}`. */
+  parameters: Json | null;
+  created_at: EpochMs;
+}
+
+export interface RunTable {
+  /** UUIDv7, so the order of IDs is that of creation. */
+  id: string;
+  /** The service's own ID of the launch. */
+  launch: string;
+  user_id: string;
+  device_id: string;
+  /** Whose host runs it; the launcher may be somebody else. */
+  device_owner_id: string;
+  host_id: string;
+  automation_id: string;
+  /** As it was called when it was launched; of direct code what its launch called it. */
+  project_name: string | null;
+  /** The caller's launch ID; null for a project. */
+  launch_id: string | null;
+  status: RunStatus;
+  stop_requested: Flag;
+  error_code: string | null;
+  error_message: string | null;
+  error_stack: string | null;
+  /** Where it says more than the status. */
+  outcome: RunOutcome | null;
+  /** Of a project: the newest commit, and whether there were changes since. */
+  commit: string | null;
+  dirty: Flag | null;
+  created_at: EpochMs;
+  started_at: EpochMs | null;
+  ended_at: EpochMs | null;
+  /** 1: it has ended, and its host may still have a part of its log. */
+  log_left: Flag;
+  /** Of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
+  epoch: number | null;
+}
+
+export interface RunFileTable {
+  run_id: string;
+  /** See `nameKey`: unique among those of a run. */
+  name_key: string;
+  name: string;
+  /** Names its blob. */
+  file_id: string;
+  /** Whose host has uploaded it. */
+  user_id: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  created_at: EpochMs;
+}
+
+/** A picture or a video of the film of a run. */
+export interface FilmPartTable {
+  run_id: string;
+  /** Its place in the film, from 1. */
+  number: number;
+  /** Names its blob. */
+  part_id: string;
+  /** Whose host has uploaded it. */
+  user_id: string;
+  taken_at: EpochMs;
+  /** Null: it is a picture. */
+  ended_at: EpochMs | null;
+  width: number;
+  height: number;
+  size_bytes: number;
+  /** Why it is a picture. */
+  no_video: string | null;
+}
+
+/** How many runs ended so on a day, and how long they took together. Triggers count them. */
+export interface RunStatTable {
+  /** Days since 1970, in UTC. */
+  day: number;
+  /** Who launched them. */
+  user_id: string;
+  /** Empty: direct code. */
+  automation_id: string;
+  device_id: string;
+  outcome: RunOutcome;
+  /** Code of their error; empty without one. */
+  reason: string;
+  /** The newest name of the project. */
+  name: string;
+  runs: number;
+  /** How many of them had begun. */
+  started: number;
+  run_ms: number;
+  wait_ms: number;
+}
+
+/** Some entries of a run's kept log. */
+export interface KeptChunkTable {
+  run_id: string;
+  kind: 'log' | 'trace';
+  /** Number of its first entry among those that were kept of the run, from 1. */
+  first: number;
+  count: number;
+  /** ID of its last entry. */
+  last_id: string;
+  size_bytes: number;
+  /** The entries, compressed. */
+  packed: Buffer;
+}
