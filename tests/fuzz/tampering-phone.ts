@@ -26,7 +26,10 @@ export class TamperingPhone {
   static async start(serial: string): Promise<TamperingPhone> {
     const phone = await startSimulatedPhone({ serial });
     const carry = (near: Socket, far: Socket): void => tampering.#carry(near, far);
-    const tampering = new TamperingPhone(phone, await Cable.to(`http://${phone.host}:${phone.port}`, { carry }));
+    const tampering = new TamperingPhone(
+      phone,
+      await Cable.to(`http://${phone.host}:${phone.port}`, { carry }),
+    );
     return tampering;
   }
 
