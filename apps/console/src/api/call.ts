@@ -1,6 +1,7 @@
 import { ServiceError, ServiceUnreachable, Transport } from '@phalanx/client/transport';
+import type { AnswerOf, InputOf } from '@phalanx/client/contract-types';
+import type { AnyContract, RouteContract } from '@phalanx/protocol';
 
-import type { EndpointName, Input, Reply } from './contracts.ts';
 import { session } from './session.ts';
 
 /** Who looks at a page sees that nothing came, and asks again; the queries of a page do so by themselves. */
@@ -50,3 +51,19 @@ export async function call<Name extends EndpointName>(
 ): Promise<Reply<Name>> {
   return (await callWhole(name, input, extra)).body;
 }
+
+/** Such as `GET /api/v2/devices/:id`. Types alone: the schemas themselves stay at the server, which judges. */
+type EndpointName = AnyContract extends infer One extends RouteContract
+  ? One extends RouteContract
+    ? `${One['method']} ${One['path']}`
+    : never
+  : never;
+
+type ContractOf<Name extends EndpointName> = Name extends `${infer Method} ${infer Path}`
+  ? Extract<AnyContract, { method: Method; path: Path }>
+  : never;
+
+/** What a call of an endpoint needs. */
+type Input<Name extends EndpointName> = InputOf<ContractOf<Name>>;
+
+export type Reply<Name extends EndpointName> = AnswerOf<ContractOf<Name>>;

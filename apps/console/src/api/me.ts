@@ -1,7 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-
-import { call } from './call.ts';
-import type { Reply } from './contracts.ts';
+import { call, type Reply } from './call.ts';
 import { session } from './session.ts';
 
 export type Me = Reply<'GET /api/v2/me'>;

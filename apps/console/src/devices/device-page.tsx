@@ -3,7 +3,6 @@ import type { Device, Labels } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
@@ -17,7 +16,7 @@ import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
 import { RunList } from '../runs/run-list.tsx';
 import { Inspector } from '../screens/inspector.tsx';
-import { screenQuery } from '../screens/screen-query.ts';
+import { screenQuery } from '../screens/screen-tree.ts';
 import { DeviceAbout } from './device-about.tsx';
 import { deviceName } from './device-name.ts';
 import styles from './device-page.module.css';

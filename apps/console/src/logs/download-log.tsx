@@ -1,10 +1,9 @@
 import type { LogEntry, RunDetail } from '@phalanx/protocol';
 import { useState } from 'react';
-
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
-import { textOfEntry } from './log-text.ts';
+import { textOfEntry } from './run-log.ts';
 
 /** Saves the whole log of a run as a text file, also what the page does not hold. */
 export function DownloadLog({ run }: { run: Pick<RunDetail, 'run_id'> }) {

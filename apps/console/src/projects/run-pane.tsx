@@ -3,7 +3,6 @@ import type { Device, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-
 import { useMissingScope } from '../api/me.ts';
 import { deviceName, distinctName } from '../devices/device-name.ts';
 import { DeviceStateMark, isReady } from '../devices/device-state.tsx';
@@ -15,9 +14,9 @@ import { ParametersForm, useParameterSchema } from '../launches/parameters-form.
 import { useParameterProblems } from '../launches/use-parameter-problems.ts';
 import type { useLaunch } from '../launches/use-launch.ts';
 import { Button } from '../parts/button.tsx';
-import { useRemembered } from '../parts/remembered.ts';
+import { useRemembered } from '../parts/splitter.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import type { CodeSink } from './editor/editor-handle.ts';
+import type { CodeSink } from './editor/code-editor.tsx';
 import { PhonePane } from './phone/phone-pane.tsx';
 import styles from './project.module.css';
 

@@ -1,6 +1,5 @@
 import type { OutOfStepsRecord } from '@phalanx/protocol';
-
-import { sinceOf, type Since } from '../parts/since.tsx';
+import { sinceOf, type Since } from '../parts/time.tsx';
 
 export const recordTypes = [
   'outOfSteps',

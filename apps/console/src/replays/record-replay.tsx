@@ -15,7 +15,7 @@ import { Button } from '../parts/button.tsx';
 import { InlineFailure } from '../parts/states.tsx';
 import { localAddress } from '../records/local-address.ts';
 import { replayQuery } from './replay-queries.ts';
-import { boardText } from './replay-words.ts';
+import { boardText } from './replay-words.tsx';
 import styles from './replays.module.css';
 
 /** Whether the run of a record would have gone otherwise with the code as it is saved now. */

@@ -1,7 +1,6 @@
 import type { Replay } from '@phalanx/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-
 import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
@@ -11,7 +10,7 @@ import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectQuery } from '../projects/queries.ts';
 import { codeName, ReplayDetail } from './replay-detail.tsx';
-import { ReplayLink } from './replay-link.tsx';
+import { ReplayLink } from './replay-words.tsx';
 import { replaysQuery } from './replay-queries.ts';
 import styles from './replays.module.css';
 

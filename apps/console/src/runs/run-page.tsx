@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { DownloadLog } from '../logs/download-log.tsx';
-import { useRunLog } from '../logs/use-run-log.ts';
+import { useRunLog } from '../logs/run-log.ts';
 import { Button } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';

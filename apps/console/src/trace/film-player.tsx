@@ -1,12 +1,11 @@
 import type { FilmVideo, RunStep } from '@phalanx/protocol';
 import { useEffect, useRef, useState, type CSSProperties } from 'react';
-
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import phone from '../screens/phone.module.css';
-import { targetOf } from './step-words.ts';
+import { targetOf } from './step-list.tsx';
 import styles from './film-player.module.css';
-import { type FilmMoment, isVideo, placeAt, placeOfStep, standsMs, stepOf, timeText } from './film-times.ts';
+import { type FilmMoment, isVideo, placeAt, placeOfStep, standsMs, stepOf, timeText } from './film.ts';
 
 /** A video that plays is at most so far from the place that is shown: farther, another place was chosen. */
 const mostOffS = 0.75;

@@ -3,8 +3,7 @@ import { localCompletionSource } from '@codemirror/lang-javascript';
 import { syntaxTree } from '@codemirror/language';
 import { StateEffect, StateField, type EditorState, type Extension } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap, showTooltip, type Tooltip } from '@codemirror/view';
-
-import type { Reply } from '../../api/contracts.ts';
+import type { Reply } from '../../api/call.ts';
 
 export type CodeSymbol = NonNullable<Reply<'POST /api/v2/automation/symbol/:id'>['symbol']>;
 type CodeCompletion = Reply<'POST /api/v2/automation/completions/:id'>['completions'][number];

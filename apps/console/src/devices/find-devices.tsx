@@ -1,8 +1,12 @@
 import type { Device } from '@phalanx/protocol';
+import { useQuery } from '@tanstack/react-query';
 
 import { needsAttention, stateLooks, type DeviceState } from './device-state.tsx';
 import { deviceName, labelsText } from './device-name.ts';
 import type { FleetSearch, FleetSort } from './fleet-search.ts';
+import { SearchInput, Select } from '../parts/field.tsx';
+import styles from './fleet.module.css';
+import { poolsQuery } from './use-selector.ts';
 
 const matchesText = (device: Device, words: readonly string[]): boolean => {
   const { serial, device_id, reason, host, brand, model } = device;
@@ -61,4 +65,41 @@ export function countStates(devices: readonly Device[]): [DeviceState, number][]
   for (const { state } of devices) counts.set(state, (counts.get(state) ?? 0) + 1);
   const order = Object.keys(stateLooks);
   return [...counts].toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other));
+}
+
+interface SelectorFilterProps {
+  value: string;
+  /** Why it can't be read. */
+  problem: string | undefined;
+  onChange: (selector: string) => void;
+}
+
+/** Phones by their labels and properties, and by saved selectors where there are some. */
+export function SelectorFilter({ value, problem, onChange }: SelectorFilterProps) {
+  const { data: pools = [] } = useQuery(poolsQuery);
+  const ofPools = pools.map(({ name }) => ({ value: `pool=${name}`, label: name }));
+  const isPool = ofPools.some((option) => option.value === value);
+  return (
+    <>
+      <SearchInput
+        label="Selector, such as country=de"
+        value={value}
+        aria-invalid={problem !== undefined}
+        onChange={onChange}
+      />
+      {problem !== undefined && (
+        <span role="status" className={styles['problem']}>
+          {problem}
+        </span>
+      )}
+      {ofPools.length > 0 && (
+        <Select
+          label="Pool"
+          value={isPool ? value : ''}
+          options={[{ value: '', label: 'All pools' }, ...ofPools]}
+          onChange={onChange}
+        />
+      )}
+    </>
+  );
 }

@@ -1,6 +1,7 @@
 import type { JoinReason, RecordGroup } from '@phalanx/protocol';
 
 import { Mark, type MarkLook } from '../parts/mark.tsx';
+import type { ReviewRecord } from './queries.ts';
 
 const looks: Record<RecordGroup['status'], MarkLook> = {
   open: { tone: 'act', glyph: '○', word: 'open' },
@@ -25,3 +26,20 @@ export const reasonText = ({ by, likeness, id }: JoinReason): string =>
     id: `has the ID ${id ?? ''}`,
     person: 'somebody has put it here',
   })[by];
+
+export const typeWords: Record<ReviewRecord['type'], string> = {
+  outOfSteps: 'out of steps',
+  timeout: 'timed out',
+  debug: 'debug',
+  crash: 'crash',
+};
+
+const statusLooks: Record<ReviewRecord['status'], MarkLook> = {
+  pending: { tone: 'act', glyph: '○', word: 'pending' },
+  solved: { tone: 'ready', glyph: '✓', word: 'solved' },
+  skipped: { tone: 'offline', glyph: '↷', word: 'skipped' },
+};
+
+export const RecordStatusMark = ({ status }: { status: ReviewRecord['status'] }) => (
+  <Mark {...statusLooks[status]} />
+);

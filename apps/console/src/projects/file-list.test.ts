@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { fileRows } from './file-tree.tsx';
+import { fileRows } from './file-list.tsx';
 
 const none = { toggled: new Set<string>(), current: undefined };
 const namesOf = (rows: ReturnType<typeof fileRows>): string[] =>

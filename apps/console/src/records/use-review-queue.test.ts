@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { firstPosition, moveReview, type ReviewEvent, type ReviewPosition } from './review-position.ts';
+import { firstPosition, moveReview, type ReviewEvent, type ReviewPosition } from './use-review-queue.ts';
 
 const after = (...events: ReviewEvent[]): ReviewPosition => events.reduce(moveReview, firstPosition);
 const show = (id: string, addressed?: string): ReviewEvent => ({ type: 'show', id, addressed });

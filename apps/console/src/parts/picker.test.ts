@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { findMatches } from './matching.ts';
+import { findMatches } from './picker.tsx';
 
 const paths = ['main.ts', 'flows/login.ts', 'flows/logout.ts', 'lib/index.ts', 'login/main.ts'];
 

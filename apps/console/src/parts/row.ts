@@ -9,3 +9,7 @@ export const openRow =
     if (window.getSelection()?.isCollapsed === false) return;
     open();
   };
+
+/** Of a row of a list, as the style sheet says it for this screen. */
+export const rowHeight = (): number =>
+  Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row'), 10) || 32;

@@ -4,6 +4,9 @@ import {
   type ReplayedScreenView,
   type SequenceOutcome,
 } from '@phalanx/protocol';
+import { Link } from '@tanstack/react-router';
+
+import styles from './replays.module.css';
 
 /** Such as `3 now recognised, 1 newly broken`; empty where there was nothing to replay. */
 export function boardText({ status, problem, counts, sequence }: Replay): string {
@@ -54,4 +57,22 @@ export const outcomeText = ({ outcome }: ReplayedScreenView): string => outcomes
 
 export function verdictText({ expected, verdict }: ReplayedScreenView): string {
   return `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`;
+}
+
+/** What came of a replay, as a link to its screens. */
+export function ReplayLink({ replay, lead = '' }: { replay: Replay; lead?: string }) {
+  const text = boardText(replay);
+  if (text === '') return null;
+  return (
+    <Link
+      className={styles['board']}
+      data-broken={replay.counts.broken > 0}
+      to="/projects/$projectId/replays"
+      params={{ projectId: replay.project_id }}
+      search={{ replay: replay.id }}
+    >
+      {lead}
+      {text}
+    </Link>
+  );
 }
