@@ -8,7 +8,7 @@ import { notice } from '../output/notice.ts';
 import { printable } from '../output/printable.ts';
 import { printJson } from '../output/table.ts';
 import { listLocalFiles } from '../project/list-local-files.ts';
-import { writeBelow } from '../project/local-path.ts';
+import { writeBelow } from '../project/local-file.ts';
 import { readGoldenFiles, readGoldenRuns, type GoldenFile, type GoldenRunFile } from './golden-files.ts';
 import { judge, judgeRun, type Failure } from './judge.ts';
 import { GoldenReplay } from './replay-golden.ts';

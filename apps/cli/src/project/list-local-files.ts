@@ -2,7 +2,7 @@ import ignore, { type Ignore } from 'ignore';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { findKind, findPathProblem, isBehindLink, ownFolder } from './local-path.ts';
+import { findKind, findPathProblem, isBehindLink, ownFolder } from './local-file.ts';
 
 export interface LocalFiles {
   /** Paths with `/`, in order. */

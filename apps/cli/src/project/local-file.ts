@@ -1,6 +1,10 @@
-import { lstat, mkdir, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rename, writeFile, open } from 'node:fs/promises';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:fs';
+
+import { maxFileBytes } from '@phalanx/protocol';
 
 /** Where the CLI keeps its own files of a project folder. */
 export const ownFolder = '.phalanx';
@@ -68,4 +72,28 @@ export async function writeBelow(root: string, file: string, content: string | U
   await makeFolders(root, file);
   await writeFile(path.join(root, fresh), content, { flag: 'wx' });
   await rename(path.join(root, fresh), path.join(root, file));
+}
+
+/** The bytes of a file, which must not have become a symbolic link meanwhile. Throws a `LocalPathError`. */
+export async function readLocalFile(root: string, file: string): Promise<Buffer> {
+  const handle = await open(path.join(root, file), constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+    (error: unknown) => {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      throw new LocalPathError(`it cannot be read (${code})`);
+    },
+  );
+  try {
+    const { size } = await handle.stat();
+    if (size > maxFileBytes)
+      throw new LocalPathError(`it has ${size} bytes; a file may have ${maxFileBytes}`);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What JSON can carry. Throws a `LocalPathError`. */
+export function textOf(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new LocalPathError('it is not UTF-8 text: push it with git');
 }

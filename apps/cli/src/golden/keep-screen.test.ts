@@ -4,7 +4,7 @@ import path from 'node:path';
 import { goldenText, parseGolden, type GoldenScreen } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { proveScreen, type ProvedScreen } from './prove-screen.ts';
+import { proveScreen, type ProvedScreen } from './keep-screen.ts';
 import { GoldenReplay } from './replay-golden.ts';
 
 let root: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 
-import { firstTokenNotice } from './sign-in-notice.ts';
+import { firstTokenNotice } from './server.ts';
 
 test('output that is no terminal gets the place of the first token and not the token', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-first-'));

@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
+
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { makeFolder } from '@phalanx/settings';
 
 import { usageError } from '../exit-codes.ts';
-import { ownFolder, writeBelow } from './local-path.ts';
+import { ownFolder, writeBelow } from './local-file.ts';
 
 /** Which project a folder belongs to. It holds no token: the folder may be shared. */
 export const Link = Type.Object({ id: Type.String({ minLength: 1 }), server_url: Type.String() });
@@ -46,4 +48,31 @@ export async function writeLink(root: string, { id, server_url }: Link): Promise
   await writeBelow(root, linkFile, `${JSON.stringify({ id, server_url }, null, 2)}\n`);
   // Git need not know of it, and a clone of the repository is linked anew.
   await writeBelow(root, `${ownFolder}/.gitignore`, '*\n');
+}
+
+/** A project's name as that of a folder here: anybody may have given it. */
+export function folderName(name: string, id: string): string {
+  const plain = name
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 80);
+  return plain.replace(/[.-]+$/, '') || id;
+}
+
+/** Throws a usage error when it can't be made. */
+export function makeNamedFolder(root: string): void {
+  try {
+    makeFolder(root);
+  } catch {
+    throw usageError(`The folder ${root} cannot be made: name another one.`);
+  }
+}
+
+/** Throws a usage error when there is something in it. */
+export async function makeEmptyFolder(root: string): Promise<void> {
+  makeNamedFolder(root);
+  if ((await readdir(root)).length === 0) return;
+  throw usageError(
+    `${root} is not empty: name another folder, or link this one with "phalanx project link PROJECT".`,
+  );
 }
