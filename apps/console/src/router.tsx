@@ -12,8 +12,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import { deviceSearch, fleetSearch } from './devices/fleet-search.ts';
 import { runSearch, runsSearch } from './runs/runs-search.ts';
-import { groupsSearch } from './records/groups-search.ts';
-import { recordsSearch } from './records/records-search.ts';
+import { groupsSearch, recordsSearch } from './records/records-search.ts';
 import { statsSearch } from './stats/stats-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { Loading, Empty } from './parts/states.tsx';

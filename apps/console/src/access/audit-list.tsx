@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+
 import { call, type Reply } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';

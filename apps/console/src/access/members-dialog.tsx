@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+
 import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';

@@ -3,9 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Host } from '@phalanx/protocol';
 
-import { call, type Reply } from '../api/call.ts';
+import { call, type Reply, session } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
-import { session } from '../api/session.ts';
 import { useStore } from '../api/store.ts';
 import { Button } from '../parts/button.tsx';
 import { setSingleKeys, singleKeys } from '../parts/keys.ts';

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { call, type Reply } from './call.ts';
-import { session } from './session.ts';
+
+import { call, type Reply, session } from './call.ts';
 
 export type Me = Reply<'GET /api/v2/me'>;
 

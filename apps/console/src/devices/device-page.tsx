@@ -3,6 +3,7 @@ import type { Device, Labels } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
+
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+
 import { FilterSelect } from '../parts/field.tsx';
 import { deviceName } from './device-name.ts';
 import { devicesQuery } from './queries.ts';

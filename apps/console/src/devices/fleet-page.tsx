@@ -2,6 +2,7 @@ import type { Device } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { StopDialog } from '../launches/stop-dialog.tsx';
 import { useMissingScope } from '../api/me.ts';

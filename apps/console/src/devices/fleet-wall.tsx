@@ -2,6 +2,7 @@ import type { Device } from '@phalanx/protocol';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useState } from 'react';
+
 import { WallPicture } from '../live/wall-picture.tsx';
 import { Age } from '../parts/time.tsx';
 import { deviceName } from './device-name.ts';

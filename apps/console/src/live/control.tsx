@@ -1,5 +1,6 @@
 import type { Device } from '@phalanx/protocol';
 import { useRef, useState } from 'react';
+
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { copyText, CopyButton } from '../parts/copy.tsx';

@@ -10,6 +10,7 @@ import {
   type ClipboardEvent,
   type KeyboardEvent,
 } from 'react';
+
 import styles from './live.module.css';
 import { mirrored, pinchAlong, zoom, type Touch } from './use-touch.ts';
 import type { LivePicture } from './use-live-picture.ts';

@@ -1,13 +1,14 @@
 import type { LogEntry } from '@phalanx/protocol';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+
 import { Button, IconButton } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { SearchInput } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { type LogSnapshot, textOfEntry, timeText } from './run-log.ts';
+import { type LogSnapshot, textOfEntry, timeText } from './run-log.tsx';
 import styles from './log-view.module.css';
 
 type Level = LogEntry['messageLevel'];

@@ -1,4 +1,5 @@
 import { Toast } from '@base-ui/react/toast';
+
 import { HelpLink, messageOf } from './states.tsx';
 import { buttonClass } from './button.tsx';
 import { Icon } from './icon.tsx';

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+
 import { findMatches } from './picker.tsx';
 
 const paths = ['main.ts', 'flows/login.ts', 'flows/logout.ts', 'lib/index.ts', 'login/main.ts'];

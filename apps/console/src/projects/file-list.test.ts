@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+
 import { fileRows } from './file-list.tsx';
 
 const none = { toggled: new Set<string>(), current: undefined };

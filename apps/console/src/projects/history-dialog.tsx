@@ -1,14 +1,14 @@
 import type { Replay } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { ReplayLink, replaysByCommit } from '../replays/replay-words.tsx';
-import { replaysQuery } from '../replays/replay-queries.ts';
+import { ReplayLink, replaysByCommit, replaysQuery } from '../replays/replay.tsx';
 import { Field, selectClass } from '../parts/field.tsx';
 import { DiffList } from './diff-list.tsx';
 import styles from './project.module.css';

@@ -3,6 +3,7 @@ import type { Project } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type CSSProperties, useState } from 'react';
+
 import { MembersDialog } from '../access/members-dialog.tsx';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
@@ -15,8 +16,7 @@ import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { groupName } from '../records/marks.tsx';
 import { groupQuery } from '../records/queries.ts';
-import { ReplayLink } from '../replays/replay-words.tsx';
-import { replaysQuery } from '../replays/replay-queries.ts';
+import { ReplayLink, replaysQuery } from '../replays/replay.tsx';
 import { DeleteProject, RenameProject } from './project-dialogs.tsx';
 import type { Jump } from './editor/code-editor.tsx';
 import { DiffList } from './diff-list.tsx';

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+
 import { FilterSelect } from '../parts/field.tsx';
 import { projectsQuery } from './queries.ts';
 

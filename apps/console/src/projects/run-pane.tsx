@@ -3,6 +3,7 @@ import type { Device, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+
 import { useMissingScope } from '../api/me.ts';
 import { deviceName, distinctName } from '../devices/device-name.ts';
 import { DeviceStateMark, isReady } from '../devices/device-state.tsx';

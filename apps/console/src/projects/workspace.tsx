@@ -1,6 +1,7 @@
 import type { Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+
 import type { OutcomeRow } from '../launches/outcomes.ts';
 import { useLaunch } from '../launches/use-launch.ts';
 import { usePageKeys } from '../parts/keys.ts';
@@ -8,7 +9,7 @@ import { findMatches, Picker } from '../parts/picker.tsx';
 import { Empty } from '../parts/states.tsx';
 import { DraftReplay, useDraftReplay } from '../replays/draft-replay.tsx';
 import type { Jump, CodeSink, EditorHandle } from './editor/code-editor.tsx';
-import type { Finding } from './editor/compiler-lines.ts';
+import type { Finding } from './editor/code-assist.ts';
 import { draftsOf } from './editor/drafts.ts';
 import { FilePane } from './editor/file-pane.tsx';
 import { OpenFiles, useOpenFiles } from './editor/open-files.tsx';

@@ -15,7 +15,7 @@ import { ProposeFix } from './fix-proposal.tsx';
 import { GroupStatusMark, groupName, reasonText, RecordStatusMark } from './marks.tsx';
 import { groupQuery, groupRecordsQuery } from './queries.ts';
 import styles from './groups.module.css';
-import { localAddress } from './local-address.ts';
+import { localAddress } from '../api/call.ts';
 import { toggled, type useGroupDesk } from './use-group-desk.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 

@@ -1,13 +1,11 @@
 import type { UiNode, RecordGroup } from '@phalanx/protocol';
 import { queryOptions, keepPreviousData } from '@tanstack/react-query';
 
-import { call, type Reply } from '../api/call.ts';
+import { call, type Reply, localAddress } from '../api/call.ts';
 import { timeSince } from '../parts/time.tsx';
 import { isObject } from '../launches/parameter-fields.ts';
 import { readScreenTree } from '../screens/screen-tree.ts';
-import { localAddress } from './local-address.ts';
-import type { RecordFiltersSearch } from './records-search.ts';
-import type { GroupsSearch } from './groups-search.ts';
+import type { RecordFiltersSearch, GroupsSearch } from './records-search.ts';
 
 export type RecordPage = Reply<'GET /api/v2/automation-project/out-of-steps'>;
 export type ReviewRecord = NonNullable<RecordPage['result']>;

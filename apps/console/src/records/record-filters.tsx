@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { memo } from 'react';
+
 import { DeviceSelect } from '../devices/device-select.tsx';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';

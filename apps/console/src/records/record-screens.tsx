@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { describeCall, type RecordedCall } from '@phalanx/protocol';
 
-import { localAddress } from './local-address.ts';
+import { localAddress } from '../api/call.ts';
 import type { RecordScreen } from './queries.ts';
 import styles from './review.module.css';
 

@@ -3,6 +3,7 @@ import { ServiceError } from '@phalanx/client/transport';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device-name.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
@@ -18,7 +19,7 @@ import { placeOfStack } from '../runs/stack.tsx';
 import { Inspector } from '../screens/inspector.tsx';
 import { RecordReplay } from '../replays/record-replay.tsx';
 import { ActionMarks, Actions, Filmstrip } from './record-screens.tsx';
-import { localAddress } from './local-address.ts';
+import { localAddress } from '../api/call.ts';
 import { treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
 import { RecordStatusMark, typeWords } from './marks.tsx';
 import type { RecordFiltersSearch } from './records-search.ts';

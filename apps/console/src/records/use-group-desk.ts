@@ -2,11 +2,12 @@ import type { RecordGroup } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+
 import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { groupsQuery } from './queries.ts';
-import { groupsSearch, type GroupsSearch } from './groups-search.ts';
+import { groupsSearch, type GroupsSearch } from './records-search.ts';
 
 const route = getRouteApi('/groups');
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+
 import { firstPosition, moveReview, type ReviewEvent, type ReviewPosition } from './use-review-queue.ts';
 
 const after = (...events: ReviewEvent[]): ReviewPosition => events.reduce(moveReview, firstPosition);

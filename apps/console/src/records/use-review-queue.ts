@@ -2,9 +2,8 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 
-import { call } from '../api/call.ts';
+import { call, localAddress } from '../api/call.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
-import { localAddress } from './local-address.ts';
 import { recordQuery, treeQuery, type Place, type RecordPage, type ReviewRecord } from './queries.ts';
 import { recordsSearch, type RecordFiltersSearch } from './records-search.ts';
 

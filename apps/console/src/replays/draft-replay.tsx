@@ -9,8 +9,7 @@ import { InlineFailure } from '../parts/states.tsx';
 import { groupName } from '../records/marks.tsx';
 import { groupQuery, groupsQuery } from '../records/queries.ts';
 import { NotReplayable, Screens } from './replay-detail.tsx';
-import { verdictsQuery, replayQuery } from './replay-queries.ts';
-import { boardText } from './replay-words.tsx';
+import { verdictsQuery, replayQuery, boardText } from './replay.tsx';
 import styles from './replays.module.css';
 import { call } from '../api/call.ts';
 

@@ -1,13 +1,13 @@
 import { describeSequence, type Replay, type ReplayedScreenView } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+
 import { SettingsTable } from '../access/settings-table.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { groupName } from '../records/marks.tsx';
 import { groupQuery } from '../records/queries.ts';
-import { localAddress } from '../records/local-address.ts';
-import { verdictsQuery } from './replay-queries.ts';
-import { boardText, outcomeText, verdictText } from './replay-words.tsx';
+import { localAddress } from '../api/call.ts';
+import { verdictsQuery, boardText, outcomeText, verdictText } from './replay.tsx';
 import styles from './replays.module.css';
 
 /** What the code made of each screen: first what is new. */

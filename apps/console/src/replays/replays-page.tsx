@@ -1,6 +1,7 @@
 import type { Replay } from '@phalanx/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+
 import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
@@ -10,8 +11,7 @@ import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectQuery } from '../projects/queries.ts';
 import { codeName, ReplayDetail } from './replay-detail.tsx';
-import { ReplayLink } from './replay-words.tsx';
-import { replaysQuery } from './replay-queries.ts';
+import { ReplayLink, replaysQuery } from './replay.tsx';
 import styles from './replays.module.css';
 
 const route = getRouteApi('/projects/$projectId/replays');

@@ -1,5 +1,6 @@
 import type { ListedRun } from '@phalanx/protocol';
 import { expect, test } from 'vitest';
+
 import { launchRows, outcomeWords, phonesWords, tellingRun, launcherWords } from './launch-rows.ts';
 
 const run = (run_id: string, launch: string, outcome: ListedRun['outcome'] = 'succeeded'): ListedRun => ({

@@ -1,5 +1,6 @@
 import type { ListedRun, Run } from '@phalanx/protocol';
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+
 import { call } from '../api/call.ts';
 import { timeSince } from '../parts/time.tsx';
 import type { RunsSearch } from './runs-search.ts';

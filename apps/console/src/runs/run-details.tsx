@@ -1,6 +1,7 @@
 import type { RunDetail, Run, RunFile } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+
 import { distinctName } from '../devices/device-name.ts';
 import { useDevicesById } from '../devices/queries.ts';
 import { Copyable } from '../parts/copy.tsx';

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+
 import { distinctName } from '../devices/device-name.ts';
 import { useDevicesById } from '../devices/queries.ts';
 import { rowHeight, openRow } from '../parts/row.ts';

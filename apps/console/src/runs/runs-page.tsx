@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+
 import { DeviceSelect } from '../devices/device-select.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select, useSettled } from '../parts/field.tsx';

@@ -6,7 +6,7 @@ import { useEffect, useState, useMemo } from 'react';
 
 import { liveEvents } from '../api/live-events.ts';
 import { meQuery } from '../api/me.ts';
-import { session } from '../api/session.ts';
+import { session } from '../api/call.ts';
 import { useStore } from '../api/store.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { useKeys } from '../parts/keys.ts';

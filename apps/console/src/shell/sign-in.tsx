@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
-import { call } from '../api/call.ts';
-import { session } from '../api/session.ts';
+import { call, session } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, monoInputClass } from '../parts/field.tsx';
 import { messageOf } from '../parts/states.tsx';

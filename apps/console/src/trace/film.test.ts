@@ -1,7 +1,7 @@
 import type { FilmPicture, FilmVideo, RunStep } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
-import { momentsOf, placeAt, placeOfStep, standsMs, stepOf, timeText } from './film.ts';
+import { momentsOf, placeAt, placeOfStep, standsMs, stepOf, timeText } from './film.tsx';
 
 const size = { width: 540, height: 1200, size_bytes: 1 };
 const picture = (number: number, taken_at: number): FilmPicture => ({ number, taken_at, ...size });

@@ -32,9 +32,8 @@ import {
 } from '@codemirror/view';
 import { type RefObject, useEffect, useRef } from 'react';
 
-import { codeAssist, type CodeAssistant } from './code-assist.ts';
+import { codeAssist, type CodeAssistant, type Finding } from './code-assist.ts';
 import { codeNavigation, type CodeNavigation } from './code-navigation.ts';
-import type { Finding } from './compiler-lines.ts';
 import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
 

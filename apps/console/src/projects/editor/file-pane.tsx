@@ -1,4 +1,5 @@
 import { useState, type RefObject } from 'react';
+
 import { useMissingScope } from '../../api/me.ts';
 import { Button } from '../../parts/button.tsx';
 import { Failure, InlineFailure, Loading } from '../../parts/states.tsx';

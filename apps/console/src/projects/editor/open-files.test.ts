@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+
 import { nextOpen, withOpened } from './open-files.tsx';
 
 it('opens a file once, behind the others', () => {

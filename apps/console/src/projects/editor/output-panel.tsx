@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
+
 import { call } from '../../api/call.ts';
 import { distinctName } from '../../devices/device-name.ts';
 import { useDevicesById } from '../../devices/queries.ts';
 import { OutcomeList } from '../../launches/outcome-list.tsx';
 import type { OutcomeRow } from '../../launches/outcomes.ts';
 import { LogView } from '../../logs/log-view.tsx';
-import { useRunLog } from '../../logs/run-log.ts';
+import { useRunLog } from '../../logs/run-log.tsx';
 import { Button } from '../../parts/button.tsx';
 import { SearchInput, useSettled } from '../../parts/field.tsx';
 import { Splitter, usePaneSize } from '../../parts/splitter.tsx';
 import { InlineFailure } from '../../parts/states.tsx';
 import { runQuery } from '../../runs/queries.ts';
 import { isActive, RunStatusMark } from '../../runs/run-status.tsx';
-import type { Finding } from './compiler-lines.ts';
+import type { Finding } from './code-assist.ts';
 import styles from '../project.module.css';
 
 export type OutputTab = 'problems' | 'log' | 'search' | 'replay' | undefined;

@@ -3,6 +3,7 @@ import { useState, useEffect, useMemo, type PointerEvent } from 'react';
 import { Link } from '@tanstack/react-router';
 import { proposeSelectors } from '@phalanx/automation/selectors';
 import { useQuery } from '@tanstack/react-query';
+
 import { deviceName } from '../../devices/device-name.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select, SearchInput } from '../../parts/field.tsx';
@@ -14,9 +15,7 @@ import { useLivePicture, type LivePicture } from '../../live/use-live-picture.ts
 import { useRecording } from '../../live/use-recording.ts';
 import { useTouch } from '../../live/use-touch.ts';
 import { isReady } from '../../devices/device-state.tsx';
-import { NodeBoxes } from '../../screens/node-boxes.tsx';
-import { SelectorList } from '../../screens/node-panel.tsx';
-import { NodeTree, useMatches } from '../../screens/node-tree.tsx';
+import { NodeBoxes, SelectorList, NodeTree, useMatches } from '../../screens/nodes.tsx';
 import { screenQuery, nodesAt, type TreeRow } from '../../screens/screen-tree.ts';
 import styles from './phone-pane.module.css';
 

@@ -5,8 +5,10 @@ import {
   type SequenceOutcome,
 } from '@phalanx/protocol';
 import { Link } from '@tanstack/react-router';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import styles from './replays.module.css';
+import { call } from '../api/call.ts';
 
 /** Such as `3 now recognised, 1 newly broken`; empty where there was nothing to replay. */
 export function boardText({ status, problem, counts, sequence }: Replay): string {
@@ -76,3 +78,45 @@ export function ReplayLink({ replay, lead = '' }: { replay: Replay; lead?: strin
     </Link>
   );
 }
+
+/** More than a project has. */
+const mostReplays = 100;
+const shownScreens = 200;
+/** Each may have a picture. */
+const shownChanges = 50;
+
+/** Newest first. */
+export const replaysQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ['replays', 'list', projectId],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<Replay[]> => {
+      const input = { params: { id: projectId }, query: { limit: mostReplays } };
+      return (await call('GET /api/v2/automation/replays/:id', input, { signal })).replays;
+    },
+  });
+
+const lookMs = 700;
+
+/** One replay, until it has ended. */
+export const replayQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['replays', 'one', id],
+    queryFn: async ({ signal }): Promise<Replay> =>
+      (await call('GET /api/v2/replays/:id', { params: { id } }, { signal })).replay,
+    refetchInterval: ({ state }) => (typeof state.data?.ended_at === 'number' ? false : lookMs),
+  });
+
+/** The first screens of a replay, those of which it says something new, or those of a group. */
+export const verdictsQuery = (id: string, onlyChanged: boolean, groupId?: string) =>
+  queryOptions({
+    queryKey: ['replays', 'verdicts', id, onlyChanged, groupId],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<ReplayedScreenView[]> => {
+      const query = {
+        ...(onlyChanged ? { limit: shownChanges, changed: 'true' as const } : { limit: shownScreens }),
+        ...(groupId === undefined ? {} : { group_id: groupId }),
+      };
+      return (await call('GET /api/v2/replays/:id/verdicts', { params: { id }, query }, { signal })).verdicts;
+    },
+  });
