@@ -11,8 +11,7 @@ import {
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { notice } from '../output/notice.ts';
 import { findLinkedFolder } from '../project/project-folder.ts';
-import { listLocalFiles } from '../project/list-local-files.ts';
-import { findKind, writeBelow } from '../project/local-file.ts';
+import { listLocalFiles, findKind, writeBelow } from '../project/local-files.ts';
 import { goldenRunPath } from './golden-files.ts';
 import { hideOwnMasks, scrub, type Replaced } from './keep-screen.ts';
 import { GoldenReplay } from './replay-golden.ts';

@@ -1,5 +1,4 @@
 import path from 'node:path';
-
 import { hideMasked } from '@phalanx/host/hide-masked';
 import {
   goldenText,
@@ -19,8 +18,7 @@ import { Compile } from 'typebox/compile';
 import { CommandError, usageError } from '../exit-codes.ts';
 import { notice } from '../output/notice.ts';
 import { findLinkedFolder } from '../project/project-folder.ts';
-import { findKind, writeBelow, readLocalFile, textOf } from '../project/local-file.ts';
-import { listLocalFiles } from '../project/list-local-files.ts';
+import { findKind, writeBelow, readLocalFile, textOf, listLocalFiles } from '../project/local-files.ts';
 import { goldenPath } from './golden-files.ts';
 import { judge } from './judge.ts';
 import { GoldenReplay } from './replay-golden.ts';

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-
 import type { Connection } from '../connection/connection.ts';
 import { usageError } from '../exit-codes.ts';
 import { getAutomationId } from '../launch/find-by-name.ts';
@@ -7,8 +6,7 @@ import { notice } from '../output/notice.ts';
 import { defaultConfigText } from './types/write-types.ts';
 import { contentVersion, readBase } from './remote-files.ts';
 import { findLinkedFolder, type LinkedFolder } from './project-folder.ts';
-import { listLocalFiles } from './list-local-files.ts';
-import { LocalPathError, readLocalFile } from './local-file.ts';
+import { listLocalFiles, LocalPathError, readLocalFile } from './local-files.ts';
 
 /** As `chooseProject`, for what takes the files of the server: says when those of the folder are others. */
 export async function chooseSavedProject(

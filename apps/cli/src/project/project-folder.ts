@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import { makeFolder } from '@phalanx/settings';
 
 import { usageError } from '../exit-codes.ts';
-import { ownFolder, writeBelow } from './local-file.ts';
+import { ownFolder, writeBelow } from './local-files.ts';
 
 /** Which project a folder belongs to. It holds no token: the folder may be shared. */
 export const Link = Type.Object({ id: Type.String({ minLength: 1 }), server_url: Type.String() });

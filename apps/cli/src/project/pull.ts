@@ -14,7 +14,7 @@ import {
   makeFolders,
   ownFolder,
   readLocalFile,
-} from './local-file.ts';
+} from './local-files.ts';
 
 export interface Pulled {
   written: string[];

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { ApiRefusal, type ApiClient, readAll } from '../api-client.ts';
-import { ownFolder, writeBelow } from './local-file.ts';
+import { ownFolder, writeBelow } from './local-files.ts';
 
 const Base = Compile(Type.Object({ files: Type.Record(Type.String(), Type.String()) }));
 const baseFile = `${ownFolder}/base.json`;

@@ -13,9 +13,17 @@ import { ActionDialog, Dialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading, InlineFailure } from '../parts/states.tsx';
-import { webhooksQuery, deliveriesQuery } from './queries.ts';
+import {
+  webhooksQuery,
+  deliveriesQuery,
+  addressText,
+  healthText,
+  isMail,
+  targetText,
+  WebhookMark,
+  DeliveryMark,
+} from './webhook.tsx';
 import { type NewKey, WebhookDialog } from './webhook-dialog.tsx';
-import { addressText, healthText, isMail, targetText, WebhookMark, DeliveryMark } from './webhook-state.tsx';
 import { Moment } from '../parts/time.tsx';
 
 type Open = { part: 'new' } | { part: 'deliveries' | 'change' | 'rotate' | 'delete'; webhook: Webhook };

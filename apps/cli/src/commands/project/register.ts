@@ -21,7 +21,7 @@ import {
   writeLink,
 } from '../../project/project-folder.ts';
 import { writeTypes } from '../../project/types/write-types.ts';
-import { findKind, isBehindLink, writeBelow } from '../../project/local-file.ts';
+import { findKind, isBehindLink, writeBelow } from '../../project/local-files.ts';
 
 type JsonFlags = ConnectionFlags & { json?: true };
 

@@ -21,7 +21,7 @@ import { printJson, printTable } from '../../output/table.ts';
 import { getRecord } from './records/read-records.ts';
 import { notice } from '../../output/notice.ts';
 import { findLinkedFolder } from '../../project/project-folder.ts';
-import { findKind } from '../../project/local-file.ts';
+import { findKind } from '../../project/local-files.ts';
 import { planPush } from '../../project/push.ts';
 
 interface Flags extends ConnectionFlags {

@@ -10,7 +10,7 @@ import { notice } from '../../../output/notice.ts';
 import { printable } from '../../../output/printable.ts';
 import { reportError } from '../../../output/report-error.ts';
 import type { LinkedFolder } from '../../../project/project-folder.ts';
-import { readLocalFile, textOf } from '../../../project/local-file.ts';
+import { readLocalFile, textOf } from '../../../project/local-files.ts';
 
 interface DevOptions {
   readonly connection: Connection;

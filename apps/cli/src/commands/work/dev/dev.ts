@@ -19,7 +19,7 @@ import { getLinkedFolder } from '../../../project/choose-project.ts';
 import { untilSignal } from '../../../until-signal.ts';
 import type { ApiClient } from '../../../api-client.ts';
 import { readBase } from '../../../project/remote-files.ts';
-import { listLocalFiles } from '../../../project/list-local-files.ts';
+import { listLocalFiles } from '../../../project/local-files.ts';
 import { DevSession, Wishes, type Wish } from './dev-session.ts';
 
 /** Notifications of the operating system are missing on network drives and in containers; looking works everywhere. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { findPathProblem, writeBelow } from './local-file.ts';
+import { findPathProblem, writeBelow } from './local-files.ts';
 
 test.each([
   '../x',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { listLocalFiles } from './list-local-files.ts';
+import { listLocalFiles } from './local-files.ts';
 
 /** The files of a project folder with these files that are not ignored. */
 async function listed(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
