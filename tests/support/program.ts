@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { inheritedEnvironment } from '@phalanx/cli/testing/inherited-environment';
+import { inheritedEnvironment } from '@phalanx/cli/testing/cli-process';
 import { until, untilLimitMs } from '@phalanx/host/testing/until';
 
 const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));

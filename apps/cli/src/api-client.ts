@@ -4,10 +4,8 @@ import {
   Transport,
   type Inputs as AnyInputs,
 } from '@phalanx/client/transport';
-import type { ReplyOf, RouteContract } from '@phalanx/protocol';
+import { type ReplyOf, type RouteContract, maxPageLimit } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
-
-import { ServerUnreachable, unreachable } from './server-unreachable.ts';
 
 type Body<Contract extends RouteContract> = Contract['body'] extends TSchema
   ? Static<Contract['body']>
@@ -34,7 +32,7 @@ export class ApiClient {
 
   constructor(url: string, token: string) {
     this.#url = url;
-    // A command that waits says so, in `follow/endurance.ts`; the others fail at once.
+    // A command that waits says so, in `follow/follow-log.ts`; the others fail at once.
     this.#transport = new Transport({ url, token, patienceMs: 0 });
   }
 
@@ -82,4 +80,61 @@ export class ApiClient {
       );
     }
   }
+}
+
+/** Nothing that is a Phalanx server answered; the message says at which address, and what to do. */
+export class ServerUnreachable extends Error {
+  override readonly name = 'ServerUnreachable';
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such name',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ECONNRESET: 'the connection broke',
+  UND_ERR_SOCKET: 'the connection broke',
+  ETIMEDOUT: 'it does not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  TimeoutError: 'it does not answer',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks http, not https',
+  HPE_INVALID_CONSTANT: 'what answers does not speak HTTP',
+};
+
+/** `fetch` hides why it failed in causes, and with several addresses in a list of errors. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (error.name === 'TimeoutError') return error.name;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  if (error.cause !== undefined) return codeOf(error.cause);
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  return error.message;
+}
+
+function unreachable(url: string, error: unknown): ServerUnreachable {
+  const code = codeOf(error);
+  const reason = reasons[code] ?? code;
+  return new ServerUnreachable(
+    `The server at ${url} cannot be reached (${reason}): start it, or give its address with --server-url or PHALANX_SERVER_URL.`,
+  );
+}
+
+interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** What all pages of a list hold. */
+export async function readAll<Page extends { next_cursor: string | null }, Item>(
+  readPage: (query: PageQuery) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await readPage({ limit: maxPageLimit, ...(cursor === undefined ? {} : { cursor }) });
+    items.push(...itemsOf(page));
+    cursor = page.next_cursor;
+  }
+  return items;
 }

@@ -8,10 +8,14 @@ import {
   shortText,
   unless,
   wholeNumber,
+  describeSetting,
+  shownDefault,
 } from '@phalanx/settings';
+import { type Command, Option } from 'commander';
 
-import { tokenOfFile } from './connection/given-token.ts';
+import { tokenOfFile } from './connection/connection.ts';
 import { usageError } from './exit-codes.ts';
+import { environment } from './config.ts';
 
 export const simulatedPhonesSetting = setting({
   name: 'PHALANX_SIMULATED_PHONES',
@@ -44,7 +48,7 @@ const allSettings = [
 const knownNames: ReadonlySet<string> = new Set(allSettings.map(({ name }) => name));
 
 /** `PHALANX_DATA_DIR` → `--data-dir`. */
-export const flagOf = ({ name }: Setting): string =>
+const flagOf = ({ name }: Setting): string =>
   `--${name.slice('PHALANX_'.length).toLowerCase().replaceAll('_', '-')}`;
 
 /** A misspelt setting would be ignored silently; it stops the start instead. */
@@ -57,7 +61,7 @@ function refuseUnknown(env: Environment): void {
 }
 
 /** `flags` by the names of their settings. Throws a usage error for a `PHALANX_` variable that does not exist. */
-export function mergeSettings(env: Environment, flags: Environment): Environment {
+function mergeSettings(env: Environment, flags: Environment): Environment {
   refuseUnknown(env);
   const given = Object.entries(flags).filter(([, value]) => value !== undefined);
   return { ...env, ...Object.fromEntries(given) };
@@ -77,4 +81,33 @@ export function withTokens(settings: Environment): Environment {
     if (!settings[name] && file !== undefined) tokens[name] = tokenOfFile(file, `${name}_FILE`);
   }
   return { ...settings, ...tokens };
+}
+
+/** Gives `command` a flag for each setting. */
+export function addSettingFlags(
+  command: Command,
+  rows: readonly Setting[],
+  groupOf: (row: Setting) => string = () => 'Options:',
+): Command {
+  for (const row of uniqueByName(rows)) {
+    const fallback = shownDefault(row) === '' ? '' : `; default: ${shownDefault(row)}`;
+    const option = new Option(`${flagOf(row)} <value>`, `${describeSetting(row)}${fallback} (${row.name})`);
+    command.addOption(option.helpGroup(groupOf(row)));
+  }
+  return command;
+}
+
+/** What the environment and the flags of a call say. */
+export function settingsOf(command: Command, rows: readonly Setting[]): Environment {
+  const options: Record<string, unknown> = command.opts();
+  const flags: Record<string, string | undefined> = {};
+  for (const row of rows) {
+    const value = options[new Option(flagOf(row)).attributeName()];
+    if (typeof value === 'string') flags[row.name] = value;
+  }
+  return mergeSettings(environment, flags);
+}
+
+function uniqueByName(rows: readonly Setting[]): Setting[] {
+  return [...new Map(rows.map((row) => [row.name, row])).values()];
 }

@@ -11,10 +11,8 @@ import {
 import { useQuery } from '@tanstack/react-query';
 
 import { deviceSearch, fleetSearch } from './devices/fleet-search.ts';
-import { togetherSearch } from './live/together-search.ts';
 import { runSearch, runsSearch } from './runs/runs-search.ts';
-import { groupsSearch } from './records/groups-search.ts';
-import { recordsSearch } from './records/records-search.ts';
+import { groupsSearch, recordsSearch } from './records/records-search.ts';
 import { statsSearch } from './stats/stats-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { Loading, Empty } from './parts/states.tsx';
@@ -219,4 +217,15 @@ function HomePage() {
   const isLeaving = latestLocation.pathname !== '/';
   if (isLeaving || (hasRun === undefined && !isError)) return <Loading />;
   return <Navigate to={hasRun === false ? '/start' : '/devices'} replace />;
+}
+
+/** What the address says of the phones that are controlled together. */
+interface TogetherSearch {
+  /** Their IDs, with commas between them. */
+  phones?: string;
+}
+
+function togetherSearch(given: Record<string, unknown>): TogetherSearch {
+  const phones = given['phones'];
+  return typeof phones === 'string' && phones !== '' ? { phones } : {};
 }

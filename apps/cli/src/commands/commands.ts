@@ -15,7 +15,7 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
   callers: [
     { names: ['devices'], load: async () => (await import('./phones/devices.ts')).addDevicesCommand },
     { names: ['screen'], load: async () => (await import('./phones/screen.ts')).addScreenCommand },
-    { names: ['inspect'], load: async () => (await import('./phones/inspect.ts')).addInspectCommand },
+    { names: ['inspect'], load: async () => (await import('./phones/screen.ts')).addInspectCommand },
     { names: ['act'], load: async () => (await import('./phones/act.ts')).addActCommand },
     { names: ['input'], load: async () => (await import('./phones/control.ts')).addInputCommand },
     {
@@ -23,7 +23,7 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
       load: async () => (await import('./phones/transfer.ts')).addTransferCommands,
     },
     { names: ['lease'], load: async () => (await import('./phones/control.ts')).addLeaseCommand },
-    { names: ['hosts'], load: async () => (await import('./phones/share-phones.ts')).addHostsCommand },
+    { names: ['hosts'], load: async () => (await import('./phones/devices.ts')).addHostsCommand },
     { names: ['pools'], load: async () => (await import('./phones/pools.ts')).addPoolCommands },
     { names: ['init'], load: async () => (await import('./project/register.ts')).addInitCommand },
     { names: ['project'], load: async () => (await import('./project/project.ts')).addProjectCommands },
@@ -61,10 +61,10 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
     { names: ['host'], load: async () => (await import('./service/host.ts')).addHostCommand },
     { names: ['simulate'], load: async () => (await import('./service/simulate.ts')).addSimulateCommand },
     { names: ['phone'], load: async () => (await import('./phones/phone.ts')).addPhoneCommand },
-    { names: ['backup'], load: async () => (await import('./service/backup/backup.ts')).addBackupCommand },
-    { names: ['restore'], load: async () => (await import('./service/backup/restore.ts')).addRestoreCommand },
-    { names: ['check'], load: async () => (await import('./service/backup/check.ts')).addCheckCommand },
-    { names: ['migrate'], load: async () => (await import('./service/migrate.ts')).addMigrateCommand },
+    { names: ['backup'], load: async () => (await import('./service/data.ts')).addBackupCommand },
+    { names: ['restore'], load: async () => (await import('./service/data.ts')).addRestoreCommand },
+    { names: ['check'], load: async () => (await import('./service/data.ts')).addCheckCommand },
+    { names: ['migrate'], load: async () => (await import('./service/data.ts')).addMigrateCommand },
   ],
 };
 

@@ -1,10 +1,16 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { readFileSync } from 'node:fs';
+
 import { type Command, Option } from 'commander';
+import { makeFolder } from '@phalanx/settings';
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
 
 import { ApiClient } from '../api-client.ts';
 import { environment } from '../config.ts';
 import { usageError } from '../exit-codes.ts';
-import { findToken } from './given-token.ts';
-import { findLogin, type Login } from './login-file.ts';
 
 export interface ConnectionFlags {
   serverUrl?: string;
@@ -94,4 +100,99 @@ function serverAddress(text: string, source: string): string {
   if (url.username !== '' || url.password !== '')
     throw usageError(`${source} must not hold a user or password: give the token with PHALANX_TOKEN.`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+const Login = Type.Object({ server_url: Type.String(), token: Type.String() });
+export type Login = Static<typeof Login>;
+const storedLogin = Compile(Login);
+
+/** The XDG rule: a relative `XDG_CONFIG_HOME` does not count. */
+export function loginPath(): string {
+  const given = environment['XDG_CONFIG_HOME'] ?? '';
+  const folder = path.isAbsolute(given) ? given : path.join(homedir(), '.config');
+  return path.join(folder, 'phalanx', 'login.json');
+}
+
+/** What `phalanx login` stored, if it did. */
+async function findLogin(): Promise<Login | undefined> {
+  const text = await readFile(loginPath(), 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw usageError(`${loginPath()} cannot be read: make it readable, or delete it and log in again.`);
+  });
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  if (storedLogin.Check(value)) return value;
+  throw usageError(`${loginPath()} is damaged: log in again with "phalanx login".`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only its owner can read the file; it is never there without these permissions. */
+export async function storeLogin(value: Login): Promise<void> {
+  const file = loginPath();
+  makeFolder(path.dirname(file));
+  const fresh = `${file}.${process.pid}`;
+  await rm(fresh, { force: true });
+  await writeFile(fresh, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });
+  await rename(fresh, file);
+}
+
+/** Whether there was one. */
+export async function deleteLogin(): Promise<boolean> {
+  const known = await readFile(loginPath()).then(
+    () => true,
+    () => false,
+  );
+  await rm(loginPath(), { force: true });
+  return known;
+}
+
+interface Sources {
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+/** A token as such, or as the name of a file that holds it, with the names to speak of them. */
+interface GivenToken {
+  readonly flags: Sources;
+  readonly variables: Sources;
+}
+
+/** Flags before variables, and in each a token before a file. */
+function findToken({ flags, variables }: GivenToken): string | undefined {
+  return (
+    tokenOf(flags, { token: '--token', tokenFile: '--token-file' }) ??
+    tokenOf(variables, { token: 'PHALANX_TOKEN', tokenFile: 'PHALANX_TOKEN_FILE' })
+  );
+}
+
+function tokenOf({ token, tokenFile }: Sources, names: Record<keyof Sources, string>): string | undefined {
+  if (token !== undefined) return checkedToken(token.trim(), names.token);
+  if (tokenFile === undefined) return undefined;
+  return tokenOfFile(tokenFile, names.tokenFile);
+}
+
+/** `name`: how the file was given. */
+export const tokenOfFile = (file: string, name: string): string =>
+  checkedToken(textOf(file, name), `The content of ${file}`);
+
+function textOf(file: string, name: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw usageError(`${name}: ${file} cannot be read.`);
+  }
+}
+
+export function checkedToken(token: string, source: string): string {
+  if (/^[\x21-\x7e]{1,500}$/.test(token)) return token;
+  throw usageError(
+    `${source} is not a token: it must have 1 to 500 printable ASCII characters and no spaces.`,
+  );
 }

@@ -2,7 +2,7 @@ import { type ListedRun, runRoutes, type Run } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
-import { isUuid } from '../launch/find-project.ts';
+import { isUuid } from '../launch/find-by-name.ts';
 
 /** A part of an ID is looked for among so many, the newest. */
 const searched = 1000;

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DeviceOutcome, isEnded, runRoutes, type LogEntry, type Run } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
-import { Endurance } from './endurance.ts';
-import { drain, drainEnded, type LogPages } from './follow-log.ts';
+import { Endurance, drain, drainEnded, type LogPages } from './follow-log.ts';
 import { inParallel } from '../in-parallel.ts';
 
 /** A place in the log of a run, at first its beginning. */

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { Device, LogEntry, Run } from '@phalanx/protocol';
+import type { Command } from 'commander';
 
 import type { ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { serialOf } from '../launch/find-device.ts';
-import { describeEnd } from '../output/describe-run.ts';
+import { serialOf } from '../launch/find-by-name.ts';
+import { describeEnd, printLogEntry } from '../output/run-text.ts';
 import { junitReport, type JunitCase } from '../output/junit.ts';
 import { notice } from '../output/notice.ts';
-import { printLogEntry } from '../output/print-log-entry.ts';
 import { followRuns, type FollowedRun, type RunListener } from './follow-runs.ts';
 import { unlessInterrupted } from '../until-signal.ts';
 
@@ -77,3 +77,16 @@ function caseOf(suite: string, device: string, run: Run): JunitCase {
 
 const durationMs = ({ started_at: startedAt, ended_at: endedAt }: Run): number =>
   startedAt === null || endedAt === null ? 0 : endedAt - startedAt;
+
+export interface FollowFlags {
+  follow?: true;
+  junit?: string;
+}
+
+export function addFollowOptions(command: Command): Command {
+  return command
+    .option('-f, --follow', 'print the logs of all devices until every run has ended')
+    .option('--junit <file>', 'follow, and write a JUnit report with a test case for each device');
+}
+
+export const follows = ({ follow, junit }: FollowFlags): boolean => follow === true || junit !== undefined;

@@ -11,8 +11,7 @@ import {
 } from '@phalanx/protocol';
 
 import { usageError } from '../exit-codes.ts';
-import { LocalPathError } from '../project/local-path.ts';
-import { readLocalFile, textOf } from '../project/read-local-file.ts';
+import { LocalPathError, readLocalFile, textOf } from '../project/local-files.ts';
 
 export interface GoldenFile {
   /** From the project's folder, with `/`. */

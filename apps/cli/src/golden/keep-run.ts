@@ -10,13 +10,11 @@ import {
 
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { notice } from '../output/notice.ts';
-import { findLinkedFolder } from '../project/link.ts';
-import { listLocalFiles } from '../project/list-local-files.ts';
-import { findKind, writeBelow } from '../project/local-path.ts';
+import { findLinkedFolder } from '../project/project-folder.ts';
+import { listLocalFiles, findKind, writeBelow } from '../project/local-files.ts';
 import { goldenRunPath } from './golden-files.ts';
-import { hideOwnMasks } from './keep-screen.ts';
+import { hideOwnMasks, scrub, type Replaced } from './keep-screen.ts';
 import { GoldenReplay } from './replay-golden.ts';
-import { scrub, type Replaced } from './scrub.ts';
 
 export interface RunToKeep {
   golden: GoldenRun;

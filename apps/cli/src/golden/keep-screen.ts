@@ -10,20 +10,18 @@ import {
   type GoldenSource,
   type ReplayVerdict,
   type ScreenTree,
+  parseGolden,
+  type UiNode,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { CommandError, usageError } from '../exit-codes.ts';
 import { notice } from '../output/notice.ts';
-import { findLinkedFolder } from '../project/link.ts';
-import { findKind, writeBelow } from '../project/local-path.ts';
-import { listLocalFiles } from '../project/list-local-files.ts';
-import { readLocalFile, textOf } from '../project/read-local-file.ts';
+import { findLinkedFolder } from '../project/project-folder.ts';
+import { findKind, writeBelow, readLocalFile, textOf, listLocalFiles } from '../project/local-files.ts';
 import { goldenPath } from './golden-files.ts';
 import { judge } from './judge.ts';
-import { proveScreen } from './prove-screen.ts';
 import { GoldenReplay } from './replay-golden.ts';
-import { scrub } from './scrub.ts';
 
 export interface ScreenToKeep {
   tree: ScreenTree;
@@ -114,3 +112,112 @@ function verdictText(golden: GoldenScreen, verdict: ReplayVerdict): string {
     return `The code does not know it yet. "phalanx test" says when it takes it for "${golden.expect.state}".`;
   return `The code does not take it for that yet: ${failure.message}`;
 }
+
+export interface ProvedScreen {
+  kept: GoldenScreen;
+  /** What the code takes the file for; undefined when it says nothing. */
+  verdict: ReplayVerdict | undefined;
+  /** Texts of persons that the code needs, and that are in the file. */
+  needed: string[];
+  /** The code goes by something that the file can't have. */
+  isOther: boolean;
+}
+
+type VerdictOf = (golden: GoldenScreen) => Promise<ReplayVerdict | undefined>;
+
+/** Takes the texts of persons out of a screen as far as the code takes it for the same without them. */
+export async function proveScreen(golden: GoldenScreen, verdictOf: VerdictOf): Promise<ProvedScreen> {
+  const { tree, replaced } = scrub(golden.tree);
+  const kept = { ...golden, tree };
+  const wanted = await verdictOf(golden);
+  const judgeKept = (): Promise<ReplayVerdict | undefined> => verdictOf(asRead(kept));
+  const isSame = async (): Promise<boolean> => isEqual(await judgeKept(), wanted);
+  const scrubbed = await judgeKept();
+  if (isEqual(scrubbed, wanted)) return { kept, verdict: scrubbed, needed: [], isOther: false };
+  for (const one of replaced) show(one);
+  if (!(await isSame())) {
+    for (const one of replaced) hide(one);
+    return { kept, verdict: scrubbed, needed: [], isOther: true };
+  }
+  const needed = await listNeeded(replaced, isSame);
+  return { kept, verdict: wanted, needed, isOther: false };
+}
+
+/** Of texts that are all shown, hides each without which the code takes the screen for the same. */
+async function listNeeded(replaced: readonly Replaced[], isSame: () => Promise<boolean>): Promise<string[]> {
+  const needed: string[] = [];
+  for (const one of replaced) {
+    hide(one);
+    if (await isSame()) continue;
+    show(one);
+    needed.push(one.original);
+  }
+  return needed;
+}
+
+function show({ node, name, original }: Replaced): void {
+  node[name] = original;
+}
+
+function hide({ node, name, disguise }: Replaced): void {
+  node[name] = disguise;
+}
+
+/** Not all that the code saw goes into a file. Throws a GoldenScreenError for what can't be in one. */
+const asRead = (golden: GoldenScreen): GoldenScreen => parseGolden(goldenText(golden));
+
+/** What was done may be told with the text of a node. */
+function isEqual(one: ReplayVerdict | undefined, other: ReplayVerdict | undefined): boolean {
+  if (one?.kind !== 'state' || other?.kind !== 'state') return one?.kind === other?.kind;
+  return one.state === other.state && one.stage === other.stage && one.next === other.next;
+}
+
+/** Longer texts are content rather than labels. */
+const maxLabelLength = 60;
+const minPersonalDigits = 4;
+const texts = ['text', 'description', 'hintText', 'tooltipText'] as const;
+
+/** A place of the tree whose text was replaced. */
+export interface Replaced {
+  node: UiNode;
+  name: (typeof texts)[number];
+  original: string;
+  disguise: string;
+}
+
+/**
+ * A copy in which texts that say something of a person, or that a person has typed, are letters of the same length; and
+ * what was replaced, so that it can be put back.
+ */
+export function scrub(tree: ScreenTree): { tree: ScreenTree; replaced: Replaced[] } {
+  const copy = structuredClone(tree);
+  const replaced: Replaced[] = [];
+  const waiting = [copy.root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    for (const name of texts) {
+      const original = node[name];
+      if (original === null || !isPersonal(node, name, original)) continue;
+      const disguise = node.password ? '•'.repeat(original.length) : disguised(original);
+      node[name] = disguise;
+      if (!node.password && disguise !== original) replaced.push({ node, name, original, disguise });
+    }
+    waiting.push(...node.children);
+  }
+  delete copy.announced;
+  delete copy.treeId;
+  return { tree: copy, replaced };
+}
+
+function isPersonal(node: UiNode, name: string, text: string): boolean {
+  const isTyped = name === 'text' && (node.password || (isEditable(node) && !node.isShowingHintText));
+  const digits = text.replaceAll(/\D/g, '').length;
+  return isTyped || digits >= minPersonalDigits || text.length > maxLabelLength || /\S@\S/.test(text);
+}
+
+const isEditable = ({ className }: UiNode): boolean => /EditText|AutoComplete/.test(className ?? '');
+
+const disguised = (text: string): string =>
+  text
+    .replaceAll(/\p{Lu}/gu, 'X')
+    .replaceAll(/\p{L}/gu, (letter) => (letter === 'X' ? 'X' : 'x'))
+    .replaceAll(/\d/g, '0');

@@ -13,7 +13,7 @@ import { readProjectSettings, settingsPath } from '@phalanx/server/project-setti
 import { Compile } from 'typebox/compile';
 
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
-import { readLocalFile, textOf } from '../project/read-local-file.ts';
+import { readLocalFile, textOf } from '../project/local-files.ts';
 import { judge } from './judge.ts';
 
 /** Its function says what a screen is, also for code that stores none. */

@@ -1,10 +1,10 @@
 import type { Device } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { repeated } from '../repeated.ts';
+import { repeated } from '../option-values.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
-import { quoted } from '../output/quoted.ts';
-import { deviceIdOf } from './find-device.ts';
+import { quoted } from '../output/printable.ts';
+import { deviceIdOf } from './find-by-name.ts';
 
 /** Where something is started. */
 export interface PlaceFlags {

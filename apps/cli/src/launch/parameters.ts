@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 
 import { usageError } from '../exit-codes.ts';
-import { repeated } from '../repeated.ts';
+import { repeated } from '../option-values.ts';
 
 export const parametersHelp = `
 --param name=value takes the value as JSON if it is JSON, else as text: n=3 is a number, s=Ada is text. For text that

@@ -17,3 +17,7 @@ export const printable = (text: string): string => text.replaceAll(control, esca
 /** The same on one line. */
 export const printableLine = (text: string): string =>
   printable(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+
+/** A word of a command line that people may paste into a shell. */
+export const quoted = (word: string): string =>
+  /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

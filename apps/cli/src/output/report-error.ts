@@ -2,11 +2,10 @@ import { getSystemErrorMessage } from 'node:util';
 import { SettingError } from '@phalanx/settings';
 import { CommanderError } from 'commander';
 
-import { ApiRefusal } from '../api-client.ts';
+import { ApiRefusal, ServerUnreachable } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { ServerUnreachable } from '../server-unreachable.ts';
 import { printable } from './printable.ts';
-import { withNames } from './typed-names.ts';
+import { withNames } from './notice.ts';
 
 /** An end of the program as people and scripts are told of it. */
 interface Failure {

@@ -1,13 +1,12 @@
+import type { Command } from 'commander';
 import type { Connection } from '../connection/connection.ts';
 import { usageError } from '../exit-codes.ts';
-import { getAutomationId } from '../launch/find-project.ts';
+import { getAutomationId } from '../launch/find-by-name.ts';
 import { notice } from '../output/notice.ts';
 import { defaultConfigText } from './types/write-types.ts';
 import { contentVersion, readBase } from './remote-files.ts';
-import { findLinkedFolder, type LinkedFolder } from './link.ts';
-import { listLocalFiles } from './list-local-files.ts';
-import { LocalPathError } from './local-path.ts';
-import { readLocalFile } from './read-local-file.ts';
+import { findLinkedFolder, type LinkedFolder } from './project-folder.ts';
+import { listLocalFiles, LocalPathError, readLocalFile } from './local-files.ts';
 
 /** As `chooseProject`, for what takes the files of the server: says when those of the folder are others. */
 export async function chooseSavedProject(
@@ -59,3 +58,6 @@ const hashOf = (root: string, file: string): Promise<string | undefined> =>
     if (error instanceof LocalPathError) return undefined;
     throw error;
   });
+
+export const addProjectOption = (command: Command): Command =>
+  command.option('--project <project>', 'ID or name; by default the project of this folder');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { ApiClient } from '../api-client.ts';
 import { inParallel } from '../in-parallel.ts';
 import { contentVersion, readBase, writeBase, type BaseFiles, RemoteFiles } from './remote-files.ts';
-import type { LinkedFolder } from './link.ts';
+import type { LinkedFolder } from './project-folder.ts';
 import {
   findKind,
   findPathProblem,
@@ -13,8 +13,8 @@ import {
   LocalPathError,
   makeFolders,
   ownFolder,
-} from './local-path.ts';
-import { readLocalFile } from './read-local-file.ts';
+  readLocalFile,
+} from './local-files.ts';
 
 export interface Pulled {
   written: string[];

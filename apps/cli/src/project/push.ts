@@ -3,10 +3,8 @@ import { fileRoutes } from '@phalanx/protocol';
 import { ApiRefusal, type ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { contentVersion, readBase, writeBase, type BaseFiles, RemoteFiles } from './remote-files.ts';
-import type { LinkedFolder } from './link.ts';
-import { listLocalFiles } from './list-local-files.ts';
-import { LocalPathError } from './local-path.ts';
-import { readLocalFile, textOf } from './read-local-file.ts';
+import type { LinkedFolder } from './project-folder.ts';
+import { listLocalFiles, LocalPathError, readLocalFile, textOf } from './local-files.ts';
 
 /** What a push would do to the files on the server. */
 export interface PushPlan {

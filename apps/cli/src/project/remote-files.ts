@@ -5,9 +5,8 @@ import path from 'node:path';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import { ApiRefusal, type ApiClient } from '../api-client.ts';
-import { readAll } from '../read-all.ts';
-import { ownFolder, writeBelow } from './local-path.ts';
+import { ApiRefusal, type ApiClient, readAll } from '../api-client.ts';
+import { ownFolder, writeBelow } from './local-files.ts';
 
 const Base = Compile(Type.Object({ files: Type.Record(Type.String(), Type.String()) }));
 const baseFile = `${ownFolder}/base.json`;

@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import { inheritedEnvironment } from './inherited-environment.ts';
-
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 export interface CliOptions {
@@ -79,3 +77,9 @@ export class CliProcess {
 /** Runs a command to its end. */
 export const runCli = (args: readonly string[], options?: CliOptions): Promise<CliResult> =>
   new CliProcess(args, options).result();
+
+/** What a `phalanx` process in a test takes from the test's own environment. Node reads its compiled modules from the cache. */
+export function inheritedEnvironment(): Record<string, string> {
+  const { PATH = '', TMPDIR = '/tmp', NODE_COMPILE_CACHE } = process.env;
+  return { PATH, TMPDIR, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
+}

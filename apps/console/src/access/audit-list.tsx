@@ -2,8 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { call } from '../api/call.ts';
-import type { Reply } from '../api/contracts.ts';
+import { call, type Reply } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { Mark, type MarkLook } from '../parts/mark.tsx';

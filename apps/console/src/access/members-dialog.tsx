@@ -6,10 +6,9 @@ import { useMe } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Select, TextField } from '../parts/field.tsx';
+import { Select, TextField, useSettled } from '../parts/field.tsx';
 import { Form, SubmitButton } from '../parts/form.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
-import { useSettled } from '../parts/use-settled.ts';
 import styles from './members-dialog.module.css';
 
 interface Member<Role extends string> {

@@ -1,7 +1,8 @@
 import { ServiceError, ServiceUnreachable, Transport } from '@phalanx/client/transport';
+import type { AnswerOf, InputOf } from '@phalanx/client/contract-types';
+import type { AnyContract, RouteContract } from '@phalanx/protocol';
 
-import type { EndpointName, Input, Reply } from './contracts.ts';
-import { session } from './session.ts';
+import { createStore } from './store.ts';
 
 /** Who looks at a page sees that nothing came, and asks again; the queries of a page do so by themselves. */
 const transport = new Transport({ url: '', patienceMs: 0 });
@@ -49,4 +50,40 @@ export async function call<Name extends EndpointName>(
   extra: Extra = {},
 ): Promise<Reply<Name>> {
   return (await callWhole(name, input, extra)).body;
+}
+
+/** Such as `GET /api/v2/devices/:id`. Types alone: the schemas themselves stay at the server, which judges. */
+type EndpointName = AnyContract extends infer One extends RouteContract
+  ? One extends RouteContract
+    ? `${One['method']} ${One['path']}`
+    : never
+  : never;
+
+type ContractOf<Name extends EndpointName> = Name extends `${infer Method} ${infer Path}`
+  ? Extract<AnyContract, { method: Method; path: Path }>
+  : never;
+
+/** What a call of an endpoint needs. */
+type Input<Name extends EndpointName> = InputOf<ContractOf<Name>>;
+
+export type Reply<Name extends EndpointName> = AnswerOf<ContractOf<Name>>;
+
+type SessionState = 'unknown' | 'signed in' | 'signed out';
+
+const sessionState = createStore<SessionState>('unknown');
+
+/** Whether this browser is signed in, as the last answers of the service say. */
+export const session = {
+  store: sessionState,
+  begin: (): void => sessionState.set('signed in'),
+  end: (): void => sessionState.set('signed out'),
+};
+
+/**
+ * The service writes whole addresses of captures, under the name that it listens on; this browser may have come by
+ * another one, and its policy allows only that.
+ */
+export function localAddress(address: string): string {
+  const { pathname, search } = new URL(address, window.location.href);
+  return `${pathname}${search}`;
 }

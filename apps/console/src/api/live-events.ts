@@ -2,9 +2,8 @@ import { NotTheService, ServiceError } from '@phalanx/client/transport';
 import type { Device, OutOfStepsRecord, RecordGroup, Replay, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
-import { call, hangUp } from './call.ts';
+import { call, hangUp, session } from './call.ts';
 import { createStore } from './store.ts';
-import { session } from './session.ts';
 
 export type Connection = 'connecting' | 'live' | 'reconnecting';
 

@@ -1,8 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 
-import { call } from './call.ts';
-import type { Reply } from './contracts.ts';
-import { session } from './session.ts';
+import { call, type Reply, session } from './call.ts';
 
 export type Me = Reply<'GET /api/v2/me'>;
 

@@ -17,7 +17,7 @@ import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
 import { RunList } from '../runs/run-list.tsx';
 import { Inspector } from '../screens/inspector.tsx';
-import { screenQuery } from '../screens/screen-query.ts';
+import { screenQuery } from '../screens/screen-tree.ts';
 import { DeviceAbout } from './device-about.tsx';
 import { deviceName } from './device-name.ts';
 import styles from './device-page.module.css';

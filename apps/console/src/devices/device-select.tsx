@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 
-import { FilterSelect } from '../parts/filter-select.tsx';
+import { FilterSelect } from '../parts/field.tsx';
 import { deviceName } from './device-name.ts';
 import { devicesQuery } from './queries.ts';
 

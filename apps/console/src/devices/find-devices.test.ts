@@ -1,7 +1,7 @@
 import type { Device } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
-import { findDevices } from './find-devices.ts';
+import { findDevices } from './find-devices.tsx';
 
 const phone = (
   serial: string,

@@ -13,17 +13,15 @@ import { Mark } from '../parts/mark.tsx';
 import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { isReady, needsAttention, stateLooks } from './device-state.tsx';
-import { countStates, findDevices } from './find-devices.ts';
+import { countStates, findDevices, SelectorFilter } from './find-devices.tsx';
 import styles from './fleet.module.css';
 import type { FleetSearch } from './fleet-search.ts';
-import { FleetTable } from './fleet-table.tsx';
+import { FleetTable, useSelection, type Selection } from './fleet-table.tsx';
 import { FleetWall } from './fleet-wall.tsx';
 import { NoPhones } from './no-phones.tsx';
 import { PairButton } from './pair-phone.tsx';
 import { devicesQuery } from './queries.ts';
 import { useSelected } from './use-selector.ts';
-import { SelectorFilter } from './selector-filter.tsx';
-import { useSelection, type Selection } from './use-selection.ts';
 
 const route = getRouteApi('/devices');
 

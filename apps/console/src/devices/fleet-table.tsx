@@ -1,17 +1,15 @@
 import type { Device } from '@phalanx/protocol';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useRef } from 'react';
+import { memo, useEffect, useRef, useCallback, useMemo, useState } from 'react';
 
 import { classNames } from '../parts/class-names.ts';
-import { openRow } from '../parts/open-row.ts';
+import { openRow, rowHeight } from '../parts/row.ts';
 import { Age } from '../parts/time.tsx';
 import { DeviceStateMark, reasonShown } from './device-state.tsx';
 import { deviceName, labelsText } from './device-name.ts';
 import type { FleetSort } from './fleet-search.ts';
 import styles from './fleet.module.css';
-import { rowHeight } from './row-height.ts';
-import type { Selection } from './use-selection.ts';
 
 interface FleetTableProps {
   devices: readonly Device[];
@@ -173,3 +171,34 @@ export const SelectBox = ({
     onClick={(event) => toggle(device.device_id, event.shiftKey)}
   />
 );
+
+export interface Selection {
+  readonly ids: ReadonlySet<string>;
+  /** With `isRange`, all between this row and the one that was changed last. */
+  readonly toggle: (id: string, isRange: boolean) => void;
+  readonly set: (ids: readonly string[]) => void;
+}
+
+/** Which rows of a list are chosen. */
+export function useSelection(rows: readonly string[]): Selection {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [last, setLast] = useState<string>();
+  const toggle = useCallback(
+    (id: string, isRange: boolean) => {
+      const [from, to] = [rows.indexOf(last ?? id), rows.indexOf(id)];
+      const touched = isRange && from >= 0 ? rows.slice(Math.min(from, to), Math.max(from, to) + 1) : [id];
+      setIds((known) => {
+        const next = new Set(known);
+        const isOn = !known.has(id);
+        for (const one of touched)
+          if (isOn) next.add(one);
+          else next.delete(one);
+        return next;
+      });
+      setLast(id);
+    },
+    [rows, last],
+  );
+  const set = useCallback((all: readonly string[]) => setIds(new Set(all)), []);
+  return useMemo(() => ({ ids, toggle, set }), [ids, toggle, set]);
+}

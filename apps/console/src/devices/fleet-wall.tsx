@@ -7,9 +7,8 @@ import { WallPicture } from '../live/wall-picture.tsx';
 import { Age } from '../parts/time.tsx';
 import { deviceName } from './device-name.ts';
 import { DeviceStateMark, isReady } from './device-state.tsx';
-import { SelectBox } from './fleet-table.tsx';
+import { SelectBox, type Selection } from './fleet-table.tsx';
 import styles from './fleet.module.css';
-import type { Selection } from './use-selection.ts';
 
 interface FleetWallProps {
   devices: readonly Device[];

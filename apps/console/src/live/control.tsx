@@ -8,15 +8,14 @@ import { notify, notifyFailure } from '../parts/notices.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Form, SubmitButton } from '../parts/form.tsx';
 import { Age } from '../parts/time.tsx';
-import { NewProject } from '../projects/new-project.tsx';
+import { NewProject } from '../projects/project-dialogs.tsx';
 import styles from './live.module.css';
 import { TouchScreen } from './touch-screen.tsx';
 import { useLease } from './use-lease.ts';
-import { zoom } from './pinch.ts';
+import { zoom, useTouch, type Touch } from './use-touch.ts';
 import { type LivePicture, useLivePicture } from './use-live-picture.ts';
 import { useRecording } from './use-recording.ts';
 import { useSentFiles } from './use-sent-files.ts';
-import { useTouch, type Touch } from './use-touch.ts';
 
 /** The live view of a phone, and its control for who takes it. */
 export function Control({ device }: { device: Device }) {

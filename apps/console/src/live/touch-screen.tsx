@@ -12,9 +12,8 @@ import {
 } from 'react';
 
 import styles from './live.module.css';
-import { mirrored, pinchAlong, zoom } from './pinch.ts';
+import { mirrored, pinchAlong, zoom, type Touch } from './use-touch.ts';
 import type { LivePicture } from './use-live-picture.ts';
-import type { Touch } from './use-touch.ts';
 
 /** Android's numbers of keys, by what a keyboard calls them. */
 const keyCodes: Readonly<Record<string, number>> = {

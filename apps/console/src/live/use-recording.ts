@@ -3,7 +3,7 @@ import type { Device, PhoneInput } from '@phalanx/protocol';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { screenQuery } from '../screens/screen-query.ts';
+import { screenQuery } from '../screens/screen-tree.ts';
 import type { useLease } from './use-lease.ts';
 import { touchPhone } from './use-touch.ts';
 

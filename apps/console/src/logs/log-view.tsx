@@ -8,8 +8,7 @@ import { CopyButton } from '../parts/copy.tsx';
 import { SearchInput } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import type { LogSnapshot } from './log-buffer.ts';
-import { textOfEntry, timeText } from './log-text.ts';
+import { type LogSnapshot, textOfEntry, timeText } from './run-log.tsx';
 import styles from './log-view.module.css';
 
 type Level = LogEntry['messageLevel'];

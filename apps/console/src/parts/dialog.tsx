@@ -6,7 +6,6 @@ import { classNames } from './class-names.ts';
 import styles from './dialog.module.css';
 import { Form, SubmitButton } from './form.tsx';
 import { Icon } from './icon.tsx';
-import { popupRoot } from './popup-root.ts';
 
 interface DialogProps {
   title: string;
@@ -89,3 +88,6 @@ export const ActionDialog = ({ action, look = 'primary', reason, ...rest }: Acti
     }
   />
 );
+
+/** Inside of the page's main part, so that what pops up belongs to a landmark. */
+export const popupRoot = (): HTMLElement => document.getElementById('popups') ?? document.body;

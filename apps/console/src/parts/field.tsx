@@ -1,4 +1,4 @@
-import { useId, type ComponentProps, type ReactNode } from 'react';
+import { useId, type ComponentProps, type ReactNode, useEffect, useState } from 'react';
 
 import { classNames } from './class-names.ts';
 import styles from './field.module.css';
@@ -134,3 +134,41 @@ export const SearchInput = ({ label, onChange, ...rest }: SearchInputProps) => (
     />
   </div>
 );
+
+interface FilterSelectProps {
+  label: string;
+  value: string | undefined;
+  options: readonly { value: string; label: string }[];
+  /** An empty text: any. */
+  onChange: (value: string) => void;
+}
+
+/** A filter by one of several things. What an address asks for is an option too when it is none of them. */
+export function FilterSelect({ label, value = '', options, onChange }: FilterSelectProps) {
+  const isKnown = value === '' || options.some((option) => option.value === value);
+  return (
+    <Select
+      label={label}
+      value={value}
+      options={[
+        { value: '', label: `Any ${label.toLowerCase()}` },
+        ...(isKnown ? [] : [{ value, label: `${label} ${value.slice(0, 8)}` }]),
+        ...options,
+      ]}
+      onChange={onChange}
+    />
+  );
+}
+
+/** A search begins when nobody has typed for so long. */
+const typedMs = 250;
+
+/** What was typed, once the typing has paused. */
+export function useSettled(typed: string): string {
+  const [settled, setSettled] = useState(typed);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(typed), typedMs);
+    return () => window.clearTimeout(timer);
+  }, [typed]);
+  return settled;
+}

@@ -1,10 +1,9 @@
 import { Toast } from '@base-ui/react/toast';
 
-import { HelpLink } from '../help/help-link.tsx';
+import { HelpLink, messageOf } from './states.tsx';
 import { buttonClass } from './button.tsx';
 import { Icon } from './icon.tsx';
 import styles from './notices.module.css';
-import { messageOf } from './states.tsx';
 
 const notices = Toast.createToastManager();
 

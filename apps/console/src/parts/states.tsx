@@ -1,7 +1,7 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError, NotTheService, ServiceUnreachable } from '@phalanx/client/transport';
 import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
 
-import { HelpLink } from '../help/help-link.tsx';
 import { Button } from './button.tsx';
 import styles from './states.module.css';
 
@@ -70,3 +70,21 @@ export const InlineFailure = ({ error, onRetry }: FailureProps) => (
     )}
   </div>
 );
+
+/** Its entry on the page about errors. */
+function entryOf(error: unknown): string | undefined {
+  if (error instanceof ServiceError) return error.code;
+  if (error instanceof ServiceUnreachable) return 'unreachable';
+  return error instanceof NotTheService ? 'unreadable' : undefined;
+}
+
+/** Leads to what the failure means and what to do. */
+export function HelpLink({ error }: { error: unknown }) {
+  const entry = entryOf(error);
+  if (entry === undefined) return null;
+  return (
+    <Link to="/help/$" params={{ _splat: 'errors' }} hash={entry} className={styles['inText']}>
+      What to do
+    </Link>
+  );
+}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 
-import { FilterSelect } from '../parts/filter-select.tsx';
+import { FilterSelect } from '../parts/field.tsx';
 import { projectsQuery } from './queries.ts';
 
 interface ProjectSelectProps {

@@ -6,13 +6,13 @@ import { useState } from 'react';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchInput } from '../parts/field.tsx';
-import { openRow } from '../parts/open-row.ts';
+import { openRow } from '../parts/row.ts';
 import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import { useLastRuns } from '../runs/queries.ts';
 import { RunStatusMark } from '../runs/run-status.tsx';
-import { NewProject } from './new-project.tsx';
+import { NewProject } from './project-dialogs.tsx';
 import styles from './projects.module.css';
 import { projectsQuery } from './queries.ts';
 

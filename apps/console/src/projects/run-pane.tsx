@@ -15,9 +15,9 @@ import { ParametersForm, useParameterSchema } from '../launches/parameters-form.
 import { useParameterProblems } from '../launches/use-parameter-problems.ts';
 import type { useLaunch } from '../launches/use-launch.ts';
 import { Button } from '../parts/button.tsx';
-import { useRemembered } from '../parts/remembered.ts';
+import { useRemembered } from '../parts/splitter.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import type { CodeSink } from './editor/editor-handle.ts';
+import type { CodeSink } from './editor/code-editor.tsx';
 import { PhonePane } from './phone/phone-pane.tsx';
 import styles from './project.module.css';
 

@@ -5,15 +5,12 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import type { OutcomeRow } from '../launches/outcomes.ts';
 import { useLaunch } from '../launches/use-launch.ts';
 import { usePageKeys } from '../parts/keys.ts';
-import { findMatches } from '../parts/matching.ts';
-import { Picker } from '../parts/picker.tsx';
+import { findMatches, Picker } from '../parts/picker.tsx';
 import { Empty } from '../parts/states.tsx';
-import { DraftReplay } from '../replays/draft-replay.tsx';
-import { useDraftReplay } from '../replays/use-draft-replay.ts';
-import type { Jump } from './editor/code-editor.tsx';
-import type { Finding } from './editor/compiler-lines.ts';
+import { DraftReplay, useDraftReplay } from '../replays/draft-replay.tsx';
+import type { Jump, CodeSink, EditorHandle } from './editor/code-editor.tsx';
+import type { Finding } from './editor/code-assist.ts';
 import { draftsOf } from './editor/drafts.ts';
-import type { CodeSink, EditorHandle } from './editor/editor-handle.ts';
 import { FilePane } from './editor/file-pane.tsx';
 import { OpenFiles, useOpenFiles } from './editor/open-files.tsx';
 import { OutputPanel, type OutputTab, type RunningLine, type ShownRun } from './editor/output-panel.tsx';
@@ -21,7 +18,7 @@ import styles from './project.module.css';
 import { filesQuery } from './queries.ts';
 import { type NamedPlace, RenameSymbol } from './editor/rename-symbol.tsx';
 import { RunPane, type WantedRun } from './run-pane.tsx';
-import { useNavigation } from './editor/use-navigation.ts';
+import { useNavigation } from './editor/code-navigation.ts';
 import { useOpenFile } from './editor/use-open-file.ts';
 
 interface WorkspaceProps {

@@ -2,8 +2,7 @@ import type { RecordGroup, SignCandidate } from '@phalanx/protocol';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 
-import { call } from '../api/call.ts';
-import type { Reply } from '../api/contracts.ts';
+import { call, type Reply } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';

@@ -12,13 +12,12 @@ import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/queries.ts';
 import { ProposeFix } from './fix-proposal.tsx';
-import { GroupStatusMark, groupName, reasonText } from './group-marks.tsx';
-import { groupQuery, groupRecordsQuery } from './group-queries.ts';
+import { GroupStatusMark, groupName, reasonText, RecordStatusMark } from './marks.tsx';
+import { groupQuery, groupRecordsQuery } from './queries.ts';
 import styles from './groups.module.css';
-import { KeptScreens } from './kept-screens.tsx';
-import { localAddress } from './local-address.ts';
-import { RecordStatusMark } from './record-marks.tsx';
+import { localAddress } from '../api/call.ts';
 import { toggled, type useGroupDesk } from './use-group-desk.ts';
+import { ActionDialog } from '../parts/dialog.tsx';
 
 type Desk = ReturnType<typeof useGroupDesk>;
 
@@ -236,5 +235,57 @@ function Members({ id, desk }: { id: string; desk: Desk }) {
         </Button>
       )}
     </>
+  );
+}
+
+interface Props {
+  /** As verdicts of replays call them. */
+  names: readonly string[];
+  onDelete: (name: string) => Promise<void>;
+}
+
+/** The copies of a group's screens that replays use. They stay when their records are deleted. */
+function KeptScreens({ names, onDelete }: Props) {
+  const missing = useMissingScope('review');
+  const [asked, setAsked] = useState<string>();
+  if (names.length === 0) return null;
+  const remove = async (): Promise<void> => {
+    if (asked !== undefined) await onDelete(asked);
+    setAsked(undefined);
+  };
+  return (
+    <details className={styles['kept']}>
+      <summary>
+        {names.length === 1 ? '1 screen is kept for replays' : `${names.length} screens are kept for replays`}
+      </summary>
+      <ul>
+        {names.map((name) => (
+          <li key={name}>
+            <code>{name}</code>
+            <Button
+              look="quiet"
+              reason={missing}
+              aria-label={`Delete screen ${name}`}
+              onClick={() => setAsked(name)}
+            >
+              Delete…
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {asked !== undefined && (
+        <ActionDialog
+          title="Delete this screen?"
+          onClose={() => setAsked(undefined)}
+          action="Delete"
+          look="danger"
+          onAct={remove}
+        >
+          <p>
+            No replay uses <code>{asked}</code> again. Records that show it stay. This cannot be undone.
+          </p>
+        </ActionDialog>
+      )}
+    </details>
   );
 }

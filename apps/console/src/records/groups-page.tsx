@@ -11,10 +11,10 @@ import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { GroupDetail } from './group-detail.tsx';
-import { GroupStatusMark, groupName } from './group-marks.tsx';
-import { groupStatuses, type GroupsSearch } from './groups-search.ts';
+import { GroupStatusMark, groupName } from './marks.tsx';
+import { groupStatuses, type GroupsSearch } from './records-search.ts';
 import styles from './groups.module.css';
-import { localAddress } from './local-address.ts';
+import { localAddress } from '../api/call.ts';
 import { useGroupDesk } from './use-group-desk.ts';
 
 /** Records that show the same screen, and what is done about them. */

@@ -1,13 +1,11 @@
-import type { UiNode } from '@phalanx/protocol';
-import { queryOptions } from '@tanstack/react-query';
+import type { UiNode, RecordGroup } from '@phalanx/protocol';
+import { queryOptions, keepPreviousData } from '@tanstack/react-query';
 
-import { call } from '../api/call.ts';
-import type { Reply } from '../api/contracts.ts';
-import { timeSince } from '../parts/since.tsx';
+import { call, type Reply, localAddress } from '../api/call.ts';
+import { timeSince } from '../parts/time.tsx';
 import { isObject } from '../launches/parameter-fields.ts';
 import { readScreenTree } from '../screens/screen-tree.ts';
-import { localAddress } from './local-address.ts';
-import type { RecordFiltersSearch } from './records-search.ts';
+import type { RecordFiltersSearch, GroupsSearch } from './records-search.ts';
 
 export type RecordPage = Reply<'GET /api/v2/automation-project/out-of-steps'>;
 export type ReviewRecord = NonNullable<RecordPage['result']>;
@@ -82,4 +80,42 @@ export const treeQuery = (screen: RecordScreen | undefined) =>
     },
     staleTime: Infinity,
     structuralSharing: false,
+  });
+
+const shownGroups = 200;
+const shownRecords = 100;
+
+/** `userId`: who asks. */
+export const groupsQuery = ({ automation, status = 'open', mine, sort }: GroupsSearch, userId: string) =>
+  queryOptions({
+    queryKey: ['groups', 'list', automation, status, mine, sort],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<RecordGroup[]> => {
+      const query = {
+        limit: shownGroups,
+        ...(automation === undefined ? {} : { automation_id: automation }),
+        ...(status === 'any' ? {} : { status }),
+        ...(mine === undefined ? {} : { assignee_id: userId }),
+        ...(sort === undefined ? {} : { sort }),
+      };
+      return (await call('GET /api/v2/groups', { query }, { signal })).groups;
+    },
+  });
+
+export const groupQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['groups', 'one', id],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => call('GET /api/v2/groups/:id', { params: { id } }, { signal }),
+  });
+
+/** The newest ones. */
+export const groupRecordsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['groups', 'records', id],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const input = { params: { id }, query: { limit: shownRecords } };
+      return (await call('GET /api/v2/groups/:id/records', input, { signal })).records;
+    },
   });

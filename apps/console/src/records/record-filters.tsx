@@ -5,10 +5,10 @@ import { DeviceSelect } from '../devices/device-select.tsx';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { SinceSelect } from '../parts/since.tsx';
+import { SinceSelect } from '../parts/time.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { tagsQuery } from './queries.ts';
-import { typeWords } from './record-marks.tsx';
+import { typeWords } from './marks.tsx';
 import { recordStatuses, recordTypes, type RecordFiltersSearch } from './records-search.ts';
 
 interface FiltersProps {

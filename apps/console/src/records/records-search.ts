@@ -1,6 +1,6 @@
-import type { OutOfStepsRecord } from '@phalanx/protocol';
+import type { OutOfStepsRecord, RecordGroup } from '@phalanx/protocol';
 
-import { sinceOf, type Since } from '../parts/since.tsx';
+import { sinceOf, type Since } from '../parts/time.tsx';
 
 export const recordTypes = [
   'outOfSteps',
@@ -54,5 +54,34 @@ const known: { [Name in keyof RecordsSearch]-?: (value: unknown) => RecordsSearc
 
 export function recordsSearch(given: Record<string, unknown>): RecordsSearch {
   const read = Object.entries(known).map(([name, of]): [string, unknown] => [name, of(given[name])]);
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
+}
+
+export const groupStatuses = [
+  'open',
+  'solved',
+  'ignored',
+] as const satisfies readonly RecordGroup['status'][];
+
+/** What the address says of the desk of groups. Without a status only open ones are shown. */
+export interface GroupsSearch {
+  group?: string;
+  automation?: string;
+  status?: RecordGroup['status'] | 'any';
+  mine?: 'true';
+  sort?: 'records';
+}
+
+const knownOfGroups: { [Name in keyof GroupsSearch]-?: (value: unknown) => GroupsSearch[Name] | undefined } =
+  {
+    group: textOf,
+    automation: textOf,
+    status: (value) => ([...groupStatuses, 'any'] as const).find((one) => one === value),
+    mine: (value) => (String(value) === 'true' ? 'true' : undefined),
+    sort: (value) => (value === 'records' ? value : undefined),
+  };
+
+export function groupsSearch(given: Record<string, unknown>): GroupsSearch {
+  const read = Object.entries(knownOfGroups).map(([name, of]): [string, unknown] => [name, of(given[name])]);
   return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }

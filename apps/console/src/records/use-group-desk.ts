@@ -6,8 +6,8 @@ import { useState } from 'react';
 import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
-import { groupsQuery } from './group-queries.ts';
-import { groupsSearch, type GroupsSearch } from './groups-search.ts';
+import { groupsQuery } from './queries.ts';
+import { groupsSearch, type GroupsSearch } from './records-search.ts';
 
 const route = getRouteApi('/groups');
 

@@ -1,17 +1,17 @@
 import type { Project, Replay } from '@phalanx/protocol';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { groupName } from '../records/group-marks.tsx';
-import { groupQuery, groupsQuery } from '../records/group-queries.ts';
+import { groupName } from '../records/marks.tsx';
+import { groupQuery, groupsQuery } from '../records/queries.ts';
 import { NotReplayable, Screens } from './replay-detail.tsx';
-import { verdictsQuery } from './replay-queries.ts';
-import { boardText } from './replay-words.ts';
+import { verdictsQuery, replayQuery, boardText } from './replay.tsx';
 import styles from './replays.module.css';
-import type { useDraftReplay } from './use-draft-replay.ts';
+import { call } from '../api/call.ts';
 
 type Draft = ReturnType<typeof useDraftReplay>;
 
@@ -111,4 +111,35 @@ function OfGroup({ id, groupId }: { id: string; groupId: string }) {
       This group: recognised {recognised}/{data.length}, handled {handled}/{data.length}
     </p>
   );
+}
+
+/** `open` and `all` are sets; anything else is a group, which is replayed with all others. */
+type DraftScreens = string;
+
+/** The replay of text that is not saved. `groupId`: of the address. */
+export function useDraftReplay(projectId: string, groupId: string | undefined) {
+  const queries = useQueryClient();
+  const [screens, setScreens] = useState<DraftScreens>(groupId ?? 'open');
+  const [id, setId] = useState<string>();
+  const { data: replay } = useQuery({ ...replayQuery(id ?? ''), enabled: id !== undefined });
+  const starting = useMutation({
+    mutationFn: async (drafts: ReadonlyMap<string, string>) => {
+      const files = Array.from(drafts, ([path, content]) => ({ path, content }));
+      const body = { files, set: screens === 'open' ? ('open' as const) : ('all' as const) };
+      return (await call('POST /api/v2/automation/replay/:id', { params: { id: projectId }, body })).replay;
+    },
+    onSuccess: async (started) => {
+      setId(started.id);
+      await queries.invalidateQueries({ queryKey: ['replays', 'list'] });
+    },
+  });
+  return {
+    screens,
+    choose: setScreens,
+    groupId: screens === 'open' || screens === 'all' ? undefined : screens,
+    replay,
+    error: starting.error,
+    isBusy: starting.isPending || (replay !== undefined && replay.ended_at === null),
+    start: (drafts: ReadonlyMap<string, string>) => starting.mutateAsync(drafts).catch(() => undefined),
+  };
 }

@@ -6,16 +6,13 @@ import {
   type SequenceOutcome,
 } from '@phalanx/protocol';
 import { useMutation, useQuery } from '@tanstack/react-query';
-
 import type { ReactNode } from 'react';
 
-import { call } from '../api/call.ts';
+import { call, localAddress } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { localAddress } from '../records/local-address.ts';
-import { replayQuery } from './replay-queries.ts';
-import { boardText } from './replay-words.ts';
+import { replayQuery, boardText } from './replay.tsx';
 import styles from './replays.module.css';
 
 /** Whether the run of a record would have gone otherwise with the code as it is saved now. */

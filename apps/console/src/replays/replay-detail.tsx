@@ -4,11 +4,10 @@ import { Link } from '@tanstack/react-router';
 
 import { SettingsTable } from '../access/settings-table.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
-import { groupName } from '../records/group-marks.tsx';
-import { groupQuery } from '../records/group-queries.ts';
-import { localAddress } from '../records/local-address.ts';
-import { verdictsQuery } from './replay-queries.ts';
-import { boardText, outcomeText, verdictText } from './replay-words.ts';
+import { groupName } from '../records/marks.tsx';
+import { groupQuery } from '../records/queries.ts';
+import { localAddress } from '../api/call.ts';
+import { verdictsQuery, boardText, outcomeText, verdictText } from './replay.tsx';
 import styles from './replays.module.css';
 
 /** What the code made of each screen: first what is new. */

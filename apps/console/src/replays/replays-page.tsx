@@ -11,8 +11,7 @@ import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectQuery } from '../projects/queries.ts';
 import { codeName, ReplayDetail } from './replay-detail.tsx';
-import { ReplayLink } from './replay-link.tsx';
-import { replaysQuery } from './replay-queries.ts';
+import { ReplayLink, replaysQuery } from './replay.tsx';
 import styles from './replays.module.css';
 
 const route = getRouteApi('/projects/$projectId/replays');

@@ -1,8 +1,7 @@
 import type { ListedRun } from '@phalanx/protocol';
 import { expect, test } from 'vitest';
 
-import { launchRows, outcomeWords, phonesWords, tellingRun } from './launch-rows.ts';
-import { launcherWords } from './launcher.ts';
+import { launchRows, outcomeWords, phonesWords, tellingRun, launcherWords } from './launch-rows.ts';
 
 const run = (run_id: string, launch: string, outcome: ListedRun['outcome'] = 'succeeded'): ListedRun => ({
   ...{

@@ -1,4 +1,4 @@
-import type { ListedRun } from '@phalanx/protocol';
+import type { ListedRun, RunLauncher } from '@phalanx/protocol';
 
 /** A row of the list of runs: a run, or the launch of several, which opens into them. */
 export type RunRow =
@@ -40,4 +40,13 @@ export const phonesWords = (runs: readonly ListedRun[], hasMore: boolean): strin
 export function outcomeWords(runs: readonly ListedRun[]): string {
   const counts = Map.groupBy(runs, ({ outcome }) => (outcome ?? 'running').replaceAll('_', ' '));
   return [...counts].map(([word, own]) => `${own.length} ${word}`).join(', ');
+}
+
+/** Such as `ada`, `ada · nightly token`, `Job`, `Schedule "Nightly"`. */
+export function launcherWords({ user_id: id, user_name: name, token_name: token, job }: RunLauncher): string {
+  if (job !== null) {
+    if (job.schedule_name !== null) return `Schedule “${job.schedule_name}”`;
+    return job.schedule_id === null ? 'Job' : 'Deleted schedule';
+  }
+  return token === null ? (name ?? id) : `${name ?? id} · ${token}`;
 }

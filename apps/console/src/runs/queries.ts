@@ -2,7 +2,7 @@ import type { ListedRun, Run } from '@phalanx/protocol';
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
-import { timeSince } from '../parts/since.tsx';
+import { timeSince } from '../parts/time.tsx';
 import type { RunsSearch } from './runs-search.ts';
 
 const pageSize = 100;

@@ -6,7 +6,7 @@ import { distinctName } from '../devices/device-name.ts';
 import { useDevicesById } from '../devices/queries.ts';
 import { Copyable } from '../parts/copy.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
-import { launcherWords } from './launcher.ts';
+import { launcherWords } from './launch-rows.ts';
 import { launchQuery, runFilesQuery } from './queries.ts';
 import styles from './run-page.module.css';
 import { RunStatusMark, isActive } from './run-status.tsx';

@@ -6,15 +6,20 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 
 import { distinctName } from '../devices/device-name.ts';
 import { useDevicesById } from '../devices/queries.ts';
-import { rowHeight } from '../devices/row-height.ts';
+import { rowHeight, openRow } from '../parts/row.ts';
 import { classNames } from '../parts/class-names.ts';
 import { useKeys } from '../parts/keys.ts';
-import { openRow } from '../parts/open-row.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/queries.ts';
-import { launchRows, outcomeWords, phonesWords, type RunRow, tellingRun } from './launch-rows.ts';
-import { launcherWords } from './launcher.ts';
+import {
+  launchRows,
+  outcomeWords,
+  phonesWords,
+  type RunRow,
+  tellingRun,
+  launcherWords,
+} from './launch-rows.ts';
 import { runsQuery } from './queries.ts';
 import styles from './run-list.module.css';
 import { RunStatusMark } from './run-status.tsx';

@@ -3,23 +3,24 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { call } from '../api/call.ts';
+import { call, localAddress } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { DownloadLog } from '../logs/download-log.tsx';
-import { useRunLog } from '../logs/use-run-log.ts';
+import { DownloadLog, useRunLog } from '../logs/run-log.tsx';
 import { Button } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
-import { localAddress } from '../records/local-address.ts';
-import { runQuery } from './queries.ts';
-import { RunAgain } from './run-again.tsx';
+import { runQuery, runCodeQuery } from './queries.ts';
 import { Details, Siblings, RunFiles } from './run-details.tsx';
 import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
 import { isActive, RunStatusMark } from './run-status.tsx';
 import { Stack, stackWithoutMessage } from './stack.tsx';
 import { type RecordScreen, StageAndState } from './stage-and-state.tsx';
+import { isReady } from '../devices/device-state.tsx';
+import { useDevice } from '../devices/queries.ts';
+import { LaunchDialog } from '../launches/launch-dialog.tsx';
+import { launchCode } from '../launches/use-launch.ts';
 
 const route = getRouteApi('/runs/$runId');
 
@@ -223,5 +224,69 @@ function LastScreen({ screen }: { screen: RecordScreen }) {
         </figcaption>
       </figure>
     </section>
+  );
+}
+
+/** The same code on the same phone with the same parameters; those of a project can be changed before. */
+const RunAgain = ({ run }: { run: RunDetail }) =>
+  run.launch_id === null ? <ProjectAgain run={run} /> : <CodeAgain run={run} />;
+
+function ProjectAgain({ run }: { run: RunDetail }) {
+  const missing = useMissingScope('launch');
+  const device = useDevice(run.device_id);
+  const [isOpen, setOpen] = useState(false);
+  if (device === undefined) return null;
+  return (
+    <>
+      <Button reason={missing} onClick={() => setOpen(true)}>
+        Run again…
+      </Button>
+      {isOpen && (
+        <LaunchDialog
+          devices={[device]}
+          projectId={run.automation_id}
+          {...(run.parameters === null ? {} : { parameters: run.parameters.automation_parameters })}
+          phoneSettings={run.parameters?.phone_settings}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function CodeAgain({ run }: { run: RunDetail }) {
+  const navigate = useNavigate();
+  const missing = useMissingScope('launch');
+  const device = useDevice(run.device_id);
+  const { data: code } = useQuery(runCodeQuery(run.run_id));
+  const [isBusy, setBusy] = useState(false);
+  if (device === undefined || code === undefined) return null;
+  const notKept = code === null || run.parameters === null;
+  const again = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const [row] = await launchCode(code ?? '', run.device_id, {
+        ...(run.name !== null && { name: run.name }),
+        automationParameters: run.parameters?.automation_parameters ?? {},
+        jobVariables: run.parameters?.job_variables ?? {},
+        ...(run.parameters?.phone_settings !== undefined && {
+          phone_settings: run.parameters.phone_settings,
+        }),
+      });
+      if (typeof row?.run_id === 'string')
+        await navigate({ to: '/runs/$runId', params: { runId: row.run_id } });
+    } catch (error) {
+      notifyFailure('The code was not started', error);
+    }
+    setBusy(false);
+  };
+  const reason =
+    missing ??
+    (notKept ? 'Its code or its parameters have more than 1 MiB, and were not kept.' : undefined) ??
+    (isReady(device) ? undefined : device.reason);
+  return (
+    <Button reason={reason} isBusy={isBusy} onClick={() => void again()}>
+      Run again
+    </Button>
   );
 }

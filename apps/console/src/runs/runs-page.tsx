@@ -3,11 +3,10 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { DeviceSelect } from '../devices/device-select.tsx';
 import { buttonClass } from '../parts/button.tsx';
-import { SearchInput, Select } from '../parts/field.tsx';
+import { SearchInput, Select, useSettled } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
-import { SinceSelect } from '../parts/since.tsx';
+import { SinceSelect } from '../parts/time.tsx';
 import { Empty } from '../parts/states.tsx';
-import { useSettled } from '../parts/use-settled.ts';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { runsQuery } from './queries.ts';
 import { RunList } from './run-list.tsx';

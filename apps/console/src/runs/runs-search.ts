@@ -1,4 +1,4 @@
-import { sinceOf, type Since } from '../parts/since.tsx';
+import { sinceOf, type Since } from '../parts/time.tsx';
 import { runLooks, type RunStatus } from './run-status.tsx';
 
 /** What the address says of the list of runs. */

@@ -3,9 +3,7 @@ import { useDeferredValue, useRef, useState, type CSSProperties, type ReactNode 
 import { CopyButton } from '../parts/copy.tsx';
 import { SearchInput } from '../parts/field.tsx';
 import styles from './inspector.module.css';
-import { NodeBoxes } from './node-boxes.tsx';
-import { NodePanel } from './node-panel.tsx';
-import { NodeTree, useMatches, type Pointed } from './node-tree.tsx';
+import { NodeBoxes, NodePanel, NodeTree, useMatches, type Pointed } from './nodes.tsx';
 import { nodesAt, type ScreenTreeView, type TreeRow } from './screen-tree.ts';
 
 interface InspectorProps {

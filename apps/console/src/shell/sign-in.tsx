@@ -1,12 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
-import { call } from '../api/call.ts';
-import { session } from '../api/session.ts';
+import { call, session } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, monoInputClass } from '../parts/field.tsx';
 import { messageOf } from '../parts/states.tsx';
-import { Logo } from './logo.tsx';
 import styles from './sign-in.module.css';
 
 type SignIn = (credentials: { token: string } | { link: string }) => Promise<void>;
@@ -116,4 +114,18 @@ export const SignInAgain = () => (
       <SignInForm lead="You are no longer signed in. Nothing that you typed is lost." />
     </div>
   </div>
+);
+
+/** Three bones of a finger, and where they meet. */
+export const Logo = () => (
+  <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
+    <rect width="32" height="32" rx="7" fill="var(--ink)" />
+    <g fill="var(--on-ink)">
+      <rect x="7" y="6" width="5" height="20" rx="2.5" />
+      <rect x="14" y="6" width="5" height="13" rx="2.5" />
+      <rect x="21" y="6" width="5" height="13" rx="2.5" />
+      <circle cx="23.5" cy="23.5" r="2.5" />
+    </g>
+    <circle cx="16.5" cy="23.5" r="2.5" fill="light-dark(#8daeff, #2450c8)" />
+  </svg>
 );

@@ -11,7 +11,7 @@ import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
-import { createStarter } from '../projects/new-project.tsx';
+import { createStarter } from '../projects/project-dialogs.tsx';
 import { projectsQuery } from '../projects/queries.ts';
 import { hasRunQuery } from '../runs/queries.ts';
 import styles from './start-page.module.css';

@@ -7,14 +7,13 @@ import { call } from '../api/call.ts';
 import { poolsQuery } from '../devices/use-selector.ts';
 import styles from '../jobs/jobs.module.css';
 import { buttonClass } from '../parts/button.tsx';
-import { FilterSelect } from '../parts/filter-select.tsx';
-import { Select } from '../parts/field.tsx';
+import { FilterSelect, Select } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { exactDuration } from '../parts/time.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import { DayChart } from './day-chart.tsx';
 import { groupings, periods, statsSearch, type StatsSearch } from './stats-search.ts';
+import chartStyles from './day-chart.module.css';
 
 /** The service has no events of them. */
 const refreshMs = 60_000;
@@ -147,3 +146,76 @@ const StatTable = ({ by, stats }: { by: StatsGrouping; stats: readonly Stat[] })
     ))}
   </SettingsTable>
 );
+
+const [width, base] = [720, 120];
+
+const succeededOf = ({ outcomes }: Stat): number =>
+  outcomes.find(({ outcome }) => outcome === 'succeeded')?.runs ?? 0;
+
+/** Runs by day: those that succeeded are filled, the others above them hatched. The table by day says the same in numbers. */
+function DayChart({ days }: { days: readonly Stat[] }) {
+  const most = Math.max(1, ...days.map(({ runs }) => runs));
+  const step = width / Math.max(1, days.length);
+  const barWidth = Math.max(1, Math.min(28, step * 0.75));
+  const scale = base / most;
+  const succeeded = days.reduce((sum, day) => sum + succeededOf(day), 0);
+  const runs = days.reduce((sum, day) => sum + day.runs, 0);
+  return (
+    <figure className={chartStyles['figure']}>
+      <div className={chartStyles['ends']}>{most}</div>
+      <svg
+        viewBox={`0 0 ${width} ${base + 1}`}
+        role="img"
+        aria-label={`Runs by day: ${runs} runs, ${succeeded} of them succeeded; at most ${most} a day`}
+      >
+        <defs>
+          <pattern
+            id="not-succeeded"
+            width="5"
+            height="5"
+            patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)"
+          >
+            <rect width="2" height="5" className={chartStyles['hatch']} />
+          </pattern>
+        </defs>
+        <line x1="0" x2={width} y1={base + 0.5} y2={base + 0.5} className={chartStyles['axis']} />
+        {days.map((day, index) => {
+          const good = succeededOf(day) * scale;
+          const bad = day.runs * scale - good;
+          const x = index * step + (step - barWidth) / 2;
+          return (
+            <g key={day.key}>
+              <title>{`${day.key}: ${day.runs} runs, ${succeededOf(day)} succeeded`}</title>
+              <rect
+                x={x}
+                y={base - good}
+                width={barWidth}
+                height={good}
+                className={chartStyles['succeeded']}
+              />
+              {bad > 0 && (
+                <rect
+                  x={x}
+                  y={base - good - bad}
+                  width={barWidth}
+                  height={bad}
+                  fill="url(#not-succeeded)"
+                  className={chartStyles['failed']}
+                />
+              )}
+            </g>
+          );
+        })}
+      </svg>
+      <div className={chartStyles['ends']}>
+        <span>{days[0]?.key}</span>
+        <span>{days.at(-1)?.key}</span>
+      </div>
+      <figcaption>
+        <span className={chartStyles['key']} data-kind="succeeded" aria-hidden="true" /> succeeded
+        <span className={chartStyles['key']} data-kind="failed" aria-hidden="true" /> all others
+      </figcaption>
+    </figure>
+  );
+}

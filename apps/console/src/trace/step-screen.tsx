@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { CSSProperties } from 'react';
 
 import { classNames } from '../parts/class-names.ts';
-import { localAddress } from '../records/local-address.ts';
+import { localAddress } from '../api/call.ts';
 import { treeQuery, type RecordScreen } from '../records/queries.ts';
 import phone from '../screens/phone.module.css';
 import { labelOf, type ScreenTreeView } from '../screens/screen-tree.ts';

@@ -2,20 +2,17 @@ import type { RunDetail, RunStep } from '@phalanx/protocol';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
-import type { LogSnapshot } from '../logs/log-buffer.ts';
+import type { LogSnapshot } from '../logs/run-log.tsx';
 import { LogView } from '../logs/log-view.tsx';
 import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { localAddress } from '../records/local-address.ts';
+import { localAddress } from '../api/call.ts';
 import { recordQuery, type RecordScreen } from '../records/queries.ts';
 import { isActive } from '../runs/run-status.tsx';
-import { FilmPlayer } from './film-player.tsx';
-import { filmQuery } from './film-queries.ts';
-import { type FilmMoment, momentsOf } from './film-times.ts';
-import { StepList } from './step-list.tsx';
+import { FilmPlayer, filmQuery, type FilmMoment, momentsOf } from './film.tsx';
+import { StepList, durationText, placeOf, targetOf } from './step-list.tsx';
 import { StepScreen } from './step-screen.tsx';
 import { StepSource } from './step-source.tsx';
-import { durationText, placeOf, targetOf } from './step-words.ts';
 import styles from './trace.module.css';
 import { useRunTrace } from './use-run-trace.ts';
 

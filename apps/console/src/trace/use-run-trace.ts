@@ -2,7 +2,7 @@ import type { RunStep } from '@phalanx/protocol';
 import { useEffect, useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { pause } from '../logs/use-run-log.ts';
+import { pause } from '../logs/run-log.tsx';
 
 const pollMs = 700;
 const retryMs = 2000;

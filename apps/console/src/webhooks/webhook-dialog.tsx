@@ -7,7 +7,7 @@ import { call } from '../api/call.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { addressText, isMail, urlOf } from './webhook-state.tsx';
+import { addressText, isMail, urlOf } from './webhook.tsx';
 
 /** What receivers check with. */
 export interface NewKey {

@@ -1,4 +1,4 @@
-import type { Webhook } from '@phalanx/protocol';
+import type { Webhook, WebhookDelivery } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -9,14 +9,22 @@ import { useMe, useMissingScope } from '../api/me.ts';
 import styles from '../jobs/jobs.module.css';
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
-import { ActionDialog } from '../parts/dialog.tsx';
+import { ActionDialog, Dialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
-import { Failure, Loading } from '../parts/states.tsx';
-import { Deliveries } from './deliveries.tsx';
-import { webhooksQuery } from './queries.ts';
+import { Failure, Loading, InlineFailure } from '../parts/states.tsx';
+import {
+  webhooksQuery,
+  deliveriesQuery,
+  addressText,
+  healthText,
+  isMail,
+  targetText,
+  WebhookMark,
+  DeliveryMark,
+} from './webhook.tsx';
 import { type NewKey, WebhookDialog } from './webhook-dialog.tsx';
-import { addressText, healthText, isMail, targetText, WebhookMark } from './webhook-state.tsx';
+import { Moment } from '../parts/time.tsx';
 
 type Open = { part: 'new' } | { part: 'deliveries' | 'change' | 'rotate' | 'delete'; webhook: Webhook };
 
@@ -190,4 +198,90 @@ const ShownKey = ({ made: { webhook, secret }, onClose }: { made: NewKey; onClos
       ? 'The receiver checks signatures with it.'
       : 'The receiver checks signatures with it. Copy it now: it is shown this once.'}
   </SecretDialog>
+);
+
+interface DeliveriesProps {
+  webhook: Webhook;
+  missing: string | undefined;
+  onClose: () => void;
+}
+
+function Deliveries({ webhook: { id, name, url, paused }, missing, onClose }: DeliveriesProps) {
+  const { data, error } = useQuery(deliveriesQuery(id));
+  const queries = useQueryClient();
+  const reason = missing ?? (paused ? 'The webhook is paused.' : undefined);
+  const send = async (act: () => Promise<unknown>): Promise<void> => {
+    try {
+      await act();
+      notify('The message is on its way');
+    } catch (failure) {
+      notifyFailure('The message was not sent', failure);
+    }
+    await queries.invalidateQueries({ queryKey: ['webhooks'] });
+  };
+  const test = (): Promise<unknown> => call('POST /api/v2/webhooks/:id/test', { params: { id } });
+  const replay = (deliveryId: string): Promise<unknown> =>
+    call('POST /api/v2/webhooks/:id/deliveries/:deliveryId/replay', { params: { id, deliveryId } });
+  return (
+    <Dialog
+      title={`Deliveries of “${name || targetText(url)}”`}
+      isOpen
+      isWide
+      onClose={onClose}
+      foot={
+        <Button reason={reason} onClick={() => void send(test)}>
+          Send a test
+        </Button>
+      }
+    >
+      {error !== null && <InlineFailure error={error} />}
+      {data === undefined && error === null && <Loading rows={3} />}
+      {data?.length === 0 && <p>It had none yet.</p>}
+      {data !== undefined && data.length > 0 && (
+        <SettingsTable
+          label="Deliveries"
+          columns={['Time', 'Event', 'State', 'Attempts', 'What came of it']}
+          hasActions
+        >
+          {data.map((delivery) => (
+            <tr key={delivery.id}>
+              <td>
+                <Moment at={delivery.created_at} />
+              </td>
+              <td>{delivery.payload.type}</td>
+              <td>
+                <DeliveryMark status={delivery.status} />
+              </td>
+              <td className={styles['quiet']}>{delivery.attempts}</td>
+              <td title={outcomeText(delivery)}>
+                <div className={classNames(styles['quiet'], styles['text'])}>
+                  <Outcome delivery={delivery} />
+                </div>
+              </td>
+              <td>
+                <Button look="quiet" reason={reason} onClick={() => void send(() => replay(delivery.id))}>
+                  {delivery.status === 'waiting' ? 'Send now' : 'Replay'}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </SettingsTable>
+      )}
+    </Dialog>
+  );
+}
+
+const outcomeText = ({ problem, response_status: status }: WebhookDelivery): string =>
+  problem || (status === null ? '' : `status ${status}`);
+
+const Outcome = ({ delivery }: { delivery: WebhookDelivery }) => (
+  <>
+    {outcomeText(delivery)}
+    {delivery.attempts > 0 && delivery.next_attempt_at !== null && (
+      <>
+        {' · again '}
+        <Moment at={delivery.next_attempt_at} />
+      </>
+    )}
+  </>
 );

@@ -3,9 +3,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { getUserId } from '../../launch/find-user.ts';
+import { getUserId } from '../../launch/find-by-name.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { parseLimit } from '../limit.ts';
+import { parseLimit } from '../../option-values.ts';
 
 interface Flags extends ConnectionFlags {
   user?: string;

@@ -7,10 +7,12 @@ import {
   givenToken,
   serverUrlOrDefault,
   type ConnectionFlags,
+  deleteLogin,
+  loginPath,
+  storeLogin,
+  checkedToken,
 } from '../../connection/connection.ts';
-import { checkedToken } from '../../connection/given-token.ts';
-import { deleteLogin, loginPath, storeLogin } from '../../connection/login-file.ts';
-import { readSecret } from '../../connection/read-secret.ts';
+import { readSecret } from '../../connection/ask.ts';
 import { printable } from '../../output/printable.ts';
 
 /** `phalanx login`, `phalanx logout`: keep server and token for later calls. */

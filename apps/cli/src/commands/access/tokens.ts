@@ -1,18 +1,14 @@
 import { accessRoutes, scopes, type Scope, type Token } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
-import type { ApiClient } from '../../api-client.ts';
+import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
-import { getUserId } from '../../launch/find-user.ts';
-import { budgetText } from '../../output/budget-text.ts';
+import { deviceIdOf, listDevices, getAutomationId, getUserId } from '../../launch/find-by-name.ts';
+import { budgetText } from './usage.ts';
 import { formatAge, formatDuration } from '../../output/duration.ts';
 import { notice, printMessage } from '../../output/notice.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readAll } from '../../read-all.ts';
-import { parseLimit } from '../limit.ts';
-import { repeated } from '../../repeated.ts';
+import { parseLimit, repeated } from '../../option-values.ts';
 
 interface CreateFlags extends ConnectionFlags {
   scopes?: Scope[];

@@ -1,12 +1,11 @@
-import { usageRoutes, type Usage, type UsageRow } from '@phalanx/protocol';
+import { usageRoutes, type Usage, type UsageRow, type TokenBudget } from '@phalanx/protocol';
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { getUserId } from '../../launch/find-user.ts';
-import { budgetText } from '../../output/budget-text.ts';
+import { getUserId } from '../../launch/find-by-name.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readAll } from '../../read-all.ts';
+import { readAll } from '../../api-client.ts';
 
 interface Flags extends ConnectionFlags {
   user?: string;
@@ -74,4 +73,13 @@ function rowOf(row: UsageRow, user?: Usage): Record<string, string> {
     refused: row.refused.toLocaleString('en'),
     setting: row.setting,
   };
+}
+
+/** Such as `3 of 50 runs, 12 of 120 min`. */
+export function budgetText({ runs_per_day, minutes_per_day, runs_used, minutes_used }: TokenBudget): string {
+  const parts = [
+    ...(runs_per_day === null ? [] : [`${runs_used} of ${runs_per_day} runs`]),
+    ...(minutes_per_day === null ? [] : [`${minutes_used} of ${minutes_per_day} min`]),
+  ];
+  return parts.join(', ');
 }

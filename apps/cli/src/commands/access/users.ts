@@ -1,13 +1,12 @@
 import { accessRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { confirm } from '../../connection/confirm.ts';
+import { confirm } from '../../connection/ask.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { getUserId, listUsers } from '../../launch/find-user.ts';
+import { getUserId, listUsers } from '../../launch/find-by-name.ts';
 import { printMessage } from '../../output/notice.ts';
-import { printable } from '../../output/printable.ts';
-import { quoted } from '../../output/quoted.ts';
+import { printable, quoted } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
 type Flags = ConnectionFlags & { json?: true };

@@ -16,8 +16,8 @@ import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { paragraph, printJson, printTable, terminalCells } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/choose-project.ts';
-import { readAll } from '../../read-all.ts';
-import { parseLimit } from '../limit.ts';
+import { readAll } from '../../api-client.ts';
+import { parseLimit } from '../../option-values.ts';
 
 interface Flags extends ConnectionFlags {
   json?: true;

@@ -1,8 +1,7 @@
 import { Argument, type Command, type Option } from 'commander';
 
 import { connect } from '../../connection/connection.ts';
-import { listDevices } from '../../launch/find-device.ts';
-import { listProjects } from '../../launch/find-project.ts';
+import { listDevices, listProjects } from '../../launch/find-by-name.ts';
 
 /** `phalanx completion`: what shells need to complete commands, options, phones and projects. */
 export function addCompletionCommand(program: Command): void {

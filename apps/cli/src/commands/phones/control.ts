@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printJson } from '../../output/table.ts';
 import { printMessage } from '../../output/notice.ts';
 import { printable, printableLine } from '../../output/printable.ts';

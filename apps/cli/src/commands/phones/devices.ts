@@ -1,13 +1,24 @@
-import { type Device, deviceRoutes } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import {
+  type Device,
+  deviceRoutes,
+  hostRoutes,
+  labelRoutes,
+  type Labels,
+  deviceMemberRoutes,
+  shareRoles,
+  type Host,
+  type ShareRole,
+} from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
+import { deviceIdOf, listDevices, getUserId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { addDeviceLabelCommands, labelsText } from './label-phones.ts';
-import { addDeviceShareCommands } from './share-phones.ts';
+import { usageError } from '../../exit-codes.ts';
+import { readAll, type ApiClient } from '../../api-client.ts';
+import { printMessage } from '../../output/notice.ts';
 
 const noDevices =
   'No devices yet. Connect a phone to a host: "phalanx host --help" says how; "phalanx demo" shows a simulated one.';
@@ -74,4 +85,166 @@ const row = (device: Device, all: readonly Device[]): Record<string, string> => 
     ? { warnings: device.warnings.map(({ code }) => code).join(', ') || '-' }
     : {}),
   reason: device.reason,
+});
+
+/** `phalanx devices label` and `rename` */
+function addDeviceLabelCommands(devices: Command): void {
+  const label = devices
+    .command('label')
+    .description('set labels of a phone: key=value sets one, key- takes it away')
+    .argument('<device>', 'serial number, name or ID')
+    .argument('<change...>', 'key=value, or key-')
+    .addHelpText('after', '\nExample:\n  phalanx devices label SIM0001 country=de rack=3 old-')
+    .action(async (text: string, changes: string[], flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      const id = deviceIdOf(await listDevices(api), text);
+      const { device } = await api.call(deviceRoutes.get, { params: { id } });
+      const body = { labels: withChanges(device.labels, changes) };
+      const { labels } = await api.call(labelRoutes.putDeviceLabels, { params: { id }, body });
+      console.log(printable(labelsText(labels) || 'No labels.'));
+    });
+  const rename = devices
+    .command('rename')
+    .description('give a phone a name of its own')
+    .argument('<device>', 'serial number, name or ID')
+    .argument('<name>', 'up to 100 characters; an empty one takes the name away')
+    .action(async (text: string, name: string, flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      const id = deviceIdOf(await listDevices(api), text);
+      const { device } = await api.call(labelRoutes.renameDevice, { params: { id }, body: { name } });
+      const { serial } = device;
+      console.log(printable(device.name === '' ? `${serial} has no name.` : `${serial} is ${device.name}.`));
+    });
+  for (const command of [label, rename]) addConnectionOptions(command);
+}
+
+/** `phalanx hosts label` */
+export function addHostLabelCommand(hosts: Command): void {
+  const label = hosts
+    .command('label')
+    .description('replace the labels that all phones of a host have')
+    .argument('<host>', 'name or ID')
+    .argument('[label...]', 'key=value; without one, the host has none')
+    .action(async (text: string, given: string[], flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      const known = await readAll(
+        (query) => api.call(hostRoutes.list, { query }),
+        (page) => page.hosts,
+      );
+      const named = known.filter(({ name }) => name === text);
+      const id = named.length === 1 ? (named[0]?.id ?? text) : text;
+      const body = { labels: withChanges({}, given) };
+      const { labels } = await api.call(labelRoutes.putHostLabels, { params: { id }, body });
+      console.log(printable(labelsText(labels) || 'No labels.'));
+    });
+  addConnectionOptions(label);
+}
+
+const labelsText = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+
+function withChanges(before: Labels, changes: readonly string[]): Labels {
+  const labels = new Map(Object.entries(before));
+  for (const change of changes) {
+    const [, key = '', value] = /^([^=]+)=(.*)$/s.exec(change) ?? [];
+    if (value !== undefined) labels.set(key, value);
+    else if (change.endsWith('-')) labels.delete(change.slice(0, -1));
+    else throw usageError(`"${change}" is neither key=value nor key-.`);
+  }
+  return Object.fromEntries(labels);
+}
+
+type MemberRoutes = Pick<typeof deviceMemberRoutes | typeof hostRoutes, 'putMember' | 'deleteMember'>;
+
+/** What is shared by these commands. */
+interface Shared {
+  noun: 'device' | 'host';
+  routes: MemberRoutes;
+  /** A name that people know, or the ID. */
+  findId: (api: ApiClient, text: string) => Promise<string>;
+}
+
+export const listHosts = (api: ApiClient): Promise<Host[]> =>
+  readAll(
+    (query) => api.call(hostRoutes.list, { query }),
+    (page) => page.hosts,
+  );
+
+const userArgument = ['<user>', 'ID; administrators may give the name'] as const;
+
+/** `phalanx devices share` and `unshare` */
+function addDeviceShareCommands(devices: Command): void {
+  addShareCommands(devices, {
+    noun: 'device',
+    routes: deviceMemberRoutes,
+    findId: async (api, text) => deviceIdOf(await listDevices(api), text),
+  });
+}
+
+/** `phalanx hosts`, with `share` and `unshare` for all phones of a host. */
+export function addHostsCommand(program: Command): void {
+  const hosts = program
+    .command('hosts')
+    .description('list your hosts and those that are shared with you')
+    .option('--json', "print the API's reply")
+    .action(async (flags: ConnectionFlags & { json?: true }) => {
+      const reply = await (await connect(flags)).api.call(hostRoutes.list);
+      if (flags.json) printJson(reply);
+      else
+        printTable(
+          { flexible: 'name', rows: reply.hosts.map(hostRow) },
+          'No hosts yet: "phalanx host --help".',
+        );
+    });
+  addConnectionOptions(hosts);
+  addHostLabelCommand(hosts);
+  addShareCommands(hosts, {
+    noun: 'host',
+    routes: hostRoutes,
+    findId: async (api, text) => {
+      const named = (await listHosts(api)).filter(({ name }) => name === text);
+      return named.length === 1 ? (named[0]?.id ?? text) : text;
+    },
+  });
+}
+
+function addShareCommands(parent: Command, { noun, routes, findId }: Shared): void {
+  const target = [`<${noun}>`, noun === 'device' ? 'serial number or ID' : 'name or ID'] as const;
+  const share = parent
+    .command('share')
+    .description(
+      `share ${noun === 'device' ? 'a phone' : 'all phones of a host'} with a user, or change their role`,
+    )
+    .argument(...target)
+    .argument(...userArgument)
+    .addOption(new Option('--role <role>', 'what they may do').choices(shareRoles).makeOptionMandatory())
+    .action(async (text: string, user: string, flags: ConnectionFlags & { role: ShareRole }) => {
+      const { api } = await connect(flags);
+      const params = { id: await findId(api, text), user_id: await getUserId(api, user) };
+      const { member } = await api.call(routes.putMember, { params, body: { role: flags.role } });
+      console.log(printable(`${member.name} may ${member.role} now.`));
+    });
+  const unshare = parent
+    .command('unshare')
+    .description(`stop sharing ${noun === 'device' ? 'a phone' : 'the phones of a host'} with a user`)
+    .argument(...target)
+    .argument(...userArgument)
+    .action(async (text: string, user: string, flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      const params = { id: await findId(api, text), user_id: await getUserId(api, user) };
+      printMessage(await api.call(routes.deleteMember, { params }));
+    });
+  for (const command of [share, unshare]) addConnectionOptions(command);
+}
+
+const hostRow = (host: Host): Record<string, string> => ({
+  name: host.name,
+  id: host.id,
+  state: host.connected ? 'connected' : 'offline',
+  since: host.since === null ? '-' : formatAge(host.since),
+  phones: `${host.devices.ready} of ${host.devices.total} ready`,
+  role: host.role,
+  owner: host.owner.name,
 });

@@ -10,10 +10,10 @@ import { renderUnicodeCompact } from 'uqr';
 
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { repeated } from '../../repeated.ts';
+import { repeated } from '../../option-values.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
-import { listHosts } from './share-phones.ts';
+import { listHosts } from './devices.ts';
 
 const pollMs = 1000;
 

@@ -5,7 +5,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readAll } from '../../read-all.ts';
+import { readAll } from '../../api-client.ts';
 
 /** `phalanx pools`: saved selectors. */
 export function addPoolCommands(program: Command): void {

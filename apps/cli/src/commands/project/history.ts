@@ -5,9 +5,8 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { notice } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { chooseProject, chooseSavedProject } from '../../project/choose-project.ts';
-import { parseLimit } from '../limit.ts';
-import { addProjectOption } from './project-option.ts';
+import { chooseProject, chooseSavedProject, addProjectOption } from '../../project/choose-project.ts';
+import { parseLimit } from '../../option-values.ts';
 import type { ApiClient } from '../../api-client.ts';
 import { usageError } from '../../exit-codes.ts';
 

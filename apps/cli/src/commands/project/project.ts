@@ -9,20 +9,16 @@ import {
   type Connection,
 } from '../../connection/connection.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
-import { getUserId } from '../../launch/find-user.ts';
+import { getUserId, getAutomationId } from '../../launch/find-by-name.ts';
 import { printMessage, notice } from '../../output/notice.ts';
-import { printable, printableLine } from '../../output/printable.ts';
+import { printable, printableLine, quoted } from '../../output/printable.ts';
 import { printJson } from '../../output/table.ts';
-import { chooseProject, getLinkedFolder } from '../../project/choose-project.ts';
+import { chooseProject, getLinkedFolder, addProjectOption } from '../../project/choose-project.ts';
 import { pull } from '../../project/pull.ts';
 import { writeTypes } from '../../project/types/write-types.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
-import { quoted } from '../../output/quoted.ts';
-import { folderName, makeEmptyFolder } from '../../project/empty-folder.ts';
-import { writeLink } from '../../project/link.ts';
+import { folderName, makeEmptyFolder, writeLink } from '../../project/project-folder.ts';
 import { addHistoryCommands } from './history.ts';
 import { countOf, printPaths, printSkipped, addPushCommand } from './push.ts';
-import { addProjectOption } from './project-option.ts';
 import { addRegisterCommands } from './register.ts';
 
 /** `phalanx project …` */

@@ -7,7 +7,7 @@ import {
   type Connection,
   type ConnectionFlags,
 } from '../../connection/connection.ts';
-import { confirm } from '../../connection/confirm.ts';
+import { confirm } from '../../connection/ask.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { notice } from '../../output/notice.ts';
 import { printableLine } from '../../output/printable.ts';

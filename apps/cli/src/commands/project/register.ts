@@ -6,18 +6,22 @@ import { projectRoutes, type Project } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { confirm } from '../../connection/confirm.ts';
+import { confirm } from '../../connection/ask.ts';
 import { usageError } from '../../exit-codes.ts';
-import { listProjects } from '../../launch/find-project.ts';
+import { listProjects } from '../../launch/find-by-name.ts';
 import { notice, printMessage } from '../../output/notice.ts';
-import { quoted } from '../../output/quoted.ts';
-import { printable } from '../../output/printable.ts';
+import { quoted, printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject } from '../../project/choose-project.ts';
-import { folderName, makeEmptyFolder, makeNamedFolder } from '../../project/empty-folder.ts';
-import { findLinkedFolder, writeLink } from '../../project/link.ts';
+import {
+  folderName,
+  makeEmptyFolder,
+  makeNamedFolder,
+  findLinkedFolder,
+  writeLink,
+} from '../../project/project-folder.ts';
 import { writeTypes } from '../../project/types/write-types.ts';
-import { findKind, isBehindLink, writeBelow } from '../../project/local-path.ts';
+import { findKind, isBehindLink, writeBelow } from '../../project/local-files.ts';
 
 type JsonFlags = ConnectionFlags & { json?: true };
 

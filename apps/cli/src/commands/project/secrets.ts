@@ -2,11 +2,10 @@ import { type Secret, secretRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { readSecret } from '../../connection/read-secret.ts';
+import { readSecret } from '../../connection/ask.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { chooseProject } from '../../project/choose-project.ts';
-import { addProjectOption } from './project-option.ts';
+import { chooseProject, addProjectOption } from '../../project/choose-project.ts';
 
 interface Flags extends ConnectionFlags {
   project?: string;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 
 import { usageError } from '../../exit-codes.ts';
-import { findLinkedFolder } from '../../project/link.ts';
+import { findLinkedFolder } from '../../project/project-folder.ts';
 import { writeTypes } from '../../project/types/write-types.ts';
 
 /** `phalanx types` */

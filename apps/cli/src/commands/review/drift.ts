@@ -2,7 +2,7 @@ import { type AppVersionFigures, type DriftGroup, driftRoutes } from '@phalanx/p
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
+import { getAutomationId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';

@@ -8,16 +8,14 @@ import {
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
-import type { ApiClient } from '../../api-client.ts';
+import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { getAutomationId, isUuid } from '../../launch/find-project.ts';
-import { getUserId } from '../../launch/find-user.ts';
+import { getAutomationId, isUuid, getUserId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printable, printableLine } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readAll } from '../../read-all.ts';
-import { parseLimit } from '../limit.ts';
+import { parseLimit } from '../../option-values.ts';
 import { addProposeCommand } from './records/propose.ts';
 import { getRecordId } from './records/read-records.ts';
 

@@ -12,17 +12,16 @@ import {
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
-import type { ApiClient } from '../../api-client.ts';
+import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
+import { getAutomationId } from '../../launch/find-by-name.ts';
 import { printable, printableLine } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readAll } from '../../read-all.ts';
 import { getRecord } from './records/read-records.ts';
 import { notice } from '../../output/notice.ts';
-import { findLinkedFolder } from '../../project/link.ts';
-import { findKind } from '../../project/local-path.ts';
+import { findLinkedFolder } from '../../project/project-folder.ts';
+import { findKind } from '../../project/local-files.ts';
 import { planPush } from '../../project/push.ts';
 
 interface Flags extends ConnectionFlags {

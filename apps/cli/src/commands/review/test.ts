@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { environment } from '../../config.ts';
 import { usageError } from '../../exit-codes.ts';
 import type { TestOptions } from '../../golden/run-tests.ts';
-import { findLinkedFolder } from '../../project/link.ts';
-import { findKind } from '../../project/local-path.ts';
+import { findLinkedFolder } from '../../project/project-folder.ts';
+import { findKind } from '../../project/local-files.ts';
 
 /** `phalanx test` */
 export function addTestCommand(program: Command): void {

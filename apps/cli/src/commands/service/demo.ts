@@ -23,7 +23,7 @@ import {
 import { ApiClient } from '../../api-client.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { type Service, startService } from '../../service.ts';
-import { addSettingFlags, settingsOf } from '../../setting-flags.ts';
+import { addSettingFlags, settingsOf } from '../../settings.ts';
 import { tellOfStart } from '../../start/start-anew.ts';
 import { untilSignal } from '../../until-signal.ts';
 

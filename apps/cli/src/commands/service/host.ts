@@ -2,8 +2,14 @@ import { hostSettings, parseHostConfig, startHost } from '@phalanx/host';
 import type { Command } from 'commander';
 
 import { startSimulatedPhones, withPhones } from '../../simulated-phones.ts';
-import { addSettingFlags, settingsOf } from '../../setting-flags.ts';
-import { simulatedPhoneCount, simulatedPhonesSetting, tokenFileSetting, withTokens } from '../../settings.ts';
+import {
+  addSettingFlags,
+  settingsOf,
+  simulatedPhoneCount,
+  simulatedPhonesSetting,
+  tokenFileSetting,
+  withTokens,
+} from '../../settings.ts';
 import { tellOfStart } from '../../start/start-anew.ts';
 import { untilSignal } from '../../until-signal.ts';
 

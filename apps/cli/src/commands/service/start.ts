@@ -5,15 +5,16 @@ import type { Command } from 'commander';
 
 import { startService } from '../../service.ts';
 import { tellOfStart } from '../../start/start-anew.ts';
-import { addSettingFlags, settingsOf } from '../../setting-flags.ts';
 import {
+  addSettingFlags,
+  settingsOf,
   adminTokenFileSetting,
   simulatedPhoneCount,
   simulatedPhonesSetting,
   withTokens,
 } from '../../settings.ts';
 import { untilSignal } from '../../until-signal.ts';
-import { firstTokenNotice, signInNotice } from './sign-in-notice.ts';
+import { firstTokenNotice, signInNotice } from './server.ts';
 
 const ownSettings = new Set(['PHALANX_SERVER_URL', 'PHALANX_TOKEN']);
 const rows = [

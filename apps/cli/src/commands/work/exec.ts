@@ -8,10 +8,9 @@ import type { Command } from 'commander';
 import { ApiRefusal, type ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, exitCodesHelp, usageError } from '../../exit-codes.ts';
-import { addFollowOptions, follows, type FollowFlags } from '../../follow/follow-options.ts';
+import { addFollowOptions, follows, type FollowFlags, showRuns } from '../../follow/show-runs.ts';
 import { type FollowedRun, startedRuns } from '../../follow/follow-runs.ts';
 import { inParallel } from '../../in-parallel.ts';
-import { showRuns } from '../../follow/show-runs.ts';
 import {
   addPlaceOptions,
   chooseDevices,
@@ -19,7 +18,7 @@ import {
   stopCommand,
   type PlaceFlags,
 } from '../../launch/choose-devices.ts';
-import { listDevices } from '../../launch/find-device.ts';
+import { listDevices } from '../../launch/find-by-name.ts';
 import {
   addParameterOptions,
   parametersHelp,
@@ -30,7 +29,7 @@ import {
   addPhoneSettingOptions,
   type PhoneSettingFlags,
   phoneSettingsOf,
-} from '../../launch/phone-settings.ts';
+} from '../../launch/work-options.ts';
 import { notice } from '../../output/notice.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags, PhoneSettingFlags {

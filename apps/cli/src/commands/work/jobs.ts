@@ -9,19 +9,18 @@ import {
 } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import type { ApiClient } from '../../api-client.ts';
+import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { parseCount } from '../../launch/choose-devices.ts';
-import { listDevices, serialOf } from '../../launch/find-device.ts';
+import { listDevices, serialOf } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
 import { notice } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/choose-project.ts';
 import { addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
-import { readAll } from '../../read-all.ts';
-import { parseLimit } from '../limit.ts';
+import { parseLimit } from '../../option-values.ts';
 
 interface CreateFlags extends WorkFlags {
   inputs?: string;

@@ -5,15 +5,12 @@ import type { Command } from 'commander';
 import type { ApiClient, Reply } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { Endurance } from '../../follow/endurance.ts';
+import { Endurance, drain, drainEnded, type LogPages } from '../../follow/follow-log.ts';
 import { findNewestRuns, getRunId } from '../../follow/find-runs.ts';
-import { drain, drainEnded, type LogPages } from '../../follow/follow-log.ts';
 import { unlessInterrupted } from '../../until-signal.ts';
-import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
-import { describeEnd } from '../../output/describe-run.ts';
+import { deviceIdOf, listDevices, getAutomationId } from '../../launch/find-by-name.ts';
+import { describeEnd, printLogEntry } from '../../output/run-text.ts';
 import { notice } from '../../output/notice.ts';
-import { printLogEntry } from '../../output/print-log-entry.ts';
 
 interface Flags extends ConnectionFlags {
   follow?: true;

@@ -9,9 +9,8 @@ import {
   type ConnectionFlags,
 } from '../../connection/connection.ts';
 import { exitCodesHelp, usageError } from '../../exit-codes.ts';
-import { addFollowOptions, follows, type FollowFlags } from '../../follow/follow-options.ts';
+import { addFollowOptions, follows, type FollowFlags, showRuns } from '../../follow/show-runs.ts';
 import { startedRuns } from '../../follow/follow-runs.ts';
-import { showRuns } from '../../follow/show-runs.ts';
 import {
   addPlaceOptions,
   placeOf,
@@ -19,7 +18,7 @@ import {
   stopCommand,
   type PlaceFlags,
 } from '../../launch/choose-devices.ts';
-import { listDevices } from '../../launch/find-device.ts';
+import { listDevices } from '../../launch/find-by-name.ts';
 import {
   addParameterOptions,
   parametersHelp,
@@ -30,7 +29,7 @@ import {
   addPhoneSettingOptions,
   type PhoneSettingFlags,
   phoneSettingsOf,
-} from '../../launch/phone-settings.ts';
+} from '../../launch/work-options.ts';
 import { notice } from '../../output/notice.ts';
 import { chooseSavedProject } from '../../project/choose-project.ts';
 import { pushFolder } from '../project/push.ts';

@@ -8,8 +8,8 @@ import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/choose-project.ts';
-import { readAll } from '../../read-all.ts';
-import { parseLimit } from '../limit.ts';
+import { readAll } from '../../api-client.ts';
+import { parseLimit } from '../../option-values.ts';
 
 interface CreateFlags extends WorkFlags {
   cron: string;

@@ -3,7 +3,7 @@ import { mostStatsDays, type Stat, statsGroupings, type StatsGrouping, statsRout
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
+import { getAutomationId } from '../../launch/find-by-name.ts';
 import { formatDuration } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 

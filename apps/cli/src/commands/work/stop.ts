@@ -5,11 +5,10 @@ import { ApiRefusal, type ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { listRuns } from '../../follow/find-runs.ts';
-import { deviceIdOf, isOnline, listDevices, serialOf } from '../../launch/find-device.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
+import { deviceIdOf, isOnline, listDevices, serialOf, getAutomationId } from '../../launch/find-by-name.ts';
 import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
-import { repeated } from '../../repeated.ts';
+import { repeated } from '../../option-values.ts';
 
 interface Flags extends ConnectionFlags {
   device: string[];

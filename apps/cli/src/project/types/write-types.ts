@@ -4,7 +4,7 @@ import { defaultOptions, fixedOptions } from '@phalanx/server/checking-options';
 import { readDeclarations } from '@phalanx/server/declarations';
 
 import { notice } from '../../output/notice.ts';
-import { findKind, ownFolder, writeBelow } from '../local-path.ts';
+import { findKind, ownFolder, writeBelow } from '../local-files.ts';
 
 const typesFolder = `${ownFolder}/types`;
 const configFile = 'tsconfig.json';

@@ -4,7 +4,7 @@ import { syntaxTree } from '@codemirror/language';
 import { StateEffect, StateField, type EditorState, type Extension } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap, showTooltip, type Tooltip } from '@codemirror/view';
 
-import type { Reply } from '../../api/contracts.ts';
+import type { Reply } from '../../api/call.ts';
 
 export type CodeSymbol = NonNullable<Reply<'POST /api/v2/automation/symbol/:id'>['symbol']>;
 type CodeCompletion = Reply<'POST /api/v2/automation/completions/:id'>['completions'][number];
@@ -156,3 +156,22 @@ export const codeAssist = (assistant: CodeAssistant): Extension => [
   hoverFrom(assistant),
   signaturesFrom(assistant),
 ];
+
+/** A finding of the compiler at its place; line and column count from 1. */
+export interface Finding {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+}
+
+/** Reads lines such as `main.ts(3,7): error TS2305: …`. */
+export function readFindings(lines: readonly string[], severity: Finding['severity']): Finding[] {
+  return lines.flatMap((text) => {
+    const match = /^(.+?)(?:\((\d+),(\d+)\))?: error (TS\d+: [^]*)$/.exec(text);
+    if (match === null) return [];
+    const [, path = '', line = '1', column = '1', message = ''] = match;
+    return [{ path, line: Number(line), column: Number(column), message, severity }];
+  });
+}

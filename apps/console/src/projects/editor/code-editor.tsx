@@ -11,7 +11,14 @@ import {
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorState, type Extension, StateEffect, StateField, type Text } from '@codemirror/state';
+import {
+  EditorState,
+  type Extension,
+  StateEffect,
+  StateField,
+  type Text,
+  EditorSelection,
+} from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -25,10 +32,8 @@ import {
 } from '@codemirror/view';
 import { type RefObject, useEffect, useRef } from 'react';
 
-import { codeAssist, type CodeAssistant } from './code-assist.ts';
+import { codeAssist, type CodeAssistant, type Finding } from './code-assist.ts';
 import { codeNavigation, type CodeNavigation } from './code-navigation.ts';
-import type { Finding } from './compiler-lines.ts';
-import { type EditorHandle, handleOf } from './editor-handle.ts';
 import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
 
@@ -224,3 +229,49 @@ const runningLine = StateField.define<DecorationSet>({
   },
   provide: (field) => EditorView.decorations.from(field),
 });
+
+/** What others do with the text that is open. */
+export interface EditorHandle {
+  /** Writes whole lines at the cursor or in place of the selected lines, indented as they are, and goes behind them. */
+  readonly insert: (code: string) => void;
+  /** What is selected, with the line where it begins, from 1. */
+  readonly selection: () => { readonly text: string; readonly line: number } | undefined;
+  readonly focus: () => void;
+}
+
+/** Where the phone's code goes. */
+export interface CodeSink {
+  /** Writes whole lines at the cursor, or in place of the selected lines. */
+  readonly insert: (code: string) => void;
+  /** Why nothing can be written. */
+  readonly reason: string | undefined;
+}
+
+const handleOf = (view: EditorView): EditorHandle => ({
+  insert: (code) => insertLines(view, code),
+  selection: () => {
+    const { from, to } = view.state.selection.main;
+    if (from === to) return undefined;
+    return { text: view.state.sliceDoc(from, to), line: view.state.doc.lineAt(from).number };
+  },
+  focus: () => view.focus(),
+});
+
+function insertLines(view: EditorView, code: string): void {
+  const { doc, selection } = view.state;
+  const first = doc.lineAt(selection.main.from);
+  const last = doc.lineAt(selection.main.to);
+  const indentation = /^\s*/.exec(first.text)?.[0] ?? '';
+  const lines = code.split('\n').map((one) => `${indentation}${one}`);
+  const isReplaced = !selection.main.empty || first.text.trim() === '';
+  const from = isReplaced ? first.from : last.to;
+  const insert = isReplaced ? lines.join('\n') : `\n${lines.join('\n')}`;
+  view.dispatch({
+    changes: { from, to: last.to, insert },
+    selection: EditorSelection.cursor(from + insert.length),
+    scrollIntoView: true,
+    userEvent: 'input.insert',
+  });
+  // What comes next is to run it, or to undo it: both are keys of the editor.
+  view.focus();
+}

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 
 import { IconButton } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { nextOpen, withOpened } from './opened-paths.ts';
 import styles from '../project.module.css';
 
 /** The files that this window has open, in the order in which they were opened; it still knows them after a reload. */
@@ -53,4 +52,18 @@ export function OpenFiles({ files: { paths, close }, current, onOpen }: OpenFile
       ))}
     </div>
   );
+}
+
+const mostOpen = 20;
+
+/** The same list where the path is open already; beyond the most, the one that was opened first is closed. */
+export function withOpened(paths: readonly string[], path: string | undefined): readonly string[] {
+  if (path === undefined || paths.includes(path)) return paths;
+  return [...paths, path].slice(-mostOpen);
+}
+
+/** What is shown when a path is closed: the one to its right, else to its left. */
+export function nextOpen(paths: readonly string[], closed: string): string | undefined {
+  const at = paths.indexOf(closed);
+  return paths[at + 1] ?? paths[at - 1];
 }

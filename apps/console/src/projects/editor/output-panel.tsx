@@ -8,15 +8,14 @@ import { useDevicesById } from '../../devices/queries.ts';
 import { OutcomeList } from '../../launches/outcome-list.tsx';
 import type { OutcomeRow } from '../../launches/outcomes.ts';
 import { LogView } from '../../logs/log-view.tsx';
-import { useRunLog } from '../../logs/use-run-log.ts';
+import { useRunLog } from '../../logs/run-log.tsx';
 import { Button } from '../../parts/button.tsx';
-import { SearchInput } from '../../parts/field.tsx';
-import { useSettled } from '../../parts/use-settled.ts';
+import { SearchInput, useSettled } from '../../parts/field.tsx';
 import { Splitter, usePaneSize } from '../../parts/splitter.tsx';
 import { InlineFailure } from '../../parts/states.tsx';
 import { runQuery } from '../../runs/queries.ts';
 import { isActive, RunStatusMark } from '../../runs/run-status.tsx';
-import type { Finding } from './compiler-lines.ts';
+import type { Finding } from './code-assist.ts';
 import styles from '../project.module.css';
 
 export type OutputTab = 'problems' | 'log' | 'search' | 'replay' | undefined;

@@ -3,8 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { call, callWhole } from '../../api/call.ts';
-import type { CodeAssistant } from './code-assist.ts';
-import { readFindings, type Finding } from './compiler-lines.ts';
+import { type CodeAssistant, readFindings, type Finding } from './code-assist.ts';
 import { draftsOf } from './drafts.ts';
 import { readStoredFile, type StoredFile } from '../queries.ts';
 

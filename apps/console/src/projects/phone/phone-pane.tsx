@@ -7,19 +7,16 @@ import { useQuery } from '@tanstack/react-query';
 import { deviceName } from '../../devices/device-name.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select, SearchInput } from '../../parts/field.tsx';
-import { useRemembered } from '../../parts/remembered.ts';
-import type { CodeSink } from '../editor/editor-handle.ts';
+import { useRemembered } from '../../parts/splitter.tsx';
+import type { CodeSink } from '../editor/code-editor.tsx';
 import { TouchScreen } from '../../live/touch-screen.tsx';
 import { useLease } from '../../live/use-lease.ts';
 import { useLivePicture, type LivePicture } from '../../live/use-live-picture.ts';
 import { useRecording } from '../../live/use-recording.ts';
 import { useTouch } from '../../live/use-touch.ts';
 import { isReady } from '../../devices/device-state.tsx';
-import { NodeBoxes } from '../../screens/node-boxes.tsx';
-import { SelectorList } from '../../screens/node-panel.tsx';
-import { NodeTree, useMatches } from '../../screens/node-tree.tsx';
-import { screenQuery } from '../../screens/screen-query.ts';
-import { nodesAt, type TreeRow } from '../../screens/screen-tree.ts';
+import { NodeBoxes, SelectorList, NodeTree, useMatches } from '../../screens/nodes.tsx';
+import { screenQuery, nodesAt, type TreeRow } from '../../screens/screen-tree.ts';
 import styles from './phone-pane.module.css';
 
 /** The tree is read when the picture has been the same for so long. */

@@ -8,8 +8,8 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../../co
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { printable } from '../../../output/printable.ts';
 import { printJson, printTable } from '../../../output/table.ts';
-import { findPathProblem, isBehindLink, writeBelow } from '../../../project/local-path.ts';
-import { findLinkedFolder } from '../../../project/link.ts';
+import { findPathProblem, isBehindLink, writeBelow } from '../../../project/local-files.ts';
+import { findLinkedFolder } from '../../../project/project-folder.ts';
 
 interface Flags extends ConnectionFlags {
   state?: string;

@@ -8,8 +8,7 @@ import {
 import type { ApiClient } from '../../../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { getRunId } from '../../../follow/find-runs.ts';
-import { deviceIdOf, listDevices } from '../../../launch/find-device.ts';
-import { getAutomationId, isUuid } from '../../../launch/find-project.ts';
+import { deviceIdOf, listDevices, getAutomationId, isUuid } from '../../../launch/find-by-name.ts';
 
 export interface RecordFilter {
   automation?: string;

@@ -5,14 +5,12 @@ import { pushFolder } from '../../project/push.ts';
 import { printCompact } from '../../phones/screen.ts';
 import type { Connection } from '../../../connection/connection.ts';
 import { followRuns, startedRuns, type FollowedRun } from '../../../follow/follow-runs.ts';
-import { describeEnd } from '../../../output/describe-run.ts';
+import { describeEnd, printLogEntry } from '../../../output/run-text.ts';
 import { notice } from '../../../output/notice.ts';
 import { printable } from '../../../output/printable.ts';
-import { printLogEntry } from '../../../output/print-log-entry.ts';
 import { reportError } from '../../../output/report-error.ts';
-import type { LinkedFolder } from '../../../project/link.ts';
-import type { Wish, Wishes } from './wishes.ts';
-import { readLocalFile, textOf } from '../../../project/read-local-file.ts';
+import type { LinkedFolder } from '../../../project/project-folder.ts';
+import { readLocalFile, textOf } from '../../../project/local-files.ts';
 
 interface DevOptions {
   readonly connection: Connection;
@@ -153,4 +151,40 @@ function linesAround(lines: readonly string[], { file, line, column }: Place): s
     .map((text, index) => `${String(first + index).padStart(5)} | ${printable(text).replaceAll('\t', ' ')}`);
   if (shown.length === 0 || first + shown.length - 1 !== line) return [];
   return [`${printable(file)}:${line}:${column}`, ...shown, `${' '.repeat(5)} | ${' '.repeat(column - 1)}^`];
+}
+
+/** What somebody at the keyboard wants, or a save. */
+export type Wish = 'saved' | 'run' | 'stop' | 'hand' | 'quit';
+
+/** Wishes in their order, each kind once. */
+export class Wishes {
+  readonly #waiting: Wish[] = [];
+  #arrival = Promise.withResolvers<void>();
+
+  add(wish: Wish): void {
+    if (!this.#waiting.includes(wish)) this.#waiting.push(wish);
+    this.#arrival.resolve();
+  }
+
+  /** Resolves when there is one, and leaves it there. */
+  async some(): Promise<void> {
+    await this.#arrival.promise;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Whether something is wanted that goes on with something else. */
+  get isGoingOn(): boolean {
+    return this.#waiting.some((wish) => wish !== 'stop');
+  }
+
+  /** Who wants to quit waits for nothing that was wanted before. */
+  async next(): Promise<Wish> {
+    await this.some();
+    const wish = this.#waiting.includes('quit') ? 'quit' : this.#waiting.shift();
+    if (this.isEmpty) this.#arrival = Promise.withResolvers<void>();
+    return wish ?? 'quit';
+  }
 }

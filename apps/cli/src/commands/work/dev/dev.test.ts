@@ -14,7 +14,7 @@ import {
 } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { inheritedEnvironment } from '../../../testing/inherited-environment.ts';
+import { inheritedEnvironment } from '../../../testing/cli-process.ts';
 import { TestService } from '../../../testing/test-service.ts';
 
 const main = fileURLToPath(new URL('../../../main.ts', import.meta.url));

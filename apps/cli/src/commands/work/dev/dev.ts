@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
-import { deviceIdOf, listDevices } from '../../../launch/find-device.ts';
+import { deviceIdOf, listDevices } from '../../../launch/find-by-name.ts';
 import {
   addParameterOptions,
   parametersHelp,
@@ -19,9 +19,8 @@ import { getLinkedFolder } from '../../../project/choose-project.ts';
 import { untilSignal } from '../../../until-signal.ts';
 import type { ApiClient } from '../../../api-client.ts';
 import { readBase } from '../../../project/remote-files.ts';
-import { listLocalFiles } from '../../../project/list-local-files.ts';
-import { DevSession } from './dev-session.ts';
-import { Wishes, type Wish } from './wishes.ts';
+import { listLocalFiles } from '../../../project/local-files.ts';
+import { DevSession, Wishes, type Wish } from './dev-session.ts';
 
 /** Notifications of the operating system are missing on network drives and in containers; looking works everywhere. */
 const lookMs = 300;

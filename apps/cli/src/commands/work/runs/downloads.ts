@@ -1,0 +1,193 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream, existsSync } from 'node:fs';
+import { access, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import {
+  problemWithFileName,
+  type RunFile,
+  runRoutes,
+  type FilmPicture,
+  filmRoutes,
+  type FilmVideo,
+} from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import type { ApiClient, Reply } from '../../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
+import { getRunId } from '../../../follow/find-runs.ts';
+import { makeNamedFolder } from '../../../project/project-folder.ts';
+import { printableLine } from '../../../output/printable.ts';
+import { printJson, printTable } from '../../../output/table.ts';
+
+interface Flags extends ConnectionFlags {
+  download?: string;
+  force?: true;
+  json?: true;
+}
+
+/** `phalanx runs files` */
+export function addRunFilesCommand(runs: Command): void {
+  const command = runs
+    .command('files')
+    .description('list the files that a run has attached, or download them')
+    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
+    .option('--download <folder>', 'write all of them into this folder, which is made if it is missing')
+    .option('--force', 'replace files of these names')
+    .option('--json', "print the API's reply")
+    .action(async (text: string, flags: Flags) => {
+      const { api } = await connect(flags);
+      const runId = await getRunId(api, text);
+      const reply = await api.call(runRoutes.files, { params: { id: runId } });
+      if (flags.download !== undefined) await download(api, runId, { ...flags, files: reply.files });
+      if (flags.json) printJson(reply);
+      else if (flags.download === undefined) printFiles(reply.files);
+    });
+  addConnectionOptions(command);
+}
+
+function printFiles(files: readonly RunFile[]): void {
+  const rows = files.map(({ name, size_bytes, content_type, sha256 }) => ({
+    name,
+    bytes: String(size_bytes),
+    type: content_type,
+    sha256: sha256.slice(0, 16),
+  }));
+  printTable({ flexible: 'name', rows }, 'The run has no files. "agent.run.attach" attaches one.');
+}
+
+interface Wanted extends Flags {
+  files: readonly RunFile[];
+}
+
+async function download(api: ApiClient, runId: string, { files, download: folder = '.', ...flags }: Wanted) {
+  makeNamedFolder(folder);
+  for (const file of files) {
+    const target = await targetOf(folder, file, flags.force === true);
+    await fetchFile(api, { runId, file, target });
+    if (!flags.json) console.log(printableLine(target));
+  }
+}
+
+/** A server that lies about a name writes nowhere else. */
+async function targetOf(folder: string, { name }: RunFile, isForced: boolean): Promise<string> {
+  const problem = problemWithFileName(name);
+  if (problem !== undefined)
+    throw new CommandError(exitCodes.refused, `${printableLine(name)} was not written: ${problem}`);
+  const target = path.join(folder, name);
+  const isThere = await access(target).then(
+    () => true,
+    () => false,
+  );
+  if (isThere && !isForced) throw usageError(`${target} is there already: --force replaces it.`);
+  return target;
+}
+
+interface Transfer {
+  runId: string;
+  file: RunFile;
+  target: string;
+}
+
+/** The file has its name when it is there to its end. */
+async function fetchFile(api: ApiClient, { runId, file, target }: Transfer): Promise<void> {
+  const fresh = `${target}.${randomUUID()}.part`;
+  const hash = createHash('sha256');
+  try {
+    const body = await api.stream(runRoutes.readFile, { params: { id: runId, name: file.name } });
+    const hashed = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const piece of pieces) {
+        hash.update(piece);
+        yield piece;
+      }
+    };
+    await pipeline(body, hashed, createWriteStream(fresh, { flags: 'wx' }));
+    if (hash.digest('hex') !== file.sha256)
+      throw new CommandError(exitCodes.refused, `${target} did not arrive as the run has attached it.`);
+    await rename(fresh, target);
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+/** `phalanx runs film` */
+export function addRunFilmCommand(runs: Command): void {
+  const command = runs
+    .command('film')
+    .description('list the pictures and videos of the film of a run, or download them')
+    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
+    .option('--download <folder>', 'write all of them into this folder, which is made if it is missing')
+    .option('--force', 'replace files of these names')
+    .option('--json', "print the API's pictures and videos, one a line")
+    .addHelpText(
+      'after',
+      `
+A run has a film when it was launched with --film.
+
+Examples:
+  phalanx run checkout --device SIM0001 --film --follow
+  phalanx runs film 83335275374f --download film`,
+    )
+    .action(async (text: string, flags: Flags) => {
+      const { api } = await connect(flags);
+      const runId = await getRunId(api, text);
+      const parts = await readFilm(api, runId);
+      if (flags.download !== undefined) await downloadFilm(api, runId, { ...flags, parts });
+      if (flags.json) for (const part of parts) console.log(JSON.stringify(part));
+      else if (flags.download === undefined) printParts(parts);
+    });
+  addConnectionOptions(command);
+}
+
+type Part = FilmPicture | FilmVideo;
+
+const isVideo = (part: Part): part is FilmVideo => 'ended_at' in part;
+
+async function readFilm(api: ApiClient, runId: string): Promise<Part[]> {
+  const parts: Part[] = [];
+  for (let cursor: string | null = '0'; cursor !== null;) {
+    const page: Reply<typeof filmRoutes.list> = await api.call(filmRoutes.list, {
+      params: { id: runId },
+      query: { cursor },
+    });
+    parts.push(...page.pictures, ...page.videos);
+    cursor = page.next_cursor;
+  }
+  return parts.toSorted((one, other) => one.number - other.number);
+}
+
+const beginOf = (part: Part): number => (isVideo(part) ? part.began_at : part.taken_at);
+
+function printParts(parts: readonly Part[]): void {
+  const beganAt = Math.min(...parts.map(beginOf));
+  const rows = parts.map((part) => ({
+    number: String(part.number),
+    at: `${((beginOf(part) - beganAt) / 1000).toFixed(1)} s`,
+    video: isVideo(part) ? `${((part.ended_at - part.began_at) / 1000).toFixed(1)} s` : '',
+    size: `${part.width} x ${part.height}`,
+    bytes: String(part.size_bytes),
+  }));
+  printTable(
+    { flexible: 'size', rows },
+    'The run has no film. "phalanx run PROJECT --film" makes one of each run.',
+  );
+}
+
+interface WantedParts extends Flags {
+  parts: readonly Part[];
+}
+
+/** `0001.jpg`, `0002.mp4` and so on: in the order of their names they are the film. */
+async function downloadFilm(api: ApiClient, runId: string, wanted: WantedParts): Promise<void> {
+  const { parts, download: folder = '.', force, json } = wanted;
+  makeNamedFolder(folder);
+  for (const part of parts) {
+    const number = String(part.number);
+    const target = path.join(folder, `${number.padStart(4, '0')}.${isVideo(part) ? 'mp4' : 'jpg'}`);
+    if (!force && existsSync(target)) throw usageError(`${target} is there already: --force replaces it.`);
+    const body = await api.stream(filmRoutes.read, { params: { id: runId, number } });
+    await pipeline(body, createWriteStream(target));
+    if (!json) console.log(printableLine(target));
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  deviceRoutes,
+  type Device,
+  projectRoutes,
+  type Project,
+  accessRoutes,
+  type User,
+} from '@phalanx/protocol';
+import { type ApiClient, readAll, ApiRefusal } from '../api-client.ts';
+import { rememberName } from '../output/notice.ts';
+import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
+
+/** People know serial numbers and names, programs know IDs. What is neither is left to the server to refuse. */
+export function deviceIdOf(devices: readonly Device[], text: string): string {
+  const found =
+    devices.find((device) => device.device_id === text) ??
+    devices.find((device) => device.serial === text) ??
+    devices.find(({ name }) => name !== '' && name.toLowerCase() === text.toLowerCase());
+  return found?.device_id ?? text;
+}
+
+/** Those that fit the selector, when one is given. */
+export async function listDevices(api: ApiClient, selector?: string): Promise<Device[]> {
+  const selecting = selector === undefined ? {} : { selector };
+  const devices = await readAll(
+    (query) => api.call(deviceRoutes.list, { query: { ...query, ...selecting } }),
+    (page) => page.devices,
+  );
+  for (const { device_id: id, serial } of devices) rememberName(id, serial);
+  return devices;
+}
+
+/** A serial number, or the ID when the device is not known. */
+export const serialOf = (devices: readonly Device[], deviceId: string): string =>
+  devices.find((device) => device.device_id === deviceId)?.serial ?? deviceId;
+
+/** Whether its host holds it: it can be asked to start and to stop. */
+export const isOnline = ({ state }: Device): boolean => state === 'ready' || state === 'busy';
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: string): boolean => uuid.test(text);
+
+export const listProjects = (api: ApiClient): Promise<Project[]> =>
+  readAll(
+    (query) => api.call(projectRoutes.list, { query }),
+    (page) => page.projects,
+  );
+
+/**
+ * The ID of the project with this name. What is an ID stays as it is: that of a project, or the launch ID of direct
+ * code; the server refuses what it does not know.
+ */
+export async function getAutomationId(api: ApiClient, text: string): Promise<string> {
+  if (isUuid(text)) return text;
+  const named = (await listProjects(api)).filter((project) => project.name === text);
+  const [only] = named;
+  if (only === undefined)
+    throw new CommandError(
+      exitCodes.refused,
+      `There is no project "${text}": "phalanx project list" shows yours.`,
+    );
+  if (named.length === 1) {
+    rememberName(only.id, text);
+    return only.id;
+  }
+  throw usageError(
+    `Several projects have the name "${text}": give an ID of ${named.map(({ id }) => id).join(', ')}.`,
+  );
+}
+
+export const listUsers = (api: ApiClient): Promise<User[]> =>
+  readAll(
+    (query) => api.call(accessRoutes.listUsers, { query }),
+    (page) => page.users,
+  );
+
+/** `text` is an ID, or for administrators a name. */
+export async function getUserId(api: ApiClient, text: string): Promise<string> {
+  if (isUuid(text)) return text.toLowerCase();
+  const users = await listUsers(api).catch((error: unknown) => {
+    if (!(error instanceof ApiRefusal) || error.status !== 403) throw error;
+    throw usageError(`Only administrators find users by name: give the ID of the user "${text}".`);
+  });
+  const named = users.filter(({ name }) => name === text);
+  const [only] = named;
+  if (only === undefined)
+    throw new CommandError(exitCodes.refused, `There is no user "${text}": "phalanx user list" shows them.`);
+  if (named.length === 1) {
+    rememberName(only.id, text);
+    return only.id;
+  }
+  throw usageError(
+    `Several users have the name "${text}": give an ID of ${named.map(({ id }) => id).join(', ')}.`,
+  );
+}

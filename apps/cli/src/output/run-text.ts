@@ -1,0 +1,86 @@
+import { styleText } from 'node:util';
+
+import type { Run, RunLauncher, LogEntry } from '@phalanx/protocol';
+
+import { formatDuration } from './duration.ts';
+import { environment } from '../config.ts';
+import { printable } from './printable.ts';
+
+const words: Readonly<Record<Run['status'], string>> = {
+  starting: 'is starting',
+  running: 'is running',
+  completed: 'completed',
+  failed: 'failed',
+  stopped: 'was stopped',
+  timed_out: 'timed out',
+  lost: 'was lost',
+};
+
+/** Such as `failed after 3.2 s (uncaught_error: no luck)`; the message's first line, for the log has the stack. */
+export function describeEnd({
+  status,
+  outcome,
+  error,
+  started_at: startedAt,
+  ended_at: endedAt,
+}: Run): string {
+  const duration =
+    startedAt === null || endedAt === null ? '' : ` after ${formatDuration(endedAt - startedAt)}`;
+  const reason = error === null ? '' : ` (${error.code}: ${error.message.split('\n', 1)[0] ?? ''})`;
+  return `${words[status]}${duration}${outOfStepsNote(status, outcome)}${reason}`;
+}
+
+const outOfStepsNote = (status: Run['status'], outcome: Run['outcome']): string => {
+  if (status !== 'completed') return '';
+  if (outcome === 'out_of_steps') return ', out of steps or at an unknown screen';
+  return outcome === 'timed_out' ? ', after it had run out of time on its way' : '';
+};
+
+/** Such as `ada with the token "build", by job 01a2… of the schedule "Nightly"`. */
+export function describeLauncher({
+  user_id: id,
+  user_name: name,
+  token_name: token,
+  job,
+}: RunLauncher): string {
+  const user = `${name ?? id}${token === null ? '' : ` with the token "${token}"`}`;
+  if (job === null) return user;
+  const schedule =
+    job.schedule_id === null
+      ? ''
+      : ` of the schedule ${JSON.stringify(job.schedule_name ?? job.schedule_id)}`;
+  return `${user}, by job ${job.job_id}${schedule}`;
+}
+
+type Style = 'red' | 'yellow' | 'cyan' | 'dim';
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** The time of day here. */
+function timeOfDay(epochMs: number): string {
+  const time = new Date(epochMs);
+  const seconds = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  return `${seconds}.${String(time.getMilliseconds()).padStart(3, '0')}`;
+}
+
+function styledByLevel(level: LogEntry['messageLevel'], text: string): string {
+  if (level === 'log') return text;
+  return styled(level === 'warn' ? 'yellow' : 'red', text);
+}
+
+/** `prefix` names the device where there are several. Further lines of a message are indented below the first. */
+export function printLogEntry(entry: LogEntry, prefix = ''): void {
+  const { timestamp, messageLevel, lineNumber, message } = entry;
+  const start = `${timeOfDay(timestamp)}  ${messageLevel.padEnd(5)}  ${String(lineNumber).padStart(4)}  `;
+  const margin = ' '.repeat(start.length);
+  const label = prefix === '' ? '' : styled('cyan', `${prefix}  `);
+  const [first = '', ...others] = printable(message).split('\n');
+  console.log(label + styledByLevel(messageLevel, `${start}${first}`));
+  for (const line of others) console.log(label + styledByLevel(messageLevel, `${margin}${line}`));
+}
+
+/** Colours are for terminals, and only where nobody asked for none (https://no-color.org). */
+function styled(style: Style, text: string): string {
+  const isWanted = process.stdout.isTTY && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
+  return isWanted ? styleText(style, text, { validateStream: false }) : text;
+}

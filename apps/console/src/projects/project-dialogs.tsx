@@ -1,0 +1,135 @@
+import guide from '@phalanx/automation/starter/AGENTS.md?raw';
+import code from '@phalanx/automation/starter/main.ts?raw';
+import schema from '@phalanx/automation/starter/parameters.schema.json?raw';
+import settings from '@phalanx/automation/starter/tsconfig?raw';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Project } from '@phalanx/protocol';
+
+import { call } from '../api/call.ts';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
+import { messageOf } from '../parts/states.tsx';
+import { notify } from '../parts/notices.tsx';
+
+/** What `phalanx project create` begins with, but for what only a folder needs. */
+const starter = [
+  { path: 'AGENTS.md', content: guide },
+  { path: 'main.ts', content: code },
+  { path: 'parameters.schema.json', content: schema },
+  { path: 'tsconfig.json', content: settings },
+];
+
+/** A project with code that runs, or with this `main.ts`. Returns its ID. */
+export async function createStarter(name: string, main = code): Promise<string> {
+  const { project } = await call('POST /api/v2/automation-project', { body: { name } });
+  const params = { id: project.id };
+  const { etag } = await call('GET /api/v2/automation/files/:id', { params });
+  const files = starter.map((file) => (file.path === 'main.ts' ? { ...file, content: main } : file));
+  const body = { files, deleted: [], expected_etag: etag };
+  await call('PUT /api/v2/automation/files/:id', { params, body });
+  return project.id;
+}
+
+export function NewProject({ main, onClose }: { main?: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const create = async (): Promise<void> => {
+    try {
+      const projectId = await createStarter(name.trim(), main);
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+      await navigate({ to: '/projects/$projectId', params: { projectId } });
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <ActionDialog
+      title="New project"
+      onClose={onClose}
+      action="Create"
+      reason={name.trim() === '' ? 'Give it a name.' : undefined}
+      onAct={create}
+    >
+      <TextField
+        label="Name"
+        hint={
+          main === undefined
+            ? 'It begins with a main.ts that runs on any phone.'
+            : 'Its main.ts is the recorded code.'
+        }
+        problem={problem}
+        value={name}
+        onChange={setName}
+      />
+    </ActionDialog>
+  );
+}
+
+interface ChangeProjectProps {
+  project: Project;
+  onClose: () => void;
+}
+
+export function RenameProject({ project, onClose }: ChangeProjectProps) {
+  const queries = useQueryClient();
+  const [name, setName] = useState(project.name);
+  const [problem, setProblem] = useState<string>();
+  const rename = async (): Promise<void> => {
+    try {
+      await call('PATCH /api/v2/automation-project/:id', {
+        params: { id: project.id },
+        body: { name: name.trim() },
+      });
+      await queries.invalidateQueries({ queryKey: ['project', project.id] });
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+      onClose();
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <ActionDialog
+      title="Rename the project"
+      onClose={onClose}
+      action="Rename"
+      reason={name.trim() === '' || name.trim() === project.name ? 'Type another name.' : undefined}
+      onAct={rename}
+    >
+      <TextField label="Name" problem={problem} value={name} onChange={setName} />
+    </ActionDialog>
+  );
+}
+
+export function DeleteProject({ project, onClose }: ChangeProjectProps) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const remove = async (): Promise<void> => {
+    try {
+      await call('DELETE /api/v2/automation-project/:id', { params: { id: project.id } });
+      notify(`${project.name} was deleted`);
+      await navigate({ to: '/projects' });
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <ActionDialog
+      title={`Delete ${project.name}?`}
+      onClose={onClose}
+      action="Delete"
+      look="danger"
+      reason={typed === project.name ? undefined : 'Type the name of the project.'}
+      onAct={remove}
+    >
+      <p>Its files, its history and its records are deleted. This cannot be undone.</p>
+      <TextField label={`Type ${project.name}`} problem={problem} value={typed} onChange={setTyped} />
+    </ActionDialog>
+  );
+}
