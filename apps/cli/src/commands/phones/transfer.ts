@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printMessage } from '../../output/notice.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson } from '../../output/table.ts';
