@@ -33,7 +33,7 @@ export class ApiClient {
   constructor(url: string, token: string) {
     this.#url = url;
     // A command that waits says so, in `follow/follow-log.ts`; the others fail at once.
-    this.#transport = new Transport({ url, token, patienceMs: 0 });
+    this.#transport = new Transport({ url, token, retryForMs: 0 });
   }
 
   /** Throws an `ApiRefusal` when the service says no, and `ServerUnreachable` when nothing of a service answers. */

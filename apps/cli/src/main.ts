@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import { addCommands } from './commands/commands.ts';
 import { exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { reportError } from './output/report-error.ts';
-import { startAnew } from './start/start-anew.ts';
+import { reexec } from './start/reexec.ts';
 
 const Manifest = Compile(Type.Object({ version: Type.String() }));
 
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       optionDescription: (option) => new Help().optionDescription(option).replace(' (default: [])', ''),
     });
   const words = process.argv.slice(2);
-  await startAnew(words);
+  await reexec(words);
   // Loading all commands takes longer than the answer.
   if (words[0] !== '--version') await addCommands(program, words);
   if (words.includes('--help') || words.includes('-h')) requireKnown(program, words);

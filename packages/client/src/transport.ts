@@ -31,12 +31,12 @@ export interface TransportOptions {
   /** An API token. Without one the session cookie of a browser is used. */
   readonly token?: string | undefined;
   /** How long a call may be sent again while the service is away or has no time. 0: it is sent once. */
-  readonly patienceMs?: number | undefined;
+  readonly retryForMs?: number | undefined;
 }
 
 /** Longer than any launch, and enough to send the largest file over a slow line. */
 const defaultTimeoutMs = 120_000;
-const defaultPatienceMs = 60_000;
+const defaultRetryForMs = 60_000;
 const firstPauseMs = 250;
 const longestPauseMs = 5000;
 
@@ -44,12 +44,12 @@ const longestPauseMs = 5000;
 export class Transport {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #patienceMs: number;
+  readonly #retryForMs: number;
 
-  constructor({ url, token, patienceMs = defaultPatienceMs }: TransportOptions) {
+  constructor({ url, token, retryForMs = defaultRetryForMs }: TransportOptions) {
     this.#url = url.replace(/\/+$/, '');
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    this.#patienceMs = patienceMs;
+    this.#retryForMs = retryForMs;
   }
 
   /** The JSON of a success. */
@@ -114,7 +114,7 @@ export class Transport {
     { signal }: CallOptions,
     ask: () => Promise<Result>,
   ): Promise<Result> {
-    const until = Date.now() + this.#patienceMs;
+    const until = Date.now() + this.#retryForMs;
     for (let waitMs = firstPauseMs; ; waitMs = Math.min(longestPauseMs, waitMs * 2)) {
       try {
         return await ask();

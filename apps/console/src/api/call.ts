@@ -5,7 +5,7 @@ import type { AnyContract, RouteContract } from '@phalanx/protocol';
 import { createStore } from './store.ts';
 
 /** Who looks at a page sees that nothing came, and asks again; the queries of a page do so by themselves. */
-const transport = new Transport({ url: '', patienceMs: 0 });
+const transport = new Transport({ url: '', retryForMs: 0 });
 
 let line = new AbortController();
 

@@ -31,7 +31,7 @@ export function StopDialog({ devices, onClose }: { devices: readonly Device[]; o
   const stop = async (): Promise<void> => {
     setRows(waitingRows(devices));
     const waiting = [...devices];
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       for (let device = waiting.shift(); device !== undefined; device = waiting.shift()) {
         const { device_id } = device;
         const { outcomes: outcome, reason } = await stopOn(device_id);
@@ -41,7 +41,7 @@ export function StopDialog({ devices, onClose }: { devices: readonly Device[]; o
         );
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, lane));
+    await Promise.all(Array.from({ length: atOnce }, worker));
   };
   const phones = `${devices.length} ${devices.length === 1 ? 'phone' : 'phones'}`;
   return (

@@ -25,7 +25,7 @@ import { setTheme } from './theme.ts';
 const gatherMs = 100;
 
 /** A restart of the service shorter than this is nobody's concern. */
-const patienceMs = 1500;
+const timeoutMs = 1500;
 
 const places: readonly { to: string; label: string; icon: IconName; key: string }[] = [
   { to: '/devices', label: 'Fleet', icon: 'fleet', key: 'f' },
@@ -175,7 +175,7 @@ function ConnectionBanner() {
       setShown(false);
       return undefined;
     }
-    const timer = setTimeout(() => setShown(true), patienceMs);
+    const timer = setTimeout(() => setShown(true), timeoutMs);
     return () => clearTimeout(timer);
   }, [isLost]);
   if (!isShown) return null;

@@ -17,7 +17,7 @@ export interface Access {
   readonly links: SignInLinks;
 }
 
-interface Ground {
+interface AccessContext {
   config: ServerConfig;
   database: Db;
   clock: Clock;
@@ -26,7 +26,7 @@ interface Ground {
 }
 
 /** Users, tokens and sessions: who a request comes from. */
-export function openAccess({ config, database, clock, limits, faults }: Ground): Access {
+export function openAccess({ config, database, clock, limits, faults }: AccessContext): Access {
   const store = createAccessStore(database);
   const authenticator = createAuthenticator({
     ...{ store, clock, limits },

@@ -9,7 +9,7 @@ import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-interface Ground {
+interface AccessContext {
   store: AccessStore;
   clock: Clock;
   auditEvents: Pick<AuditEventSink, 'done'>;
@@ -27,7 +27,7 @@ const ownAuditEvent = (action: 'create_user' | 'create_token'): AuditEvent =>
   new AuditEvent(action, { principal: undefined, address: null, requestId: null });
 
 /** The notes come first: of a start that dies in between, a note without its token is the harmless half. */
-async function createAdministrator({ store, clock, auditEvents }: Ground): Promise<StoredUser> {
+async function createAdministrator({ store, clock, auditEvents }: AccessContext): Promise<StoredUser> {
   const [id, name] = [uuidv7(), 'administrator'];
   const auditEvent = ownAuditEvent('create_user');
   auditEvent.on({ type: 'user', id, name }, [id]);
@@ -36,7 +36,7 @@ async function createAdministrator({ store, clock, auditEvents }: Ground): Promi
 }
 
 async function noteToken(
-  { auditEvents }: Ground,
+  { auditEvents }: AccessContext,
   id: string,
   user: StoredUser,
   token: NewToken,
@@ -50,14 +50,14 @@ async function noteToken(
   await auditEvents.done(auditEvent);
 }
 
-async function addToken(ground: Ground, user: StoredUser, token: NewToken): Promise<void> {
+async function addToken(context: AccessContext, user: StoredUser, token: NewToken): Promise<void> {
   const id = uuidv7();
-  await noteToken(ground, id, user, token);
+  await noteToken(context, id, user, token);
   const { secret, ...rest } = token;
-  await ground.store.insertToken({
+  await context.store.insertToken({
     scopes: [...scopes],
     ...rest,
-    ...{ id, userId: user.id, hash: hashTokenSecret(secret), createdAt: ground.clock.now() },
+    ...{ id, userId: user.id, hash: hashTokenSecret(secret), createdAt: context.clock.now() },
     ...{
       projectIds: null,
       selector: null,
@@ -81,8 +81,12 @@ const isEnvironmentToken = (token: StoredToken, administrator: StoredUser): bool
   scopes.every((scope) => token.scopes.includes(scope));
 
 /** The token that the operator gives from outside replaces the one of the last start. */
-async function useEnvironmentToken(ground: Ground, administrator: StoredUser, secret: string): Promise<void> {
-  const { store } = ground;
+async function useEnvironmentToken(
+  context: AccessContext,
+  administrator: StoredUser,
+  secret: string,
+): Promise<void> {
+  const { store } = context;
   const same = await store.findTokenByHash(hashTokenSecret(secret));
   // The sessions of a token end with it: who is signed in stays so over a restart.
   if (same !== undefined && isEnvironmentToken(same.token, administrator)) return;
@@ -92,7 +96,7 @@ async function useEnvironmentToken(ground: Ground, administrator: StoredUser, se
     await store.releaseChildren(same.token.id);
     await store.deleteToken(same.token.id);
   }
-  await addToken(ground, administrator, { name: environmentTokenName, secret, expiresAt: null });
+  await addToken(context, administrator, { name: environmentTokenName, secret, expiresAt: null });
 }
 
 /**
@@ -100,13 +104,13 @@ async function useEnvironmentToken(ground: Ground, administrator: StoredUser, se
  * made here: it is shown once and stored nowhere.
  */
 export async function ensureAdministrator(
-  ground: Ground,
+  context: AccessContext,
   environmentToken: string | undefined,
 ): Promise<string | undefined> {
-  const { store, clock } = ground;
-  const administrator = (await store.findAdministrator()) ?? (await createAdministrator(ground));
+  const { store, clock } = context;
+  const administrator = (await store.findAdministrator()) ?? (await createAdministrator(context));
   if (environmentToken !== undefined) {
-    await useEnvironmentToken(ground, administrator, environmentToken);
+    await useEnvironmentToken(context, administrator, environmentToken);
     return undefined;
   }
   // An operator who takes the variable away takes the token away.
@@ -115,17 +119,17 @@ export async function ensureAdministrator(
   if (tokens.length > 0) return undefined;
   const secret = createTokenSecret();
   const expiresAt = clock.now() + yearMs;
-  await addToken(ground, administrator, { name: 'first token', secret, expiresAt });
+  await addToken(context, administrator, { name: 'first token', secret, expiresAt });
   return secret;
 }
 
 /** For the host that runs beside the server on one machine: nobody has to carry its token, so it lives for one start. */
-export async function replaceHostToken(ground: Ground, name: string): Promise<string> {
-  const { store } = ground;
+export async function replaceHostToken(context: AccessContext, name: string): Promise<string> {
+  const { store } = context;
   const administrator = await store.findAdministrator();
   if (administrator === undefined) throw new Error('there is no administrator');
   const secret = createTokenSecret();
   await store.deleteTokensNamed(administrator.id, name);
-  await addToken(ground, administrator, { name, secret, expiresAt: null, scopes: ['host'] });
+  await addToken(context, administrator, { name, secret, expiresAt: null, scopes: ['host'] });
   return secret;
 }

@@ -29,7 +29,7 @@ interface Job {
 }
 
 /** So long a project waits for the process that is warm for it, before another one starts cold. */
-const patienceMs = 250;
+const timeoutMs = 250;
 const maxRemembered = 10_000;
 /** Above this share of the memory limit a process is replaced as soon as it is idle. */
 const replaceAtShare = 0.6;
@@ -43,7 +43,7 @@ export class ProcessPool {
   readonly #users = boundedCache<string>(maxRemembered);
   readonly #tidying = new Set<Promise<void>>();
   #processes: CompileProcess[] = [];
-  #patience: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: PoolOptions) {
@@ -81,7 +81,7 @@ export class ProcessPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#patience);
+    clearTimeout(this.#timer);
     for (const job of this.#queue.takeAll()) job.fail(new Error('The compiler is closed'));
     const processes = this.#processes;
     for (const process of processes) process.kill('crashed');
@@ -90,8 +90,8 @@ export class ProcessPool {
 
   #schedule(): void {
     if (this.#isClosed) return;
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     for (const [projectId, job] of [...this.#queue.heads()]) {
       if (this.#working.has(projectId)) continue;
       const process = this.#choose(job);
@@ -110,8 +110,8 @@ export class ProcessPool {
     const home = fitting.find(({ mirrors }) => mirrors.has(projectId));
     if (home !== undefined && !home.isBusy) return home;
     const waitedMs = performance.now() - queuedAt;
-    if (home !== undefined && waitedMs < patienceMs) {
-      this.#patience ??= setTimeout(() => this.#schedule(), patienceMs - waitedMs);
+    if (home !== undefined && waitedMs < timeoutMs) {
+      this.#timer ??= setTimeout(() => this.#schedule(), timeoutMs - waitedMs);
       return undefined;
     }
     const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));

@@ -8,9 +8,9 @@ import { clientConfig, HastyClient, explainPostgres } from './postgres/postgres.
 
 const retryMs = 200;
 /** A server that was killed has the lock until PostgreSQL has noticed. */
-const startPatienceMs = 3000;
+const startTimeoutMs = 3000;
 /** After its network was cut, our own last connection may have the lock for a while. */
-const returnPatienceMs = 15_000;
+const returnTimeoutMs = 15_000;
 
 /** Whether a server has the database to itself, or with others that are there together. */
 export type Togetherness = 'alone' | 'together';
@@ -43,7 +43,7 @@ export class ServerLock {
   static async of(url: string, togetherness: Togetherness = 'alone'): Promise<ServerLock> {
     const lock = new ServerLock(url, togetherness);
     try {
-      await lock.#lock(startPatienceMs);
+      await lock.#lock(startTimeoutMs);
     } catch (error) {
       throw explainPostgres(error);
     }
@@ -60,12 +60,12 @@ export class ServerLock {
     await this.#client?.end().catch(() => undefined);
   }
 
-  async #lock(patienceMs: number): Promise<void> {
+  async #lock(timeoutMs: number): Promise<void> {
     const client = new HastyClient(clientConfig(this.#url));
     client.on('error', () => undefined);
     await client.connect();
     this.#client = client;
-    const until = performance.now() + patienceMs;
+    const until = performance.now() + timeoutMs;
     while (!(await tryLock(client, this.#togetherness))) {
       if (performance.now() > until) {
         await client.end();
@@ -79,7 +79,7 @@ export class ServerLock {
   async #lockAgain(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        return await this.#lock(returnPatienceMs);
+        return await this.#lock(returnTimeoutMs);
       } catch (error) {
         if (error instanceof SettingError) return this.#taken.reject(error);
         await wait(retryMs);

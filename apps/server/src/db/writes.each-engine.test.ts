@@ -43,7 +43,7 @@ describe.each(engines)('%s', (engine) => {
           while (performance.now() < busyUntil);
           await sql`INSERT INTO number VALUES (${value})`.execute(transaction);
           order.push(value);
-        }, 'lane'),
+        }, 'queue'),
       ),
     );
     clearInterval(ticking);
@@ -57,14 +57,14 @@ describe.each(engines)('%s', (engine) => {
     expect(await stored()).toEqual([1, 2, 3]);
   });
 
-  test('writes of one lane are done in their order, whatever becomes of them', async () => {
+  test('writes of one queue are done in their order, whatever becomes of them', async () => {
     const done: number[] = [];
     const steps = Array.from({ length: 50 }, (_, step) =>
       commits.write(async (transaction) => {
         await sql`SELECT 1`.execute(transaction);
         if (step % 7 === 3) throw new Error('refused');
         done.push(step);
-      }, 'lane'),
+      }, 'queue'),
     );
     await Promise.allSettled(steps);
     const last = done.lastIndexOf(0);

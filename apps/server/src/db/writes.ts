@@ -28,8 +28,8 @@ export class GroupCommit {
   readonly #db: Db;
   #waiting: Waiting[] = [];
   #isWorking = false;
-  /** By lane, the last write that was given to it. */
-  readonly #lanes = new Map<string, Promise<unknown>>();
+  /** By queue, the last write that was given to it. */
+  readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(db: Db) {
     this.#db = db;
@@ -37,10 +37,10 @@ export class GroupCommit {
 
   /**
    * Resolves when the write is stored for good. Rejects when it failed; then nothing of it is stored. Writes of one
-   * lane are executed in the order in which they are given.
+   * queue are executed in the order in which they are given.
    */
-  write<Result>(write: Write<Result>, lane?: string): Promise<Result> {
-    if (isPostgres(this.#db)) return this.#writeAlone(write, lane);
+  write<Result>(write: Write<Result>, queue?: string): Promise<Result> {
+    if (isPostgres(this.#db)) return this.#writeAlone(write, queue);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#waiting.push({ write, resolve, reject });
     if (!this.#isWorking) {
@@ -53,12 +53,12 @@ export class GroupCommit {
     return promise as Promise<Result>;
   }
 
-  #writeAlone<Result>(write: Write<Result>, lane: string | undefined): Promise<Result> {
+  #writeAlone<Result>(write: Write<Result>, queue: string | undefined): Promise<Result> {
     const commit = (): Promise<Result> => transact(this.#db, write);
-    if (lane === undefined) return commit();
-    const before = this.#lanes.get(lane) ?? Promise.resolve();
+    if (queue === undefined) return commit();
+    const before = this.#queues.get(queue) ?? Promise.resolve();
     const written = before.then(commit, commit);
-    this.#lanes.set(lane, written);
+    this.#queues.set(queue, written);
     return written;
   }
 

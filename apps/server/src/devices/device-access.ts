@@ -5,7 +5,7 @@ import type { PhoneLabels } from './labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases/leases.ts';
-import type { DevicePage } from './placed-device-store.ts';
+import type { DevicePage } from './device-placement-store.ts';
 import type { ShareStore, ShareTarget, StoredShare } from './store.ts';
 import type { Principal } from '../http/principal.ts';
 

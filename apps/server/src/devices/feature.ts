@@ -12,7 +12,7 @@ import { createLeaseStore } from './leases/lease-store.ts';
 import { Leases } from './leases/leases.ts';
 import { addMemberRoutes } from './member-routes.ts';
 import { addPairingRoutes } from './hosts/pairing-routes.ts';
-import { createPlacedDeviceStore } from './placed-device-store.ts';
+import { createDevicePlacementStore } from './device-placement-store.ts';
 import { createShareStore, createDeviceStore } from './store.ts';
 import { ScreenCache, ScreenReader } from './screens/read-screen.ts';
 
@@ -23,7 +23,7 @@ export async function openDevices(
 ): Promise<DeviceAccess> {
   const { database, cluster, node, commits, clock, limits, timing } = context;
   const { heartbeatMs } = timing;
-  const placed = createPlacedDeviceStore(database);
+  const placed = createDevicePlacementStore(database);
   const fleet = new Fleet({
     ...{ store: createDeviceStore(database, commits), placed, clock, limits, heartbeatMs, nodeId: node.id },
     endsStored: () => sessions.endsStored(),

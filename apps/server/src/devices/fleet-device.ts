@@ -1,6 +1,6 @@
 import type { PhoneWarning, ReportedDeviceState } from '@phalanx/protocol';
 
-import type { PlacedDevice } from './placed-device-store.ts';
+import type { DevicePlacement } from './device-placement-store.ts';
 import type { StoredDevice } from './store.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 
@@ -41,7 +41,7 @@ export const identityOf = (
 });
 
 /** A device that no host of this server has, which is the one of this ID. */
-export function deviceElsewhere(row: PlacedDevice, here: string, nowMs: number): FleetDevice {
+export function deviceElsewhere(row: DevicePlacement, here: string, nowMs: number): FleetDevice {
   const isConnected = row.is_connected === 1;
   const isSeen = row.epoch !== null && row.epoch === row.session_epoch;
   if (isConnected && isSeen && row.node_id !== here) return ofOtherServer(row);
@@ -64,7 +64,7 @@ export function deviceElsewhere(row: PlacedDevice, here: string, nowMs: number):
 }
 
 /** Its server would have stored it, had the host not confirmed the phone since. */
-const ofOtherServer = (row: PlacedDevice): FleetDevice => ({
+const ofOtherServer = (row: DevicePlacement): FleetDevice => ({
   ...identityOf(row),
   ...{ state: row.state, reason: row.reason, since: row.since, epoch: row.epoch },
   confirmedAt: row.state === 'ready' ? row.renewed_at : null,

@@ -13,12 +13,17 @@ import {
   type HeldDevice,
   HeldDevices,
 } from './fleet-device.ts';
-import type { DevicePage, PlacedDevice, PlacedDeviceStore, StateCount } from './placed-device-store.ts';
+import type {
+  DevicePage,
+  DevicePlacement,
+  DevicePlacementStore,
+  StateCount,
+} from './device-placement-store.ts';
 import { type DescribedDevice, type DeviceStore, type StoredDevice, told } from './store.ts';
 
 interface Options {
   store: DeviceStore;
-  placed: PlacedDeviceStore;
+  placed: DevicePlacementStore;
   clock: Clock;
   limits: Limits;
   heartbeatMs: number;
@@ -42,7 +47,7 @@ export class Fleet {
   readonly #options: Options;
   readonly #held = new HeldDevices();
   readonly #listeners: ChangeListener[] = [];
-  readonly #cached = new LRUCache<string, PlacedDevice>({ max: maxCached, ttl: cachedMs });
+  readonly #cached = new LRUCache<string, DevicePlacement>({ max: maxCached, ttl: cachedMs });
 
   constructor(options: Options) {
     this.#options = options;
@@ -277,7 +282,7 @@ export class Fleet {
     };
   }
 
-  #view(row: PlacedDevice): FleetDevice {
+  #view(row: DevicePlacement): FleetDevice {
     const held = this.#held.find(row.id);
     const { nodeId, clock } = this.#options;
     return held === undefined ? deviceElsewhere(row, nodeId, clock.now()) : this.#viewHeld(held);

@@ -121,6 +121,6 @@ export class EventBus {
 
   #announce(): Promise<void> {
     const { peers, nodeId } = this.#options;
-    return peers.tellAll(topic, nodeId);
+    return peers.broadcast(topic, nodeId);
   }
 }

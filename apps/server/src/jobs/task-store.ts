@@ -172,11 +172,11 @@ function settleAll(runs: readonly EndedRun[], now: number): Write<Settled> {
   };
 }
 
-type PlacedTask = Pick<StoredJob, 'user_id' | 'at_once' | 'concurrency_key'>;
+type LimitedJob = Pick<StoredJob, 'user_id' | 'at_once' | 'concurrency_key'>;
 
 async function settled(
   transaction: Transaction,
-  tasks: readonly PlacedTask[],
+  tasks: readonly LimitedJob[],
   isAgain: boolean,
 ): Promise<Settled> {
   if (isAgain) await invalidate(transaction, 'jobs');

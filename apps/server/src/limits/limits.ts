@@ -1,7 +1,7 @@
 import type { ErrorCode, LimitName, UsageRow } from '@phalanx/protocol';
 import { boundedCache } from '../bounded-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { Allowance } from './allowance.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import { type LimitConfig, limitSettings } from './limit-settings.ts';
 import { LogFrameScheduler } from './log-frame-scheduler.ts';
 import { RequestTurns, RequestsUnderWay, Turns } from './turns.ts';
@@ -30,16 +30,16 @@ export class Limits {
     >
   >;
   /** By user, or by address when there is no token. */
-  readonly requests: Allowance;
+  readonly requests: RateLimiter;
   /** By address. */
-  readonly badTokens: Allowance;
+  readonly badTokens: RateLimiter;
   /** Bytes, by user. */
-  readonly logs: Allowance;
+  readonly logs: RateLimiter;
   readonly logFrameScheduler: LogFrameScheduler;
   readonly requestsUnderWay = new RequestsUnderWay();
   readonly requestTurns = new RequestTurns();
   /** Frames, by connection of a host. */
-  readonly frames: Allowance;
+  readonly frames: RateLimiter;
   readonly #config: LimitConfig;
   readonly #used = new Map<LimitName, ReadUsed>();
   /** What is about to be stored. */
@@ -49,27 +49,27 @@ export class Limits {
 
   constructor(config: LimitConfig) {
     this.#config = config;
-    const aMinute = (name: LimitName): Allowance =>
-      new Allowance({ perSecond: this.most(name), burstSeconds: minuteS });
+    const aMinute = (name: LimitName): RateLimiter =>
+      new RateLimiter({ perSecond: this.most(name), burstSeconds: minuteS });
     this.requests = aMinute('requests');
     this.logs = aMinute('log_bytes');
     this.logFrameScheduler = new LogFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
     this.frames = aMinute('host_messages');
     const perSecond = this.most('bad_tokens') / minuteS;
-    this.badTokens = new Allowance({ perSecond, burstSeconds: minuteS });
+    this.badTokens = new RateLimiter({ perSecond, burstSeconds: minuteS });
     this.show('requests', (userId) =>
       Math.round(this.requests.share(userId) * this.most('requests') * minuteS),
     );
     const turns = (
       work: string,
       [places, placesPerUser]: readonly [number, number],
-      patienceMs: number,
+      timeoutMs: number,
       limit: 'waiting' | 'runs' = 'waiting',
     ): Turns =>
       new Turns({
-        ...{ places, placesPerUser, patienceMs, maxWaiting: this.most(limit) },
+        ...{ places, placesPerUser, timeoutMs, maxWaiting: this.most(limit) },
         tooMany: (userId) => this.refusal(limit, userId, { seconds: 5, work }),
-        tooLong: (userId) => this.refusal('patience', userId, { seconds: 5, work }),
+        tooLong: (userId) => this.refusal('waiting_time', userId, { seconds: 5, work }),
       });
     this.turns = {
       // As many as there are compile processes.
@@ -214,7 +214,7 @@ export const limitTable: Readonly<Record<LimitName, LimitRow>> = {
   requests: row('requestsPerSecond', 'too_many_requests'),
   bad_tokens: row('badTokensPerMinute', 'too_many_bad_tokens'),
   waiting: row('maxWaiting', 'too_many_waiting'),
-  patience: row('maxWaiting', 'too_busy'),
+  waiting_time: row('maxWaiting', 'too_busy'),
   connections: row('maxConnections', 'too_many_connections'),
   address_connections: row('maxConnectionsPerAddress', 'too_many_connections'),
 };

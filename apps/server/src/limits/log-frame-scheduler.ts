@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Allowance } from './allowance.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import type { RequestsUnderWay } from './turns.ts';
 
 /** Of what a user's hosts may send for as long as they like. */
@@ -19,7 +19,7 @@ export type Pace = () => Promise<void>;
  * gets, while there are requests, a share of its time, in short pieces; where nobody asks for anything, nothing waits.
  */
 export class LogFrameScheduler {
-  readonly #undisturbed: Allowance;
+  readonly #undisturbed: RateLimiter;
   readonly #requests: RequestsUnderWay;
   /** Of each user who is paced: the work that was begun last. */
   readonly #last = new Map<string, Promise<void>>();
@@ -27,7 +27,7 @@ export class LogFrameScheduler {
   readonly #taken = new Map<string, number>();
 
   constructor(bytesPerSecond: number, requests: RequestsUnderWay) {
-    this.#undisturbed = new Allowance({ perSecond: bytesPerSecond * undisturbedShare, burstSeconds: 1 });
+    this.#undisturbed = new RateLimiter({ perSecond: bytesPerSecond * undisturbedShare, burstSeconds: 1 });
     this.#requests = requests;
   }
 

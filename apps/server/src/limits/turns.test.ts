@@ -6,7 +6,7 @@ import { Turns, type TurnsOptions } from './turns.ts';
 
 const turnsOf = (options: Partial<TurnsOptions> = {}): Turns =>
   new Turns({
-    ...{ places: 1, placesPerUser: 1, patienceMs: 60_000, maxWaiting: 100 },
+    ...{ places: 1, placesPerUser: 1, timeoutMs: 60_000, maxWaiting: 100 },
     tooMany: () => ApiError.of('too_many_waiting', { limit: 1, work: 'it', seconds: 1 }),
     tooLong: () => ApiError.of('too_busy', { work: 'it', seconds: 1 }),
     ...options,
@@ -108,7 +108,7 @@ it('whoever has too much waiting is refused at once, and only they', async () =>
 });
 
 it('whoever waits for too long is told to come again, and leaves no place taken', async () => {
-  const turns = turnsOf({ patienceMs: 10 });
+  const turns = turnsOf({ timeoutMs: 10 });
   const release = await turns.take('slow');
   await expect(turns.take('late')).rejects.toMatchObject({ code: 'too_busy' });
   release();

@@ -10,7 +10,7 @@ export interface TurnsOptions {
   /** Of them one user may hold so many: fewer, so that one is always left for others. */
   placesPerUser: number;
   /** Who waits longer is told to come again. */
-  patienceMs: number;
+  timeoutMs: number;
   /** Of one user; what comes beyond is refused at once. */
   maxWaiting: number;
   tooMany: (userId: string) => ApiError;
@@ -104,7 +104,7 @@ export class Turns {
       const timer = setTimeout(() => {
         this.#remove(userId, waiting);
         reject(this.#options.tooLong(userId));
-      }, this.#options.patienceMs).unref();
+      }, this.#options.timeoutMs).unref();
       this.#waiting.set(userId, [...mine, waiting]);
       this.#waitingCount += 1;
     });

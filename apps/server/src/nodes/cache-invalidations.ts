@@ -80,7 +80,7 @@ export class CacheInvalidations {
 
   /** Resolves when the other servers that are there have read them. */
   tellPeers(): Promise<void> {
-    return this.#options.peers.tellAll(topic);
+    return this.#options.peers.broadcast(topic);
   }
 
   async close(): Promise<void> {

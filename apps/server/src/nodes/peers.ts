@@ -31,7 +31,7 @@ export class Peers {
   }
 
   /** Resolves when all have done it that are there, or after half a second. */
-  async tellAll(topic: string, text = ''): Promise<void> {
+  async broadcast(topic: string, text = ''): Promise<void> {
     const { bus, listOthers } = this.#options;
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);

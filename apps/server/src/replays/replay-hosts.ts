@@ -14,7 +14,7 @@ const answers = Compile(HostReplayAnswer);
 /** The time that a host has for the screens of one question; it answers in time for the question. */
 const budgetMs = 8000;
 /** How long a replay waits for a host that is gone, or has no time. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 const pauseMs = 500;
 /** So often a screen is tried by itself before it is blamed. */
 const mostTries = 2;
@@ -70,7 +70,7 @@ export class ReplayHosts {
         waitedSince = performance.now();
         tries = 0;
         if (Array.isArray(answered)) most = screens.length;
-      } else if (performance.now() - waitedSince > patienceMs) throw new NoReplayHost();
+      } else if (performance.now() - waitedSince > timeoutMs) throw new NoReplayHost();
       else if (answered !== 'failed') await pause(pauseMs);
       open = left;
       if (open.length > 0 && !(await goesOn())) break;
@@ -89,7 +89,7 @@ export class ReplayHosts {
       const answer = await this.#ask(ownerIds, { ...code, screens: [], sequence });
       if (typeof answer !== 'string' && answer.sequence) return answer.sequence;
       if (answer === 'failed' && ++tries >= mostTries) return { ...hung, index: 0 };
-      if (performance.now() - waitsSince > patienceMs) throw new NoReplayHost();
+      if (performance.now() - waitsSince > timeoutMs) throw new NoReplayHost();
       if (!(await goesOn())) return null;
       await pause(pauseMs);
     }

@@ -41,7 +41,7 @@ const lengthPerStep = 2 * 1024 * 1024;
 /** A replay that takes longer is given up. */
 const mostMs = 10 * 60_000;
 /** For so long a replay that nobody has asked for waits for a host, which is looked for in these steps. */
-const hostPatienceMs = 2 * 60_000;
+const hostTimeoutMs = 2 * 60_000;
 const hostLookMs = 5000;
 /** After so long it is not begun again. */
 const mostAgeMs = 60 * 60_000;
@@ -120,7 +120,7 @@ export class ReplayWorker {
     } catch (error) {
       const now = clock.now();
       const problem = problemOf(error, replay);
-      const isPatient = replay.cause !== 'request' && now - replay.created_at < hostPatienceMs;
+      const isPatient = replay.cause !== 'request' && now - replay.created_at < hostTimeoutMs;
       if (error instanceof NoReplayHost && isPatient)
         return store.postpone(replay, { until: now + hostLookMs, problem });
       return store.end(replay, { status: 'failed', problem, now });

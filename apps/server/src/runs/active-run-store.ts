@@ -4,13 +4,12 @@ import type { Db, Transaction } from '../db/database.ts';
 import { numbersIn, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { activeRunOf, type ActiveRun } from './active-runs.ts';
-import { runLane, type StoredRun } from './stored-run.ts';
+import { runQueue, type StoredRun } from './stored-run.ts';
 
 /** A run with the connection that it is to be sent on, or whose host has it. */
-type PlacedRun = Row<'run'>;
 
 /** With the serial number of its device. */
-export interface RunToSend extends PlacedRun {
+export interface RunToSend extends Row<'run'> {
   serial: string;
 }
 
@@ -18,7 +17,7 @@ export interface RunToSend extends PlacedRun {
 export function createActiveRunStore(db: Db, commits: GroupCommit) {
   const active = () => db.selectFrom('run').selectAll().where('ended_at', 'is', null);
   return {
-    listOfHost: ({ userId, hostId }: { userId: string; hostId: string }): Promise<PlacedRun[]> =>
+    listOfHost: ({ userId, hostId }: { userId: string; hostId: string }): Promise<Row<'run'>[]> =>
       active()
         .where('device_owner_id', '=', userId)
         .where(sql<string>`lower(host_id)`, '=', hostId.toLowerCase())
@@ -58,7 +57,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         .execute(),
 
     /** Whose host has been away since then, or that nobody has heard of since then. */
-    listOverdue: (since: number): Promise<PlacedRun[]> =>
+    listOverdue: (since: number): Promise<Row<'run'>[]> =>
       db
         .selectFrom('run')
         .leftJoin('host_session', (join) =>
@@ -88,7 +87,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
             .where('id', 'in', textsIn(transaction, runIds))
             .where('ended_at', 'is', null)
             .execute(),
-        runLane,
+        runQueue,
       );
     },
 
@@ -106,7 +105,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
           .returning('id')
           .execute();
         return rows.map(({ id }) => id);
-      }, runLane),
+      }, runQueue),
 
     /** Returns the newest connections of the hosts that have to be told. */
     requestStop: (runIds: readonly string[]): Promise<number[]> =>
@@ -121,7 +120,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
             .execute();
           return listEpochs(transaction, stopped);
         }),
-        runLane,
+        runQueue,
       ),
 
     async countOfUser(userId: string, within: Db | Transaction = db): Promise<number> {

@@ -7,7 +7,7 @@ import type { GroupCommit } from '../db/writes.ts';
 import { addToOutbox } from '../db/webhook-outbox.ts';
 import { rowsAs } from '../db/dialect.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
-import { runLane, endOf, runColumns, type StoredRun } from './stored-run.ts';
+import { runQueue, endOf, runColumns, type StoredRun } from './stored-run.ts';
 
 /** What a run's host said of it, or its silence does. */
 export interface RunChange {
@@ -49,7 +49,7 @@ interface Stored {
 /** When so many have come together, the next ones are a statement of their own. */
 const maxPerStatement = 5000;
 /** How long runs that have begun wait for the others of their launch, so that all are one flush of the disk. */
-const patienceMs = 5;
+const timeoutMs = 5;
 
 /** Stores what becomes of runs. Hosts tell it run by run: what waits for the same transaction is one statement. */
 export class RunChangeStore {
@@ -100,13 +100,13 @@ export class RunChangeStore {
   #newBatch(): Batch {
     const changes: Batch['changes'] = new Map();
     const { promise: isDue, resolve: begin } = Promise.withResolvers<void>();
-    const timer = setTimeout(begin, patienceMs);
+    const timer = setTimeout(begin, timeoutMs);
     const stored = isDue.then(() => {
       clearTimeout(timer);
       return this.#commits.write((transaction) => {
         if (this.#open?.changes === changes) this.#open = undefined;
         return this.#storeCurrent(transaction, [...changes.values()]);
-      }, runLane);
+      }, runQueue);
     });
     return { changes, begun: new Map(), stored, begin };
   }

@@ -3,7 +3,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/writes.ts';
 import { textsIn } from '../db/dialect.ts';
-import { runLane, readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
+import { runQueue, readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
 export interface RunFilter {
   userId: string;
@@ -187,7 +187,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
         const others = runIds.filter((id) => !ids.has(id));
         const query = transaction.selectFrom('run').select(runColumns);
         return { calledOff, begun: await query.where('id', 'in', textsIn(transaction, others)).execute() };
-      }, runLane),
+      }, runQueue),
   };
 }
 

@@ -11,7 +11,7 @@ import type { OutboxEvent } from '../db/webhook-outbox.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 /** What is stored of runs that have begun, one after another: see `GroupCommit`. */
-export const runLane = 'runs';
+export const runQueue = 'runs';
 
 /** A run as it is stored. */
 export type StoredRun = Omit<Row<'run'>, 'epoch'>;

@@ -10,7 +10,7 @@ import { TestServer } from '../testing/test-server.ts';
 
 const schedules = Compile(Schedule);
 const turnLists = Compile(Type.Array(ScheduleTurn));
-const patience = { timeout: 60_000, interval: 100 };
+const timeouts = { timeout: 60_000, interval: 100 };
 const minuteMs = 60_000;
 
 let server: TestServer;
@@ -50,12 +50,12 @@ it('a schedule says its next five times, and makes one job at each, whichever se
   const [first = 0, second = 0] = schedule.next;
   expect(schedule.next).toEqual([0, 1, 2, 3, 4].map((at) => first + at * minuteMs));
   server.clock.advance(first - server.clock.now() + 1);
-  await expect.poll(() => turnsOf(schedule.id), patience).toMatchObject([{ planned_at: first, reason: '' }]);
+  await expect.poll(() => turnsOf(schedule.id), timeouts).toMatchObject([{ planned_at: first, reason: '' }]);
   server.clock.advance(second - server.clock.now() + 1);
-  await expect.poll(async () => (await turnsOf(schedule.id)).length, patience).toBe(2);
+  await expect.poll(async () => (await turnsOf(schedule.id)).length, timeouts).toBe(2);
   const jobs = async () => (await server.api('GET', '/api/v2/jobs')).body['jobs'];
   const completed = { status: 'completed', tasks: { completed: 1, waiting: 0 } };
-  await expect.poll(jobs, patience).toMatchObject([completed, completed]);
+  await expect.poll(jobs, timeouts).toMatchObject([completed, completed]);
   await remove(schedule.id);
 });
 
@@ -67,18 +67,18 @@ it('a turn whose job before has not ended is skipped with the reason, or queued 
   ];
   for (let turn = 0; turn < 3; turn += 1) {
     server.clock.advance(minuteMs);
-    await expect.poll(async () => (await turnsOf(skipping.id)).length, patience).toBe(turn + 1);
+    await expect.poll(async () => (await turnsOf(skipping.id)).length, timeouts).toBe(turn + 1);
   }
   expect(await turnsOf(skipping.id)).toMatchObject([
     { reason: '' },
     { job_id: null, reason: 'The job before has not ended.' },
     { job_id: null, reason: 'The job before has not ended.' },
   ]);
-  await expect.poll(async () => (await turnsOf(queueing.id)).length, patience).toBe(2);
+  await expect.poll(async () => (await turnsOf(queueing.id)).length, timeouts).toBe(2);
   const [made] = await turnsOf(queueing.id);
   await server.api('POST', `/api/v2/jobs/${made?.job_id}/cancel`);
   await expect
-    .poll(async () => (await turnsOf(queueing.id)).filter(({ job_id }) => job_id !== null), patience)
+    .poll(async () => (await turnsOf(queueing.id)).filter(({ job_id }) => job_id !== null), timeouts)
     .toHaveLength(2);
   for (const { id } of [skipping, queueing]) await remove(id);
 });
@@ -92,12 +92,12 @@ it('after a stop of a day the turns that were missed are one row with their numb
   const at = none.next[2] ?? 0;
   server.clock.advance(at - server.clock.now() + 30 * minuteMs);
   await expect
-    .poll(() => turnsOf(none.id), patience)
+    .poll(() => turnsOf(none.id), timeouts)
     .toMatchObject([
       { job_id: null, reason: '3 turns from this one on were missed: the service stood still.' },
     ]);
   await expect
-    .poll(() => turnsOf(last.id), patience)
+    .poll(() => turnsOf(last.id), timeouts)
     .toMatchObject([
       { job_id: null, reason: expect.stringContaining('2 turns') },
       { planned_at: at, reason: '' },
@@ -123,7 +123,7 @@ it('a schedule ends with the rights of whoever made it', async () => {
   await server.api('DELETE', `/api/v2/automation-project/${project.id}/members/${ada.userId}`);
   server.clock.advance(minuteMs);
   await expect
-    .poll(() => turnsOf(schedule.id), patience)
+    .poll(() => turnsOf(schedule.id), timeouts)
     .toMatchObject([{ job_id: null, reason: expect.stringContaining('was not found') }]);
   const { body } = await server.api('GET', `/api/v2/schedules/${schedule.id}`);
   expect(body['schedule']).toMatchObject({ paused: true, problem: expect.stringContaining('was not found') });

@@ -122,7 +122,7 @@ export class AbsenceWatch {
     }
     const row = absence ?? newAbsence(webhook, one, awaySince);
     if (absence === undefined) changes.begun.push(row);
-    const lateAt = row.since + this.#patienceOf(webhook, kind);
+    const lateAt = row.since + this.#allowedMsOf(webhook, kind);
     if (row.is_told === 1 || lateAt > now) return;
     changes.told.push(row);
     // What was late before anybody asked is known to them.
@@ -130,7 +130,7 @@ export class AbsenceWatch {
       tell(kind === 'device' ? 'device.not_ready' : 'host.gone', one.tellGone(row.since));
   }
 
-  #patienceOf({ not_ready_minutes: minutes }: StoredWebhook, kind: StoredAbsence['kind']): number {
+  #allowedMsOf({ not_ready_minutes: minutes }: StoredWebhook, kind: StoredAbsence['kind']): number {
     return kind === 'device' ? minutes * minuteMs : this.#options.hostAwayMs;
   }
 

@@ -10,7 +10,7 @@ import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { Receiver } from './testing/receiver.ts';
 
-const patience = { timeout: 30_000, interval: 50 };
+const timeouts = { timeout: 30_000, interval: 50 };
 const hourMs = 60 * 60_000;
 
 let folder: string;
@@ -54,7 +54,7 @@ it('many runs that fail, and the absence of runs, are told of once each, and aga
   for (const status of ['failed', 'failed', 'completed', 'stopped', 'completed'] as const) await run(status);
   expect(told('runs.failing')).toEqual([]);
   await run('failed');
-  await expect.poll(() => told('runs.failing').length, patience).toBe(1);
+  await expect.poll(() => told('runs.failing').length, timeouts).toBe(1);
   const [failing] = told('runs.failing');
   expect(failing?.body.data).toEqual({ hours: 2, ended: 5, failed: 3 });
   expect(Compile(webhookEvents['runs.failing']).Check(failing?.body)).toBe(true);
@@ -63,7 +63,7 @@ it('many runs that fail, and the absence of runs, are told of once each, and aga
 
   expect(told('runs.none')).toEqual([]);
   server.clock.advance(3 * hourMs);
-  await expect.poll(() => told('runs.none').length, patience).toBe(1);
+  await expect.poll(() => told('runs.none').length, timeouts).toBe(1);
   expect(Compile(webhookEvents['runs.none']).Check(told('runs.none')[0]?.body)).toBe(true);
   server.clock.advance(3 * hourMs);
   // Whenever a look has found a run, the silence after it is another one.

@@ -19,7 +19,7 @@ import { answer, type Received, Receiver } from './testing/receiver.ts';
 
 const webhooks = Compile(Webhook);
 const deliveryLists = Compile(Type.Array(WebhookDelivery));
-const patience = { timeout: 30_000, interval: 50 };
+const timeouts = { timeout: 30_000, interval: 50 };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -105,13 +105,13 @@ it('a run that ends is told once, signed with the shared secret, and to nobody w
   const mine = await create();
   const theirs = await create({ url: `${receiver.url}-of-ada` }, ada.api);
   const launchId = await run();
-  await expect.poll(() => receiver.received.length, patience).toBe(1);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(1);
   const { signed, text, body } = first();
   expect(new Checker(mine.secret).verify(text, signed)).toEqual(body);
   expect(Compile(webhookEvents['run.ended']).Check(body)).toBe(true);
   expect(body.data).toMatchObject({ launch_id: launchId, device_id: deviceId, status: 'completed' });
   await expect
-    .poll(() => deliveriesOf(mine.webhook.id), patience)
+    .poll(() => deliveriesOf(mine.webhook.id), timeouts)
     .toMatchObject([{ id: signed['webhook-id'], status: 'delivered', attempts: 1, response_status: 200 }]);
   expect(await find(mine.webhook.id)).toMatchObject({ health: { state: 'ok', waiting: 0 } });
   const { body: listed } = await ada.api('GET', `/api/v2/webhooks/${theirs.webhook.id}/deliveries`);
@@ -154,7 +154,7 @@ it('a webhook with a key pair is checked with its public key, and nobody is show
   const { webhook, secret } = await create({ signature: 'v1a' });
   expect(secret).toBe('null');
   await server.api('POST', `/api/v2/webhooks/${webhook.id}/test`);
-  await expect.poll(() => receiver.received.length, patience).toBe(1);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(1);
   const { signed, text, body } = first();
   expect(body).toMatchObject({ type: 'webhook.test', data: { webhook_id: webhook.id } });
   const [kind, signature = ''] = String(signed['webhook-signature']).split(',');
@@ -172,12 +172,12 @@ it('a new secret signs at once, the one before for another day', async () => {
   expect(secrets[1]).toMatch(/^whsec_/);
   expect(secrets[1]).not.toBe(secret);
   await server.api('POST', `/api/v2/webhooks/${webhook.id}/test`);
-  await expect.poll(() => receiver.received.length, patience).toBe(1);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(1);
   const { signed, text } = first();
   for (const one of secrets) new Checker(one).verify(text, signed);
   server.clock.advance(25 * hourMs);
   await server.api('POST', `/api/v2/webhooks/${webhook.id}/test`);
-  await expect.poll(() => receiver.received.length, patience).toBe(2);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(2);
   expect(receiver.received[1]?.signed['webhook-signature']?.split(' ')).toHaveLength(1);
 });
 
@@ -188,7 +188,7 @@ it('only what was asked for is told: outcomes and projects', async () => {
   await create({ name: 'project', url: `${receiver.url}?project`, project_ids: [project.id.toUpperCase()] });
   await run();
   await launch(project.id);
-  await expect.poll(() => receiver.received.length, patience).toBe(1);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(1);
   expect(receiver.received[0]?.body.data).toMatchObject({ automation_id: project.id });
 });
 
@@ -200,14 +200,14 @@ async function untilMade(id: string, attempts: number): Promise<void> {
     const deliveries = await deliveriesOf(id);
     return deliveries.length > 0 && deliveries.every(isMade);
   };
-  await expect.poll(areMade, patience).toBe(true);
+  await expect.poll(areMade, timeouts).toBe(true);
 }
 
 it('a receiver that is down for three hours loses nothing, and gets each message under its one ID', async () => {
   receiver.habit = answer(503);
   const { webhook } = await create();
   const launches = [await run(), await run()];
-  await expect.poll(async () => (await deliveriesOf(webhook.id)).length, patience).toBe(2);
+  await expect.poll(async () => (await deliveriesOf(webhook.id)).length, timeouts).toBe(2);
   for (let attempt = 1; attempt <= 4; attempt += 1) {
     await untilMade(webhook.id, attempt);
     server.clock.advance(45 * minuteMs);
@@ -217,7 +217,7 @@ it('a receiver that is down for three hours loses nothing, and gets each message
   receiver.habit = answer(204);
   server.clock.advance(2 * hourMs);
   const statuses = async () => (await deliveriesOf(webhook.id)).map(({ status }) => status);
-  await expect.poll(statuses, patience).toEqual(['delivered', 'delivered']);
+  await expect.poll(statuses, timeouts).toEqual(['delivered', 'delivered']);
   expect(await find(webhook.id)).toMatchObject({ health: { state: 'ok', failing_since: null } });
   for (const launchId of launches) {
     const told = receiver.about('launch_id', launchId);
@@ -254,7 +254,7 @@ it('after three days a delivery has failed, after five days its webhook is disab
   expect((server.clock.now() - begunAt) / hourMs).toBeLessThan(1.1 * 76);
   expect(await find(webhook.id)).toMatchObject({ paused: false, health: { state: 'failing' } });
   await run();
-  await expect.poll(async () => (await deliveriesOf(webhook.id)).length, patience).toBe(2);
+  await expect.poll(async () => (await deliveriesOf(webhook.id)).length, timeouts).toBe(2);
   await untilFailed(webhook.id);
   expect(await find(webhook.id)).toMatchObject({
     paused: true,
@@ -267,7 +267,7 @@ it('after three days a delivery has failed, after five days its webhook is disab
   await change(webhook.id, { paused: false });
   expect((await replay()).body).toMatchObject({ delivery: { status: 'waiting' } });
   const delivered = async () => (await deliveriesOf(webhook.id)).at(-1);
-  await expect.poll(delivered, patience).toMatchObject({ id: failed?.id, status: 'delivered', attempts: 1 });
+  await expect.poll(delivered, timeouts).toMatchObject({ id: failed?.id, status: 'delivered', attempts: 1 });
   expect(receiver.received.filter(({ signed }) => signed['webhook-id'] === failed?.id)).toHaveLength(11);
 });
 
@@ -276,7 +276,7 @@ it('a receiver that is gone for good (410) is asked once, and its webhook is dis
   const { webhook } = await create();
   await run();
   await expect
-    .poll(() => find(webhook.id), patience)
+    .poll(() => find(webhook.id), timeouts)
     .toMatchObject({ paused: true, problem: expect.stringContaining('410'), health: { state: 'disabled' } });
   await run();
   server.clock.advance(hourMs);
@@ -290,7 +290,7 @@ it('no redirect is followed, and a receiver that asks for time is given it', asy
   const { webhook } = await create();
   await run();
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([
       { attempts: 1, response_status: 307, problem: 'status 307: redirects are not followed' },
     ]);
@@ -307,7 +307,7 @@ it('a receiver that never answers delays nobody else, nor its user’s other web
   const quick = await create();
   for (let count = 0; count < 10; count += 1) await run();
   const statuses = async () => (await deliveriesOf(quick.webhook.id)).map(({ status }) => status);
-  await expect.poll(statuses, patience).toEqual(Array<string>(10).fill('delivered'));
+  await expect.poll(statuses, timeouts).toEqual(Array<string>(10).fill('delivered'));
   expect(silent.received.length).toBeLessThanOrEqual(2 * server.urls.length);
   await silent.close();
 });
@@ -336,7 +336,7 @@ it('a name that leads inward is refused when it is connected to', async () => {
   const { webhook } = await create({ url: inward.url.replace('127.0.0.1', 'localhost') });
   await run();
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([
       { attempts: 1, response_status: null, problem: expect.stringContaining('no public address') },
     ]);
@@ -357,16 +357,16 @@ it('a phone and a host that are away for long are told of once, and again when t
   await other.cut();
   server.clock.advance(minuteMs);
   await server.api('POST', `/api/v2/webhooks/${webhook.id}/test`);
-  await expect.poll(() => find(webhook.id), patience).toMatchObject({ health: { state: 'ok', waiting: 0 } });
+  await expect.poll(() => find(webhook.id), timeouts).toMatchObject({ health: { state: 'ok', waiting: 0 } });
   expect(receiver.received).toHaveLength(1);
   server.clock.advance(5 * minuteMs);
-  await expect.poll(typesOf, patience).toEqual(['device.not_ready', 'host.gone']);
+  await expect.poll(typesOf, timeouts).toEqual(['device.not_ready', 'host.gone']);
   const gone = receiver.received.find(({ body }) => body.type === 'device.not_ready')?.body;
   expect(Compile(webhookEvents['device.not_ready']).Check(gone)).toBe(true);
   await other.connect();
   // It counts as on its way for a moment.
   server.clock.advance(5000);
-  await expect.poll(typesOf, patience).toEqual(['device.not_ready', 'device.back', 'host.gone', 'host.back']);
+  await expect.poll(typesOf, timeouts).toEqual(['device.not_ready', 'device.back', 'host.gone', 'host.back']);
   await other.cut();
 });
 
@@ -385,7 +385,7 @@ it('phones that were away before anybody asked, or while the webhook was paused,
       (await deliveriesOf(webhook.id)).flatMap(({ status, payload }) =>
         payload.type === 'webhook.test' ? status : [],
       );
-    await expect.poll(statuses, patience).toEqual(Array<string>(sent).fill('delivered'));
+    await expect.poll(statuses, timeouts).toEqual(Array<string>(sent).fill('delivered'));
     server.clock.advance(10 * minuteMs);
   }
   expect(receiver.about('serial', 'pauses')).toEqual([]);
@@ -405,7 +405,7 @@ it('a new group of records, and one that a record has opened again, are told of'
     const place = `/api/v2/hosts/records/${id}/screens/${screen.screen_id}/tree`;
     const raw = JSON.stringify(shown?.tree);
     await server.api('PUT', place, { raw, contentType: 'application/json' });
-    await expect.poll(() => receiver.about('record_id', id), patience).toHaveLength(1);
+    await expect.poll(() => receiver.about('record_id', id), timeouts).toHaveLength(1);
     return id;
   };
   const beginning = await meet();
@@ -426,7 +426,7 @@ it('a new record and a skipped turn are told of', async () => {
   const { runId } = await server.startRun(host, deviceId);
   const report = recordReport(runId, { record_id: uuidv7({ msecs: server.clock.now() }) });
   await tell(host, report);
-  await expect.poll(() => receiver.about('record_id', report.record_id), patience).toHaveLength(1);
+  await expect.poll(() => receiver.about('record_id', report.record_id), timeouts).toHaveLength(1);
   expect(Compile(webhookEvents['record.new']).Check(receiver.received[0]?.body)).toBe(true);
   const project = await TestProject.create(server.api);
   await project.put('main.ts', 'console.log(1);');
@@ -463,12 +463,12 @@ it('what its user may not see any more is not sent', async () => {
   receiver.habit = answer(500);
   const { webhook } = await create({}, bob.api);
   await launch(project.id);
-  await expect.poll(() => receiver.received.length, patience).toBe(1);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(1);
   await server.api('DELETE', member);
   receiver.habit = answer(200);
   server.clock.advance(hourMs);
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([{ status: 'failed', problem: expect.stringContaining('may not see any more') }]);
   expect(receiver.received).toHaveLength(1);
 });

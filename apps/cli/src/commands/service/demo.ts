@@ -24,7 +24,7 @@ import { ApiClient } from '../../api-client.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { type Service, startService } from '../../service.ts';
 import { addSettingFlags, settingsOf } from '../../settings.ts';
-import { tellOfStart } from '../../start/start-anew.ts';
+import { tellOfStart } from '../../start/reexec.ts';
 import { untilSignal } from '../../until-signal.ts';
 
 const rows = serverSettings.filter(({ name }) => name === 'PHALANX_LISTEN');

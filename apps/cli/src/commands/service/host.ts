@@ -10,7 +10,7 @@ import {
   tokenFileSetting,
   withTokens,
 } from '../../settings.ts';
-import { tellOfStart } from '../../start/start-anew.ts';
+import { tellOfStart } from '../../start/reexec.ts';
 import { untilSignal } from '../../until-signal.ts';
 
 const rows = [...hostSettings, simulatedPhonesSetting, tokenFileSetting];

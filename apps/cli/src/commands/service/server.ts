@@ -6,7 +6,7 @@ import { parseServerConfig, serverSettings, startServer, type ServerApp } from '
 import type { Command } from 'commander';
 
 import { addSettingFlags, settingsOf, adminTokenFileSetting, withTokens } from '../../settings.ts';
-import { tellOfStart } from '../../start/start-anew.ts';
+import { tellOfStart } from '../../start/reexec.ts';
 import { untilSignal } from '../../until-signal.ts';
 
 const rows = [...serverSettings, adminTokenFileSetting];

@@ -4,7 +4,7 @@ import type { Setting } from '@phalanx/settings';
 import type { Command } from 'commander';
 
 import { startService } from '../../service.ts';
-import { tellOfStart } from '../../start/start-anew.ts';
+import { tellOfStart } from '../../start/reexec.ts';
 import {
   addSettingFlags,
   settingsOf,

@@ -8,14 +8,14 @@ import { findFault } from '../../faults/fault.ts';
 import { isS3Here, makeTestBucket, type TestBucket } from '../../testing/engines/test-bucket.ts';
 import { bodyOf, Bucket } from './bucket.ts';
 
-const patience = { silentMs: 5000, retryMs: 1 };
+const timeouts = { silentMs: 5000, retryMs: 1 };
 
 describe.skipIf(!isS3Here)('a bucket of a real S3 storage', () => {
   let made: TestBucket;
   let bucket: Bucket;
   beforeAll(async () => {
     made = await makeTestBucket();
-    bucket = new Bucket(made, patience);
+    bucket = new Bucket(made, timeouts);
   });
   afterAll(() => bucket.close());
 
@@ -94,7 +94,7 @@ describe.skipIf(!isS3Here)('a bucket of a real S3 storage', () => {
   ])(
     'that refuses because of %s is a setting to be mended, and no secret is told',
     async (_, wrong, told) => {
-      const other = new Bucket({ ...made, ...wrong }, patience);
+      const other = new Bucket({ ...made, ...wrong }, timeouts);
       const error: unknown = await other.open().catch((thrown: unknown) => thrown);
       other.close();
       expect(error).toBeInstanceOf(SettingError);
@@ -104,7 +104,7 @@ describe.skipIf(!isS3Here)('a bucket of a real S3 storage', () => {
   );
 
   it('that refuses later is a fault of its part', async () => {
-    const other = new Bucket({ ...made, bucket: 'no-such-bucket' }, patience);
+    const other = new Bucket({ ...made, bucket: 'no-such-bucket' }, timeouts);
     const error: unknown = await other.put('a', bodyOf('b'), 'text/plain').catch((thrown: unknown) => thrown);
     other.close();
     expect(findFault(error)).toMatchObject({ part: 's3', code: 'bucket_unavailable' });

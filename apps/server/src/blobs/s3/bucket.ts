@@ -32,7 +32,7 @@ interface Range {
   readonly last: number;
 }
 
-interface Patience {
+interface Timeouts {
   /** How long nothing may come or go before a request is given up. */
   readonly silentMs: number;
   /** The wait before the second try; it doubles. */
@@ -41,7 +41,7 @@ interface Patience {
 
 type Asked = Omit<S3Request, 'limitMs'>;
 
-const defaults: Patience = { silentMs: 10_000, retryMs: 100 };
+const defaults: Timeouts = { silentMs: 10_000, retryMs: 100 };
 const tries = 3;
 const answerMs = 20_000;
 /** A body may take longer, by its size. */
@@ -67,7 +67,7 @@ export class Bucket {
   readonly #exchange: S3Exchange;
   readonly #retryMs: number;
 
-  constructor(config: S3Config, { silentMs, retryMs }: Patience = defaults) {
+  constructor(config: S3Config, { silentMs, retryMs }: Timeouts = defaults) {
     this.#exchange = new S3Exchange(config, silentMs);
     this.#retryMs = retryMs;
   }

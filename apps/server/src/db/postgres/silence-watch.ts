@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A statement that takes longer may wait for an engine that does not answer any more. */
-const patienceMs = 400;
+const timeoutMs = 400;
 const lookEveryMs = 100;
 /** So often looked, `lookEveryMs` apart: a process that stood still itself gives the engine its time all the same. */
 const mostLooks = 9;
@@ -68,7 +68,7 @@ export class SilenceWatch {
   /** In the order in which they came. */
   #isLate(): boolean {
     const [oldest] = this.#waiting;
-    return oldest !== undefined && performance.now() - oldest.since > patienceMs;
+    return oldest !== undefined && performance.now() - oldest.since > timeoutMs;
   }
 
   async #ask(): Promise<void> {

@@ -5,7 +5,7 @@ import { mergePages } from '../../http/replies/list-replies.ts';
 import type { KnownHost, KnownHosts } from '../../hosts/known-hosts.ts';
 import { type DeviceAccess, type DeviceShares, hostTarget } from '../device-access.ts';
 import type { Fleet } from '../fleet.ts';
-import type { StateCount } from '../placed-device-store.ts';
+import type { StateCount } from '../device-placement-store.ts';
 
 /** Read and shown in about two milliseconds. */
 const hostsAtOnce = 100;

@@ -34,17 +34,17 @@ export async function keepEntries(
   batchSteps: AsyncIterable<readonly StoredBatch[]>,
   kept: Archives,
 ): Promise<string[]> {
-  const keepers = { log: new Keeper(kept.log), trace: new Keeper(kept.trace) };
+  const archivers = { log: new EntryArchiver(kept.log), trace: new EntryArchiver(kept.trace) };
   for await (const batches of batchSteps) {
-    for (const batch of batches) await keepers[kindOf(batch.entries)].take(batch);
+    for (const batch of batches) await archivers[kindOf(batch.entries)].take(batch);
     await nextTurn();
   }
-  for (const keeper of Object.values(keepers)) await keeper.finish();
-  return [...new Set(Object.values(keepers).flatMap(({ runIds }) => runIds))];
+  for (const archiver of Object.values(archivers)) await archiver.finish();
+  return [...new Set(Object.values(archivers).flatMap(({ runIds }) => runIds))];
 }
 
 /** Keeps entries of one kind. */
-class Keeper {
+class EntryArchiver {
   readonly #kept: ArchivedLogs;
   readonly #states = new Map<string, KeptState>();
   readonly #parts = new Map<string, Part>();

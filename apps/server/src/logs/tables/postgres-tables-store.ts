@@ -18,7 +18,7 @@ interface BatchRow {
   entries: string;
 }
 
-interface PlacedRow extends BatchRow {
+interface OrderedRow extends BatchRow {
   device_id: string;
   automation_id: string;
 }
@@ -133,7 +133,7 @@ export function createPostgresTables(db: Db, progress: ProgressStore): LogTables
 
     async *readAll(table, stepBytes) {
       const limit = Math.ceil(stepBytes / expectedBatchBytes);
-      for (let rows: PlacedRow[] = []; ;) {
+      for (let rows: OrderedRow[] = []; ;) {
         rows = await readOn(db, table, rows.at(-1), limit);
         yield rows.map(batchOf);
         if (rows.length < limit) return;
@@ -247,11 +247,11 @@ async function readBatches(db: Db, questions: readonly Question[]): Promise<Foun
 async function readOn(
   db: Db,
   table: LogTable,
-  after: PlacedRow | undefined,
+  after: OrderedRow | undefined,
   limit: number,
-): Promise<PlacedRow[]> {
+): Promise<OrderedRow[]> {
   const { device_id: device, automation_id: automation, last_id: last } = after ?? {};
-  const { rows } = await sql<PlacedRow>`
+  const { rows } = await sql<OrderedRow>`
     SELECT device_id, automation_id, first_id, last_id, oldest, count, entries FROM ${entriesOf(table)}
     WHERE (device_id, automation_id, last_id) > (${device ?? ''}, ${automation ?? ''}, ${last ?? ''})
     ORDER BY device_id, automation_id, last_id LIMIT ${limit}`.execute(db);

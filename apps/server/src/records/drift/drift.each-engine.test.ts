@@ -29,7 +29,7 @@ import { Receiver } from '../../webhooks/testing/receiver.ts';
 const figuresCheck = Compile(Type.Array(AppVersionFigures));
 const eventCheck = Compile(webhookEvents['drift.found']);
 const name = 'com.example.shop';
-const patience = { timeout: 30_000, interval: 50 };
+const timeouts = { timeout: 30_000, interval: 50 };
 
 let folder: string;
 let server: TestServer;
@@ -124,7 +124,7 @@ async function meet(tree: ScreenTree, version: string | null): Promise<string> {
   await server.api('PUT', place, { raw: JSON.stringify(tree), contentType: 'application/json' });
   const groupOf = async () =>
     (await server.api('GET', groupRoutes.ofRecord.path.replace(':id', report.record_id))).body['group_id'];
-  await expect.poll(groupOf, patience).toEqual(expect.any(String));
+  await expect.poll(groupOf, timeouts).toEqual(expect.any(String));
   await host.end(runId, 'completed', {});
   return String(await groupOf());
 }
@@ -157,7 +157,7 @@ describe('runs of a version', () => {
     await run('8.1.2', bad, 4);
     expect(receiver.received).toEqual([]);
     await run('8.1.2', good);
-    await expect.poll(() => receiver.received.length, patience).toBe(1);
+    await expect.poll(() => receiver.received.length, timeouts).toBe(1);
     const [told] = receiver.received;
     expect(eventCheck.Check(told?.body)).toBe(true);
     expect(told?.body.data).toEqual({
@@ -210,7 +210,7 @@ describe('a group', () => {
     const group = await meet(shown(5), '8.1.1');
     await server.api('PATCH', groupRoutes.change.path.replace(':id', group), { body: { status: 'solved' } });
     expect(await meet(shown(5), '8.1.2')).toBe(group);
-    await expect.poll(() => receiver.received.length, patience).toBe(1);
+    await expect.poll(() => receiver.received.length, timeouts).toBe(1);
     expect(receiver.received[0]?.body.data).toMatchObject({
       ...{ version: '8.1.2', reason: 'reopened', group_id: group, runs: 0 },
     });

@@ -16,7 +16,7 @@ import { MailServer, smtpError } from '../testing/mail-server.ts';
 
 const webhooks = Compile(Webhook);
 const deliveryLists = Compile(Type.Array(WebhookDelivery));
-const patience = { timeout: 30_000, interval: 50 };
+const timeouts = { timeout: 30_000, interval: 50 };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -100,7 +100,7 @@ it('a run that ends is told in plain text, with its project, phone and address',
   const webhook = await create({ name: 'Nightly' });
   const body = { device_ids: [deviceId], automationId: project.id, command: 'start' };
   await server.api('POST', '/api/v2/devices/launchAutomation', { body });
-  await expect.poll(() => mails.received.length, patience).toBe(1);
+  await expect.poll(() => mails.received.length, timeouts).toBe(1);
   const [mail] = mails.received;
   const runId = host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
   expect(mail).toMatchObject({ from: 'phalanx@service.example', to: [webhook.url.replace('mailto:', '')] });
@@ -117,7 +117,7 @@ it('a run that ends is told in plain text, with its project, phone and address',
   ])
     expect(mail?.text).toContain(part);
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([{ status: 'delivered', attempts: 1, response_status: 250 }]);
   expect(await find(webhook.id)).toMatchObject({ public_key: null, health: { state: 'ok', waiting: 0 } });
 });
@@ -125,15 +125,15 @@ it('a run that ends is told in plain text, with its project, phone and address',
 it('what comes within five minutes of an e-mail is told in the next one, all together', async () => {
   const webhook = await create();
   await run();
-  await expect.poll(() => mails.received.length, patience).toBe(1);
-  await expect.poll(() => statusesOf(webhook.id), patience).toEqual(['delivered']);
+  await expect.poll(() => mails.received.length, timeouts).toBe(1);
+  await expect.poll(() => statusesOf(webhook.id), timeouts).toEqual(['delivered']);
   for (let count = 0; count < 60; count += 1) await run();
-  await expect.poll(async () => (await find(webhook.id)).health.waiting, patience).toBe(60);
+  await expect.poll(async () => (await find(webhook.id)).health.waiting, timeouts).toBe(60);
   // Several looks of each server.
   await sleep(1000);
   expect(mails.received).toHaveLength(1);
   server.clock.advance(5 * minuteMs);
-  await expect.poll(async () => (await find(webhook.id)).health.waiting, patience).toBe(0);
+  await expect.poll(async () => (await find(webhook.id)).health.waiting, timeouts).toBe(0);
   expect(mails.received).toHaveLength(2);
   const [, second] = mails.received;
   expect(second?.headers.get('subject')).toContain(', and 59 more');
@@ -147,14 +147,14 @@ it('another webhook of the same user for the same address waits as long, and one
   const first = await create();
   const second = await create({ url: first.url });
   await test(first.id);
-  await expect.poll(() => statusesOf(first.id), patience).toEqual(['delivered']);
+  await expect.poll(() => statusesOf(first.id), timeouts).toEqual(['delivered']);
   await test(second.id);
   const third = await create({ url: first.url }, eve.api);
   await eve.api('POST', `/api/v2/webhooks/${third.id}/test`);
-  await expect.poll(() => statusesOf(third.id), patience).toEqual(['delivered']);
+  await expect.poll(() => statusesOf(third.id), timeouts).toEqual(['delivered']);
   expect(await statusesOf(second.id)).toEqual(['waiting']);
   server.clock.advance(5 * minuteMs);
-  await expect.poll(() => statusesOf(second.id), patience).toEqual(['delivered']);
+  await expect.poll(() => statusesOf(second.id), timeouts).toEqual(['delivered']);
   expect(mails.received.at(-1)?.text).toContain('asked for this e-mail');
 });
 
@@ -163,14 +163,14 @@ it('a receiver that is refused for good is not asked again, and a replay asks', 
   const webhook = await create();
   await test(webhook.id);
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([{ status: 'failed', attempts: 1, response_status: 550, next_attempt_at: null }]);
   const [delivery] = await deliveriesOf(webhook.id);
   expect(delivery?.problem).toContain('no such person');
   expect(await find(webhook.id)).toMatchObject({ health: { state: 'failing' } });
   mails.habit = () => undefined;
   await server.api('POST', `/api/v2/webhooks/${webhook.id}/deliveries/${delivery?.id}/replay`);
-  await expect.poll(() => statusesOf(webhook.id), patience).toEqual(['delivered']);
+  await expect.poll(() => statusesOf(webhook.id), timeouts).toEqual(['delivered']);
   expect(await find(webhook.id)).toMatchObject({ health: { state: 'ok' } });
 });
 
@@ -179,17 +179,17 @@ it('one that is refused for now is asked again, and the pauses grow', async () =
   const webhook = await create();
   await test(webhook.id);
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([{ status: 'waiting', attempts: 1, response_status: 451 }]);
   server.clock.advance(10_000);
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([{ attempts: 2, response_status: 451 }]);
   const next = async (): Promise<number> => (await deliveriesOf(webhook.id))[0]?.next_attempt_at ?? 0;
-  await expect.poll(next, patience).toBeGreaterThan(server.clock.now() + 4 * minuteMs);
+  await expect.poll(next, timeouts).toBeGreaterThan(server.clock.now() + 4 * minuteMs);
   mails.habit = () => undefined;
   server.clock.advance(6 * minuteMs);
-  await expect.poll(() => statusesOf(webhook.id), patience).toEqual(['delivered']);
+  await expect.poll(() => statusesOf(webhook.id), timeouts).toEqual(['delivered']);
 });
 
 it('a mail server that is down, and one that never answers, lose nothing', async () => {
@@ -197,7 +197,7 @@ it('a mail server that is down, and one that never answers, lose nothing', async
   const webhook = await create();
   await run();
   await expect
-    .poll(() => deliveriesOf(webhook.id), patience)
+    .poll(() => deliveriesOf(webhook.id), timeouts)
     .toMatchObject([
       {
         status: 'waiting',
@@ -210,12 +210,12 @@ it('a mail server that is down, and one that never answers, lose nothing', async
   await new Promise<void>((resolve) => void silent.listen(port, '127.0.0.1', resolve));
   server.clock.advance(10_000);
   await expect
-    .poll(() => deliveriesOf(webhook.id), { ...patience, timeout: 60_000 })
+    .poll(() => deliveriesOf(webhook.id), { ...timeouts, timeout: 60_000 })
     .toMatchObject([{ status: 'waiting', attempts: 2, problem: 'no answer within 20 s' }]);
   await new Promise((resolve) => silent.close(resolve));
   mails = await MailServer.start({}, port);
   server.clock.advance(hourMs);
-  await expect.poll(() => statusesOf(webhook.id), patience).toEqual(['delivered']);
+  await expect.poll(() => statusesOf(webhook.id), timeouts).toEqual(['delivered']);
   expect(mails.received).toHaveLength(1);
 });
 
@@ -240,7 +240,7 @@ it('names can add no header and no line of their own', async () => {
     name: 'Nice\r\nBcc: eve@evil.example\r\n\r\nhello',
   });
   await test(webhook.id);
-  await expect.poll(() => mails.received.length, patience).toBe(1);
+  await expect.poll(() => mails.received.length, timeouts).toBe(1);
   const [mail] = mails.received;
   expect(mail?.to).toEqual([webhook.url.replace('mailto:', '')]);
   expect([...(mail?.headers.keys() ?? [])]).not.toContain('bcc');

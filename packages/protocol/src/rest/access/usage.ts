@@ -22,7 +22,7 @@ export const limitNames = [
   'requests',
   'bad_tokens',
   'waiting',
-  'patience',
+  'waiting_time',
   'connections',
   'address_connections',
 ] as const;

@@ -7,28 +7,28 @@ import { Compile } from 'typebox/compile';
 
 type Environment = Record<string, string | undefined>;
 
-const HandedOn = Type.Object({
+const InheritedSettings = Type.Object({
   /** By the names of their settings. */
   secrets: Type.Record(Type.String(), Type.String()),
   /** What the operator has to read once the service runs. */
   notice: Type.Optional(Type.String()),
 });
-export type HandedOn = Static<typeof HandedOn>;
+export type InheritedSettings = Static<typeof InheritedSettings>;
 
-const handedOn = Compile(HandedOn);
-/** Tells the program that its standard input is what `goOn` wrote. */
-const marker = '_PHALANX_HANDED_ON';
+const validator = Compile(InheritedSettings);
+/** Tells the program that its standard input is what `reexecWith` wrote. */
+const marker = '_PHALANX_INHERITED';
 const standardInput = 0;
 
 /** Takes what the program was handed by itself, and the mark of that out of `env`. */
-export function receiveHandedOn(env: Environment): HandedOn | undefined {
+export function receiveInheritedSettings(env: Environment): InheritedSettings | undefined {
   if (env[marker] === undefined) return undefined;
   delete env[marker];
   const text = readFileSync(standardInput, 'utf8');
   closeSync(standardInput);
   // Otherwise the next file that is opened would pass for the standard input.
   openSync('/dev/null', 'r');
-  return handedOn.Parse(JSON.parse(text));
+  return validator.Parse(JSON.parse(text));
 }
 
 /**
@@ -37,7 +37,7 @@ export function receiveHandedOn(env: Environment): HandedOn | undefined {
  * standard input is all that outlives Node's `execve`, and no command of the service reads it. Returns only where
  * that can't be done.
  */
-export function goOn(env: Environment, values: HandedOn): void {
+export function reexecWith(env: Environment, values: InheritedSettings): void {
   if (process.execve === undefined) return;
   const folder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const file = path.join(folder, `phalanx-${randomUUID()}`);

@@ -7,20 +7,20 @@ import { createHostStore } from '../hosts/store.ts';
 import { openHost } from '../testing/fleet-rows.ts';
 import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { deviceElsewhere, type FleetDevice } from './fleet-device.ts';
-import { createPlacedDeviceStore, type PlacedDeviceStore } from './placed-device-store.ts';
+import { createDevicePlacementStore, type DevicePlacementStore } from './device-placement-store.ts';
 import { createDeviceStore } from './store.ts';
 
 const now = 50;
 
 describe.each(engines)('a device whose host is connected to another server, in %s,', (engine) => {
   let db: Db;
-  let placed: PlacedDeviceStore;
+  let placed: DevicePlacementStore;
   let epoch: number;
   let id: string;
 
   beforeEach(async () => {
     db = await openTestDatabase(engine);
-    placed = createPlacedDeviceStore(db);
+    placed = createDevicePlacementStore(db);
     await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
     epoch = await openHost(db, { userId: 'u', hostId: 'H', nodeId: 'there' });
     await sql`UPDATE node SET lease_until = ${Date.now() + 60_000}`.execute(db);

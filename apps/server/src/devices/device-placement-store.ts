@@ -7,7 +7,7 @@ import type { Row } from '../db/tables/tables.ts';
 import { countOwned } from './store.ts';
 
 /** A device with the newest connection of its host, and the server that has that. */
-export interface PlacedDevice extends Row<'device'> {
+export interface DevicePlacement extends Row<'device'> {
   session_epoch: number | null;
   opened_at: number | null;
   ended_at: number | null;
@@ -33,10 +33,10 @@ export interface StateCount extends Pick<Row<'device'>, 'host_id' | 'epoch' | 's
   readonly count: number;
 }
 
-export type PlacedDeviceStore = ReturnType<typeof createPlacedDeviceStore>;
+export type DevicePlacementStore = ReturnType<typeof createDevicePlacementStore>;
 
 /** Devices, wherever their hosts are connected. */
-export function createPlacedDeviceStore(db: Db) {
+export function createDevicePlacementStore(db: Db) {
   /** 1: a server that is alive has a connection of its host. */
   const isConnected: RawBuilder<number> = sql`CASE WHEN node.id IS NOT NULL AND host_session.ended_at IS NULL
     AND ${hasLease(db)} THEN 1 ELSE 0 END`;
@@ -60,10 +60,10 @@ export function createPlacedDeviceStore(db: Db) {
         'node.lease_until',
       ])
       .select([isConnected.as('is_connected'), lastRenewal(db).as('renewed_at')]);
-  const listByIds = (ids: readonly string[]): Promise<PlacedDevice[]> =>
+  const listByIds = (ids: readonly string[]): Promise<DevicePlacement[]> =>
     select().where('device.id', 'in', textsIn(db, ids)).execute();
   return {
-    find: batchQueries(async (ids: readonly string[]): Promise<(PlacedDevice | undefined)[]> => {
+    find: batchQueries(async (ids: readonly string[]): Promise<(DevicePlacement | undefined)[]> => {
       const found = new Map((await listByIds(ids)).map((row) => [row.id, row]));
       return ids.map((id) => found.get(id));
     }),
@@ -71,7 +71,7 @@ export function createPlacedDeviceStore(db: Db) {
     listByIds,
 
     /** So many after the cursor, in the order of their IDs. */
-    listPageOf: (ownerId: string, { after, limit }: DevicePage): Promise<PlacedDevice[]> =>
+    listPageOf: (ownerId: string, { after, limit }: DevicePage): Promise<DevicePlacement[]> =>
       select()
         .where('device.owner_id', '=', ownerId)
         .where('device.id', '>', after)

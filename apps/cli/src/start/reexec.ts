@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '@phalanx/settings';
 
-import { environment, handedOn, starter } from '../config.ts';
-import { goOn } from './handed-on.ts';
+import { environment, validator, starter } from '../config.ts';
+import { reexecWith } from './inherited-settings.ts';
 import { endWithStarter, parentVariable } from './starter.ts';
 
 const secretNames = [
@@ -31,7 +31,7 @@ const secretNames = [
 const services: readonly string[] = ['start', 'server', 'host', 'demo'];
 
 /** For the operator, once the service runs. */
-let startNotice: string | undefined = handedOn?.notice;
+let startNotice: string | undefined = validator?.notice;
 
 /** Of nobody else: above the users of people, below those that systemd makes up. */
 const ownId = 47_374;
@@ -46,10 +46,10 @@ export function tellOfStart(): void {
  * Starts the service once more when it has root's rights, or secrets in its environment: without them. Returns when
  * there is nothing to leave behind, or no way to do it.
  */
-export async function startAnew([command = '', ...args]: readonly string[]): Promise<void> {
+export async function reexec([command = '', ...args]: readonly string[]): Promise<void> {
   if (!services.includes(command) || /^(-h|--help)$/m.test(args.join('\n'))) return;
   endWithStarter(starter);
-  if (handedOn !== undefined) return;
+  if (validator !== undefined) return;
   const dataDir = command === 'demo' ? undefined : dataDirOf(args);
   const isRoot = process.getuid?.() === 0;
   const secrets = readSecrets(isRoot);
@@ -69,7 +69,7 @@ export async function startAnew([command = '', ...args]: readonly string[]): Pro
     ...(user !== undefined && { HOME: dataDir ?? '/', ...user.cache }),
     ...(starter !== undefined && { [parentVariable]: String(starter) }),
   };
-  goOn(env, { secrets, ...(startNotice !== undefined && { notice: startNotice }) });
+  reexecWith(env, { secrets, ...(startNotice !== undefined && { notice: startNotice }) });
 }
 
 /** Node's own setting. */

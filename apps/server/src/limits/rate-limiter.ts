@@ -1,10 +1,10 @@
 import { boundedCache } from '../bounded-cache.ts';
 
-/** Who was seen least recently makes room, with an allowance that is full again. */
+/** Who was seen least recently makes room, with a limit that is unused again. */
 const maxKeys = 10_000;
 const secondMs = 1000;
 
-interface AllowanceOptions {
+interface RateLimiterOptions {
   perSecond: number;
   /** So many seconds' worth may be spent at once. */
   burstSeconds: number;
@@ -14,12 +14,12 @@ interface AllowanceOptions {
  * So much a second of something, for each key. One number a key: when all that was spent will have come back. Spending
  * is refused while more than the burst is outstanding, so the last that is spent may go beyond it.
  */
-export class Allowance {
+export class RateLimiter {
   readonly #accounts = boundedCache<{ paidAt: number }>(maxKeys);
   readonly #msEach: number;
   readonly #burstMs: number;
 
-  constructor({ perSecond, burstSeconds }: AllowanceOptions) {
+  constructor({ perSecond, burstSeconds }: RateLimiterOptions) {
     this.#msEach = secondMs / perSecond;
     this.#burstMs = burstSeconds * secondMs;
   }
