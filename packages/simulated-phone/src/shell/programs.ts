@@ -1,7 +1,7 @@
 import type { Program } from './program.ts';
 import { am, monkey } from './programs/am.ts';
 import { appProcess } from './programs/app-process.ts';
-import { cmd } from './programs/cmd.ts';
+import { cmd, appops, service } from './programs/service-commands.ts';
 import { content } from './programs/content.ts';
 import { dumpsys } from './programs/dumpsys.ts';
 import { filePrograms } from './programs/file-programs.ts';
@@ -9,10 +9,8 @@ import { ime, settings } from './programs/settings.ts';
 import { input } from './programs/input.ts';
 import { pm } from './programs/pm.ts';
 import { plainPrograms } from './programs/plain-programs.ts';
-import { screencap } from './programs/screencap.ts';
-import { appops, service } from './programs/service-commands.ts';
+import { screencap, uiautomator } from './programs/screen-programs.ts';
 import { textPrograms } from './programs/text-programs.ts';
-import { uiautomator } from './programs/uiautomator.ts';
 import { wm } from './programs/wm.ts';
 
 /** Every program of the phone's shell by its name. */

@@ -4,10 +4,16 @@ import { FileSystemError } from '../adb/sync-files.ts';
 import { BrokenPipeError, writeTo } from '../adb/write-to.ts';
 import type { FileSystem } from '../android/file-system.ts';
 import type { Phone } from '../phone.ts';
-import { type Command, type List, parseCommandLine, type Pipeline, type Word } from './parse.ts';
+import {
+  type Command,
+  type List,
+  parseCommandLine,
+  type Pipeline,
+  type Word,
+  ShellSyntaxError,
+} from './parse.ts';
 import type { Program } from './program.ts';
 import { programs } from './programs.ts';
-import { ShellSyntaxError } from './tokens.ts';
 
 const exitCode = { notFound: 127, aborted: 134, brokenPipe: 141 } as const;
 

@@ -1,4 +1,9 @@
 import type { Process, Program } from '../program.ts';
+import { am } from './am.ts';
+import { ime, settings } from './settings.ts';
+import { input } from './input.ts';
+import { pm } from './pm.ts';
+import { wm } from './wm.ts';
 
 const firstWithLocation = 31;
 const firstWithLocales = 33;
@@ -28,7 +33,7 @@ function isTimeZone(zone: string): boolean {
 }
 
 /** `cmd alarm set-timezone ZONE`. */
-export const alarm: Program = async (process) => {
+const alarm: Program = async (process) => {
   const [command, zone] = process.args;
   if (process.phone.android.identity.sdkVersion < firstWithAlarm) return noSuchCommand(process);
   if (command !== 'set-timezone' || zone === undefined)
@@ -52,7 +57,7 @@ export const service: Program = async (process) => {
 };
 
 /** `cmd locale get-app-locales PACKAGE` and `set-app-locales PACKAGE --locales TAGS`. */
-export const locale: Program = async (process) => {
+const locale: Program = async (process) => {
   const { phone, args, stdout } = process;
   const [command, name = ''] = args;
   const user = '0';
@@ -75,7 +80,7 @@ const wordAfter = (args: readonly string[], option: string): string | undefined 
   args.includes(option) ? args[args.indexOf(option) + 1] : undefined;
 
 /** `cmd location set-location-enabled true|false` and `cmd location providers …`. */
-export const location: Program = async (process) => {
+const location: Program = async (process) => {
   const { phone, args, stdout } = process;
   const { locations, identity } = phone.android;
   if (identity.sdkVersion < firstWithLocation) return noSuchCommand(process);
@@ -131,4 +136,49 @@ export const appops: Program = async (process) => {
   else if (locations.mockMode === 'default') await stdout.write('No operations.\nDefault mode: deny\n');
   else await stdout.write(`MOCK_LOCATION: ${locations.mockMode}\n`);
   return 0;
+};
+
+const statusBar: Program = async ({ phone, args, stderr }) => {
+  const [command] = args;
+  if (command === 'expand-notifications' || command === 'expand-settings') phone.android.setOverlay('shade');
+  else if (command === 'collapse') phone.android.setOverlay(undefined);
+  else {
+    await stderr.write(`Unknown command: ${command ?? ''}\n`);
+    return 255;
+  }
+  return 0;
+};
+
+const services: ReadonlyMap<string, Program> = new Map([
+  ['activity', am],
+  ['alarm', alarm],
+  ['input', input],
+  ['input_method', ime],
+  ['locale', locale],
+  ['location', location],
+  ['package', pm],
+  ['settings', settings],
+  ['statusbar', statusBar],
+  ['window', wm],
+]);
+
+const noServiceExitCode = 20;
+const needBoot = new Set(['activity', 'package', 'window']);
+
+/** `cmd SERVICE ARGS`: the shell commands of system services. */
+export const cmd: Program = async (process) => {
+  const [name, ...args] = process.args;
+  if (name === '-l') {
+    await process.stdout.write(`Currently running services:\n  ${[...services.keys()].join('\n  ')}\n`);
+    return 0;
+  }
+  const found = services.get(name ?? '');
+  const isMissing = needBoot.has(name ?? '') && !process.phone.isBooted;
+  if (found && !isMissing) return found({ ...process, args });
+  await process.stderr.write(
+    name === undefined
+      ? 'cmd: No service specified; use -l to list all services\n'
+      : `cmd: Can't find service: ${name}\n`,
+  );
+  return noServiceExitCode;
 };

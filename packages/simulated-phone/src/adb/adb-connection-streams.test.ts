@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { adbCommand } from './adb-message.ts';
-import { createAdbStream } from './adb-stream.ts';
+import { createAdbStream } from './adb-connection.ts';
 
 /** A stream whose peer has said nothing yet, and the payloads that it was sent. */
 function openStream(maxPayloadBytes: number) {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adbCommand, encodeHeader } from './adb-message.ts';
-import { MessageReader, ProtocolError } from './message-reader.ts';
+import { adbCommand, encodeHeader, MessageReader, ProtocolError } from './adb-message.ts';
 
 const limits = { maxPayloadBytes: () => 4096, checksumRequired: () => true };
 

@@ -9,3 +9,13 @@ export function pressBack(android: SystemHost): void {
   if (android.isKeyboardShown) return android.hideKeyboard();
   android.finishTop();
 }
+
+/** Enter: a new line where there are several, else the keyboard's action key, which closes it. */
+export function pressEnter(android: SystemHost): void {
+  const field = android.focusedField;
+  if (field?.multiline) {
+    field.insert('\n');
+    return android.redraw();
+  }
+  android.hideKeyboard();
+}
