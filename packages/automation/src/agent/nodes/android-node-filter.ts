@@ -1,5 +1,12 @@
-import { descendantsOf, distanceBeside, isBelow, rootOf, sides } from './node-relations.ts';
-import { hasViewId, nodesBelow } from './node-search.ts';
+import {
+  descendantsOf,
+  distanceBeside,
+  isBelow,
+  rootOf,
+  sides,
+  hasViewId,
+  nodesBelow,
+} from './node-search.ts';
 
 type Condition = (node: AndroidNode) => boolean;
 

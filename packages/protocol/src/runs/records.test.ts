@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { describeCall } from './describe-call.ts';
+import { describeCall } from './records.ts';
 
 it.each([
   [{ name: 'input.tap', x: 5, y: 0 }, 'tap at 5, 0'],

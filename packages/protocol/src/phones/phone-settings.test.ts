@@ -1,8 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { expect, it } from 'vitest';
-
-import { readPhoneSettings, textsOfPhoneSettings } from './phone-setting-texts.ts';
-import { PhoneSettings } from './phone-settings.ts';
+import { readPhoneSettings, textsOfPhoneSettings, PhoneSettings } from './phone-settings.ts';
 
 const shape = Compile(PhoneSettings);
 

@@ -1,19 +1,17 @@
 import { searchOf } from './node-target.ts';
-import { nodesBelow } from './node-search.ts';
-import { isBelow } from './node-relations.ts';
-import { lookOf } from '../screen-look.ts';
+import { nodesBelow, lookOf, isBelow } from './node-search.ts';
 import type { Aim, WaitParts } from '../waits/wait-until.ts';
 
 type Bounds = AndroidNode['boundsInScreen'];
 export type Direction = NonNullable<ScrollOptions['direction']>;
 
 /** Slow and short enough that nothing is carried past the screen by the fling that follows. */
-export const swipeMs = 600;
+const swipeMs = 600;
 const swipedShare = 0.4;
 /** A list whose content moves by itself counts as at rest after so many looks. */
 const maxLooksForRest = 10;
 /** A list that loads on may look like its end once. */
-export const vainSwipesAtEnd = 2;
+const vainSwipesAtEnd = 2;
 
 const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
   down: [0, -1],
@@ -62,7 +60,7 @@ export function scrollAim(
 }
 
 /** What was swiped goes on moving for a moment, and a tap would miss it. */
-export function createRest(): { isReached(look: string): boolean; disturb(): void } {
+function createRest(): { isReached(look: string): boolean; disturb(): void } {
   let looksLeft = 0;
   let last: string | undefined;
   return {
@@ -80,7 +78,7 @@ export function createRest(): { isReached(look: string): boolean; disturb(): voi
 }
 
 /** Apps that draw by themselves tell of no list: there the screen is swiped. */
-export function largestList(screen: AndroidNode): AndroidNode {
+function largestList(screen: AndroidNode): AndroidNode {
   const lists = nodesBelow(screen).filter((node) => node.isScrollable && node.isVisible);
   return lists.toSorted((a, b) => areaOf(b.boundsInScreen) - areaOf(a.boundsInScreen))[0] ?? screen;
 }
@@ -100,7 +98,7 @@ function isInView(node: AndroidNode, list: AndroidNode | null, screen: AndroidNo
   return node.isVisible && isInside && areaOf(node.boundsInScreen) > 0;
 }
 
-export function swipeWithin(
+function swipeWithin(
   bounds: Bounds,
   direction: Direction,
 ): [fromX: number, fromY: number, toX: number, toY: number] {
@@ -109,4 +107,77 @@ export function swipeWithin(
   const byX = (across * swipedShare * (bounds.right - bounds.left)) / 2;
   const byY = (along * swipedShare * (bounds.bottom - bounds.top)) / 2;
   return [x - byX, y - byY, x + byX, y + byY];
+}
+
+/** A long list takes longer than what is otherwise waited for. */
+export const collectTimeoutMs = 120_000;
+
+/** A wait that reads the rows of a list while it scrolls, until the list goes on no further. */
+export function collectAim<T>(
+  { swipe }: Pick<WaitParts, 'swipe'>,
+  readRow: (row: AndroidNode) => T | null | undefined,
+  { direction = 'down', within, signal }: ScrollOptions,
+): Aim<T[] | undefined> {
+  const rest = createRest();
+  let lookBefore: string | undefined;
+  let vainSwipes = 0;
+  let rows: T[] = [];
+  let isFirst = true;
+  return {
+    awaited: `the end of the list, scrolling ${direction}`,
+    async test(screen) {
+      const list = within === undefined ? largestList(screen) : screen.filterOne(within);
+      if (list === null) return undefined;
+      const look = lookOf(list);
+      if (!rest.isReached(look)) return undefined;
+      vainSwipes = look === lookBefore ? vainSwipes + 1 : 0;
+      lookBefore = look;
+      const isEnd = vainSwipes >= vainSwipesAtEnd;
+      rows = joined(rows, readAll(list, { direction, isFirst, isEnd }, readRow), direction);
+      isFirst = false;
+      if (isEnd) return rows;
+      await swipe(...swipeWithin(list.boundsInScreen, direction), swipeMs, { signal: signal ?? null });
+      rest.disturb();
+      return undefined;
+    },
+  };
+}
+
+interface View {
+  readonly direction: Direction;
+  readonly isFirst: boolean;
+  readonly isEnd: boolean;
+}
+
+/** The rows that are whole: the list cuts off those at its edges, which come with the next swipe. */
+function readAll<T>(list: AndroidNode, view: View, readRow: (row: AndroidNode) => T | null | undefined): T[] {
+  return rowsOf(list)
+    .filter((row) => row.isVisible && isWhole(row.boundsInScreen, list.boundsInScreen, view))
+    .flatMap((row) => readRow(row) ?? []);
+}
+
+/** What a list scrolls may be a single node that has the rows. */
+function rowsOf(list: AndroidNode): readonly AndroidNode[] {
+  let { children } = list;
+  while (children.length === 1 && (children[0]?.children.length ?? 0) > 1)
+    children = children[0]?.children ?? [];
+  return children;
+}
+
+function isWhole(row: Bounds, list: Bounds, { direction, isFirst, isEnd }: View): boolean {
+  const isAcross = direction === 'left' || direction === 'right';
+  const [low, high] = isAcross ? (['left', 'right'] as const) : (['top', 'bottom'] as const);
+  const isForward = direction === 'down' || direction === 'right';
+  const [mayTouchLow, mayTouchHigh] = isForward ? [isFirst, isEnd] : [isEnd, isFirst];
+  return (mayTouchLow || row[low] > list[low]) && (mayTouchHigh || row[high] < list[high]);
+}
+
+/** Both views show some of the rows: they are joined where the end of one is the beginning of the other. */
+function joined<T>(known: readonly T[], seen: readonly T[], direction: Direction): T[] {
+  const [first, second] = direction === 'down' || direction === 'right' ? [known, seen] : [seen, known];
+  const [ends, starts] = [first.map((row) => JSON.stringify(row)), second.map((row) => JSON.stringify(row))];
+  for (let shared = Math.min(ends.length, starts.length); shared > 0; shared -= 1)
+    if (starts.slice(0, shared).every((row, index) => row === ends[ends.length - shared + index]))
+      return [...first, ...second.slice(shared)];
+  return [...first, ...second];
 }

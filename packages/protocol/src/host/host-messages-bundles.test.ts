@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-
-import { maxKeptBundleLength, RecentBundles } from './recent-bundles.ts';
+import { maxKeptBundleLength, RecentBundles } from './host-messages.ts';
 
 test('the two ends of a connection agree on what is kept, whatever is launched', () => {
   const launches = fc.array(fc.record({ hash: fc.integer({ min: 0, max: 60 }), isLarge: fc.boolean() }));

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
 import { nodeFiles } from './index.ts';
-import { openMemoryGroup } from './memory-group.ts';
+import { openMemoryGroup } from './confinement.ts';
 import { launcherOptions } from './policy.ts';
 
 const run = promisify(execFile);
