@@ -6,12 +6,10 @@ import type {
   ScreenPicture,
   WindowTree,
 } from '@phalanx/protocol';
-import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps/apps.ts';
-import { clearAppData, listApps, setPermission, uninstallApp } from './apps/change-apps.ts';
-import { encodeScreenshot } from './pictures/encode-screenshot.ts';
-import { installApp } from './apps/install-app.ts';
+import { createAppLauncher, openLink, readCurrentApp, stopApp, listUsers } from './apps/apps.ts';
+import { clearAppData, listApps, setPermission, uninstallApp, installApp } from './apps/change-apps.ts';
+import { encodeScreenshot } from './pictures/encode-picture.ts';
 import { listMessages, listNotifications } from './apps/messages.ts';
-import { listUsers } from './apps/phone-users.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';

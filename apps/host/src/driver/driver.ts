@@ -10,9 +10,8 @@ import type {
   ScreenMask,
   UiNode,
 } from '@phalanx/protocol';
-
 import { withTimeLimit, pause } from '../time/time-limit.ts';
-import { readAppFacts } from './apps/app-facts.ts';
+import { readAppFacts } from './apps/apps.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { switchAdvice } from './apps/maker-switches.ts';

@@ -7,7 +7,7 @@ import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
 import type { ReconnectPauses } from '../adb/reconnect.ts';
 import { type Patience, usualPatience } from '../driver/renewals.ts';
-import { EarlierSettings } from '../driver/settings/earlier-settings.ts';
+import { EarlierSettings } from '../driver/settings/change-settings.ts';
 import { HistoryFolder } from './health/history-folder.ts';
 import type { Phone } from './phone.ts';
 import type { NoVideo } from '../driver/video/screen-video.ts';

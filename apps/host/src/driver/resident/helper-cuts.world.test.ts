@@ -11,7 +11,7 @@ import type { Program } from '@phalanx/simulated-phone';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
 import { waitForState } from '../../phones/testing/wait-for-phone.ts';
-import { encodeFrame, requestKind } from './frames.ts';
+import { encodeFrame, requestKind } from './helper-link.ts';
 import { helperTools, type ShippedBytes, translateBack } from './testing/shipped-bytes.ts';
 
 const cuts = Number(process.env['CUTS'] ?? 12);

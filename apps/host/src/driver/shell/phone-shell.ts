@@ -1,4 +1,5 @@
 import type { AdbSocket } from '@yume-chan/adb';
+
 import type { AdbConnection } from '../../adb/link.ts';
 import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
@@ -123,4 +124,9 @@ function asGone(error: unknown): DriverError {
 
 export function closeQuietly(socket: AdbSocket): void {
   Promise.resolve(socket.close()).catch(() => {});
+}
+
+/** One argument for the phone's shell. Everything inside single quotes is literal to it. */
+export function shellQuote(argument: string): string {
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
 }

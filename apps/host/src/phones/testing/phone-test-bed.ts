@@ -5,7 +5,7 @@ import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-pho
 import { type RealAdbd, startRealAdbd } from '@phalanx/simulated-phone/testing/real-adbd';
 import { pino } from 'pino';
 import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
-import { helperPackages } from '../../driver/uiautomator2/install-helper.ts';
+import { helperPackages } from '../../driver/uiautomator2/start-helper.ts';
 import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 import { type ScriptedAdbServer, startScriptedAdbServer } from './scripted-adb-server.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-
 import { toUiNode } from '../driver/tree/parse-tree.ts';
-import { checkTree } from './check-tree.ts';
+import { checkTree } from './record-tree.ts';
 
 const node = (children: unknown[] = []): Record<string, unknown> => ({
   ...toUiNode('a.b.C', new Map()),

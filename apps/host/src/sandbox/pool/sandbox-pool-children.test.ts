@@ -2,15 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-
 import { openConfinement } from '@phalanx/confinement';
 import { describe, expect, it } from 'vitest';
-
 import { buildSandboxBundles } from '../process/bundles.ts';
 import { runCode, startCode, testMemoryMb } from '../testing/code-runs.ts';
 import { until } from '../../testing/until.ts';
-import { createSandboxPool } from './sandbox-pool.ts';
-import { maxStarting, WarmChildren } from './warm-children.ts';
+import { createSandboxPool, maxStarting, WarmChildren } from './sandbox-pool.ts';
 
 const options = { size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: false } };
 

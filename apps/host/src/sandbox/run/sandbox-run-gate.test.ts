@@ -1,7 +1,6 @@
 import type { SandboxCallResult } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
-
-import { createAgentCallGate } from './agent-call-gate.ts';
+import { createAgentCallGate } from './sandbox-run.ts';
 
 function openGate(onCall: () => Promise<unknown>) {
   const answers: [number, SandboxCallResult][] = [];
