@@ -13,12 +13,11 @@ import { listMessages, listNotifications } from './apps/messages.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';
-import type { PhoneShell } from './shell/phone-shell.ts';
+import { type PhoneShell, runShellCommand } from './shell/phone-shell.ts';
 import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
-import { runShellCommand } from './shell/shell-command.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 export type Calls = {

@@ -1,5 +1,4 @@
 import type { DeviceInfo } from '@phalanx/protocol';
-
 import type { AdbConnection } from '../adb/link.ts';
 import { createDriver, type Driver } from '../driver/driver.ts';
 import { HelperRenewal, type Patience, Renewals } from '../driver/renewals.ts';
@@ -12,7 +11,7 @@ import type { PhonePins, Unlocking } from './phone-pins.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import type { PhoneDescription } from './phone.ts';
 import { readDescription } from './start/read-description.ts';
-import type { PhoneRules } from './phone-rules.ts';
+import type { PhoneRules } from './health/phone-health.ts';
 import {
   seekHelper,
   type BackendStart,

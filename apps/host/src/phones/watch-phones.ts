@@ -13,7 +13,7 @@ import type { Phone } from './phone.ts';
 import type { NoVideo } from '../driver/video/screen-video.ts';
 import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
 import { PhonePins } from './phone-pins.ts';
-import type { PhoneRules } from './phone-rules.ts';
+import type { PhoneRules } from './health/phone-health.ts';
 import { PhoneRoster } from './phone-roster.ts';
 import type { HelperChoice } from './start/start-backend.ts';
 import { StartQueue, type StartQueueOptions } from './start/start-queue.ts';

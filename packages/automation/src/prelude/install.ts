@@ -13,7 +13,7 @@ import { createSteps, traceAgent } from '../agent/trace/steps.ts';
 import { createConsole } from './console.ts';
 import { connectEngine, type LookEnds } from './node/engine-look.ts';
 import { inspect } from './node/node-library.ts';
-import { rememberProxies } from './node/proxies.ts';
+import { rememberProxies } from './node/util-binding.ts';
 import { parse, createPort, type Port, type PortFunctions } from './port.ts';
 import { createTimers } from './timers.ts';
 import { createAbortGlobals, renamed, onListenerError, PlainEvent, PlainEventTarget } from './web/events.ts';

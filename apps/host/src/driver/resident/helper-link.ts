@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Duplex } from 'node:stream';
 
 import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError, type DriverErrorCode } from '../driver-error.ts';
 import { keepFile } from '../shell/kept-file.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { startShellStream } from '../shell/shell-stream.ts';
+import { toSocketDuplex } from '../uiautomator2/socket-duplex.ts';
+import { readTail, separate } from '../shell/shell-output.ts';
 
 const protocol = '1';
 const nothing = Buffer.alloc(0);
@@ -235,4 +237,43 @@ export async function* readFrames(stream: AsyncIterable<Uint8Array>): AsyncGener
 function checkedLength(length: number): number {
   if (length >= headBytes && length <= headBytes + maxAnswerBytes) return length;
   throw new Error(`The helper on the phone sent a frame of ${length} bytes.`);
+}
+
+const stdinId = 0;
+const headerBytes = 5;
+const maxPacketBytes = 64 * 1024;
+
+/** A running command of a phone with its standard streams. */
+interface ShellStream {
+  readonly stdout: AsyncIterable<Uint8Array>;
+  write(bytes: Buffer): void;
+  /** The last of what it printed on standard error, when it has ended or the connection has. Never rejects. */
+  readonly ended: Promise<string>;
+  close(): void;
+}
+
+/** Needs the shell v2 protocol, which ends the command with the connection. */
+async function startShellStream(
+  shell: PhoneShell,
+  command: string,
+  signal: AbortSignal,
+): Promise<ShellStream> {
+  const duplex = toSocketDuplex(await shell.open(`shell,v2,raw:${command}`, signal));
+  const { stdout, stderr } = separate(duplex);
+  return {
+    stdout,
+    write: (bytes) => writePackets(duplex, bytes),
+    ended: readTail(stderr),
+    close: () => void duplex.destroy(),
+  };
+}
+
+function writePackets(duplex: Duplex, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; at += maxPacketBytes) {
+    const part = bytes.subarray(at, at + maxPacketBytes);
+    const header = Buffer.alloc(headerBytes);
+    header.writeUInt8(stdinId, 0);
+    header.writeUInt32LE(part.length, 1);
+    duplex.write(Buffer.concat([header, part]));
+  }
 }

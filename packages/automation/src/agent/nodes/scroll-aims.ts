@@ -1,4 +1,4 @@
-import { searchOf } from './node-target.ts';
+import { searchOf } from './android-node-filter.ts';
 import { nodesBelow, lookOf, isBelow } from './node-search.ts';
 import type { Aim, WaitParts } from '../waits/wait-until.ts';
 

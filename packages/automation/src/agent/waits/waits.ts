@@ -1,6 +1,6 @@
 import { collectAim, collectTimeoutMs, scrollAim } from '../nodes/scroll-aims.ts';
 import { nodeWithText, lookOf } from '../nodes/node-search.ts';
-import { searchOf } from '../nodes/node-target.ts';
+import { searchOf } from '../nodes/android-node-filter.ts';
 import { type Aim, defaultIntervalMs, type WaitParts, waitUntil } from './wait-until.ts';
 
 const defaultQuietMs = 1000;

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { Labels, Selector } from '../../phones/device-selector.ts';
 import { DeviceState, PhoneHealth, PhoneWarning } from '../../phones/phone-health.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
-import { NodeInspection } from '../../phones/node-inspection.ts';
+import { NodeInspection } from '../../phones/phone-answers.ts';
 import { PhoneApps } from '../../phones/app-limit.ts';
 import { JsonObject, success, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';

@@ -1,7 +1,6 @@
 import { ByteReader, FileSystemError } from '../../adb/sync-files.ts';
 import { findApkManifest, type ApkManifest } from '../../android/packages/apk.ts';
-import type { Process, Program } from '../program.ts';
-import { userOf } from './users.ts';
+import { type Process, type Program, userOf } from '../program.ts';
 import { icons } from '../../widgets/icons.ts';
 import { page } from '../../widgets/page.ts';
 import { type App, defineApp } from '../../view/app.ts';
