@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-
 import type { Adb } from '@yume-chan/adb';
-
-import { openDirectConnection } from '../../apps/host/src/adb/direct-connection.ts';
+import { openDirectConnection } from '../../apps/host/src/adb/direct-tcp.ts';
 import { loadHostKey } from '../../apps/host/src/adb/host-key.ts';
 import { TrackedLink } from '../../apps/host/src/adb/link.ts';
 import { readMjpeg } from '../../apps/host/src/driver/frames/frame-source.ts';

@@ -13,10 +13,9 @@ import { readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-
 import type { HostConfig } from './config.ts';
 import { ServerConnection } from './connection/server-connection.ts';
-import type { ServerCommand } from './connection/server-message.ts';
+import type { ServerCommand } from './connection/session.ts';
 import { createServiceClock } from './connection/service-clock.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
@@ -35,7 +34,7 @@ import { RunDelivery } from './runs/run-delivery.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
-import { ReplayAnswerer } from './sandbox/replay/replay-answerer.ts';
+import { ReplayAnswerer } from './sandbox/replay/replays.ts';
 
 const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -5,14 +5,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-
 import { launchOf } from './testing/launch-of.ts';
 import { startTestService, type TestService } from './testing/test-service.ts';
-import { until } from './testing/until.ts';
-import { untilJournaled } from './testing/until-journaled.ts';
+import { until, untilJournaled } from './testing/until.ts';
 
 const serial = 'simulated-1';
 const main = fileURLToPath(new URL('main.ts', import.meta.url));

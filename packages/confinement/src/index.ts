@@ -5,7 +5,7 @@ export {
   type ConfinementOptions,
   type Start,
 } from './confinement.ts';
-export { nodeFiles } from './node-files.ts';
+export { nodeFiles } from './policy.ts';
 export type { Policy } from './policy.ts';
 export { startProcess } from './start-process.ts';
 export { whenClosed, type StartedProcess } from './started-process.ts';

@@ -1,6 +1,5 @@
 import { Type, type Static, type TProperties } from 'typebox';
-
-import { ReportedDeviceState } from './phones/device-states.ts';
+import { ReportedDeviceState } from './phones/phone-health.ts';
 import { EpochMs } from './ids.ts';
 import { RecordType } from './runs/records.ts';
 import { RunError, RunOutcome, RunStatus } from './runs/runs.ts';

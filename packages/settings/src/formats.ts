@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 
-import { type Address, formatAddress } from './address.ts';
 import { type SettingFormat, SettingError } from './setting.ts';
 
 export function wholeNumber(limits: { min: number; max: number; unit?: string }): SettingFormat<number> {
@@ -126,3 +125,11 @@ function refuse(name: string, text: string, wanted: string): never {
   const shown = JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
   throw new SettingError(`${name} is ${shown}: give ${wanted}.`);
 }
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const formatAddress = ({ host, port }: Address): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,4 +1,3 @@
-export { type Address, formatAddress } from './address.ts';
 export { explainFolder } from './folder-problem.ts';
 export * from './formats.ts';
 export { logFormat, programLog } from './program-log.ts';

@@ -3,7 +3,7 @@ export { makeScrcpyServer } from './scrcpy/scrcpy-server.ts';
 export { Android } from './android/android.ts';
 export type { Display } from './android/display/display.ts';
 export type { InputEvent } from './android/input/input-log.ts';
-export type { SystemDialog } from './android/system-dialog.ts';
+export type { SystemDialog } from './android/system-host.ts';
 export { type App, type AppContext, type AppDefinition, defineApp, type Dialog } from './view/app.ts';
 export { sampleApps } from './apps/sample-apps.ts';
 export type { Authorization } from './adb/authorization.ts';
@@ -17,6 +17,6 @@ export {
   type MakerProfile,
   makerProfiles,
 } from './profiles.ts';
-export { defaultHelperSettings } from './ui-server/helper-settings.ts';
+export { defaultHelperSettings } from './ui-server/session.ts';
 export type { Program } from './shell/program.ts';
 export type { View } from './view/view.ts';

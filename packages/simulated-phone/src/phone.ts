@@ -1,4 +1,4 @@
-import type { DeviceSockets } from './adb/device-sockets.ts';
+import type { DeviceSockets } from './adb/services.ts';
 import type { Android } from './android/android.ts';
 import type { FaultState } from './faults.ts';
 import type { Camera } from './screen/camera.ts';

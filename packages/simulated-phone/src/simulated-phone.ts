@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-
 import { AdbConnection, type AdbDevice } from './adb/adb-connection.ts';
 import { Authorization } from './adb/authorization.ts';
-import { DeviceSockets } from './adb/device-sockets.ts';
-import { findService } from './adb/services.ts';
+import { DeviceSockets, findService } from './adb/services.ts';
 import { Android } from './android/android.ts';
 import type { Boot } from './android/boot.ts';
 import type { Identity } from './android/identity.ts';

@@ -1,8 +1,29 @@
-import { formatAddress } from '@phalanx/settings';
+import type { Socket } from 'node:net';
+import { constants, privateEncrypt } from 'node:crypto';
+
+import { formatAddress, type Address } from '@phalanx/settings';
+import {
+  Adb,
+  AdbAuthType,
+  AdbCommand,
+  AdbDaemonTransport,
+  AdbPublicKeyAuthenticator,
+  type AdbAuthenticator,
+  type AdbCredentialStore,
+} from '@yume-chan/adb';
+
 import { createBackoff } from '../time/backoff.ts';
 import { anyAborted, pause } from '../time/time-limit.ts';
-import { type DirectConnectionOptions, openDirectConnection } from './direct-connection.ts';
-import { type LinkListener, type LinkSource, TrackedLink } from './link.ts';
+import {
+  type LinkListener,
+  type LinkSource,
+  TrackedLink,
+  type AdbConnection,
+  type LinkStatus,
+} from './link.ts';
+import type { HostKey } from './host-key.ts';
+import { openTcpSocket } from './tcp-socket.ts';
+import { toPacketStreams } from './packet-stream.ts';
 
 export interface DirectTcpOptions extends DirectConnectionOptions {
   readonly onLink: LinkListener;
@@ -52,4 +73,180 @@ async function keepConnected(
     }
     await pause(backoff.nextMs(), closing);
   }
+}
+
+// ASN.1 of "this is a SHA-1 digest" (RFC 8017, section 9.2): ADB signs its 20 byte token as if it were one.
+const sha1DigestInfo = Buffer.from('3021300906052b0e03021a05000414', 'hex');
+// 'STLS': the phone is in wireless debugging mode and wants TLS with a paired key.
+const startTls = 0x53_4c_54_53;
+// A phone that asks again and again is answered at this pace.
+const publicKeyPauseMs = 1000;
+
+interface DirectConnectionOptions {
+  readonly address: Address;
+  readonly key: HostKey;
+  /** For the TCP connection, and again for the phone's answer to CNXN. Default 5000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Tries once to connect. A failure is a status as well. While the phone's user is asked, the link says so. */
+export async function openDirectConnection(
+  link: TrackedLink,
+  options: DirectConnectionOptions,
+  closing: AbortSignal,
+): Promise<LinkStatus> {
+  const { address, timeoutMs = 5000 } = options;
+  let socket: Socket;
+  try {
+    socket = await openTcpSocket(address, timeoutMs, closing);
+    endWith(socket, closing);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return trouble(
+      'offline',
+      `No connection to ${link.name} (${why}). Check that the phone is on, on this network and listens for ADB. After a restart it does so only when it is plugged in and told "adb tcpip" again.`,
+    );
+  }
+  return await shakeHands(link, options, socket);
+}
+
+async function shakeHands(
+  link: TrackedLink,
+  { key, timeoutMs = 5000 }: DirectConnectionOptions,
+  socket: Socket,
+): Promise<LinkStatus> {
+  const gone = goneWith(socket, link.name);
+  let verdict = trouble(
+    'offline',
+    `${link.name} accepts connections but does not answer as ADB. Switch USB debugging off and on again, or restart the phone.`,
+  );
+  const timer = setTimeout(() => socket.destroy(), timeoutMs);
+  const onUnauthorized = (): void => {
+    clearTimeout(timer);
+    verdict = trouble(
+      'unauthorized',
+      `The phone at ${link.name} does not know this host yet. Confirm "Allow USB debugging" (with "Always allow") on its screen.`,
+    );
+    link.setStatus(verdict);
+  };
+  const onTlsDemand = (): void => {
+    verdict = trouble(
+      'offline',
+      `${link.name} asks for wireless debugging with TLS, which goes through an adb server: "adb pair" with the address and code that the phone shows, then "adb connect ${link.name}". Or plug it in once and use "adb tcpip 5555".`,
+    );
+    socket.destroy();
+  };
+  try {
+    const transport = await authenticate({
+      socket,
+      serial: link.name,
+      key,
+      onUnauthorized,
+      onTlsDemand,
+      signal: gone.signal,
+    });
+    transport.disconnected.catch(() => {}).finally(() => socket.destroy());
+    return { state: 'connected', connection: connectionOf(new Adb(transport), socket, gone) };
+  } catch {
+    socket.destroy();
+    return verdict;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function connectionOf(adb: Adb, socket: Socket, gone: AbortController): AdbConnection {
+  return {
+    reach: 'direct-tcp',
+    adb,
+    gone: gone.signal,
+    close(reason = 'the host closed it') {
+      // First the reason: the streams on the connection fail one by one as soon as the socket is destroyed.
+      gone.abort(new Error(`The connection ended: ${reason}`));
+      socket.destroy();
+    },
+  };
+}
+
+function goneWith(socket: Socket, name: string): AbortController {
+  const gone = new AbortController();
+  let cause = '';
+  socket.once('error', (error) => (cause = ` (${error.message})`));
+  socket.once('close', () => gone.abort(new Error(`The connection to ${name} closed${cause}`)));
+  return gone;
+}
+
+function endWith(socket: Socket, closing: AbortSignal): void {
+  const onAbort = (): void => void socket.destroy();
+  closing.addEventListener('abort', onAbort, { once: true });
+  socket.once('close', () => closing.removeEventListener('abort', onAbort));
+}
+
+function trouble(state: Exclude<LinkStatus['state'], 'connected'>, reason: string): LinkStatus {
+  return { state, reason };
+}
+
+interface Handshake {
+  readonly socket: Socket;
+  readonly serial: string;
+  readonly key: HostKey;
+  /** The phone does not know the key and now shows its dialog. */
+  readonly onUnauthorized: () => void;
+  readonly onTlsDemand: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** Speaks CNXN and AUTH until the phone accepts. Waits as long as the phone's dialog is open; destroy the socket to give up. */
+async function authenticate(handshake: Handshake): Promise<AdbDaemonTransport> {
+  const { socket, serial, key } = handshake;
+  const connection = toPacketStreams(socket, (command) => {
+    if (command === startTls) handshake.onTlsDemand();
+  });
+  const authenticators = [signToken(key), offerPublicKey(handshake)];
+  return withEndedNames(
+    await AdbDaemonTransport.authenticate({
+      serial,
+      connection,
+      credentialStore: storeOf(key),
+      authenticators,
+    }),
+  );
+}
+
+/** AOSP's adbd reads the number in `tcp:6790` up to a NUL (socket_spec.cpp), which adb sends and the client library does not. */
+function withEndedNames(transport: AdbDaemonTransport): AdbDaemonTransport {
+  const connect = transport.connect.bind(transport);
+  transport.connect = (service) => connect(`${service}\0`);
+  return transport;
+}
+
+function storeOf({ privateKey, name }: HostKey): AdbCredentialStore {
+  const key = { buffer: new Uint8Array(privateKey.export({ type: 'pkcs8', format: 'der' })), name };
+  return { generateKey: () => key, iterateKeys: () => [key] };
+}
+
+/** OpenSSL signs in a millisecond; the client library's own BigInt arithmetic blocks the event loop for ten times that. */
+function signToken({ privateKey }: HostKey): AdbAuthenticator {
+  return async function* sign(_store, getNextRequest) {
+    const { payload } = await getNextRequest();
+    const digestInfo = Buffer.concat([sha1DigestInfo, payload]);
+    const signature = privateEncrypt({ key: privateKey, padding: constants.RSA_PKCS1_PADDING }, digestInfo);
+    yield {
+      command: AdbCommand.Auth,
+      arg0: AdbAuthType.Signature,
+      arg1: 0,
+      payload: new Uint8Array(signature),
+    };
+  };
+}
+
+function offerPublicKey({ onUnauthorized, signal }: Handshake): AdbAuthenticator {
+  return async function* offer(store, getNextRequest) {
+    while (!signal.aborted) {
+      await getNextRequest();
+      onUnauthorized();
+      yield* AdbPublicKeyAuthenticator(store, getNextRequest);
+      await pause(publicKeyPauseMs, signal);
+    }
+  };
 }

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-
 import { closeCodes, hostProtocolVersion } from '@phalanx/protocol';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
 import { startTestService, type TestService } from '../testing/test-service.ts';
 import type { Hello } from './pages.ts';
 import { ServerConnection } from './server-connection.ts';
-import type { ServerCommand } from './server-message.ts';
+import type { ServerCommand } from './session.ts';
 import { createServiceClock } from './service-clock.ts';
 
 let service: TestService;

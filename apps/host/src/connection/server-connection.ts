@@ -6,13 +6,11 @@ import {
   type ServerMessage,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
-
 import { createBackoff } from '../time/backoff.ts';
 import { pause } from '../time/time-limit.ts';
 import type { Hello } from './pages.ts';
-import type { ServerCommand } from './server-message.ts';
+import { type ServerCommand, Session, type SessionEnd } from './session.ts';
 import type { ServiceClock } from './service-clock.ts';
-import { Session, type SessionEnd } from './session.ts';
 
 /** What the connection needs of the rest of the host. */
 export interface Peer {

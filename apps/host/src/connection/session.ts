@@ -1,15 +1,16 @@
+import type { IncomingMessage } from 'node:http';
+
 import {
   closeCodes,
   type HostFrameHeader,
   type HostMessage,
   maxServerFrameBytes,
-  type ServerMessage,
+  ServerMessage,
 } from '@phalanx/protocol';
-import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
+import { Compile } from 'typebox/compile';
 
 import { type Hello, pagesOfHello } from './pages.ts';
-import { parseServerMessage } from './server-message.ts';
 import type { ServiceClock } from './service-clock.ts';
 
 /** A server that says nothing for so many heartbeats has the connection ended: another one may take the host. */
@@ -241,4 +242,22 @@ async function readText(response: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
+}
+
+/** What the server asks for, beside keeping the connection itself. */
+export type ServerCommand = Exclude<ServerMessage, { type: 'welcome' | 'heartbeat' }>;
+
+const validator = Compile(ServerMessage);
+
+/** Throws an error that says what does not fit when the frame is not a message of the protocol. */
+function parseServerMessage(frame: string): ServerMessage {
+  const message: unknown = JSON.parse(frame);
+  if (validator.Check(message)) return message;
+  throw new Error(`a message of type ${typeOf(message)} does not fit the protocol`);
+}
+
+function typeOf(message: unknown): string {
+  const isObject = typeof message === 'object' && message !== null;
+  const type = isObject && 'type' in message ? message.type : undefined;
+  return typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'unknown';
 }

@@ -6,21 +6,18 @@ import type {
   ScreenPicture,
   WindowTree,
 } from '@phalanx/protocol';
-import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps/apps.ts';
-import { clearAppData, listApps, setPermission, uninstallApp } from './apps/change-apps.ts';
-import { encodeScreenshot } from './pictures/encode-screenshot.ts';
-import { installApp } from './apps/install-app.ts';
+import { createAppLauncher, openLink, readCurrentApp, stopApp, listUsers } from './apps/apps.ts';
+import { clearAppData, listApps, setPermission, uninstallApp, installApp } from './apps/change-apps.ts';
+import { encodeScreenshot } from './pictures/encode-picture.ts';
 import { listMessages, listNotifications } from './apps/messages.ts';
-import { listUsers } from './apps/phone-users.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';
-import type { PhoneShell } from './shell/phone-shell.ts';
+import { type PhoneShell, runShellCommand } from './shell/phone-shell.ts';
 import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
-import { runShellCommand } from './shell/shell-command.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 export type Calls = {

@@ -10,16 +10,15 @@ import type {
   ScreenMask,
   UiNode,
 } from '@phalanx/protocol';
-
 import { withTimeLimit, pause } from '../time/time-limit.ts';
-import { readAppFacts } from './apps/app-facts.ts';
+import { readAppFacts } from './apps/apps.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { switchAdvice } from './apps/maker-switches.ts';
 import { type Calls, callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
-import { createScreenPictures, type PictureOrder } from './pictures/screen-pictures.ts';
+import { createScreenPictures, type PictureOrder } from './pictures/picture-of-moment.ts';
 import type { TakenPicture } from './pictures/taken-picture.ts';
 import { ScreenChange } from './screen-change.ts';
 import { type EarlierValues, putSettingsBack, tellLocationAgain } from './settings/change-settings.ts';

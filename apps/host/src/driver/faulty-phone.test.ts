@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SimulatedPhone } from '@phalanx/simulated-phone';
 import { PhonePins } from '../phones/phone-pins.ts';
-import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
+import {
+  createPhoneTestBed,
+  type PhoneTestBed,
+  waitForPhone,
+  waitForState,
+} from '../phones/testing/phone-test-bed.ts';
 import { findNode } from './find-node.ts';
-import { waitForPhone, waitForState } from '../phones/testing/wait-for-phone.ts';
 import type { Driver } from './driver.ts';
 
 let bed: PhoneTestBed;

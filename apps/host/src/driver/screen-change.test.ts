@@ -1,8 +1,7 @@
 import type { AgentCallResult, ScreenTree } from '@phalanx/protocol';
 import { sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
-import { waitForState } from '../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../phones/testing/phone-test-bed.ts';
 import { callPhone } from '../phones/call-phone.ts';
 import type { Driver } from './driver.ts';
 import { browser } from './testing/browser-app.ts';

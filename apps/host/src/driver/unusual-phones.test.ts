@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defineApp, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
-import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
-import { waitForState } from '../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../phones/testing/phone-test-bed.ts';
 import type { Driver } from './driver.ts';
 import { findNode } from './find-node.ts';
 

@@ -2,16 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
 import type { ScreenMask } from '@phalanx/protocol';
 import { makeScrcpyServer } from '@phalanx/simulated-phone';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
 import { expect, it } from 'vitest';
-
 import { launchOf } from '../testing/launch-of.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
-import { until } from '../testing/until.ts';
-import { untilEmpty } from '../testing/until-folder.ts';
+import { until, untilEmpty } from '../testing/until.ts';
 
 const host = useTestHost();
 type Part = ReturnType<typeof host.service.records.filmOf>[number];

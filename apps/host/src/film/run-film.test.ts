@@ -1,14 +1,12 @@
 /** The film of a run, with a real sandbox and driver, from the phone to the server. */
 import { randomUUID } from 'node:crypto';
-
 import type { Bounds, ScreenMask } from '@phalanx/protocol';
 import sharp from 'sharp';
 import { expect, it } from 'vitest';
-
 import { brightest } from '../testing/brightest.ts';
 import { launchOf } from '../testing/launch-of.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
-import { untilEmpty } from '../testing/until-folder.ts';
+import { untilEmpty } from '../testing/until.ts';
 
 const host = useTestHost();
 

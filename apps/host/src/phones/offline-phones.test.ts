@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
+import {
+  createPhoneTestBed,
+  type PhoneTestBed,
+  waitForPhone,
+  waitForState,
+} from './testing/phone-test-bed.ts';
 import type { ScriptedAdbServer } from './testing/scripted-adb-server.ts';
-import { waitForPhone, waitForState } from './testing/wait-for-phone.ts';
 
 let bed: PhoneTestBed;
 let adb: ScriptedAdbServer;

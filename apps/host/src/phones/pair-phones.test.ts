@@ -1,11 +1,9 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-
 import { Pairings } from '../adb/pairings.ts';
 import { hasAdb } from './testing/adb-server-fixture.ts';
-import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForState } from './testing/phone-test-bed.ts';
 import type { ScriptedAdbServer } from './testing/scripted-adb-server.ts';
-import { waitForState } from './testing/wait-for-phone.ts';
 
 let bed: PhoneTestBed;
 let adb: ScriptedAdbServer;

@@ -1,9 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-
-import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
-import { waitForPhone } from './testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from './testing/phone-test-bed.ts';
 
 let bed: PhoneTestBed;
 beforeEach(async () => {

@@ -1,6 +1,5 @@
 import type { PhoneEvent, PhoneFacts, PhoneWarning } from '@phalanx/protocol';
 import { isDeepStrictEqual } from 'node:util';
-
 import type { Driver } from '../driver/driver.ts';
 import { HeldMasks } from '../driver/masks/held-masks.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
@@ -14,7 +13,7 @@ import {
   type PhoneStateName,
   PhoneUnavailable,
 } from './phone.ts';
-import { warningsOf } from './health/phone-warnings.ts';
+import { warningsOf } from './health/phone-health.ts';
 import { ScreenHolder } from './screen-holder.ts';
 
 interface RecordParts {

@@ -2,8 +2,12 @@ import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PhoneUnavailable } from './phone.ts';
 import { hasAdb } from './testing/adb-server-fixture.ts';
-import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
-import { waitForPhone, waitForState } from './testing/wait-for-phone.ts';
+import {
+  createPhoneTestBed,
+  type PhoneTestBed,
+  waitForPhone,
+  waitForState,
+} from './testing/phone-test-bed.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 
 let bed: PhoneTestBed;

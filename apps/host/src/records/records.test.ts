@@ -1,9 +1,8 @@
 /** Records from the automation's line to the service's store: real sandbox, real driver, simulated phone. */
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-
 import { serial, useTestHost } from '../testing/test-host.ts';
-import { untilEmpty } from '../testing/until-folder.ts';
+import { untilEmpty } from '../testing/until.ts';
 
 const host = useTestHost();
 

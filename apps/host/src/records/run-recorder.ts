@@ -15,11 +15,10 @@ import {
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { EncodedPicture } from '../driver/pictures/encode-picture.ts';
 import { Allowance } from './record-limits.ts';
 import type { KeptScreen } from './screen-window.ts';
-import type { OutgoingRecord, Capture } from './outgoing/outgoing-record.ts';
+import type { OutgoingRecord, Capture } from './outgoing/record-outbox.ts';
 import type { SeenScreens } from './seen-screens.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
 import { isSubmittedType, problemOf, type SubmitOrder } from './outgoing/submit-order.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-
 import {
   type AgentCallName,
   type AgentCallParams,
@@ -11,15 +10,13 @@ import {
   type ScreenTree,
   type UiNode,
 } from '@phalanx/protocol';
-
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
 import { createTokenBucket } from '../time/token-bucket.ts';
 import { CallNotes } from './call-notes.ts';
-import { checkTree } from './check-tree.ts';
+import { checkTree, packTree, type PackedTree, RecentTrees } from './record-tree.ts';
 import { type KeptScreen, type MemoryBudget, ScreenWindow } from './screen-window.ts';
-import { packTree, type PackedTree, RecentTrees } from './pack-tree.ts';
 import { type PhoneCamera, PictureLane } from './phone-camera.ts';
 import type { RecordLimits } from './record-limits.ts';
 import { cleanText } from './outgoing/submit-order.ts';

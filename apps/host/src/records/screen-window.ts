@@ -2,7 +2,7 @@ import { maxRecordScreens, type RecordedCall } from '@phalanx/protocol';
 
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { RecordLimits } from './record-limits.ts';
-import type { PackedTree } from './pack-tree.ts';
+import type { PackedTree } from './record-tree.ts';
 
 /** What the screens of all runs together hold, in bytes. */
 export interface MemoryBudget {

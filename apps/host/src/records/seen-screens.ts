@@ -1,7 +1,7 @@
 import type { ScreenTree, UiNode } from '@phalanx/protocol';
 import { randomUUID } from 'node:crypto';
 
-import { type PackedTree, packTree } from './pack-tree.ts';
+import { type PackedTree, packTree } from './record-tree.ts';
 
 /** The screens of the last steps: more are rarely looked at, and a record has room for 50. */
 const maxScreens = 20;

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
 import { isEnded } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
-
 import { useTestHost } from '../testing/test-host.ts';
-import { untilJournaled } from '../testing/until-journaled.ts';
+import { untilJournaled } from '../testing/until.ts';
 
 const host = useTestHost();
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";

@@ -4,6 +4,9 @@ import {
   type HostQuestionType,
   type WireLogEntry,
   WireLogEntries,
+  type DeviceReport,
+  type RecordReport,
+  type RunReport,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import type { RawData } from 'ws';
@@ -43,3 +46,15 @@ function readBinary(bytes: Buffer): Received {
   if (entryLists.Check(entries)) return { kind: 'logs', runId, firstSeq, entries };
   return { kind: 'violation', text: `entries of ${runId} from ${firstSeq}` };
 }
+
+/** Something that reached the service, in order of arrival. */
+export type Arrival =
+  | { kind: 'hello'; connection: number; runs: RunReport[]; devices: DeviceReport[]; hostId: string }
+  | { kind: 'devices'; devices: DeviceReport[] }
+  | { kind: 'heartbeat'; connection: number; ready: string[] }
+  | { kind: 'run'; report: RunReport }
+  | { kind: 'logs'; runId: string; firstSeq: number; count: number; storedSeq: number }
+  | { kind: 'record'; record: RecordReport }
+  | { kind: 'capture'; path: string; status: number }
+  | { [Name in HostQuestionType]: { kind: Name; requestId: string; bytes: Buffer } }[HostQuestionType]
+  | { kind: 'request_failed'; requestId: string; message: string };

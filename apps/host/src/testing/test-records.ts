@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-
 import type { CaptureKind, RecordReport } from '@phalanx/protocol';
-
-import type { Arrival } from './arrival.ts';
+import type { Arrival } from './read-frame.ts';
 
 type Answer = number | 'cut' | 'never';
 interface Missing {

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-
 import {
   hostConnectPath,
   type HostMessage,
@@ -13,9 +12,7 @@ import {
   type WireStep,
 } from '@phalanx/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
-
-import type { Arrival } from './arrival.ts';
-import { readFrame, type Received } from './read-frame.ts';
+import { type Arrival, readFrame, type Received } from './read-frame.ts';
 import { untilLimitMs, waitedFor } from './until.ts';
 import { TestRecords } from './test-records.ts';
 

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { RunStatus } from '@phalanx/protocol';
 
 const pollMs = 25;
 /** Longer than anything takes on a machine that is busy with other things, shorter than what a test is given. */
@@ -23,4 +27,30 @@ export async function until<T>(
 
 export function waitedFor(what: string, saw: unknown, limitMs = untilLimitMs): string {
   return `waited ${limitMs / 1000} s for ${what}; saw last: ${inspect(saw, { depth: 4 })}`;
+}
+
+/** Resolves when nothing is left in a folder that exists. */
+export async function untilEmpty(folder: string): Promise<void> {
+  await until(
+    `nothing in ${folder}`,
+    () => readdir(folder),
+    (names) => names.length === 0,
+  );
+}
+
+/** Resolves when something finished is in a folder that exists. */
+export async function untilFull(folder: string): Promise<void> {
+  await until(`something in ${folder}`, () => readdir(folder), isFull);
+}
+
+const isFull = (names: string[]): boolean => names.some((name) => !name.endsWith('.tmp'));
+
+/** Resolves when the host's journal says so of the run. */
+export async function untilJournaled(dataDir: string, runId: string, status: RunStatus): Promise<void> {
+  const file = join(dataDir, 'host', 'runs', `${runId}.json`);
+  await until(
+    `the run as ${status} in ${file}`,
+    () => readFile(file, 'utf8').catch(() => 'no file'),
+    (text) => text.includes(`"status":"${status}"`),
+  );
 }

@@ -1,5 +1,4 @@
-import type { AgentBridge } from './agent-bridge.ts';
-import type { AgentParts } from './agent-parts.ts';
+import type { AgentBridge, AgentParts } from './agent-parts.ts';
 import { createAndroidNode, type NodeTouch } from './nodes/android-node.ts';
 import { presetOf } from './screenshot-record.ts';
 import { rememberTree } from './nodes/tree-ids.ts';

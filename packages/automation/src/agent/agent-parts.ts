@@ -1,5 +1,7 @@
+import type { AgentCallName, AgentCallParams, AgentCallResult } from '@phalanx/protocol';
+
+import { withoutPrelude } from '../caller-stack.ts';
 import type { Steps } from './trace/steps.ts';
-import type { AgentBridge } from './agent-bridge.ts';
 
 /** What stands behind the global `agent`. */
 export interface AgentParts {
@@ -12,4 +14,35 @@ export interface AgentParts {
   /** Milliseconds that never go backwards. */
   now: () => number;
   steps: Steps;
+}
+
+/** How the `agent` API reaches the host: a call by name, as listed in the protocol's `agentCalls`. */
+export interface AgentBridge {
+  /** When the signal aborts, the call rejects with its reason, and the host gives it up. */
+  call<Name extends AgentCallName>(
+    name: Name,
+    params: AgentCallParams<Name>,
+    signal?: AbortSignal | null,
+  ): Promise<AgentCallResult<Name>>;
+}
+
+/** A call to the phone that failed. `code` is a stable word, such as `device_offline`. */
+export class AgentError extends Error {
+  code = 'unknown';
+
+  constructor() {
+    super('');
+    Object.defineProperty(this, 'name', { value: 'AgentError', configurable: true, writable: true });
+  }
+
+  /** The same error with its reason; the stack stays that of the call. */
+  because(reason: { code: string; message: string }): this {
+    const frames = withoutPrelude(String(this.stack)).split('\n').slice(1);
+    const define = (name: string, value: string): unknown =>
+      Object.defineProperty(this, name, { value, configurable: true, writable: true });
+    define('message', reason.message);
+    define('stack', [`AgentError: ${reason.message}`, ...frames].join('\n'));
+    this.code = reason.code;
+    return this;
+  }
 }

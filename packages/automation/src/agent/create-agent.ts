@@ -1,6 +1,5 @@
 import { createActions, ofUser } from './actions.ts';
-import type { AgentBridge } from './agent-bridge.ts';
-import type { AgentParts } from './agent-parts.ts';
+import type { AgentBridge, AgentParts } from './agent-parts.ts';
 import { createFiles, sendInParts } from './files.ts';
 import { createJob } from './job.ts';
 import { createMessages } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { AgentBridge } from './agent-bridge.ts';
+import type { AgentBridge } from './agent-parts.ts';
 
 /** As many arguments as a call may safely have. */
 const sliceLength = 8192;

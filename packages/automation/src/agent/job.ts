@@ -1,5 +1,4 @@
 import type { RunTask, TaskAnswer } from '@phalanx/protocol';
-
 import type { AgentParts } from './agent-parts.ts';
 import { fromBase64 } from './files.ts';
 

@@ -1,5 +1,4 @@
-import type { AgentBridge } from './agent-bridge.ts';
-import { AgentError } from './agent-error.ts';
+import { type AgentBridge, AgentError } from './agent-parts.ts';
 
 const dayMs = 24 * 60 * 60_000;
 /** A code may have come while the code of the automation looked for the field. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { AgentBridge } from './agent-bridge.ts';
+import type { AgentBridge } from './agent-parts.ts';
 import { createOutOfSteps, toUiNode } from './out-of-steps.ts';
 import { anyTree, screenOf, uiNode } from './testing/screens.ts';
 import { rememberTree } from './nodes/tree-ids.ts';

@@ -1,6 +1,6 @@
 import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 
-import type { AgentBridge } from './agent-bridge.ts';
+import type { AgentBridge } from './agent-parts.ts';
 import { screenshotRecord } from './screenshot-record.ts';
 import { findTreeId } from './nodes/tree-ids.ts';
 

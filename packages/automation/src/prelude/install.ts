@@ -3,33 +3,25 @@
  * Returns the functions by which the child enters the isolate from then on.
  */
 import { TextDecoder, TextEncoder } from '@exodus/bytes/encoding-lite.js';
-
-import type { AgentBridge } from '../agent/agent-bridge.ts';
-import { AgentError } from '../agent/agent-error.ts';
+import { type AgentBridge, AgentError } from '../agent/agent-parts.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { screenshotRecord } from '../agent/screenshot-record.ts';
 import { WaitTimeoutError } from '../agent/waits/wait-timeout-error.ts';
-import { userPosition } from '../caller-stack.ts';
+import { userPosition, hidePreludeFrames } from '../caller-stack.ts';
 import { createRunStages, type StageParts } from '../stages/run-stages.ts';
-import { createSteps } from '../agent/trace/steps.ts';
-import { traceAgent } from '../agent/trace/trace-agent.ts';
+import { createSteps, traceAgent } from '../agent/trace/steps.ts';
 import { createConsole } from './console.ts';
 import { connectEngine, type LookEnds } from './node/engine-look.ts';
 import { inspect } from './node/node-library.ts';
-import { rememberProxies } from './node/proxies.ts';
-import { parse } from './order-json.ts';
-import { createPort, type Port, type PortFunctions } from './port.ts';
-import { hidePreludeFrames } from './stack-traces.ts';
+import { rememberProxies } from './node/util-binding.ts';
+import { parse, createPort, type Port, type PortFunctions } from './port.ts';
 import { createTimers } from './timers.ts';
-import { createAbortGlobals, renamed } from './web/abort.ts';
-import { onListenerError, PlainEvent, PlainEventTarget } from './web/event-target.ts';
+import { createAbortGlobals, renamed, onListenerError, PlainEvent, PlainEventTarget } from './web/events.ts';
 import { createFetch } from './web/fetch.ts';
-import { PlainHeaders } from './web/headers.ts';
+import { PlainHeaders, PlainRequest, PlainResponse } from './web/http-messages.ts';
 import { showWebValues } from './web/inspection.ts';
 import { hidePolyfillState } from './web/polyfills.ts';
 import { createCrypto } from './web/random.ts';
-import { PlainRequest } from './web/request.ts';
-import { PlainResponse } from './web/response.ts';
 
 interface Waiting {
   resolve: (value: never) => void;

@@ -4,8 +4,6 @@
  */
 import type { StepBegin, StepEnd } from '@phalanx/protocol';
 
-import { orderJson } from './order-json.ts';
-
 /** An HTTP request for the child to make; its body crosses beside it as a string of bytes. */
 export interface FetchOrder {
   id: number;
@@ -97,4 +95,49 @@ export function createPort({ ask, block }: PortFunctions): Port {
     ask: (name, order, body) => ask(name, orderJson(order), body),
     block: (...texts: string[]) => block.applySyncPromise(undefined, texts),
   };
+}
+
+/** JSON as it was before user code could patch it, or the prototypes that it asks for `toJSON`. */
+const { keys } = Object;
+const { setPrototypeOf } = Reflect;
+const { isArray } = Array;
+const { stringify } = JSON;
+/** Inherits from the prototype of all objects. */
+const arrayPrototype = Array.prototype;
+
+export const { parse } = JSON;
+
+export function orderJson(order: unknown): string {
+  return stringify('toJSON' in arrayPrototype ? detached(order) : order);
+}
+
+/** A copy that inherits nothing. */
+function detached(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- filled by name in both cases
+  const copy = (isArray(value) ? [] : {}) as Record<string, unknown>;
+  setPrototypeOf(copy, null);
+  const names = keys(value);
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] ?? '';
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
+    copy[name] = detached((value as Record<string, unknown>)[name]);
+  }
+  return copy;
+}
+
+/** Bytes cross the port as strings whose every character is one byte. */
+const chunkBytes = 8192;
+
+export function toByteString(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let start = 0; start < bytes.length; start += chunkBytes)
+    parts.push(String.fromCharCode(...bytes.subarray(start, start + chunkBytes)));
+  return parts.join('');
+}
+
+export function fromByteString(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index);
+  return bytes;
 }

@@ -2,8 +2,7 @@
 import { createAndroidNode, type NodeTouch } from '../agent/nodes/android-node.ts';
 import { install as installPrelude } from './install.ts';
 import { disconnectEngine } from './node/engine-look.ts';
-import { orderJson } from './order-json.ts';
-import type { ReplayPort } from './port.ts';
+import { orderJson, type ReplayPort } from './port.ts';
 
 /** The function by which the child enters the isolate. */
 export function install(port: ReplayPort): ReturnType<typeof installPrelude>['enter'] {

@@ -1,4 +1,4 @@
-import { distanceBeside, sides } from '../agent/nodes/node-relations.ts';
+import { distanceBeside, sides } from '../agent/nodes/node-search.ts';
 import type { SideMethod } from './conditions.ts';
 
 const mostLabels = 3;

@@ -1,5 +1,4 @@
-import { distanceBeside, rootOf, sides } from '../agent/nodes/node-relations.ts';
-import { nodesBelow } from '../agent/nodes/node-search.ts';
+import { distanceBeside, rootOf, sides, nodesBelow } from '../agent/nodes/node-search.ts';
 import { nearestLabels } from './nearest-labels.ts';
 import { isChangingText } from './changing-text.ts';
 import {

@@ -6,13 +6,11 @@
  * asks it.
  */
 import { Type, type Static, type TObject, type TProperties } from 'typebox';
-
-import { HostActSteps, HostNode } from '../phones/act.ts';
+import { HostActSteps, HostNode, PhoneInput } from '../phones/act.ts';
 import { AppLimit } from '../phones/app-limit.ts';
 import { Uuid } from '../ids.ts';
 import { maxLivePictureBytes, maxVideoBytes, VideoPlace } from '../phones/live.ts';
 import { SentFilePart } from '../phones/sent-file.ts';
-import { PhoneInput } from '../phones/phone-input.ts';
 import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
 import { ReplayFetches } from '../replay/replay-messages.ts';
 import { JsonObject } from '../rest/contract.ts';

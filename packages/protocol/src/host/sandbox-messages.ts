@@ -6,7 +6,7 @@
 import { Type, type Static } from 'typebox';
 import { maxSourcePathLength } from '../runs/code.ts';
 import { maxLogMessageLength } from './host-messages.ts';
-import { logLevels } from '../runs/logs.ts';
+import { logLevels } from '../rest/work/logs.ts';
 import { maxRunResultBytes } from '../runs/runs.ts';
 
 /** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */

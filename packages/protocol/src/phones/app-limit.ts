@@ -20,3 +20,16 @@ export const fitsApps = (apps: readonly string[], packageName: string): boolean 
 
 /** How the message of a host begins that has refused another app: between servers a failure is its message. */
 export const appRefusalStart = 'app_not_allowed: ';
+
+/** The apps that are installed on a phone, by package name. */
+export const PhoneApps = Type.Array(
+  Type.Object(
+    {
+      package_name: Type.String({ maxLength: 255 }),
+      is_system: Type.Boolean({ description: 'It came with the phone' }),
+    },
+    { title: 'PhoneApp' },
+  ),
+  { maxItems: 10_000 },
+);
+export type PhoneApps = Static<typeof PhoneApps>;

@@ -1,4 +1,4 @@
-import { accessRoutes } from './access/access.ts';
+import { accessRoutes, sessionRoutes } from './access/access.ts';
 import { auditRoutes } from './access/audit.ts';
 import { commitRoutes } from './projects/commits.ts';
 import type { RouteContract } from './contract.ts';
@@ -23,7 +23,6 @@ import { runTaskRoutes } from './work/run-tasks.ts';
 import { runRoutes } from './work/runs.ts';
 import { secretRoutes } from './projects/secrets.ts';
 import { scheduleRoutes } from './work/schedules.ts';
-import { sessionRoutes } from './access/session.ts';
 import { statsRoutes } from './work/stats.ts';
 import { deviceMemberRoutes, hostRoutes } from './access/shares.ts';
 import { traceRoutes } from './work/trace.ts';

@@ -2,7 +2,6 @@ import { Type, type Static, type TSchema } from 'typebox';
 
 import type { AuditAction } from '../audit.ts';
 import { errorCodes, errorTable, type ErrorCode } from '../errors.ts';
-import type { Scope } from '../scopes.ts';
 import type { routeTags } from './route-tags.ts';
 
 /**
@@ -98,3 +97,14 @@ export const JsonObject = jsonObject();
 /** Always true; its type is wider, because a handler's literal is inferred as `boolean`. */
 export const success = Type.Unsafe<boolean>(Type.Literal(true));
 export const SuccessMessage = Type.Object({ success, message: Type.String() }, { title: 'SuccessMessage' });
+
+/**
+ * What a token may do: `read` everything its user sees, `launch` and stop, `edit` projects, `review` records,
+ * connect as a `host`, and `admin`: manage tokens (and, for administrators, users).
+ */
+export const scopes = ['read', 'launch', 'edit', 'review', 'host', 'admin'] as const;
+export const Scope = Type.Enum(scopes, { title: 'Scope' });
+export type Scope = Static<typeof Scope>;
+
+/** What a token gets when its maker names no scopes. */
+export const defaultScopes: readonly Scope[] = ['read', 'launch', 'edit', 'review'];

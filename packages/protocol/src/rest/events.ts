@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox';
-
 import { Id } from '../ids.ts';
-import { LogEntry } from '../runs/logs.ts';
+import { LogEntry } from './work/logs.ts';
 import { Device } from './fleet/devices.ts';
 import { RecordGroup } from './records/record-groups.ts';
 import { OutOfStepsRecord } from './records/records.ts';

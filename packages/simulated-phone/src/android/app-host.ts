@@ -3,7 +3,6 @@ import type { Activity } from './activity-stack.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Identity } from './identity.ts';
 import type { SystemHost } from './system-host.ts';
-import type { Timers } from './timers.ts';
 
 /** What stands behind apps: the system, and what runs them. */
 interface AppSystem extends SystemHost {
@@ -43,4 +42,28 @@ export function createAppHost(android: AppSystem, app: App, user: number): AppHo
     startApp: (packageName) => void android.startActivity(packageName),
     listLaunchable: () => android.listApps().filter((other) => !other.isHome),
   };
+}
+
+/** Timers of one owner, ended together, so that nothing runs after a phone was stopped. */
+export class Timers {
+  readonly #timers = new Map<NodeJS.Timeout, string>();
+
+  start(owner: string, delayMs: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      action();
+    }, delayMs);
+    // A phone alone keeps no process alive.
+    timer.unref();
+    this.#timers.set(timer, owner);
+  }
+
+  /** Ends the owner's timers, all when none is given. */
+  clear(owner?: string): void {
+    for (const [timer, timerOwner] of [...this.#timers]) {
+      if (owner !== undefined && owner !== timerOwner) continue;
+      clearTimeout(timer);
+      this.#timers.delete(timer);
+    }
+  }
 }

@@ -4,7 +4,6 @@ import type { ActivityStack } from './activity-stack.ts';
 import type { Display } from './display/display.ts';
 import type { Notices } from './notices.ts';
 import type { Settings } from './settings.ts';
-import type { SystemDialog } from './system-dialog.ts';
 
 /** What covers the app: the notification shade or the list of recent apps. */
 export type Overlay = 'shade' | 'recents' | undefined;
@@ -37,4 +36,11 @@ export interface SystemHost {
   setOverlay(overlay: Overlay): void;
   focus(field: TextField | undefined): void;
   hideKeyboard(): void;
+}
+
+/** A dialog of the system above everything, such as "App keeps stopping". */
+export interface SystemDialog {
+  readonly title: string;
+  readonly packageName: string;
+  readonly options: readonly { readonly id: string; readonly label: string; readonly onTap: () => void }[];
 }

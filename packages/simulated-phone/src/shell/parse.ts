@@ -1,5 +1,3 @@
-import { ShellSyntaxError, type Token, tokenize, type WordPart } from './tokens.ts';
-
 export type Word = readonly WordPart[];
 
 export interface Redirection {
@@ -141,4 +139,144 @@ export function parseCommandLine(line: string): List {
   const list = parser.list();
   parser.expectEnd();
   return list;
+}
+
+/** A word of a command line: parts that are expanded (`$?`) and parts that are not. */
+interface WordPart {
+  readonly text: string;
+  /** In single quotes or escaped: taken as it is. */
+  readonly isLiteral: boolean;
+}
+
+type Token =
+  | { readonly kind: 'word'; readonly parts: readonly WordPart[] }
+  | { readonly kind: 'operator'; readonly text: string };
+
+/** The command line is not understood. The shell prints the message and exits with 1. */
+export class ShellSyntaxError extends Error {
+  override readonly name = 'ShellSyntaxError';
+}
+
+const operators = ['2>&1', '1>&2', '>&2', '&&', '||', '>>', '2>', '>', '<', '|', ';', '&', '(', ')', '\n'];
+
+function findOperator(line: string, index: number, isWordStart: boolean): string | undefined {
+  return operators.find((operator) => {
+    // "a2>x" is the word a2; a digit belongs to a redirection only where a word starts.
+    if (/^\d/.test(operator) && !isWordStart) return false;
+    return line.startsWith(operator, index);
+  });
+}
+
+const plainText = /[^\s'"\\;&|<>()]+/y;
+
+function closingQuote(line: string, from: number): number {
+  for (let index = from; index < line.length; index++) {
+    if (line[index] === '\\') index++;
+    else if (line[index] === '"') return index;
+  }
+  throw new ShellSyntaxError('/system/bin/sh: no closing quote');
+}
+
+/** Inside double quotes a backslash escapes only what would be special there. */
+function doubleQuotedParts(content: string): WordPart[] {
+  const pieces = content.match(/\\[\s\S]|[^\\]+/g) ?? [''];
+  return pieces.map((piece) => {
+    if (!piece.startsWith('\\')) return { text: piece, isLiteral: false };
+    return { text: /^\\[$`"\\]$/.test(piece) ? piece.slice(1) : piece, isLiteral: true };
+  });
+}
+
+/** As much as one OPEN of an old client can carry; a real kernel takes 128 KiB. */
+const maxLineLength = 64 * 1024;
+
+class Lexer {
+  readonly #line: string;
+  readonly #tokens: Token[] = [];
+  /** The word that is being read; undefined between words. */
+  #parts: WordPart[] | undefined;
+
+  constructor(line: string) {
+    this.#line = line;
+  }
+
+  tokens(): Token[] {
+    for (let index = 0; index < this.#line.length;) index = this.#readAt(index);
+    this.#endWord();
+    return this.#tokens;
+  }
+
+  /** Returns where the next piece starts. */
+  #readAt(index: number): number {
+    const operator = findOperator(this.#line, index, this.#parts === undefined);
+    if (operator !== undefined) {
+      this.#endWord();
+      this.#tokens.push({ kind: 'operator', text: operator });
+      return index + operator.length;
+    }
+    switch (this.#line.charAt(index)) {
+      case ' ':
+      case '\t':
+      case '\r':
+        this.#endWord();
+        return index + 1;
+      case '#':
+        return this.#parts === undefined ? this.#endOfLine(index) : this.#readPlain(index);
+      case "'":
+        return this.#readSingleQuoted(index);
+      case '"':
+        return this.#readDoubleQuoted(index);
+      case '\\':
+        return this.#readEscaped(index);
+      default:
+        return this.#readPlain(index);
+    }
+  }
+
+  #endOfLine(index: number): number {
+    const end = this.#line.indexOf('\n', index);
+    return end < 0 ? this.#line.length : end;
+  }
+
+  #readSingleQuoted(index: number): number {
+    const end = this.#line.indexOf("'", index + 1);
+    if (end < 0) throw new ShellSyntaxError('/system/bin/sh: no closing quote');
+    this.#add({ text: this.#line.slice(index + 1, end), isLiteral: true });
+    return end + 1;
+  }
+
+  #readDoubleQuoted(index: number): number {
+    const end = closingQuote(this.#line, index + 1);
+    for (const part of doubleQuotedParts(this.#line.slice(index + 1, end))) this.#add(part);
+    return end + 1;
+  }
+
+  /** A backslash before the end of a line joins the lines. */
+  #readEscaped(index: number): number {
+    const character = this.#line.charAt(index + 1);
+    if (character !== '\n') this.#add({ text: character, isLiteral: true });
+    return index + 2;
+  }
+
+  #readPlain(index: number): number {
+    plainText.lastIndex = index;
+    const plain = plainText.exec(this.#line)?.[0] ?? this.#line.charAt(index);
+    this.#add({ text: plain, isLiteral: false });
+    return index + plain.length;
+  }
+
+  #add(part: WordPart): void {
+    this.#parts ??= [];
+    this.#parts.push(part);
+  }
+
+  #endWord(): void {
+    if (this.#parts) this.#tokens.push({ kind: 'word', parts: this.#parts });
+    this.#parts = undefined;
+  }
+}
+
+/** Cuts a command line as POSIX sh does. Throws ShellSyntaxError. */
+function tokenize(line: string): Token[] {
+  if (line.length > maxLineLength) throw new ShellSyntaxError('/system/bin/sh: Argument list too long');
+  return new Lexer(line).tokens();
 }

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
+
 import type { ShellOutput } from '../adb/shell-service.ts';
 import type { Phone } from '../phone.ts';
+import { mainUser, workProfile } from '../android/packages/packages.ts';
 
 /** One running program of the phone's shell. */
 export interface Process {
@@ -28,4 +30,20 @@ export async function readAll(stdin: Readable, maxBytes = 64 * 1024 * 1024): Pro
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** The user of `--user N`; the main one without it. */
+export function userOf(args: readonly string[]): number {
+  const at = args.indexOf('--user');
+  const user = at === -1 ? mainUser : Number(args[at + 1]);
+  return Number.isInteger(user) ? user : mainUser;
+}
+
+/** Why the shell may do nothing for that user. */
+export function usersProblem({ android, faults }: Phone, args: readonly string[]): string | undefined {
+  const user = userOf(args);
+  if (!android.packages.listUsers().includes(user)) return `IllegalArgumentException: Invalid user: ${user}`;
+  return user === workProfile && faults.closedProfile
+    ? `SecurityException: Shell does not have permission to access user ${user}`
+    : undefined;
 }

@@ -4,10 +4,27 @@ import { FileSystemError } from '../adb/sync-files.ts';
 import { BrokenPipeError, writeTo } from '../adb/write-to.ts';
 import type { FileSystem } from '../android/file-system.ts';
 import type { Phone } from '../phone.ts';
-import { type Command, type List, parseCommandLine, type Pipeline, type Word } from './parse.ts';
+import {
+  type Command,
+  type List,
+  parseCommandLine,
+  type Pipeline,
+  type Word,
+  ShellSyntaxError,
+} from './parse.ts';
 import type { Program } from './program.ts';
-import { programs } from './programs.ts';
-import { ShellSyntaxError } from './tokens.ts';
+import { am, monkey } from './programs/am.ts';
+import { appProcess } from './programs/app-process.ts';
+import { cmd, appops, service, ime, settings } from './programs/service-commands.ts';
+import { content } from './programs/content.ts';
+import { dumpsys } from './programs/dumpsys.ts';
+import { filePrograms } from './programs/file-programs.ts';
+import { input } from './programs/input.ts';
+import { pm } from './programs/pm.ts';
+import { plainPrograms } from './programs/plain-programs.ts';
+import { screencap, uiautomator } from './programs/screen-programs.ts';
+import { textPrograms } from './programs/text-programs.ts';
+import { wm } from './programs/wm.ts';
 
 const exitCode = { notFound: 127, aborted: 134, brokenPipe: 141 } as const;
 
@@ -91,7 +108,7 @@ class Shell {
     const running = pipeline.map((command, index) => {
       const pipe = index === pipeline.length - 1 ? undefined : new PassThrough();
       pipe?.on('error', () => {});
-      const input = stdin;
+      const source = stdin;
       const output = pipe && { write: (data: string | Uint8Array) => writeTo(pipe, Buffer.from(data)) };
       const killed = new AbortController();
       const signal = pipe ? AbortSignal.any([io.signal, killed.signal]) : io.signal;
@@ -101,11 +118,11 @@ class Shell {
         killAllBefore();
       };
       if (pipe) stdin = pipe;
-      return this.#runCommand(command, { ...io, stdin: input, stdout: output ?? io.stdout, signal }).finally(
+      return this.#runCommand(command, { ...io, stdin: source, stdout: output ?? io.stdout, signal }).finally(
         () => {
           pipe?.end();
           // Nobody reads any more: the programs before get a broken pipe, and one that waits is ended.
-          if (index > 0) input.destroy();
+          if (index > 0) source.destroy();
           killAllBefore();
         },
       );
@@ -256,3 +273,25 @@ export function createShell(phone: Phone, own: Programs): RunCommandLine {
     return commandLine === '' ? runInteractive(shell, phone, io) : shell.runLine(commandLine, io);
   };
 }
+
+/** Every program of the phone's shell by its name. */
+const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
+  ...plainPrograms,
+  ...filePrograms,
+  ...textPrograms,
+  ['am', am],
+  ['app_process', appProcess],
+  ['appops', appops],
+  ['cmd', cmd],
+  ['content', content],
+  ['dumpsys', dumpsys],
+  ['ime', ime],
+  ['input', input],
+  ['monkey', monkey],
+  ['pm', pm],
+  ['screencap', screencap],
+  ['service', service],
+  ['settings', settings],
+  ['uiautomator', uiautomator],
+  ['wm', wm],
+]);

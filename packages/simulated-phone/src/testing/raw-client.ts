@@ -1,6 +1,11 @@
 import { connect, type Socket } from 'node:net';
-import { adbCommand, type AdbMessage, encodeHeader, maxPayloadBytes } from '../adb/adb-message.ts';
-import { MessageReader } from '../adb/message-reader.ts';
+import {
+  adbCommand,
+  type AdbMessage,
+  encodeHeader,
+  maxPayloadBytes,
+  MessageReader,
+} from '../adb/adb-message.ts';
 
 const noPayload = Buffer.alloc(0);
 

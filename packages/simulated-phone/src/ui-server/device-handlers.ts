@@ -1,6 +1,6 @@
 import { statusBarHeightDp, toPixels } from '../android/display/display.ts';
-import { pressBack } from '../android/input/press-back.ts';
 import { pressKey } from '../android/input/press-key.ts';
+import { pressBack } from '../android/input/system-keys.ts';
 import type { Phone } from '../phone.ts';
 import { sourceXml } from '../screen/source-xml.ts';
 import { tap } from '../android/input/touch.ts';

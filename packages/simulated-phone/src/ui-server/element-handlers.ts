@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { pressEnter } from '../android/input/press-enter.ts';
+import { pressEnter } from '../android/input/system-keys.ts';
 import { tap } from '../android/input/touch.ts';
 import { sourceAttributes } from '../screen/source-xml.ts';
 import { center, rectHeight, rectWidth } from '../view/rect.ts';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { DeviceSockets } from '../adb/device-sockets.ts';
+import type { DeviceSockets } from '../adb/services.ts';
 import type { ShellOutput } from '../adb/shell-service.ts';
 import type { Android } from '../android/android.ts';
 

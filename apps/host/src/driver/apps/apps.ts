@@ -1,9 +1,7 @@
-import type { CurrentApp } from '@phalanx/protocol';
+import type { CurrentApp, PhoneUser, RecordedApp } from '@phalanx/protocol';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
-import type { PhoneShell } from '../shell/phone-shell.ts';
-import { shellQuote } from '../shell/shell-quote.ts';
-import { listUsersOf, requireUser, userOption } from './phone-users.ts';
+import { type PhoneShell, type ShellResult, shellQuote } from '../shell/phone-shell.ts';
 
 const category = 'android.intent.category.LAUNCHER';
 
@@ -170,4 +168,94 @@ export async function appNotFound(
       ? `is not installed on the phone${forWhom}`
       : `is not installed${forWhom || ' for the main user'}, but for user ${users.join(' and ')} of the phone, such as its work profile: give { user: ${other} }`;
   return new DriverError('app_not_found', `The app ${packageName} ${why}.`);
+}
+
+/** For programs of Android, with a space before it; nothing for the main user. */
+export const userOption = (user: number | undefined): string => (user === undefined ? '' : ` --user ${user}`);
+
+export async function listUsers(shell: PhoneShell, signal: AbortSignal): Promise<PhoneUser[]> {
+  const { stdout } = await shell.run('pm list users', signal);
+  return [...stdout.matchAll(/UserInfo\{(\d+):(.*):[0-9a-f]+\}( running)?/g)].map(
+    ([, id, name = '', running]) => ({
+      id: Number(id),
+      name,
+      isRunning: running !== undefined,
+    }),
+  );
+}
+
+/** Throws when the phone has said that it has no such user, or does not let the computer there. */
+export function requireUser({ stdout, stderr }: ShellResult, user: number | undefined): void {
+  const said = `${stdout}\n${stderr}`;
+  if (user === undefined) return;
+  if (/does not have permission to access user|DISALLOW_DEBUGGING_FEATURES/i.test(said))
+    throw new DriverError(
+      'user_refused',
+      `The phone does not let the computer to user ${user}: whoever manages it has forbidden debugging there.`,
+    );
+  if (/(?:Invalid user|no such user|user .*(?:does not exist|not found))/i.test(said))
+    throw new DriverError('user_refused', `The phone has no user ${user}; agent.apps.users() lists them.`);
+}
+
+/** The users for whom an app is installed. */
+async function listUsersOf(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<number[]> {
+  const { stdout } = await shell.run(`dumpsys package ${packageName} | grep ' installed=true'`, signal);
+  return [...stdout.matchAll(/^\s*User (\d+):/gm)].map(([, id]) => Number(id));
+}
+
+/** What is filtered on the phone is a few lines. */
+const maxBytes = 64 * 1024;
+/** Between what the parts of the command print. */
+const mark = 'phalanx-mark';
+
+/** A name of Android's own or of an app; what goes into a shell command has no other signs. */
+const packageForm = /^[A-Za-z][A-Za-z0-9_.]{0,254}$/;
+
+/** One command tells all: each way to the phone and back costs more than what it prints. */
+const commandOf = (packageName: string): string =>
+  [
+    "dumpsys window | grep -E 'mCurrentFocus|mFocusedApp'",
+    'getprop persist.sys.locale; getprop ro.product.locale',
+    `dumpsys package ${packageName} | grep versionName=`,
+  ].join(`; echo ${mark}; `);
+
+/** The activity only while the app is in front. What a phone prints may be anything: what has another form is left out. */
+export async function readAppFacts(
+  shell: PhoneShell,
+  packageName: string,
+  signal: AbortSignal,
+): Promise<RecordedApp> {
+  const nothing = { package: packageName.slice(0, 255), activity: null, version: null, language: null };
+  if (!packageForm.test(packageName)) return nothing;
+  const { stdout } = await shell.run(commandOf(packageName), signal, maxBytes);
+  const [windows = '', locales = '', versions = ''] = stdout.split(mark);
+  return {
+    package: packageName,
+    activity: activityOf(packageName, windows),
+    version: versionIn(versions),
+    language: languageIn(locales),
+  };
+}
+
+/** Of a dialog of the app, and below the notification shade, the focused app tells it. */
+function activityOf(packageName: string, windows: string): string | null {
+  const shown = [...windows.matchAll(/ u\d+ ([\w.]+)\/([\w.$]+)[ }]/g)].find(
+    ([, owner]) => owner === packageName,
+  );
+  const name = shown?.[2];
+  if (name === undefined) return null;
+  return `${name.startsWith('.') ? packageName : ''}${name}`.slice(0, 255);
+}
+
+/** Of an updated app of the system, the first one is of the update. */
+function versionIn(lines: string): string | null {
+  // oxlint-disable-next-line no-control-regex -- that is what must not be in it
+  const version = /^\s*versionName=([^\u0000-\u001f\u007f]{1,100})\s*$/m.exec(lines)?.[1]?.trim();
+  return version === undefined || version === '' || version === 'null' ? null : version.toWellFormed();
+}
+
+/** The second one is of the maker: it counts where nobody has chosen another. */
+function languageIn(lines: string): string | null {
+  const tags = lines.split('\n').map((line) => line.trim());
+  return tags.find((tag) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$/.test(tag))?.slice(0, 35) ?? null;
 }

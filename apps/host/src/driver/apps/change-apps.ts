@@ -1,9 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { AgentCallParams, InstalledApp } from '@phalanx/protocol';
-
-import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
+import { type PhoneShell, type ShellResult, shellQuote } from '../shell/phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
-import { appNotFound, type AppOfUser } from './apps.ts';
-import { requireUser, userOption } from './phone-users.ts';
+import { appNotFound, type AppOfUser, requireUser, userOption } from './apps.ts';
 
 export async function listApps(
   shell: PhoneShell,
@@ -63,12 +62,94 @@ async function ofInstalled(
 }
 
 /** The sentence of an exception, without Java's stack. */
-export function saidOf({ stdout, stderr }: ShellResult): string {
+function saidOf({ stdout, stderr }: ShellResult): string {
   const said = `${stdout}\n${stderr}`.trim();
   const sentence = /^java\..*$/m.exec(said)?.[0] ?? said;
   return sentence.replaceAll(/\s+/g, ' ').slice(0, 300) || 'it said nothing';
 }
 
-export function refusedChange(sentence: string): DriverError {
+function refusedChange(sentence: string): DriverError {
   return new DriverError('app_change_refused', sentence);
+}
+
+type Order = AgentCallParams<'app.install'>;
+
+const maxParts = 200;
+/** In bundles that are made for one phone, base and splits stand at the top. */
+const partName = /^[\w.-]{1,200}\.apk$/;
+
+/** Installs an APK, or a bundle of the APKs of one app: `.apks`, `.xapk`, `.apkm`. */
+export async function installApp(shell: PhoneShell, order: Order, signal: AbortSignal): Promise<void> {
+  const { path, grantPermissions, user } = order;
+  // Android's installer may not read the shared storage: it gets a copy.
+  const copy = `/data/local/tmp/phalanx-${randomUUID()}`;
+  const flags = `${grantPermissions ? '-r -g' : '-r'}${userOption(user)}`;
+  try {
+    const file = `${copy}.apk`;
+    const answer = await shell.run(`cp ${shellQuote(path)} ${file} && pm install ${flags} ${file}`, signal);
+    if (/^Success/m.test(answer.stdout)) return;
+    requireUser(answer, user);
+    let said = saidOf(answer);
+    if (/No such file/.test(said)) throw new DriverError('file_not_found', `There is no APK ${path}.`);
+    // Only then it is looked into: an APK alone is the usual case.
+    const parts = /PARSE_FAILED/.test(said) ? await listParts(shell, file, signal) : [];
+    if (parts.length > 0) {
+      const failure = await installParts(shell, { copy, parts, flags }, signal);
+      if (failure === undefined) return;
+      said = failure;
+    }
+    throw refusedChange(`The phone did not install ${path}: ${said}.${grantHint(said)}`);
+  } finally {
+    await shell.run(`rm -rf ${copy}.apk ${copy}`, signal).catch(() => {});
+  }
+}
+
+/** The APKs in a bundle; none when it is no bundle. Rejects for one that has to be made ready for a phone first. */
+async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): Promise<string[]> {
+  const { stdout } = await shell.run(`unzip -l ${file}`, signal);
+  const names = stdout.split(/\r?\n/).map((line) => line.trim().split(/\s+/).at(-1) ?? '');
+  if (names.includes('universal.apk')) return ['universal.apk'];
+  if (names.includes('BundleConfig.pb'))
+    throw refusedChange(
+      'An app bundle (.aab) is for a store. Make APKs of it: bundletool build-apks --mode=universal.',
+    );
+  if (names.includes('toc.pb'))
+    throw refusedChange(
+      'The bundle has the APKs of all phones. Make one for any phone: bundletool build-apks --mode=universal.',
+    );
+  return names.filter((name) => partName.test(name)).slice(0, maxParts);
+}
+
+interface Parts {
+  readonly copy: string;
+  readonly parts: readonly string[];
+  readonly flags: string;
+}
+
+/** In one session, as `adb install-multiple` does. Returns the phone's answer when it refuses. */
+async function installParts(
+  shell: PhoneShell,
+  { copy, parts, flags }: Parts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const unpacked = await shell.run(
+    `mkdir ${copy} && unzip -o -q ${copy}.apk ${parts.join(' ')} -d ${copy}`,
+    signal,
+  );
+  if ((unpacked.exitCode ?? 0) !== 0) return saidOf(unpacked);
+  const created = await shell.run(`pm install-create ${flags}`, signal);
+  const session = /\[(\d+)\]/.exec(created.stdout)?.[1];
+  if (session === undefined) return saidOf(created);
+  for (const [index, part] of parts.entries()) {
+    const written = await shell.run(`pm install-write ${session} ${index}.apk ${copy}/${part}`, signal);
+    if (/^Success/m.test(written.stdout)) continue;
+    await shell.run(`pm install-abandon ${session}`, signal);
+    return saidOf(written);
+  }
+  const committed = await shell.run(`pm install-commit ${session}`, signal);
+  return /^Success/m.test(committed.stdout) ? undefined : saidOf(committed);
+}
+
+function grantHint(said: string): string {
+  return said.includes('INSTALL_GRANT_RUNTIME_PERMISSIONS') ? ' Install it without grantPermissions.' : '';
 }

@@ -2,10 +2,8 @@
 import { agentCalls, type PhoneCallName } from '@phalanx/protocol';
 import { type App, defineApp, sampleApps, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import type { Phone } from '../../phones/phone.ts';
-import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
-import { waitForPhone } from '../../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
 import type { Driver } from '../driver.ts';
 
 const form = 'dev.phalanx.sample.form';

@@ -1,8 +1,6 @@
 import type { MakerName, SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-
-import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
-import { waitForState } from '../../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../../phones/testing/phone-test-bed.ts';
 import type { Driver } from '../driver.ts';
 
 let bed: PhoneTestBed;

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
-import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
-import { waitForState } from '../../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../../phones/testing/phone-test-bed.ts';
 
 let bed: PhoneTestBed;
 beforeEach(async () => {

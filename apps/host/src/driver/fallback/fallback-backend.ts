@@ -1,12 +1,9 @@
 import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 import { randomBytes } from 'node:crypto';
-
 import { pause } from '../../time/time-limit.ts';
-import { findAlertButton } from '../alert-buttons.ts';
+import { findAlertButton, findNode } from '../find-node.ts';
 import { DriverError } from '../driver-error.ts';
-import { findNode } from '../find-node.ts';
-import type { PhoneShell } from '../shell/phone-shell.ts';
-import { shellQuote } from '../shell/shell-quote.ts';
+import { type PhoneShell, shellQuote } from '../shell/phone-shell.ts';
 import { type ParsedTree, parseTree } from '../tree/parse-tree.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';

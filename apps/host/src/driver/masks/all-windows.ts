@@ -1,7 +1,5 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
 
-import { hiddenBounds } from '../tree/hidden-bounds.ts';
-
 /** All that can be seen on a phone, of whatever window. */
 export interface WindowsReading {
   /** Places of nodes that must not be seen. */
@@ -33,4 +31,15 @@ function hasUnread(roots: readonly UiNode[], visibleApps: readonly string[]): bo
   return visibleApps.some(
     (packageName) => visibleApps.filter((other) => other === packageName).length > countOf(packageName),
   );
+}
+
+/** Where a picture of the screen shows what must not leave the host: fields for passwords. */
+export function hiddenBounds(root: UiNode): Bounds[] {
+  const hidden: Bounds[] = [];
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.password) hidden.push(node.boundsInScreen);
+    else waiting.push(...node.children);
+  }
+  return hidden;
 }

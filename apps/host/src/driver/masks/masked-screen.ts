@@ -2,7 +2,7 @@ import type { Bounds, DeviceInfo, PhoneNotification, ScreenMask, UiNode } from '
 
 import type { HiddenParts, Size } from '../pictures/encode-picture.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { hiddenBounds } from '../tree/hidden-bounds.ts';
+import { hiddenBounds } from './all-windows.ts';
 import type { ParsedTree } from '../tree/parse-tree.ts';
 import type { ToldScreen, UiBackend } from '../ui-backend.ts';
 import { readingOfWindows, type WindowsReading } from './all-windows.ts';

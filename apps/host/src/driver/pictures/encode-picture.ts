@@ -1,5 +1,6 @@
-import type { AgentCallParams, Bounds } from '@phalanx/protocol';
+import type { AgentCallParams, Bounds, ScreenPicture } from '@phalanx/protocol';
 import sharp, { type OverlayOptions, type Sharp } from 'sharp';
+
 import { DriverError } from '../driver-error.ts';
 
 /** A picture of the screen; sizes are pixels. */
@@ -90,4 +91,24 @@ export async function isBlack({ data }: EncodedPicture): Promise<boolean> {
     .raw()
     .toBuffer();
   return levels.every((level) => level <= maxBlack);
+}
+
+/** So Android draws a window that forbids pictures, on phones that give a picture of it at all. */
+export function blackPicture(): DriverError {
+  return new DriverError(
+    'secure_screen',
+    "The phone's picture is all black: the app in front forbids pictures (FLAG_SECURE), the screen is off, or masks.json of the project covers all of it.",
+  );
+}
+
+/** As `encodePicture`, in the form that user code gets. */
+export async function encodeScreenshot(
+  png: Buffer,
+  params: AgentCallParams<'screen.screenshot'>,
+  hidden?: HiddenParts,
+): Promise<ScreenPicture> {
+  const picture = await encodePicture(png, params, hidden);
+  if (await isBlack(picture)) throw blackPicture();
+  const { data, ...size } = picture;
+  return { base64: data.toString('base64'), mimeType: `image/${params.format ?? 'jpeg'}`, ...size };
 }

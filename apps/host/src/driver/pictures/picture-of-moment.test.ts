@@ -3,9 +3,7 @@ import type { ScreenMask, UiNode } from '@phalanx/protocol';
 import { defineApp, sampleApps, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
 import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
-import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
-import { waitForPhone } from '../../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
 import type { Phone } from '../../phones/phone.ts';
 import type { Driver } from '../driver.ts';
 import { findNode } from '../find-node.ts';

@@ -7,8 +7,8 @@ import {
   isBlack,
   openPicture,
   unreadablePicture,
+  blackPicture,
 } from './encode-picture.ts';
-import { blackPicture } from './encode-screenshot.ts';
 
 export type { HiddenParts } from './encode-picture.ts';
 

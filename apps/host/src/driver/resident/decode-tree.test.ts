@@ -5,7 +5,7 @@ import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DriverError } from '../driver-error.ts';
 import { decodeTrees, inflateTrees } from './decode-tree.ts';
-import { encodeFrame, type Frame, readFrames } from './frames.ts';
+import { encodeFrame, type Frame, readFrames } from './helper-link.ts';
 
 /** What Java writes of FakeScreen; shipped-helper.world.test.ts sees that it still does. */
 const golden = readFileSync(join(import.meta.dirname, '../../../helper/testing/golden/list.tree'));

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import type { UiNode } from '@phalanx/protocol';
-import { unreadableTree } from '../tree/unreadable-tree.ts';
+import { unreadableTree } from '../driver-error.ts';
 
 const maxBytes = 16 * 1024 * 1024;
 /** As the helper has them (Tree.java). */

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Duplex } from 'node:stream';
 
 import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError, type DriverErrorCode } from '../driver-error.ts';
 import { keepFile } from '../shell/kept-file.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { startShellStream } from '../shell/shell-stream.ts';
-import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
+import { toSocketDuplex } from '../uiautomator2/socket-duplex.ts';
+import { readTail, separate } from '../shell/shell-output.ts';
 
 const protocol = '1';
 const nothing = Buffer.alloc(0);
@@ -167,5 +168,112 @@ class ToldChanges {
     clearTimeout(timer);
     this.#waiting.delete(wake);
     signal.removeEventListener('abort', wake);
+  }
+}
+
+/** Kinds of frames; the other side has the same in Requests.java. */
+export const requestKind = {
+  hello: 1,
+  read: 2,
+  gesture: 3,
+  key: 4,
+  field: 5,
+  setText: 6,
+  readClipboard: 7,
+  writeClipboard: 8,
+  picture: 9,
+  watch: 10,
+  release: 11,
+} as const;
+
+/** The first byte of a watch. With the last, the helper also looks at the screen by itself. */
+export const watchKind = { tell: 1, tellAndLook: 2 } as const;
+
+export const answerKind = { ok: 64, same: 65, tree: 66, error: 67, changed: 68 } as const;
+
+export interface Frame {
+  readonly kind: number;
+  readonly id: number;
+  readonly payload: Buffer;
+}
+
+const lengthBytes = 4;
+/** Of kind and id, which the length counts. */
+const headBytes = 5;
+const maxAnswerBytes = 32 * 1024 * 1024;
+
+export function encodeFrame({ kind, id, payload }: Frame): Buffer {
+  const head = Buffer.alloc(lengthBytes + headBytes);
+  head.writeUInt32BE(headBytes + payload.length, 0);
+  head.writeUInt8(kind, 4);
+  head.writeUInt32BE(id, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** The frames of a stream. Throws on a length that the helper never sends; nothing is reserved by it. */
+export async function* readFrames(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  let parts: Uint8Array[] = [];
+  let held = 0;
+  /** Bytes of the first frame, as far as they are known. */
+  let wanted = lengthBytes;
+  for await (const part of stream) {
+    parts.push(part);
+    held += part.length;
+    if (held < wanted) continue;
+    let bytes = Buffer.concat(parts);
+    for (;;) {
+      wanted = lengthBytes;
+      if (bytes.length < wanted) break;
+      wanted += checkedLength(bytes.readUInt32BE(0));
+      if (bytes.length < wanted) break;
+      yield { kind: bytes.readUInt8(4), id: bytes.readUInt32BE(5), payload: bytes.subarray(9, wanted) };
+      bytes = bytes.subarray(wanted);
+    }
+    parts = [bytes];
+    held = bytes.length;
+  }
+}
+
+function checkedLength(length: number): number {
+  if (length >= headBytes && length <= headBytes + maxAnswerBytes) return length;
+  throw new Error(`The helper on the phone sent a frame of ${length} bytes.`);
+}
+
+const stdinId = 0;
+const headerBytes = 5;
+const maxPacketBytes = 64 * 1024;
+
+/** A running command of a phone with its standard streams. */
+interface ShellStream {
+  readonly stdout: AsyncIterable<Uint8Array>;
+  write(bytes: Buffer): void;
+  /** The last of what it printed on standard error, when it has ended or the connection has. Never rejects. */
+  readonly ended: Promise<string>;
+  close(): void;
+}
+
+/** Needs the shell v2 protocol, which ends the command with the connection. */
+async function startShellStream(
+  shell: PhoneShell,
+  command: string,
+  signal: AbortSignal,
+): Promise<ShellStream> {
+  const duplex = toSocketDuplex(await shell.open(`shell,v2,raw:${command}`, signal));
+  const { stdout, stderr } = separate(duplex);
+  return {
+    stdout,
+    write: (bytes) => writePackets(duplex, bytes),
+    ended: readTail(stderr),
+    close: () => void duplex.destroy(),
+  };
+}
+
+function writePackets(duplex: Duplex, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; at += maxPacketBytes) {
+    const part = bytes.subarray(at, at + maxPacketBytes);
+    const header = Buffer.alloc(headerBytes);
+    header.writeUInt8(stdinId, 0);
+    header.writeUInt32LE(part.length, 1);
+    duplex.write(Buffer.concat([header, part]));
   }
 }

@@ -1,20 +1,17 @@
 import { hash } from 'node:crypto';
 import type { AgentCallParams, UiNode } from '@phalanx/protocol';
-import { findAlertButton } from '../alert-buttons.ts';
-import { DriverError } from '../driver-error.ts';
-import { findNode } from '../find-node.ts';
+import { findAlertButton, findNode } from '../find-node.ts';
+import { DriverError, unreadableTree } from '../driver-error.ts';
 import type { Renewals } from '../renewals.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { onlyRoot, type ParsedTree } from '../tree/parse-tree.ts';
-import { unreadableTree } from '../tree/unreadable-tree.ts';
 import type { ChangeTeller, ToldScreen, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { passwordBefore } from '../uiautomator2/text-field.ts';
-import { isDeadUiAutomation } from '../uiautomator2/helper-failure.ts';
+import { isDeadUiAutomation } from '../uiautomator2/helper-session.ts';
 import { decodeTrees, type DecodedTrees, inflateTrees } from './decode-tree.ts';
-import { requestKind, watchKind } from './frames.ts';
-import { type HelperLink, startHelperLink } from './helper-link.ts';
+import { requestKind, watchKind, type HelperLink, startHelperLink } from './helper-link.ts';
 
 const nothing = Buffer.alloc(0);
 const keyWakeUp = 224;

@@ -5,7 +5,7 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { decodeTrees, inflateTrees } from './decode-tree.ts';
-import { answerKind, encodeFrame, type Frame, readFrames, requestKind, watchKind } from './frames.ts';
+import { answerKind, encodeFrame, type Frame, readFrames, requestKind, watchKind } from './helper-link.ts';
 import {
   type Ground,
   helperFolder,

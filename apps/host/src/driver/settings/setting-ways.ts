@@ -1,5 +1,5 @@
 import type { PhoneSettings } from '@phalanx/protocol';
-import { shellQuote } from '../shell/shell-quote.ts';
+import { shellQuote } from '../shell/phone-shell.ts';
 
 /** What can be set on a phone and is put back. */
 export interface ChangedSettings extends PhoneSettings {

@@ -4,9 +4,8 @@ import { Readable } from 'node:stream';
 import type { AgentCallParams, PhoneFile, PhoneFilePart } from '@phalanx/protocol';
 import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
-import type { PhoneShell, ShellResult } from './phone-shell.ts';
+import { type PhoneShell, type ShellResult, shellQuote } from './phone-shell.ts';
 import { pushFile } from './kept-file.ts';
-import { shellQuote } from './shell-quote.ts';
 
 /** The form of `st_mode` that means a folder. */
 const formatMask = 0o170000;

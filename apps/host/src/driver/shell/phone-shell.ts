@@ -1,6 +1,8 @@
 import type { AdbSocket } from '@yume-chan/adb';
+import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
+
 import type { AdbConnection } from '../../adb/link.ts';
-import { untilAborted } from '../../time/time-limit.ts';
+import { untilAborted, withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import { readAll, readPrinted, readShellOutput, readTail } from './shell-output.ts';
 
@@ -123,4 +125,27 @@ function asGone(error: unknown): DriverError {
 
 export function closeQuietly(socket: AdbSocket): void {
   Promise.resolve(socket.close()).catch(() => {});
+}
+
+/** One argument for the phone's shell. Everything inside single quotes is literal to it. */
+export function shellQuote(argument: string): string {
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Of both outputs together. */
+const maxOutputBytes = 256 * 1024;
+
+/** Runs a line of user code; it ends with its call, because the phone ends what runs in a shell that is cut. */
+export async function runShellCommand(
+  shell: PhoneShell,
+  { command, timeoutMs }: AgentCallParams<'phone.shell'>,
+  signal: AbortSignal,
+): Promise<AgentCallResult<'phone.shell'>> {
+  const onTimeout = (): Error =>
+    new DriverError('call_timed_out', `The command did not end in ${timeoutMs / 1000} s.`);
+  const { stdout, stderr, exitCode } = await withTimeLimit(
+    { timeoutMs, signals: [signal], onTimeout },
+    (limit) => shell.run(command, limit, maxOutputBytes),
+  );
+  return { stdout, stderr, exitCode: exitCode ?? null };
 }

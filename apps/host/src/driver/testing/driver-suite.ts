@@ -1,7 +1,6 @@
 import { type MakerName, makerProfiles, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
-import { waitForPhone } from '../../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
 import type { WatchPhonesOptions } from '../../phones/watch-phones.ts';
 import type { Driver } from '../driver.ts';
 import { appAndFileScenarios } from './app-and-file-scenarios.ts';

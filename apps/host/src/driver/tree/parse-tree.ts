@@ -1,7 +1,6 @@
 import type { Bounds, ScreenTree, UiNode } from '@phalanx/protocol';
-
 import { type ElementReader, readElements } from './read-elements.ts';
-import { unreadableTree } from './unreadable-tree.ts';
+import { unreadableTree } from '../driver-error.ts';
 
 // What a phone sends is not trusted: larger trees than any app draws are refused before they cost memory or time.
 const maxTextLength = 4 * 1024 * 1024;

@@ -1,5 +1,4 @@
-import { attributeText, isXmlText } from './attribute-text.ts';
-import { unexpectedXml } from './unreadable-tree.ts';
+import { unexpectedXml, unreadableTree } from '../driver-error.ts';
 
 export interface ElementReader {
   open(name: string, attributes: ReadonlyMap<string, string>): void;
@@ -112,4 +111,35 @@ function afterName(xml: string, start: number): number {
   let at = start;
   while (isInName(xml.charCodeAt(at))) at += 1;
   return at;
+}
+
+const named: ReadonlyMap<string, string> = new Map([
+  ['&amp;', '&'],
+  ['&lt;', '<'],
+  ['&gt;', '>'],
+  ['&quot;', '"'],
+  ['&apos;', "'"],
+]);
+
+// oxlint-disable-next-line no-control-regex
+const forbidden = /[\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]/;
+
+/** Whether XML takes all of its characters; what it forbids may not be written as a reference either. */
+const isXmlText = (value: string): boolean => value.isWellFormed() && !forbidden.test(value);
+
+const reference = /&(?:#(\d{1,7});|#x([\da-fA-F]{1,6});|[a-z]{2,4};)?/g;
+
+/** The text that an attribute's value stands for. */
+function attributeText(value: string): string {
+  const meant = value.replace(reference, characterOf);
+  // Older Androids write an emoji as two references to the halves of a surrogate pair: together they are a character.
+  if (!isXmlText(meant)) throw unreadableTree('it refers to what is no character');
+  return meant;
+}
+
+function characterOf(whole: string, decimal?: string, hexadecimal?: string): string {
+  const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+  const character = code <= 0x10_ff_ff ? String.fromCodePoint(code) : named.get(whole);
+  if (character === undefined) throw unreadableTree(`it refers to ${whole}`);
+  return character;
 }

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-
-import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
-import { waitForPhone } from '../../phones/testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
 
 let bed: PhoneTestBed;
 beforeEach(async () => {

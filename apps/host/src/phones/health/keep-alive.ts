@@ -3,9 +3,7 @@ import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
 import type { UiBackend } from '../../driver/ui-backend.ts';
 import { follow, pause, withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneRecord } from '../phone-record.ts';
-import { type PhoneRules, reasonToRest } from '../phone-rules.ts';
-import { sampleFacts } from './sample-facts.ts';
-import { freePercent } from './phone-warnings.ts';
+import { type PhoneRules, reasonToRest, sampleFacts, freePercent } from './phone-health.ts';
 
 /** Android deletes some thousand files for it. A run that begins meanwhile waits for longer. */
 const trimTimeoutMs = 30_000;

@@ -2,8 +2,12 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Phone } from '../phone.ts';
-import { createPhoneTestBed, type PhoneTestBed } from '../testing/phone-test-bed.ts';
-import { waitForPhone, waitForState } from '../testing/wait-for-phone.ts';
+import {
+  createPhoneTestBed,
+  type PhoneTestBed,
+  waitForPhone,
+  waitForState,
+} from '../testing/phone-test-bed.ts';
 
 let bed: PhoneTestBed;
 beforeEach(async () => {

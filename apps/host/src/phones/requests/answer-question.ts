@@ -5,8 +5,12 @@ import {
   type PhoneApps,
   type PhoneEvent,
   type PhoneHealth,
+  type PhoneInput,
+  type NodeInspection,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
+import { nodeStates } from '@phalanx/automation/node-states';
+import { proposeSelectors } from '@phalanx/automation/selectors';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
@@ -16,11 +20,12 @@ import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { takeFile } from './file-taker.ts';
-import { inspectNode } from './inspect-node.ts';
-import { doInput } from './input-doer.ts';
 import { nextLiveFrame, nextVideoPackets } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
 import { nextWallFrame } from './wall-camera.ts';
+import type { Driver } from '../../driver/driver.ts';
+import { findTarget, readAs } from './act/find-target.ts';
+import { PhoneEye } from './act/phone-look.ts';
 
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
@@ -106,3 +111,85 @@ async function tellHealth(
   };
   return Buffer.from(JSON.stringify(health));
 }
+
+const usualSwipeMs = 300;
+
+/** Does the input among the calls of automations that run on the phone. */
+async function doInput(
+  phone: Phone,
+  { input, app_limit }: HostQuestionOf<'input'>,
+  { signal }: AnswerContext,
+): Promise<Buffer> {
+  const letSleep = phone.screen.hold();
+  try {
+    await act(phone.driver().limitedTo(app_limit), input, signal);
+  } finally {
+    letSleep();
+  }
+  return Buffer.alloc(0);
+}
+
+async function act(driver: Driver, input: PhoneInput, signal: AbortSignal): Promise<void> {
+  switch (input.type) {
+    case 'tap':
+      return await driver.call('input.tap', { x: input.x, y: input.y }, signal);
+    case 'swipe': {
+      const { from_x: fromX, from_y: fromY, to_x: toX, to_y: toY, duration_ms: durationMs } = input;
+      const swipe = { fromX, fromY, toX, toY, durationMs: durationMs ?? usualSwipeMs };
+      return await driver.call('input.swipe', swipe, signal);
+    }
+    case 'fingers': {
+      const ways = input.ways.map(({ from_x: fromX, from_y: fromY, to_x: toX, to_y: toY }) => ({
+        ...{ fromX, fromY, toX, toY },
+      }));
+      const fingers = { ways, durationMs: input.duration_ms ?? usualSwipeMs };
+      return await driver.call('input.fingers', fingers, signal);
+    }
+    case 'clipboard':
+      return await driver.call('clipboard.write', { text: input.text }, signal);
+    case 'text':
+      return await driver.call('input.text', { text: input.text }, signal);
+    case 'key':
+      return await driver.call('input.key', { keyCode: input.key_code }, signal);
+    default:
+      return await driver.call('app.launch', { packageName: input.package_name }, signal);
+  }
+}
+
+const maxTextLength = 1000;
+/** A selector of texts that are longer is read by nobody. */
+const maxCodeLength = 2000;
+
+/** JSON of a `NodeInspection`. Rejects when the node is gone or can no longer be told from its equals. */
+async function inspectNode(
+  phone: Phone,
+  { node: wanted, app_limit }: HostQuestionOf<'node'>,
+  { signal }: AnswerContext,
+): Promise<Buffer> {
+  const look = await new PhoneEye(phone.driver().limitedTo(app_limit), signal).look();
+  const { node } = findTarget(look, wanted);
+  return Buffer.from(JSON.stringify(inspectionOf(readAs(look, node))));
+}
+
+function inspectionOf(node: AndroidNode): NodeInspection {
+  const { left, top, right, bottom } = node.boundsInScreen;
+  return {
+    class_name: shortened(node.className),
+    id: shortened(node.viewId),
+    text: shortened(node.text),
+    description: shortened(node.description),
+    hint: shortened(node.hintText),
+    package_name: shortened(node.packageName) ?? '',
+    bounds: { left, top, right, bottom },
+    is: nodeStates(node),
+    children: node.children.length,
+    selectors: proposeSelectors(node)
+      .filter(({ code }) => code.length <= maxCodeLength)
+      .map(({ wait, find, code, count, finds, dependsOn }) => ({
+        ...{ wait, find, use: code, count, finds },
+        depends_on: dependsOn ?? null,
+      })),
+  };
+}
+
+const shortened = (text: string | null | undefined): string | null => text?.slice(0, maxTextLength) ?? null;

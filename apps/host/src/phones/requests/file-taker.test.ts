@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-
 import type { HostQuestionOf } from '@phalanx/protocol';
 import { makeApk } from '@phalanx/simulated-phone';
 import { expect, it } from 'vitest';
-
-import type { Arrival } from '../../testing/arrival.ts';
+import type { Arrival } from '../../testing/read-frame.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
 
 const host = useTestHost();

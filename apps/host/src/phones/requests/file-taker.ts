@@ -1,7 +1,6 @@
 import type { HostQuestionOf, SentFilePart, SentFileState } from '@phalanx/protocol';
-
 import type { Driver } from '../../driver/driver.ts';
-import { shellQuote } from '../../driver/shell/shell-quote.ts';
+import { shellQuote } from '../../driver/shell/phone-shell.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';

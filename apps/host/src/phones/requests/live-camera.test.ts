@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-
 import { LiveFrame } from '@phalanx/protocol';
 import sharp from 'sharp';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
-
-import type { Arrival } from '../../testing/arrival.ts';
+import type { Arrival } from '../../testing/read-frame.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
 
 const host = useTestHost();

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
 import { HostVideo, type ScreenMask, type VideoPlace } from '@phalanx/protocol';
 import { makeScrcpyServer } from '@phalanx/simulated-phone';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
-
-import type { Arrival } from '../../testing/arrival.ts';
+import type { Arrival } from '../../testing/read-frame.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
 import { until } from '../../testing/until.ts';
 

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-
 import sharp from 'sharp';
 import { expect, it } from 'vitest';
-
-import type { Arrival } from '../../testing/arrival.ts';
+import type { Arrival } from '../../testing/read-frame.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
 
 const host = useTestHost();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPhoneTestBed } from '../testing/phone-test-bed.ts';
-import { waitForPhone, waitForState } from '../testing/wait-for-phone.ts';
+import { createPhoneTestBed, waitForPhone, waitForState } from '../testing/phone-test-bed.ts';
 import { StartQueue, type StartQueueOptions, type Turn, type TurnRequest } from './start-queue.ts';
 
 const known: TurnRequest = { rank: 'known', signal: new AbortController().signal, onWait: () => {} };

@@ -1,13 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { type RealAdbd, startRealAdbd } from '@phalanx/simulated-phone/testing/real-adbd';
 import { pino } from 'pino';
+
 import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
-import { helperPackages } from '../../driver/uiautomator2/install-helper.ts';
+import { helperPackages } from '../../driver/uiautomator2/start-helper.ts';
 import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 import { type ScriptedAdbServer, startScriptedAdbServer } from './scripted-adb-server.ts';
+import type { Phone, PhoneStateName } from '../phone.ts';
 
 type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
 
@@ -70,4 +73,24 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
       for (const end of endings.toReversed()) await end();
     },
   };
+}
+
+/** Resolves with the first phone that fits, now or after a change. For tests; the test's own limit ends a wait in vain. */
+export function waitForPhone(watch: PhoneWatch, fits: (phone: Phone) => boolean): Promise<Phone> {
+  return new Promise((resolve) => {
+    const look = (): boolean => {
+      const phone = watch.phones().find(fits);
+      if (phone === undefined) return false;
+      resolve(phone);
+      return true;
+    };
+    if (look()) return;
+    const stop = watch.onChange(() => {
+      if (look()) stop();
+    });
+  });
+}
+
+export function waitForState(watch: PhoneWatch, serial: string, ...states: PhoneStateName[]): Promise<Phone> {
+  return waitForPhone(watch, (phone) => phone.serial === serial && states.includes(phone.state.state));
 }

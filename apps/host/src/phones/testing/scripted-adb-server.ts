@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Address } from '@phalanx/settings';
-import { openDirectConnection } from '../../adb/direct-connection.ts';
+import { openDirectConnection } from '../../adb/direct-tcp.ts';
 import { loadHostKey } from '../../adb/host-key.ts';
 import { TrackedLink } from '../../adb/link.ts';
 

@@ -5,12 +5,10 @@ import { once } from 'node:events';
 import { mkdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
 import type { RecordReport } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
-
 import { serial, useTestHost } from '../../testing/test-host.ts';
-import { untilEmpty, untilFull } from '../../testing/until-folder.ts';
+import { untilEmpty, untilFull } from '../../testing/until.ts';
 
 const host = useTestHost();
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { CaptureKind } from '@phalanx/protocol';
-
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import type { CalledPhone } from '../../phones/call-phone.ts';
@@ -10,9 +9,8 @@ import type { RecordLimits } from '../record-limits.ts';
 import { RunRecorder } from '../run-recorder.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import { type CaptureServer, putCapture } from './put-capture.ts';
-import { RecordOutbox } from './record-outbox.ts';
+import { RecordOutbox, type RecordIndex } from './record-outbox.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import type { RecordIndex } from './outgoing-record.ts';
 
 interface RecordDeliveryOptions extends CaptureServer {
   /** Folder of the records that wait for the server. */

@@ -1,10 +1,9 @@
 /** What a run attaches, with a real sandbox, from its code to the server. */
 import { redactedText } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
-
 import { launchOf } from '../../testing/launch-of.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
-import { untilEmpty } from '../../testing/until-folder.ts';
+import { untilEmpty } from '../../testing/until.ts';
 
 const host = useTestHost();
 const quick = { firstRetryMs: 20, lastRetryMs: 50 };

@@ -3,10 +3,8 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { nodeFiles, type Confinement, type Policy } from '@phalanx/confinement';
 import type { Logger } from 'pino';
-
-import { bootScript } from '../process/boot-script.ts';
+import { bootScript, withoutOpenSslFile } from '../process/confined-child.ts';
 import { encodeFrame } from '../process/frames.ts';
-import { withoutOpenSslFile } from '../process/confined-child.ts';
 import type { BrokerBoot } from './broker/main.ts';
 
 interface FetchBrokerOptions {

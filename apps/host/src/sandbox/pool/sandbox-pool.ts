@@ -1,13 +1,16 @@
 import type { Socket } from 'node:net';
+import { availableParallelism } from 'node:os';
+
 import { openConfinement, type Confinement } from '@phalanx/confinement';
 import type { SandboxCommand, SandboxLogRate } from '@phalanx/protocol';
 import type { Logger } from 'pino';
+import pLimit from 'p-limit';
 
 import { FetchBroker } from '../fetch/fetch-broker.ts';
 import { buildSandboxBundles, bundleProgram } from '../process/bundles.ts';
 import { runInChild } from '../run/sandbox-run.ts';
 import type { SandboxHooks, SandboxJob, SandboxRun } from '../sandbox-job.ts';
-import { WarmChildren } from './warm-children.ts';
+import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../process/sandbox-child.ts';
 
 interface SandboxPoolOptions {
   /** Idle children kept ready. */
@@ -76,4 +79,121 @@ function commandOf(job: SandboxJob, options: SandboxPoolOptions): Extract<Sandbo
     cpuMs: job.limits.cpuMs,
     logRate: options.logRate ?? defaultLogRate,
   };
+}
+
+/** Starting a process takes most of a core for a while, which the run that has just begun needs first. */
+const refillAfterMs = 100;
+const firstRetryMs = 100;
+const maxRetryMs = 10_000;
+/**
+ * So many children start at a time, in the order in which they were asked for: a start takes a core's time, and if many
+ * shared the cores, all of them would be ready only at the end, too late for their runs to begin.
+ */
+export const maxStarting = Math.max(2, availableParallelism());
+
+interface WarmChildrenOptions {
+  size: number;
+  memoryMb: number;
+  log: Logger | undefined;
+}
+
+/** Idle children, kept at their number; knows every child that lives, so that all can be ended. */
+export class WarmChildren {
+  readonly #ground: ChildGround;
+  readonly #options: WarmChildrenOptions;
+  readonly #idle = new Set<SandboxChild>();
+  readonly #starting = new Set<SandboxChild>();
+  readonly #living = new Set<SandboxChild>();
+  #retryMs = firstRetryMs;
+  #refillTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(ground: ChildGround, options: WarmChildrenOptions) {
+    this.#ground = { inTurn: pLimit(maxStarting), ...ground };
+    this.#options = options;
+  }
+
+  /** Starts idle children up to their number. Rejects when one dies before it is ready. */
+  async fill(): Promise<void> {
+    const missing = Math.max(0, this.#options.size - this.#idle.size - this.#starting.size);
+    await Promise.all(Array.from({ length: missing }, () => this.#addIdle()));
+  }
+
+  /**
+   * A ready child for this limit. If there is none, the child that started first, else a new one: either takes its job
+   * when it is ready.
+   */
+  take(memoryMb: number): SandboxChild {
+    if (this.#closed) throw new Error('The sandbox pool is closed.');
+    const [child] = memoryMb === this.#options.memoryMb ? [...this.#idle, ...this.#starting] : [];
+    if (child === undefined) return this.#spawn(memoryMb);
+    this.#idle.delete(child);
+    this.#starting.delete(child);
+    this.#refillLater(refillAfterMs);
+    return child;
+  }
+
+  /** Call it when what they were started with is gone. */
+  replaceIdle(): void {
+    for (const child of [...this.#idle, ...this.#starting]) child.kill();
+    this.#idle.clear();
+    this.#starting.clear();
+    this.#refill();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#refillTimer);
+    const exits = [...this.#living].map((child) => child.exited);
+    for (const child of this.#living) child.kill();
+    await Promise.all(exits);
+  }
+
+  #spawn(memoryMb: number): SandboxChild {
+    const child = spawnSandboxChild(this.#ground, memoryMb);
+    this.#living.add(child);
+    void child.exited.then((exit) => {
+      this.#living.delete(child);
+      if (!this.#idle.delete(child) || this.#closed) return;
+      this.#options.log?.warn({ ...exit, pid: child.pid }, 'an idle sandbox process has died');
+      this.#refill();
+    });
+    return child;
+  }
+
+  /** Resolves without an idle child when a run has taken this one, or when what it was started with is gone. */
+  async #addIdle(): Promise<void> {
+    const child = this.#spawn(this.#options.memoryMb);
+    this.#starting.add(child);
+    const ready = new Promise<true>((resolve) => {
+      child.onReports = async ([first]) => {
+        if (first?.type === 'ready') resolve(true);
+      };
+    });
+    const exit = await Promise.race([ready, child.exited]);
+    if (!this.#starting.delete(child)) return;
+    if (exit !== true)
+      throw new Error(`A sandbox process did not start: ${exit.startError ?? (exit.stderr || exit.signal)}`);
+    if (this.#closed) return;
+    this.#idle.add(child);
+    this.#retryMs = firstRetryMs;
+  }
+
+  #refillLater(afterMs: number): void {
+    this.#refillTimer ??= setTimeout(() => {
+      this.#refillTimer = undefined;
+      this.#refill();
+    }, afterMs);
+  }
+
+  /** Failing starts are repeated ever more slowly, so that a broken machine is not kept busy by them. */
+  #refill(): void {
+    if (this.#closed) return;
+    this.fill().catch((error: unknown) => {
+      if (this.#closed) return;
+      this.#options.log?.error({ err: error }, 'could not start an idle sandbox process');
+      this.#refillLater(this.#retryMs);
+      this.#retryMs = Math.min(maxRetryMs, this.#retryMs * 2);
+    });
+  }
 }

@@ -1,6 +1,5 @@
 import type { StepAim } from '@phalanx/protocol';
-
-import { searchOf } from '../nodes/node-target.ts';
+import { searchOf } from '../nodes/android-node-filter.ts';
 
 type Args = readonly unknown[];
 type AimOf = (args: Args) => StepAim;

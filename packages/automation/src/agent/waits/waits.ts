@@ -1,8 +1,6 @@
-import { collectAim, collectTimeoutMs } from '../nodes/collect-aim.ts';
-import { nodeWithText } from '../nodes/node-search.ts';
-import { searchOf } from '../nodes/node-target.ts';
-import { lookOf } from '../screen-look.ts';
-import { scrollAim } from '../nodes/scroll-aim.ts';
+import { collectAim, collectTimeoutMs, scrollAim } from '../nodes/scroll-aims.ts';
+import { nodeWithText, lookOf } from '../nodes/node-search.ts';
+import { searchOf } from '../nodes/android-node-filter.ts';
 import { type Aim, defaultIntervalMs, type WaitParts, waitUntil } from './wait-until.ts';
 
 const defaultQuietMs = 1000;

@@ -1,9 +1,7 @@
 /** Node's own console: the files of the Node that runs the host, over the means of an isolate. */
 import { nodeSources } from 'node-sources';
-
 import { primordials } from './primordials.ts';
-import { utilBinding } from './util-binding.ts';
-import { valueTypes } from './value-types.ts';
+import { utilBinding, valueTypes } from './util-binding.ts';
 
 const {
   ErrorIsError,

@@ -1,7 +1,6 @@
 /** What Node's inspection asks its engine for (`internalBinding('util')`), by the means of an isolate. */
 import { lookAt } from './engine-look.ts';
 import { primordials } from './primordials.ts';
-import { findProxy } from './proxies.ts';
 
 const {
   ArrayPrototypePush,
@@ -95,3 +94,153 @@ function lengthOf(array: unknown[]): number {
     ? array.length
     : TypedArrayPrototypeGetLength(array);
 }
+
+/** Node's `internal/util/types`, as far as the language itself can tell types apart. */
+const {
+  ArrayBufferPrototypeGetByteLength,
+  BigIntPrototypeValueOf,
+  BooleanPrototypeValueOf,
+  DataViewPrototypeGetByteLength,
+  DatePrototypeGetTime,
+  ErrorIsError,
+  FunctionPrototypeSymbolHasInstance,
+  MapPrototypeGetSize,
+  NumberPrototypeValueOf,
+  ObjectPrototypeToString,
+  RegExpPrototypeGetSource,
+  SetPrototypeGetSize,
+  StringPrototypeValueOf,
+  SymbolPrototypeValueOf,
+  WeakMapPrototypeHas,
+  WeakSetPrototypeHas,
+} = primordials;
+const { getPrototypeOf } = Reflect;
+const { toStringTag } = Symbol;
+const BuiltInObject = Object;
+const promisePrototype = Promise.prototype;
+
+type Check = (value: object) => boolean;
+
+/** A check of the language throws for values of other types. */
+function passes(check: (value: object) => unknown, value: object): boolean {
+  try {
+    check(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Objects without any tag can only be of the types that the language names without one. */
+const isTagged: Check = (value) =>
+  toStringTag in value || !FunctionPrototypeSymbolHasInstance(BuiltInObject, value);
+
+/** A type whose prototype has a tag. */
+const tagged =
+  (check: (value: object) => unknown): Check =>
+  (value) =>
+    isTagged(value) && passes(check, value);
+
+/** A type that `Object.prototype.toString` knows of itself. */
+const named =
+  (name: string, check: (value: object) => unknown): Check =>
+  (value) =>
+    isTagged(value) ? passes(check, value) : ObjectPrototypeToString(value) === `[object ${name}]`;
+
+/** Looks no further than a proxy, whose trap would run. */
+function inherits(value: object, prototype: object): boolean {
+  for (let at = getPrototypeOf(value); at !== null; at = getPrototypeOf(at)) {
+    if (at === prototype) return true;
+    if (findProxy(at) !== undefined) return false;
+  }
+  return false;
+}
+
+const isTypedArray: Check = (value) => TypedArrayPrototypeGetSymbolToStringTag(value) !== undefined;
+const isArrayBuffer = tagged(ArrayBufferPrototypeGetByteLength);
+const isStringObject = named('String', StringPrototypeValueOf);
+const isNumberObject = named('Number', NumberPrototypeValueOf);
+const isBooleanObject = named('Boolean', BooleanPrototypeValueOf);
+const isBigIntObject = tagged(BigIntPrototypeValueOf);
+const isSymbolObject = tagged(SymbolPrototypeValueOf);
+const never = (): boolean => false;
+
+export const valueTypes = {
+  isAnyArrayBuffer: isArrayBuffer,
+  isArrayBuffer,
+  isArgumentsObject: (value: object) => ObjectPrototypeToString(value) === '[object Arguments]',
+  isAsyncFunction: (value: object) =>
+    inherits(value, primordials.AsyncFunctionPrototype) ||
+    inherits(value, primordials.AsyncGeneratorFunctionPrototype),
+  isBigIntObject,
+  isBooleanObject,
+  isBoxedPrimitive: (value: object) =>
+    isNumberObject(value) ||
+    isStringObject(value) ||
+    isBooleanObject(value) ||
+    isBigIntObject(value) ||
+    isSymbolObject(value),
+  isDataView: tagged(DataViewPrototypeGetByteLength),
+  isDate: named('Date', DatePrototypeGetTime),
+  isExternal: never,
+  isGeneratorFunction: (value: object) =>
+    inherits(value, primordials.GeneratorFunctionPrototype) ||
+    inherits(value, primordials.AsyncGeneratorFunctionPrototype),
+  isMap: tagged(MapPrototypeGetSize),
+  isMapIterator: (value: object) =>
+    inherits(value, primordials.MapIteratorPrototype) && lookAt('entries', value).length > 0,
+  isModuleNamespaceObject: never,
+  isNativeError: ErrorIsError,
+  isNumberObject,
+  isPromise: (value: object) => inherits(value, promisePrototype) && lookAt('promise', value).length > 0,
+  isRegExp: named('RegExp', RegExpPrototypeGetSource),
+  isSet: tagged(SetPrototypeGetSize),
+  isSetIterator: (value: object) =>
+    inherits(value, primordials.SetIteratorPrototype) && lookAt('entries', value).length > 0,
+  isStringObject,
+  isSymbolObject,
+  isTypedArray,
+  isWeakMap: tagged((value) => WeakMapPrototypeHas(value, value)),
+  isWeakSet: tagged((value) => WeakSetPrototypeHas(value, value)),
+};
+
+interface ProxyDetails {
+  target: object | null;
+  handler: object | null;
+}
+
+const RealProxy = Proxy;
+const revocable = Proxy.revocable;
+const details = new primordials.SafeWeakMap<object, ProxyDetails>();
+
+/** What a proxy stands for; undefined for all other values. Asking a proxy itself would run its traps. */
+function findProxy(value: object): ProxyDetails | undefined {
+  return details.get(value);
+}
+
+/** Puts a `Proxy` in place that remembers what it makes. There is no other way to make one. */
+export function rememberProxies(): void {
+  RealProxy.revocable = rememberedRevocable;
+  globalThis.Proxy = new RealProxy(RealProxy, {
+    // oxlint-disable-next-line no-proto -- traps that are missing must not be found on a patched Object.prototype
+    __proto__: null,
+    construct: (_target: unknown, args: [object, ProxyHandler<object>]) => {
+      const proxy = new RealProxy(args[0], args[1]);
+      details.set(proxy, { target: args[0], handler: args[1] });
+      return proxy;
+    },
+  } as ProxyHandler<ProxyConstructor>);
+  details.set(globalThis.Proxy, { target: RealProxy, handler: {} });
+}
+
+const rememberedRevocable: ProxyConstructor['revocable'] = (target, handler) => {
+  const made = revocable(target, handler);
+  const known: ProxyDetails = { target, handler };
+  details.set(made.proxy, known);
+  const { revoke } = made;
+  made.revoke = () => {
+    known.target = known.handler = null;
+    revoke();
+  };
+  return made;
+};

@@ -1,9 +1,6 @@
 import { withoutPrelude } from '../../caller-stack.ts';
-import { parse } from '../order-json.ts';
-import type { FetchHead, Port } from '../port.ts';
-import { fromByteString, toByteString } from './byte-string.ts';
-import { PlainRequest } from './request.ts';
-import { PlainResponse } from './response.ts';
+import { parse, type FetchHead, type Port, fromByteString, toByteString } from '../port.ts';
+import { PlainRequest, PlainResponse } from './http-messages.ts';
 
 interface Waiting {
   resolve: (response: Response) => void;

@@ -1,5 +1,4 @@
-import type { Port } from '../port.ts';
-import { fromByteString } from './byte-string.ts';
+import { type Port, fromByteString } from '../port.ts';
 
 const maxBytes = 65_536;
 

@@ -1,10 +1,8 @@
 import { Type, type Static } from 'typebox';
-
-import { ActRefusal, ActStep, maxActSteps } from '../../phones/act.ts';
+import { ActRefusal, ActStep, maxActSteps, PhoneInput } from '../../phones/act.ts';
 import { Id } from '../../ids.ts';
-import { Selector } from '../../phones/labels.ts';
+import { Selector } from '../../phones/device-selector.ts';
 import { PhoneClipboard, SentFilePart, SentFileState } from '../../phones/sent-file.ts';
-import { PhoneInput } from '../../phones/phone-input.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { CompactScreenView, DeviceLease, ScreenId } from './devices.ts';
 

@@ -1,11 +1,9 @@
 import { Type, type Static } from 'typebox';
-
-import { Labels, Selector } from '../../phones/labels.ts';
-import { DeviceState } from '../../phones/device-states.ts';
+import { Labels, Selector } from '../../phones/device-selector.ts';
+import { DeviceState, PhoneHealth, PhoneWarning } from '../../phones/phone-health.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
-import { NodeInspection } from '../../phones/node-inspection.ts';
-import { PhoneApps } from '../../phones/phone-apps.ts';
-import { PhoneHealth, PhoneWarning } from '../../phones/phone-health.ts';
+import { NodeInspection } from '../../phones/phone-answers.ts';
+import { PhoneApps } from '../../phones/app-limit.ts';
 import { JsonObject, success, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 import { DeviceRole, UserName } from '../access/shares.ts';

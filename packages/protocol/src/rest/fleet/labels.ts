@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox';
-
-import { Labels, Selector } from '../../phones/labels.ts';
+import { Labels, Selector } from '../../phones/device-selector.ts';
 import { Id } from '../../ids.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { Device } from './devices.ts';

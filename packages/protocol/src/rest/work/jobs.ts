@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox';
-
 import { EpochMs, Id, Uuid } from '../../ids.ts';
-import { Selector } from '../../phones/labels.ts';
+import { Selector } from '../../phones/device-selector.ts';
 import { PhoneSettings, phoneSettings } from '../../phones/phone-settings.ts';
 import { RunError } from '../../runs/runs.ts';
 import {

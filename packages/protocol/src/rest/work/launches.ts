@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox';
-
-import { Selector } from '../../phones/labels.ts';
+import { Selector } from '../../phones/device-selector.ts';
 import { phoneSettings } from '../../phones/phone-settings.ts';
 import { Id, Uuid } from '../../ids.ts';
 import { ErrorBody, jsonObject, success, type RouteContract, nullable } from '../contract.ts';

@@ -1,8 +1,34 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import { Id, Uuid } from '../../ids.ts';
-import { LogEntry } from '../../runs/logs.ts';
 import type { RouteContract } from '../contract.ts';
+
+/** `console.info` and `console.debug` count as `log`. */
+export const logLevels = ['log', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export const LogEntry = Type.Object(
+  {
+    id: Type.String({ description: 'UUIDv7, strictly increasing per device; the `from` cursor' }),
+    automationId: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
+    message: Type.String({ description: "What Node's console prints for the same arguments" }),
+    lineNumber: Type.Integer({ minimum: 0, description: "Line in the user's source; 0 when there is none" }),
+    messageLevel: Type.Enum(logLevels),
+    run_id: Uuid,
+    path: Type.Union([Type.String(), Type.Null()], {
+      description: 'Source file, as in the project; null when there is none',
+    }),
+    timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
+  },
+  { title: 'LogEntry' },
+);
+export type LogEntry = Static<typeof LogEntry>;
+
+/** Only entries of the last 10 minutes are returned; older ones are deleted. */
+export const logWindowMs = 10 * 60 * 1000;
+
+/** One reply of `automationLogs` holds at most so many entries. */
+export const logPageSize = 1000;
 
 /** Console output of automations. */
 export const logRoutes = {

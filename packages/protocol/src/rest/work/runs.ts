@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox';
-
 import { EpochMs, Id, TimeInput, Uuid } from '../../ids.ts';
 import { PhoneSettings } from '../../phones/phone-settings.ts';
-import { LogEntry, logPageSize } from '../../runs/logs.ts';
+import { LogEntry, logPageSize } from './logs.ts';
 import { RecordType } from '../../runs/records.ts';
 import { ContentType, maxRunFileBytes, maxRunFiles, RunFile, RunFileName } from '../../runs/run-files.ts';
 import { RunError, RunOutcome, RunStatus } from '../../runs/runs.ts';

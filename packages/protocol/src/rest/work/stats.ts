@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox';
-
 import { EpochMs, Id } from '../../ids.ts';
-import { Selector } from '../../phones/labels.ts';
+import { Selector } from '../../phones/device-selector.ts';
 import { RunOutcome } from '../../runs/runs.ts';
 import { success, type RouteContract, nullable } from '../contract.ts';
 

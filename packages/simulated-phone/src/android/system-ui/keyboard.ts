@@ -1,5 +1,5 @@
 import { navigationBarHeightDp } from '../display/display.ts';
-import { pressEnter } from '../input/press-enter.ts';
+import { pressEnter } from '../input/system-keys.ts';
 import type { SystemHost } from '../system-host.ts';
 import { palette } from '../../view/palette.ts';
 import type { View, Window } from '../../view/view.ts';

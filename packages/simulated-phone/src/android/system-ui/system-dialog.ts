@@ -1,5 +1,4 @@
-import type { SystemDialog } from '../system-dialog.ts';
-import type { SystemHost } from '../system-host.ts';
+import type { SystemDialog, SystemHost } from '../system-host.ts';
 import { palette } from '../../view/palette.ts';
 import type { View, Window } from '../../view/view.ts';
 import type { Ui } from '../../view/widget.ts';
@@ -91,5 +90,23 @@ export function keyguardWindow(android: SystemHost, ui: Ui): Window {
         }),
       ],
     },
+  };
+}
+
+/** "App keeps stopping", as Android shows it for an app that died in front. */
+export function crashDialog(android: SystemHost, app: { packageName: string; label: string }): SystemDialog {
+  const close = () => android.showSystemDialog(undefined);
+  const reopen = () => {
+    close();
+    android.startActivity(app.packageName);
+  };
+  return {
+    title: `${app.label} keeps stopping`,
+    packageName: app.packageName,
+    options: [
+      { id: 'android:id/aerr_restart', label: 'Open app again', onTap: reopen },
+      { id: 'android:id/aerr_app_info', label: 'App info', onTap: close },
+      { id: 'android:id/aerr_close', label: 'Close app', onTap: close },
+    ],
   };
 }

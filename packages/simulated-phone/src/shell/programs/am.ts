@@ -1,7 +1,6 @@
 import { mainUser } from '../../android/packages/packages.ts';
 import { pause } from '../../pause.ts';
-import type { Process, Program } from '../program.ts';
-import { userOf, usersProblem } from './users.ts';
+import { type Process, type Program, userOf, usersProblem } from '../program.ts';
 
 /** Values of options that take one, by their letter; the rest are words. */
 function parseOptions(args: readonly string[]): {

@@ -1,6 +1,5 @@
 import { applyGesture, Finger } from '../../android/input/touch.ts';
-import { keyCodeOf } from '../../android/input/key-codes.ts';
-import { pressKey, typeText } from '../../android/input/press-key.ts';
+import { keyCodeOf, pressKey, typeText } from '../../android/input/press-key.ts';
 import type { Point } from '../../view/rect.ts';
 import type { Process, Program } from '../program.ts';
 

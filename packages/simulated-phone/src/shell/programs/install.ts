@@ -1,8 +1,9 @@
 import { ByteReader, FileSystemError } from '../../adb/sync-files.ts';
-import { installedApp } from '../../apps/installed-app.ts';
-import { findApkManifest } from '../../android/packages/apk.ts';
-import type { Process, Program } from '../program.ts';
-import { userOf } from './users.ts';
+import { findApkManifest, type ApkManifest } from '../../android/packages/apk.ts';
+import { type Process, type Program, userOf } from '../program.ts';
+import { icons } from '../../widgets/icons.ts';
+import { page } from '../../widgets/page.ts';
+import { type App, defineApp } from '../../view/app.ts';
 
 const maxApkBytes = 256 * 1024 * 1024;
 
@@ -124,3 +125,18 @@ export const install: Program = async (process) => {
     return 255;
   }
 };
+
+/** What an installed APK is to a phone that can't run its code: an app whose screens are empty. */
+function installedApp({ packageName, versionCode, versionName, launchers }: ApkManifest): App {
+  const empty = () => page({ title: packageName, rows: [] });
+  return defineApp({
+    packageName,
+    label: packageName.split('.').at(-1) ?? packageName,
+    icon: icons.chevron,
+    color: '#5f6368',
+    versionCode,
+    versionName,
+    state: () => undefined,
+    activities: Object.fromEntries(launchers.map((name) => [name, empty])),
+  });
+}

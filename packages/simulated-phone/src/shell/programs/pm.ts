@@ -1,6 +1,5 @@
 import { apkPath, mainUser } from '../../android/packages/packages.ts';
-import type { Process, Program } from '../program.ts';
-import { usersProblem, userOf } from './users.ts';
+import { type Process, type Program, usersProblem, userOf } from '../program.ts';
 import { install, installAbandon, installCommit, installCreate, installWrite } from './install.ts';
 
 /** Options of `pm` that take a value. */

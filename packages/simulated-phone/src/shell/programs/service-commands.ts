@@ -1,4 +1,8 @@
 import type { Process, Program } from '../program.ts';
+import { am } from './am.ts';
+import { input } from './input.ts';
+import { pm } from './pm.ts';
+import { wm } from './wm.ts';
 
 const firstWithLocation = 31;
 const firstWithLocales = 33;
@@ -28,7 +32,7 @@ function isTimeZone(zone: string): boolean {
 }
 
 /** `cmd alarm set-timezone ZONE`. */
-export const alarm: Program = async (process) => {
+const alarm: Program = async (process) => {
   const [command, zone] = process.args;
   if (process.phone.android.identity.sdkVersion < firstWithAlarm) return noSuchCommand(process);
   if (command !== 'set-timezone' || zone === undefined)
@@ -52,7 +56,7 @@ export const service: Program = async (process) => {
 };
 
 /** `cmd locale get-app-locales PACKAGE` and `set-app-locales PACKAGE --locales TAGS`. */
-export const locale: Program = async (process) => {
+const locale: Program = async (process) => {
   const { phone, args, stdout } = process;
   const [command, name = ''] = args;
   const user = '0';
@@ -75,7 +79,7 @@ const wordAfter = (args: readonly string[], option: string): string | undefined 
   args.includes(option) ? args[args.indexOf(option) + 1] : undefined;
 
 /** `cmd location set-location-enabled true|false` and `cmd location providers …`. */
-export const location: Program = async (process) => {
+const location: Program = async (process) => {
   const { phone, args, stdout } = process;
   const { locations, identity } = phone.android;
   if (identity.sdkVersion < firstWithLocation) return noSuchCommand(process);
@@ -131,4 +135,110 @@ export const appops: Program = async (process) => {
   else if (locations.mockMode === 'default') await stdout.write('No operations.\nDefault mode: deny\n');
   else await stdout.write(`MOCK_LOCATION: ${locations.mockMode}\n`);
   return 0;
+};
+
+const builtIn = 'com.android.inputmethod.latin/.LatinIME';
+
+/** `settings get|put|delete|list NAMESPACE [KEY [VALUE]]`. */
+export const settings: Program = async ({ phone, args, stdout, stderr }) => {
+  const words = args[0] === '--user' ? args.slice(2) : args;
+  const [command, namespace, key, value] = words;
+  const table = phone.android.settings.findTable(namespace);
+  if (!table) {
+    await stderr.write(`Error: Invalid namespace '${namespace ?? ''}'\n`);
+    return 255;
+  }
+  if (command === 'list') {
+    for (const [name, content] of table) await stdout.write(`${name}=${content}\n`);
+    return 0;
+  }
+  if (key === undefined || (command === 'put' && value === undefined)) {
+    await stderr.write('Error: Bad arguments\n');
+    return 255;
+  }
+  if (phone.faults.restrictedDebugging && namespace !== 'system' && command !== 'get') {
+    const lacking =
+      'Permission denial: writing to settings requires:android.permission.WRITE_SECURE_SETTINGS';
+    await stderr.write(
+      `\nException occurred while executing '${command ?? ''}':\njava.lang.SecurityException: ${lacking}\n`,
+    );
+    return 255;
+  }
+  if (command === 'put') phone.android.settings.put(table, key, value ?? '');
+  else if (command === 'get') await stdout.write(`${table.get(key) ?? 'null'}\n`);
+  else if (command === 'delete') await stdout.write(`Deleted ${table.delete(key) ? 1 : 0} rows\n`);
+  else {
+    await stderr.write(`Error: Unknown command: ${command ?? ''}\n`);
+    return 255;
+  }
+  return 0;
+};
+
+/** `ime list -s`, `ime enable|set ID`, `ime reset`. */
+export const ime: Program = async ({ phone, args, stdout, stderr }) => {
+  const [command, id] = args;
+  const secure = phone.android.settings.findTable('secure');
+  if (command === 'list') await stdout.write(`${builtIn}\n`);
+  else if (command === 'reset') {
+    secure?.set('default_input_method', builtIn);
+    await stdout.write('Reset current and enabled IMEs for user #0\n');
+  } else if (id === builtIn) {
+    secure?.set('default_input_method', id);
+    await stdout.write(
+      command === 'set'
+        ? `Input method ${id} selected for user #0\n`
+        : `Input method ${id}: already enabled for user #0\n`,
+    );
+  } else {
+    await stderr.write(
+      `Unknown input method ${id ?? ''} cannot be ${command === 'set' ? 'selected' : 'enabled'} for user #0\n`,
+    );
+    return 255;
+  }
+  return 0;
+};
+
+const statusBar: Program = async ({ phone, args, stderr }) => {
+  const [command] = args;
+  if (command === 'expand-notifications' || command === 'expand-settings') phone.android.setOverlay('shade');
+  else if (command === 'collapse') phone.android.setOverlay(undefined);
+  else {
+    await stderr.write(`Unknown command: ${command ?? ''}\n`);
+    return 255;
+  }
+  return 0;
+};
+
+const services: ReadonlyMap<string, Program> = new Map([
+  ['activity', am],
+  ['alarm', alarm],
+  ['input', input],
+  ['input_method', ime],
+  ['locale', locale],
+  ['location', location],
+  ['package', pm],
+  ['settings', settings],
+  ['statusbar', statusBar],
+  ['window', wm],
+]);
+
+const noServiceExitCode = 20;
+const needBoot = new Set(['activity', 'package', 'window']);
+
+/** `cmd SERVICE ARGS`: the shell commands of system services. */
+export const cmd: Program = async (process) => {
+  const [name, ...args] = process.args;
+  if (name === '-l') {
+    await process.stdout.write(`Currently running services:\n  ${[...services.keys()].join('\n  ')}\n`);
+    return 0;
+  }
+  const found = services.get(name ?? '');
+  const isMissing = needBoot.has(name ?? '') && !process.phone.isBooted;
+  if (found && !isMissing) return found({ ...process, args });
+  await process.stderr.write(
+    name === undefined
+      ? 'cmd: No service specified; use -l to list all services\n'
+      : `cmd: Can't find service: ${name}\n`,
+  );
+  return noServiceExitCode;
 };

@@ -7,11 +7,9 @@ import {
 } from '@phalanx/protocol';
 import { sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
 import { createServiceClock } from '../../../connection/service-clock.ts';
 import type { Phone } from '../../phone.ts';
-import { createPhoneTestBed, type PhoneTestBed } from '../../testing/phone-test-bed.ts';
-import { waitForPhone } from '../../testing/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../testing/phone-test-bed.ts';
 import { doActSteps } from './act-steps.ts';
 import { PhoneEye } from './phone-look.ts';
 import { createShop, isInView, shopPackage } from './testing/moving-shop.ts';

@@ -12,16 +12,14 @@ import {
   type ScreenMask,
   type UiNode,
 } from '@phalanx/protocol';
-
 import type { Driver } from '../../../driver/driver.ts';
 import { DriverError } from '../../../driver/driver-error.ts';
 import type { Phone } from '../../phone.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { screenOf } from '../screen-reader.ts';
-import { ActRefused, findAll, findTarget, said } from './find-target.ts';
+import { ActRefused, findAll, findTarget, said, touchPoint } from './find-target.ts';
 import { PhoneEye } from './phone-look.ts';
 import { StepCode } from './step-code.ts';
-import { touchPoint } from './touch-point.ts';
 
 type Result = HostActAnswer['results'][number];
 type StepOf<Type extends HostActStep['type']> = Extract<HostActStep, { type: Type }>;

@@ -13,12 +13,10 @@ import {
   maxRecordedCalls,
   type RecordedCall,
 } from '@phalanx/protocol';
-
 import { shortened } from '../../child/shortened.ts';
 import type { SourcePositions } from '../../child/source-positions.ts';
-import { answerCall, changesPhone, notReplayed } from './phone-of-screen.ts';
+import { answerCall, changesPhone, notReplayed, ShownScreen } from './phone-of-screen.ts';
 import type { CallAnswer, Player } from './play-run.ts';
-import { ShownScreen } from './shown-screen.ts';
 import { isDebug, submitted } from './single-screen.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 

@@ -1,9 +1,7 @@
 import type { PortOrders } from '@phalanx/automation';
 import type { AgentCallParams } from '@phalanx/protocol';
-
-import { answerCall, changesPhone, wordsOfCall } from './phone-of-screen.ts';
+import { answerCall, changesPhone, wordsOfCall, type ShownScreen } from './phone-of-screen.ts';
 import type { CallAnswer, Player } from './play-run.ts';
-import type { ShownScreen } from './shown-screen.ts';
 import type { VerdictNotes } from './verdict-notes.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 

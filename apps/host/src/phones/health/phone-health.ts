@@ -1,0 +1,175 @@
+import type { PhoneFacts, PhoneWarning } from '@phalanx/protocol';
+
+import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
+import { askPhone } from '../ask-phone.ts';
+
+/** Settings of makers that spare the battery, by the table and the name that Android's `settings` has for them. */
+const chargeSettings = [
+  // Pixel: Settings.Secure of AOSP, which DreamManagerService reads; 1 is the limit of 80 %.
+  { table: 'secure', name: 'charge_optimization_mode', on: '80 %' },
+  // Pixel: charges to the full only shortly before it is unplugged, as it expects.
+  { table: 'secure', name: 'adaptive_charging_enabled', on: 'adaptive' },
+  // Samsung, from One UI 4 on: 85 %, or 80 % and others by release.
+  { table: 'global', name: 'protect_battery', on: 'on' },
+] as const;
+
+/** In a line before the value. */
+const settingMark = (name: string): string => `setting ${name}\n`;
+
+// One trip and some short processes.
+const question = [
+  'cat /proc/uptime',
+  'dumpsys battery',
+  'dumpsys power | grep mWakefulness=',
+  'dumpsys window policy | grep showing=',
+  'df /data',
+  'ip -f inet addr show wlan0 2>/dev/null',
+  ...chargeSettings.map(({ table, name }) => `echo setting ${name}; settings get ${table} ${name}`),
+].join('; ');
+
+/** BatteryManager.BATTERY_HEALTH_…; 1 is unknown. */
+const healthWords: Readonly<Record<string, PhoneFacts['battery_health']>> = {
+  2: 'good',
+  3: 'overheated',
+  4: 'dead',
+  5: 'overvoltage',
+  6: 'failed',
+  7: 'cold',
+};
+
+/** Asks a phone how it is. What it does not tell is null. */
+export async function sampleFacts(shell: PhoneShell, now: () => number): Promise<PhoneFacts> {
+  const { stdout } = await askPhone(shell, (signal) => shell.run(question, signal));
+  const find = (form: RegExp): string | undefined => form.exec(stdout)?.[1];
+  const number = (form: RegExp, unit = 1): number | null => {
+    const text = find(form);
+    return text === undefined ? null : Number(text) * unit;
+  };
+  const isAwake = find(/mWakefulness=(\w+)/) === 'Awake';
+  const isLocked = find(/showing=(true|false)/) === 'true';
+  return {
+    sampled_at: now(),
+    battery_percent: number(/^\s*level: (\d{1,3})\s*$/m),
+    temperature_celsius: number(/^\s*temperature: (-?\d{1,4})\s*$/m, 0.1),
+    charging: /(?:AC|USB|Wireless|Dock) powered: /.test(stdout)
+      ? /(?:AC|USB|Wireless|Dock) powered: true/.test(stdout)
+      : null,
+    battery_health: healthWords[find(/^\s*health: (\d)\s*$/m) ?? ''] ?? null,
+    battery_volts: number(/^\s*voltage: (\d{4,5})\s*$/m, 0.001),
+    ...batteryOfMaker(number),
+    charge_limit: chargeLimit(stdout),
+    free_bytes: number(/^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%\s+\/data/m, 1024),
+    storage_bytes: number(/^\S+\s+(\d+)\s+\d+\s+\d+\s+\d+%\s+\/data/m, 1024),
+    screen: isAwake ? (isLocked ? 'locked' : 'on') : 'off',
+    wifi_address: find(/inet (\d[\d.]+)\//) ?? null,
+    uptime_seconds: number(/^(\d+(?:\.\d+)?) \d/m),
+  };
+}
+
+/** Lines that Samsung adds to `dumpsys battery`, with or without brackets; -1 where it has not measured. A cycle is counted as 100. */
+function batteryOfMaker(
+  number: (form: RegExp, unit?: number) => number | null,
+): Pick<PhoneFacts, 'battery_capacity_percent' | 'battery_cycles'> {
+  const cycles = number(/mSavedBatteryUsage: \[?(\d+)\]?/, 0.01);
+  return {
+    battery_capacity_percent: number(/mSavedBatteryAsoc: \[?(\d{1,3})\]?/),
+    battery_cycles: cycles === null ? null : Math.round(cycles),
+  };
+}
+
+function chargeLimit(stdout: string): string | null {
+  const values = chargeSettings.flatMap(({ name, on }) => {
+    const value = stdout.split(settingMark(name))[1]?.split('\n')[0]?.trim();
+    return value === undefined || !/^\d+$/.test(value) ? [] : [{ name, on, value }];
+  });
+  const active = values.find(({ value }) => value !== '0') ?? values[0];
+  if (active === undefined) return null;
+  return `${active.value === '0' ? 'off' : active.on} (${active.name} ${active.value})`;
+}
+
+type Code = PhoneWarning['code'];
+
+/** Below it Android itself begins to fail: installations, databases and pictures of apps. */
+const least = { storagePercent: 10, capacityPercent: 80 } as const;
+/** A little better than the limit, so that a warning does not come and go at it. */
+const recoveredPercent = 1;
+
+/** Android's own words for a battery that is not well, and what to do. */
+const batteryReasons: Readonly<
+  Record<Exclude<NonNullable<PhoneFacts['battery_health']>, 'good'>, readonly [Code, string]>
+> = {
+  overheated: [
+    'battery_overheated',
+    'Android says that the battery is overheated. Let the phone cool, and look whether its back is bulging.',
+  ],
+  cold: [
+    'battery_cold',
+    'Android says that the battery is too cold to be charged. Put the phone in a warmer place.',
+  ],
+  dead: [
+    'battery_dead',
+    'Android says that the battery is dead. Look whether the back of the phone is bulging, and have the battery replaced.',
+  ],
+  overvoltage: [
+    'battery_overvoltage',
+    'Android says that the battery gets too much voltage. Unplug the phone, use another charger or hub, and look whether its back is bulging.',
+  ],
+  failed: [
+    'battery_failed',
+    'Android says that the battery has failed. Look whether the back of the phone is bulging, and have the battery replaced.',
+  ],
+};
+
+/** The percentage of its storage that is free; undefined where the phone does not tell. */
+export function freePercent({ free_bytes: free, storage_bytes: all }: PhoneFacts): number | undefined {
+  return free === null || all === null || all === undefined || all === 0 ? undefined : (100 * free) / all;
+}
+
+/** What somebody should look after. The texts hold no figure that changes from one minute to the next: each change is told. */
+export function warningsOf(facts: PhoneFacts, before: readonly PhoneWarning[]): PhoneWarning[] {
+  const warnings: PhoneWarning[] = [];
+  const storage = freePercent(facts);
+  const wasLow = before.some(({ code }) => code === 'storage_low');
+  if (storage !== undefined && storage < least.storagePercent + (wasLow ? recoveredPercent : 0))
+    warnings.push({
+      code: 'storage_low',
+      reason: `Less than ${least.storagePercent} % of the storage is free. Delete files and apps; PHALANX_TRIM_CACHES has the host empty the caches of apps.`,
+    });
+  const { battery_health: health, battery_capacity_percent: capacity } = facts;
+  if (health !== null && health !== undefined && health !== 'good') {
+    const [code, reason] = batteryReasons[health];
+    warnings.push({ code, reason });
+  }
+  if (typeof capacity === 'number' && capacity < least.capacityPercent)
+    warnings.push({
+      code: 'battery_worn',
+      reason: `The battery has ${capacity} % of its capacity left, as the phone tells. Have it replaced, above all when the back of the phone is bulging.`,
+    });
+  return warnings;
+}
+
+/** When a phone is left alone, as its operator wants it; 0 is no limit. */
+export interface PhoneRules {
+  readonly minBatteryPercent: number;
+  readonly maxTemperatureCelsius: number;
+  /** With less free storage, in percent, the caches of its apps are emptied while nobody works with it. */
+  readonly trimBelowPercent: number;
+}
+
+/** A little better than the limit, so that a phone does not come and go at it. */
+const recovered = { batteryPercent: 3, celsius: 2 } as const;
+
+/** Why the phone should rest; undefined when it may work. */
+export function reasonToRest(
+  { battery_percent: battery, temperature_celsius: celsius }: PhoneFacts,
+  rules: PhoneRules,
+  isResting: boolean,
+): string | undefined {
+  const lowest = rules.minBatteryPercent + (isResting ? recovered.batteryPercent : 0);
+  const most = rules.maxTemperatureCelsius - (isResting ? recovered.celsius : 0);
+  if (rules.minBatteryPercent > 0 && battery !== null && battery < lowest)
+    return `Its battery is at ${battery} %, and PHALANX_MIN_BATTERY is ${rules.minBatteryPercent} %. Charge it.`;
+  if (rules.maxTemperatureCelsius > 0 && celsius !== null && celsius > most)
+    return `It is ${celsius.toFixed(1)} °C hot, and PHALANX_MAX_TEMPERATURE is ${rules.maxTemperatureCelsius} °C. Let it cool.`;
+  return undefined;
+}

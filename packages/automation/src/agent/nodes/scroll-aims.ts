@@ -1,0 +1,183 @@
+import { searchOf } from './android-node-filter.ts';
+import { nodesBelow, lookOf, isBelow } from './node-search.ts';
+import type { Aim, WaitParts } from '../waits/wait-until.ts';
+
+type Bounds = AndroidNode['boundsInScreen'];
+export type Direction = NonNullable<ScrollOptions['direction']>;
+
+/** Slow and short enough that nothing is carried past the screen by the fling that follows. */
+const swipeMs = 600;
+const swipedShare = 0.4;
+/** A list whose content moves by itself counts as at rest after so many looks. */
+const maxLooksForRest = 10;
+/** A list that loads on may look like its end once. */
+const vainSwipesAtEnd = 2;
+
+const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
+  down: [0, -1],
+  up: [0, 1],
+  left: [1, 0],
+  right: [-1, 0],
+};
+
+/** A wait that brings what it waits for into view. */
+export function scrollAim(
+  { swipe }: Pick<WaitParts, 'swipe'>,
+  target: string | RegExp | NodeConditions,
+  { direction = 'down', within, signal }: ScrollOptions,
+): Aim<AndroidNode | undefined> {
+  if (!Object.hasOwn(ways, direction))
+    throw new TypeError(`scrollTo goes ${Object.keys(ways).join(', ')}, but not ${String(direction)}.`);
+  const search = searchOf(target);
+  const rest = createRest();
+  let lookBefore: string | undefined;
+  let vainSwipes = 0;
+  return {
+    near: search.near,
+    get awaited() {
+      const end = this.isHopeless === true ? ' to the end' : '';
+      return `${search.awaited} to be in view, scrolling ${direction}${end}`;
+    },
+    get isHopeless() {
+      return vainSwipes >= vainSwipesAtEnd;
+    },
+    async test(screen) {
+      const list = within === undefined ? largestList(screen) : screen.filterOne(within);
+      const look = lookOf(list ?? screen);
+      if (!rest.isReached(look)) return undefined;
+      const found = search.findAll(screen).find((node) => isInView(node, list, screen));
+      if (found !== undefined || list === null) return found;
+      vainSwipes = look === lookBefore ? vainSwipes + 1 : 0;
+      lookBefore = look;
+      if (vainSwipes >= vainSwipesAtEnd) return undefined;
+      await swipe(...swipeWithin(list.boundsInScreen, direction), swipeMs, {
+        signal: signal ?? null,
+      });
+      rest.disturb();
+      return undefined;
+    },
+  };
+}
+
+/** What was swiped goes on moving for a moment, and a tap would miss it. */
+function createRest(): { isReached(look: string): boolean; disturb(): void } {
+  let looksLeft = 0;
+  let last: string | undefined;
+  return {
+    isReached(look) {
+      const isStill = looksLeft === 0 || look === last;
+      looksLeft = isStill ? 0 : looksLeft - 1;
+      last = look;
+      return isStill;
+    },
+    disturb() {
+      looksLeft = maxLooksForRest;
+      last = undefined;
+    },
+  };
+}
+
+/** Apps that draw by themselves tell of no list: there the screen is swiped. */
+function largestList(screen: AndroidNode): AndroidNode {
+  const lists = nodesBelow(screen).filter((node) => node.isScrollable && node.isVisible);
+  return lists.toSorted((a, b) => areaOf(b.boundsInScreen) - areaOf(a.boundsInScreen))[0] ?? screen;
+}
+
+const areaOf = ({ left, top, right, bottom }: Bounds): number => (right - left) * (bottom - top);
+
+const middleOf = ({ left, top, right, bottom }: Bounds): [x: number, y: number] => [
+  (left + right) / 2,
+  (top + bottom) / 2,
+];
+
+/** A node can be touched when its middle is on the screen, and in its list. */
+function isInView(node: AndroidNode, list: AndroidNode | null, screen: AndroidNode): boolean {
+  const frame = list !== null && isBelow(node, [list]) ? list.boundsInScreen : screen.boundsInScreen;
+  const [x, y] = middleOf(node.boundsInScreen);
+  const isInside = x >= frame.left && x < frame.right && y >= frame.top && y < frame.bottom;
+  return node.isVisible && isInside && areaOf(node.boundsInScreen) > 0;
+}
+
+function swipeWithin(
+  bounds: Bounds,
+  direction: Direction,
+): [fromX: number, fromY: number, toX: number, toY: number] {
+  const [x, y] = middleOf(bounds);
+  const [across, along] = ways[direction];
+  const byX = (across * swipedShare * (bounds.right - bounds.left)) / 2;
+  const byY = (along * swipedShare * (bounds.bottom - bounds.top)) / 2;
+  return [x - byX, y - byY, x + byX, y + byY];
+}
+
+/** A long list takes longer than what is otherwise waited for. */
+export const collectTimeoutMs = 120_000;
+
+/** A wait that reads the rows of a list while it scrolls, until the list goes on no further. */
+export function collectAim<T>(
+  { swipe }: Pick<WaitParts, 'swipe'>,
+  readRow: (row: AndroidNode) => T | null | undefined,
+  { direction = 'down', within, signal }: ScrollOptions,
+): Aim<T[] | undefined> {
+  const rest = createRest();
+  let lookBefore: string | undefined;
+  let vainSwipes = 0;
+  let rows: T[] = [];
+  let isFirst = true;
+  return {
+    awaited: `the end of the list, scrolling ${direction}`,
+    async test(screen) {
+      const list = within === undefined ? largestList(screen) : screen.filterOne(within);
+      if (list === null) return undefined;
+      const look = lookOf(list);
+      if (!rest.isReached(look)) return undefined;
+      vainSwipes = look === lookBefore ? vainSwipes + 1 : 0;
+      lookBefore = look;
+      const isEnd = vainSwipes >= vainSwipesAtEnd;
+      rows = joined(rows, readAll(list, { direction, isFirst, isEnd }, readRow), direction);
+      isFirst = false;
+      if (isEnd) return rows;
+      await swipe(...swipeWithin(list.boundsInScreen, direction), swipeMs, { signal: signal ?? null });
+      rest.disturb();
+      return undefined;
+    },
+  };
+}
+
+interface View {
+  readonly direction: Direction;
+  readonly isFirst: boolean;
+  readonly isEnd: boolean;
+}
+
+/** The rows that are whole: the list cuts off those at its edges, which come with the next swipe. */
+function readAll<T>(list: AndroidNode, view: View, readRow: (row: AndroidNode) => T | null | undefined): T[] {
+  return rowsOf(list)
+    .filter((row) => row.isVisible && isWhole(row.boundsInScreen, list.boundsInScreen, view))
+    .flatMap((row) => readRow(row) ?? []);
+}
+
+/** What a list scrolls may be a single node that has the rows. */
+function rowsOf(list: AndroidNode): readonly AndroidNode[] {
+  let { children } = list;
+  while (children.length === 1 && (children[0]?.children.length ?? 0) > 1)
+    children = children[0]?.children ?? [];
+  return children;
+}
+
+function isWhole(row: Bounds, list: Bounds, { direction, isFirst, isEnd }: View): boolean {
+  const isAcross = direction === 'left' || direction === 'right';
+  const [low, high] = isAcross ? (['left', 'right'] as const) : (['top', 'bottom'] as const);
+  const isForward = direction === 'down' || direction === 'right';
+  const [mayTouchLow, mayTouchHigh] = isForward ? [isFirst, isEnd] : [isEnd, isFirst];
+  return (mayTouchLow || row[low] > list[low]) && (mayTouchHigh || row[high] < list[high]);
+}
+
+/** Both views show some of the rows: they are joined where the end of one is the beginning of the other. */
+function joined<T>(known: readonly T[], seen: readonly T[], direction: Direction): T[] {
+  const [first, second] = direction === 'down' || direction === 'right' ? [known, seen] : [seen, known];
+  const [ends, starts] = [first.map((row) => JSON.stringify(row)), second.map((row) => JSON.stringify(row))];
+  for (let shared = Math.min(ends.length, starts.length); shared > 0; shared -= 1)
+    if (starts.slice(0, shared).every((row, index) => row === ends[ends.length - shared + index]))
+      return [...first, ...second.slice(shared)];
+  return [...first, ...second];
+}
