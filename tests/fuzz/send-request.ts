@@ -10,7 +10,7 @@ export interface FuzzReply {
   text: string;
 }
 
-/** No request of the fuzzer has a right to more of the service's patience. */
+/** No request of the fuzzer has a right to more of the service's time. */
 const answerLimitMs = 60_000;
 
 /** Sends requests as they are, over kept-open connections. */

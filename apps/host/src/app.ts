@@ -30,7 +30,7 @@ import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
 import { defaultRecordLimits, type RecordLimits } from './records/record-limits.ts';
 import { RecordSender } from './records/outgoing/record-sender.ts';
 import { RunFileSender } from './runs/files/run-file-sender.ts';
-import { RunDelivery } from './runs/run-delivery.ts';
+import { RunOutbox } from './runs/run-outbox.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
@@ -176,10 +176,10 @@ async function connect({
   const sending = { limits: { ...defaultRecordLimits, ...recordLimits }, serverUrl, token, connection, log };
   const maxRunBytes = config.runFilesMb * 1_000_000;
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
-  const delivery = new RunDelivery({ journal, spool, files, connection, clock, log });
+  const outbox = new RunOutbox({ journal, spool, files, connection, clock, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
   const launcher = new RunLauncher({
-    ...{ delivery, records, files, spool, phones, pool, log },
+    ...{ outbox, records, files, spool, phones, pool, log },
     server: { serverUrl, token },
     clock,
     defaults,
@@ -197,10 +197,10 @@ async function connect({
   const mayChangeApps = config.allowAppChanges;
   const onCommand = (command: ServerCommand): void => {
     if (command.type === 'launch') launcher.launch(command);
-    else if (command.type === 'begin') delivery.permit(command.runs);
+    else if (command.type === 'begin') outbox.permit(command.runs);
     else if (command.type === 'stop') launcher.stop(command.run_ids);
     else if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
-    else if (command.type === 'runs_stored') delivery.endsStored(command.run_ids);
+    else if (command.type === 'runs_stored') outbox.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'replay') replays.answer(command);
     else if (command.type === 'pairing') pairings.answer(command, connection);
@@ -208,7 +208,7 @@ async function connect({
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
   await files.recover();
-  await delivery.recover();
+  await outbox.recover();
   await records.recover();
   connection.start({
     hello: () => {
@@ -219,7 +219,7 @@ async function connect({
         host_id: hostId,
         host_name: hostName,
         devices: devices.all(),
-        runs: delivery.reports(),
+        runs: outbox.reports(),
         replays: replays.isWilling,
       };
     },
@@ -229,12 +229,12 @@ async function connect({
 
   const close = async (): Promise<void> => {
     await launcher.close();
-    if (connection.online) await settledWithin(delivery.whenEmpty(), farewellMs);
+    if (connection.online) await settledWithin(outbox.whenEmpty(), farewellMs);
     devices.close();
     pairings.close();
     await Promise.all([records.close(), files.close()]);
     await connection.close();
-    delivery.close();
+    outbox.close();
     await spool.close();
   };
   return { close, connected };

@@ -1,7 +1,7 @@
 import { UndoneCallError } from './driver-error.ts';
 
 /** How long the driver bears with a phone, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** For a tree. */
   readonly treeMs: number;
   /** For a tree of a phone that lately took longer than `treeMs`. */
@@ -14,7 +14,7 @@ export interface Patience {
   readonly renewalMs: number;
 }
 
-export const usualPatience: Patience = {
+export const usualTimeouts: Timeouts = {
   treeMs: 4000,
   // The helper itself gives up after ten seconds.
   slowTreeMs: 12_000,
@@ -28,12 +28,12 @@ export class HelperRenewal extends UndoneCallError {}
 
 /** What is learned of a phone's accessibility, beyond the life of one helper. */
 export class Renewals {
-  readonly patience: Patience;
+  readonly timeouts: Timeouts;
   #last: { readonly at: number; readonly why: string } | undefined;
   #slowUntil = -Infinity;
 
-  constructor(patience: Patience = usualPatience) {
-    this.patience = patience;
+  constructor(timeouts: Timeouts = usualTimeouts) {
+    this.timeouts = timeouts;
   }
 
   /** Undefined when the last one is too recent. `why`: a sentence. */
@@ -45,18 +45,18 @@ export class Renewals {
 
   /** Why the helper was renewed, for as long as it may not be renewed again. */
   get remark(): string | undefined {
-    if (this.#last === undefined || performance.now() - this.#last.at > this.patience.renewalMs)
+    if (this.#last === undefined || performance.now() - this.#last.at > this.timeouts.renewalMs)
       return undefined;
     return `${this.#last.why} The UI helper was connected anew.`;
   }
 
   get treeMs(): number {
-    const { treeMs, slowTreeMs } = this.patience;
+    const { treeMs, slowTreeMs } = this.timeouts;
     return performance.now() < this.#slowUntil ? slowTreeMs : treeMs;
   }
 
   /** A tree came after its limit. */
   noteSlowTree(): void {
-    this.#slowUntil = performance.now() + this.patience.renewalMs;
+    this.#slowUntil = performance.now() + this.timeouts.renewalMs;
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
 import { pause } from '../time/time-limit.ts';
 import type { PhoneQueue } from './call-queue.ts';
-import type { ChangeTeller, ToldScreen, UiBackend } from './ui-backend.ts';
+import type { ChangeNotifier, ToldScreen, UiBackend } from './ui-backend.ts';
 
 /** An app may change and not tell: the screen is also looked at by itself, first after this time and then ever more seldom. */
 const firstLookMs = 250;
@@ -93,11 +93,11 @@ export class ScreenChange {
 
 /** The looks of a phone at its own screen during one wait, in place of the host's readings. */
 class PhoneLooks {
-  readonly #changes: ChangeTeller;
+  readonly #changes: ChangeNotifier;
   #end: (() => void) | undefined;
   #endsAt = -Infinity;
 
-  constructor(changes: ChangeTeller) {
+  constructor(changes: ChangeNotifier) {
     this.#changes = changes;
   }
 

@@ -11,7 +11,7 @@ export interface ToldScreen {
 }
 
 /** Of the phones that tell of changes of their screens. */
-export interface ChangeTeller {
+export interface ChangeNotifier {
   /** How many were told. */
   readonly count: number;
   /** Has them told from now on; true when they were not before. */
@@ -32,7 +32,7 @@ export interface UiBackend {
   /** Pictures that the phone makes small by itself; undefined where it can't. */
   readonly frames?: FrameSource | undefined;
   /** Undefined where nobody tells. */
-  readonly changes?: ChangeTeller | undefined;
+  readonly changes?: ChangeNotifier | undefined;
   /** The active window. May give `known` itself where the phone tells the same again. */
   readSource(signal: AbortSignal, known?: ToldScreen): Promise<ToldScreen>;
   /** What callers should know of how the last trees came. */

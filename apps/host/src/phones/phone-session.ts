@@ -1,7 +1,7 @@
 import type { DeviceInfo } from '@phalanx/protocol';
 import type { AdbConnection } from '../adb/link.ts';
 import { createDriver, type Driver } from '../driver/driver.ts';
-import { HelperRenewal, type Patience, Renewals } from '../driver/renewals.ts';
+import { HelperRenewal, type Timeouts, Renewals } from '../driver/renewals.ts';
 import { createPhoneShell, type PhoneShell } from '../driver/shell/phone-shell.ts';
 import { type NoVideo, ScreenVideo } from '../driver/video/screen-video.ts';
 import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
@@ -35,7 +35,7 @@ export interface SessionOptions {
   /** Whether a phone may be restarted when nothing else helped. */
   readonly mayReboot: boolean;
   readonly starts: StartQueue;
-  readonly patience: Patience;
+  readonly timeouts: Timeouts;
   readonly pins: PhonePins;
   readonly helper: HelperChoice;
   /** What encodes video on phones. */
@@ -55,7 +55,7 @@ export async function runSession(
   options: SessionOptions,
 ): Promise<void> {
   const shell = createPhoneShell(connection);
-  const renewals = new Renewals(options.patience);
+  const renewals = new Renewals(options.timeouts);
   const video = videoOf(phone, shell, options);
   phone.video = video;
   try {

@@ -6,7 +6,7 @@ import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
 import type { ReconnectPauses } from '../adb/reconnect.ts';
-import { type Patience, usualPatience } from '../driver/renewals.ts';
+import { type Timeouts, usualTimeouts } from '../driver/renewals.ts';
 import { EarlierSettings } from '../driver/settings/change-settings.ts';
 import { HistoryFolder } from './health/history-folder.ts';
 import type { Phone } from './phone.ts';
@@ -14,7 +14,7 @@ import type { NoVideo } from '../driver/video/screen-video.ts';
 import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
 import { PhonePins } from './phone-pins.ts';
 import type { PhoneRules } from './health/phone-health.ts';
-import { PhoneRoster } from './phone-roster.ts';
+import { PhoneRegistry } from './phone-registry.ts';
 import type { HelperChoice } from './start/start-backend.ts';
 import { StartQueue, type StartQueueOptions } from './start/start-queue.ts';
 
@@ -49,8 +49,8 @@ export interface WatchPhonesOptions {
   readonly helper?: HelperChoice | undefined;
   /** What encodes video on phones. Default: nothing. */
   readonly scrcpy?: ScrcpyServer | NoVideo | undefined;
-  /** Default `usualPatience`. */
-  readonly patience?: Partial<Patience> | undefined;
+  /** Default `usualTimeouts`. */
+  readonly timeouts?: Partial<Timeouts> | undefined;
   /** Epoch milliseconds. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -79,10 +79,10 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
     scrcpy = { reason: 'no scrcpy server on the host' },
   } = options;
   const starts = new StartQueue(options.starts);
-  const patience = { ...usualPatience, ...options.patience };
+  const timeouts = { ...usualTimeouts, ...options.timeouts };
   const histories = new HistoryFolder(join(options.dataDir, 'phones'), options.log);
   const earlier = new EarlierSettings(join(options.dataDir, 'phone-settings'), options.log);
-  const roster = new PhoneRoster(
+  const registry = new PhoneRegistry(
     {
       heartbeatMs,
       probeTimeoutMs,
@@ -92,7 +92,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
       rules,
       mayReboot,
       starts,
-      patience,
+      timeouts,
       helper,
       pins,
       scrcpy,
@@ -106,15 +106,15 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
     .catch((error: unknown) =>
       options.log.error({ err: error }, 'Earlier settings of phones can not be read'),
     )
-    .then(() => startSources(options, (link) => roster.take(link)));
+    .then(() => startSources(options, (link) => registry.take(link)));
   return {
-    phones: () => roster.phones(),
-    find: (serial) => roster.find(serial),
-    onChange: (listener) => roster.onChange(listener),
+    phones: () => registry.phones(),
+    find: (serial) => registry.find(serial),
+    onChange: (listener) => registry.onChange(listener),
     async close() {
       const started = await sources;
       await Promise.all(started.map((source) => source.close()));
-      await roster.close();
+      await registry.close();
       await histories.close();
     },
   };

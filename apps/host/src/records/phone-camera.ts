@@ -76,7 +76,7 @@ interface Waiting {
  * The pictures of one run: one is under way at most and one waits. A newer one takes the place of the one that waits,
  * because it is more likely to show the screen of its tree.
  */
-export class PictureLane {
+export class PictureQueue {
   #isBusy = false;
   #waiting: Waiting | undefined;
   #hasRoom = Promise.withResolvers<void>();

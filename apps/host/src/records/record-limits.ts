@@ -9,9 +9,9 @@ export interface RecordLimits {
   /** The same of all runs together. */
   totalMemoryBytes: number;
   /** Records that one run may submit. The one that the host makes of a bad end is not counted. */
-  runRecords: AllowanceRate;
+  runRecords: RateLimit;
   /** What the submitted records of one run may take on disk, in bytes. */
-  runDiskBytes: AllowanceRate;
+  runDiskBytes: RateLimit;
   /** All records that wait on disk for the server, in bytes; the oldest is dropped first. */
   totalDiskBytes: number;
   /** How many may wait there, likewise. */
@@ -56,20 +56,20 @@ export const defaultRecordLimits: Readonly<RecordLimits> = Object.freeze({
 });
 
 /** So much at once, and so much more each minute: what lasts for days needs a rate, not a total. */
-interface AllowanceRate {
+interface RateLimit {
   atOnce: number;
   perMinute: number;
 }
 
 /** How much of something a run may still use up. */
-export class Allowance {
-  readonly #rate: AllowanceRate;
+export class RateLimiter {
+  readonly #rate: RateLimit;
   readonly #now: () => number;
   #left: number;
   #filledAt: number;
 
   /** `now`: milliseconds that never go backwards. */
-  constructor(rate: AllowanceRate, now = (): number => performance.now()) {
+  constructor(rate: RateLimit, now = (): number => performance.now()) {
     this.#rate = rate;
     this.#now = now;
     this.#left = rate.atOnce;

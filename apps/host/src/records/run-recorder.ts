@@ -16,7 +16,7 @@ import {
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { EncodedPicture } from '../driver/pictures/encode-picture.ts';
-import { Allowance } from './record-limits.ts';
+import { RateLimiter } from './record-limits.ts';
 import type { KeptScreen } from './screen-window.ts';
 import type { OutgoingRecord, Capture } from './outgoing/record-outbox.ts';
 import type { SeenScreens } from './seen-screens.ts';
@@ -46,13 +46,13 @@ export class RunRecorder {
   /** Number of the last screen that a `debug` record has shown. */
   #shownScreen = 0;
   readonly #apps: RunApps;
-  readonly #records: Allowance;
-  readonly #diskBytes: Allowance;
+  readonly #records: RateLimiter;
+  readonly #diskBytes: RateLimiter;
 
   constructor(options: RunRecorderOptions) {
     this.#options = options;
-    this.#records = new Allowance(options.limits.runRecords);
-    this.#diskBytes = new Allowance(options.limits.runDiskBytes);
+    this.#records = new RateLimiter(options.limits.runRecords);
+    this.#diskBytes = new RateLimiter(options.limits.runDiskBytes);
     this.#screens = new ScreenCollector(options);
     this.#apps = new RunApps(options.camera, options.limits.appMs);
   }

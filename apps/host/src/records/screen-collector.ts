@@ -17,7 +17,7 @@ import { createTokenBucket } from '../time/token-bucket.ts';
 import { CallNotes } from './call-notes.ts';
 import { checkTree, packTree, type PackedTree, RecentTrees } from './record-tree.ts';
 import { type KeptScreen, type MemoryBudget, ScreenWindow } from './screen-window.ts';
-import { type PhoneCamera, PictureLane } from './phone-camera.ts';
+import { type PhoneCamera, PictureQueue } from './phone-camera.ts';
 import type { RecordLimits } from './record-limits.ts';
 import { cleanText } from './outgoing/submit-order.ts';
 import { SeenScreens } from './seen-screens.ts';
@@ -58,7 +58,7 @@ export class ScreenCollector {
   /** What the automation has read, whether it stores it or not. */
   readonly seen = new SeenScreens();
   readonly #window: ScreenWindow;
-  readonly #lane = new PictureLane();
+  readonly #queue = new PictureQueue();
   readonly #notes = new CallNotes();
   readonly #takeNodes = createTokenBucket(nodesPerSecond, burstNodes);
   #count = 0;
@@ -212,8 +212,8 @@ export class ScreenCollector {
         signal: AbortSignal.timeout(limits.pictureMs),
         onTaken: letGo,
       });
-    const begun = this.#lane.whenRoom(pictureRoomMs, signal);
-    return { begun, picture: begun.then(() => this.#lane.take(take)).finally(letGo) };
+    const begun = this.#queue.whenRoom(pictureRoomMs, signal);
+    return { begun, picture: begun.then(() => this.#queue.take(take)).finally(letGo) };
   }
 
   async #lookUntilStill(screen: KeptScreen, signal: AbortSignal): Promise<void> {

@@ -18,7 +18,7 @@ import type { RunFileSender } from './files/run-file-sender.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
 import { executeRun, type RunStart, type RunTask } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
-import type { RunDelivery } from './run-delivery.ts';
+import type { RunOutbox } from './run-outbox.ts';
 import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd, type RunRecord } from './run-journal.ts';
 import { RunSecrets } from './run-secrets.ts';
@@ -28,7 +28,7 @@ type Bundle = SandboxJob['bundle'];
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
 
 export interface RunLauncherOptions {
-  delivery: RunDelivery;
+  outbox: RunOutbox;
   records: RecordSender;
   files: RunFileSender;
   server: CaptureServer;
@@ -73,17 +73,17 @@ export class RunLauncher {
   }
 
   launch(message: Launch): void {
-    const { delivery } = this.#options;
+    const { outbox } = this.#options;
     const bundle = this.#bundleOf(message.bundle);
     for (const { run_id, device_id, serial } of message.runs) {
-      if (delivery.runs.has(run_id)) {
-        delivery.report(run_id);
+      if (outbox.runs.has(run_id)) {
+        outbox.report(run_id);
         continue;
       }
       const run = holdRun(newRecord(run_id, { automation_id: message.automation_id, serial }));
-      delivery.runs.add(run);
-      if (this.#isClosed) delivery.end(run, hostStopped);
-      else if (bundle === undefined) delivery.end(run, bundleMissing);
+      outbox.runs.add(run);
+      if (this.#isClosed) outbox.end(run, hostStopped);
+      else if (bundle === undefined) outbox.end(run, bundleMissing);
       else
         void this.#execute(run, {
           job: this.#jobOf(run_id, message, bundle),
@@ -105,28 +105,28 @@ export class RunLauncher {
   /** Ends all runs. Resolves when none executes any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const run of this.#options.delivery.runs.list()) run.execution?.stop();
+    for (const run of this.#options.outbox.runs.list()) run.execution?.stop();
     await Promise.all(this.#executing);
   }
 
   #stopOne(runId: string): void {
-    const { delivery } = this.#options;
-    const run = delivery.runs.find(runId);
+    const { outbox } = this.#options;
+    const run = outbox.runs.find(runId);
     if (run?.execution !== undefined) {
       run.isStopAsked = true;
       run.execution.stop();
     }
-    if (!delivery.runs.has(runId)) this.#tellUnknown(runId);
+    if (!outbox.runs.has(runId)) this.#tellUnknown(runId);
     // A run that is still ending tells so by itself as soon as it may.
-    else if (run === undefined || run.mayTellEnd) delivery.report(runId);
+    else if (run === undefined || run.mayTellEnd) outbox.report(runId);
   }
 
   /** Held like any other, so that a launch which comes late does not start it after all. */
   #tellUnknown(runId: string): void {
-    const { delivery } = this.#options;
+    const { outbox } = this.#options;
     const run = holdRun(newRecord(runId, { automation_id: '', serial: '' }));
-    delivery.runs.add(run);
-    delivery.end(run, failed('not_started', 'The host never had this run.'));
+    outbox.runs.add(run);
+    outbox.end(run, failed('not_started', 'The host never had this run.'));
   }
 
   #bundleOf({ hash, content }: LaunchBundle): Bundle | undefined {
@@ -146,14 +146,14 @@ export class RunLauncher {
   }
 
   async #execute(run: HeldRun, { hasFilm, ...task }: RunTask & { hasFilm: boolean }): Promise<void> {
-    const { delivery, records, files, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
+    const { outbox, records, files, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const { serial, deviceId, appLimit } = task;
     const film = hasFilm ? this.#filmOf(run_id, task) : undefined;
     const start: RunStart = {
-      journal: () => delivery.journalStart(run),
-      permission: () => delivery.permission(run),
+      journal: () => outbox.journalStart(run),
+      permission: () => outbox.permission(run),
       begun: () => film?.begin(),
     };
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId, appLimit });
@@ -181,7 +181,7 @@ export class RunLauncher {
     this.#executing.delete(execution.done);
     if (run.record.started_at !== null) void runLog.push(lastEntries(end));
     log.info({ runId: run_id, serial, status: end.status, error: end.error }, 'Run ended');
-    delivery.end(run, end);
+    outbox.end(run, end);
   }
 
   /** Undefined when this host makes none. */

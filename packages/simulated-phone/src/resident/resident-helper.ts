@@ -52,7 +52,7 @@ export class ResidentHelper {
   /** Aborted when the helper ends: no finger comes down after that. */
   readonly #signal: AbortSignal;
   readonly #nodes = new NodeCache();
-  readonly #changes: ChangeTeller;
+  readonly #changes: ChangeNotifier;
   #lastDigest = '';
   #isConnected = false;
   #letGo: NodeJS.Timeout | undefined;
@@ -68,7 +68,7 @@ export class ResidentHelper {
     this.#phone = phone;
     this.#build = build;
     this.#signal = signal;
-    this.#changes = new ChangeTeller(
+    this.#changes = new ChangeNotifier(
       phone.android,
       () => phone.faults.eventIntervalMs,
       // Without UiAutomation it hears of nothing.
@@ -239,7 +239,7 @@ export class ResidentHelper {
 const gatherMs = 30;
 
 /** Tells once that the screen has changed, and no more before the next reading (Changes.java). */
-class ChangeTeller {
+class ChangeNotifier {
   readonly #tell: () => void;
   readonly #intervalMs: () => number;
   readonly #leave: () => void;

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { ShellOutput } from '../adb/shell-service.ts';
 import { writeTo } from '../adb/write-to.ts';
 import { makeZip } from '../android/packages/make-apk.ts';
-import { zipEntries } from '../android/packages/apk.ts';
+import { readZip } from '../android/packages/apk.ts';
 import { pause } from '../pause.ts';
 import type { Phone } from '../phone.ts';
 import type { Size } from '../view/rect.ts';
@@ -11,6 +11,7 @@ import { H264Encoder } from './h264-encoder.ts';
 
 export const scrcpyClass = 'com.genymobile.scrcpy.Server';
 const versionForm = /The server version \(([\w.-]+)\) does not match the client/;
+const codeName = 'classes.dex';
 const codecId = 0x68_32_36_34;
 const nameBytes = 64;
 /** From scrcpy 4 on a packet without data tells the size. */
@@ -23,13 +24,13 @@ const lookMs = 50;
 /** A file that a simulated phone takes for scrcpy's server: it has the sentence that tells a client of another version. */
 export function makeScrcpyServer(version: string): Buffer {
   const dex = `dex\n035\0The server version (${version}) does not match the client (\0`;
-  return makeZip([['classes.dex', Buffer.from(dex)]]);
+  return makeZip([[codeName, Buffer.from(dex)]]);
 }
 
 function versionOf(file: Buffer): string | undefined {
   try {
-    const [, unpack] = zipEntries(file).find(([name]) => name === 'classes.dex') ?? [];
-    return versionForm.exec(unpack?.()?.toString('latin1') ?? '')?.[1];
+    const code = readZip(file, (name) => name === codeName).get(codeName);
+    return versionForm.exec(code?.toString('latin1') ?? '')?.[1];
   } catch {
     return undefined;
   }

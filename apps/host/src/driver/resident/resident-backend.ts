@@ -6,7 +6,7 @@ import type { Renewals } from '../renewals.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { onlyRoot, type ParsedTree } from '../tree/parse-tree.ts';
-import type { ChangeTeller, ToldScreen, UiBackend } from '../ui-backend.ts';
+import type { ChangeNotifier, ToldScreen, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { passwordBefore } from '../uiautomator2/text-field.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-session.ts';
@@ -47,7 +47,7 @@ function changesOf(
   ask: Ask,
   { changes, failed }: HelperLink,
   lookedAt: () => ToldScreen | undefined,
-): ChangeTeller {
+): ChangeNotifier {
   let isWatched = false;
   /** Waits for whom the phone looks. */
   let lookers = 0;
@@ -131,7 +131,7 @@ function createScreenReader(
   link: HelperLink,
   renewals: Renewals,
 ): ScreenReader & { lookedAt: () => ToldScreen | undefined } {
-  const { webPageMs, slowTreeMs } = renewals.patience;
+  const { webPageMs, slowTreeMs } = renewals.timeouts;
   let last: KeptScreen | undefined;
   let emptySince: number | undefined;
   const readOnce = async (allWindows: boolean, signal: AbortSignal): Promise<Buffer> => {

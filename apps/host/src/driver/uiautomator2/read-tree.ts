@@ -29,7 +29,7 @@ interface TreeReader {
 }
 
 export function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading): TreeReader {
-  const { webPageMs } = renewals.patience;
+  const { webPageMs } = renewals.timeouts;
   let emptySince: number | undefined;
   const renew = (why: string): void => {
     const renewal = renewals.begin(why);

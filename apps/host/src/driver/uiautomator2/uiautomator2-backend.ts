@@ -3,7 +3,7 @@ import type { AgentCallParams } from '@phalanx/protocol';
 import { DriverError } from '../driver-error.ts';
 import { createFallbackBackend } from '../fallback/fallback-backend.ts';
 import { createFrameSource } from '../frames/frame-source.ts';
-import type { HelperRenewal, Patience, Renewals } from '../renewals.ts';
+import type { HelperRenewal, Timeouts, Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
@@ -72,7 +72,7 @@ export async function createUiautomator2Backend(
       ...createQuickInput(
         actions(session, sdkVersion),
         createFallbackBackend(shell),
-        renewals.patience,
+        renewals.timeouts,
         () => appInFront,
       ),
       async readSource(readSignal, known) {
@@ -207,7 +207,7 @@ type Input = Pick<UiBackend, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 'drag
 function createQuickInput(
   helper: Input,
   shell: Input,
-  { inputMs }: Patience,
+  { inputMs }: Timeouts,
   appInFront: () => string,
 ): Input {
   let slowApp: string | undefined;

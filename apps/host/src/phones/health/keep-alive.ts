@@ -63,7 +63,7 @@ export async function keepAlive(beating: Beating): Promise<void> {
   const waiting = new AbortController();
   const stops = [gone, backend.failed, beating.found].map((signal) => follow(signal, waiting));
   let blindness: string | undefined;
-  const isHelperStuck = createPatience(beating);
+  const isHelperStuck = createStuckHelperCheck(beating);
   let beganAt = performance.now();
   let checkedAt = Number.NEGATIVE_INFINITY;
   try {
@@ -110,7 +110,7 @@ export async function keepAlive(beating: Beating): Promise<void> {
 }
 
 /** The helper does one thing at a time: a long call of user code keeps it from answering, but not for longer than two calls may take. */
-function createPatience({ isBusy, options }: Beating): (result: ProbeResult) => boolean {
+function createStuckHelperCheck({ isBusy, options }: Beating): (result: ProbeResult) => boolean {
   let silentSince: number | undefined;
   return (result) => {
     if (result === 'alive') silentSince = undefined;

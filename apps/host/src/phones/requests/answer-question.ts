@@ -19,7 +19,7 @@ import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { takeFile } from './file-taker.ts';
+import { takeFile } from './receive-file.ts';
 import { nextLiveFrame, nextVideoPackets } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
 import { nextWallFrame } from './wall-camera.ts';

@@ -1,5 +1,6 @@
-import { inflateRawSync } from 'node:zlib';
+import { unzipSync } from 'fflate';
 
+const manifestName = 'AndroidManifest.xml';
 const chunk = { stringPool: 0x0001, startElement: 0x0102 } as const;
 const utf8Flag = 0x100;
 const typeString = 3;
@@ -15,42 +16,14 @@ export interface ApkManifest {
   readonly permissions: readonly string[];
 }
 
-const signature = { end: 0x06054b50, centralEntry: 0x02014b50, localEntry: 0x04034b50 } as const;
-const maxManifestBytes = 4 * 1024 * 1024;
-const stored = 0;
-const deflated = 8;
+const maxFileBytes = 64 * 1024 * 1024;
 
-/** Offset of the central directory, from the record at the end of a ZIP file. */
-function findCentralDirectory(zip: Buffer): number | undefined {
-  const endRecordBytes = 22;
-  const oldest = Math.max(0, zip.length - endRecordBytes - 0xffff);
-  for (let offset = zip.length - endRecordBytes; offset >= oldest; offset--) {
-    if (zip.readUInt32LE(offset) === signature.end) return zip.readUInt32LE(offset + 16);
-  }
-  return undefined;
-}
-
-function readEntry(zip: Buffer, central: number): Buffer | undefined {
-  const method = zip.readUInt16LE(central + 10);
-  const packedBytes = zip.readUInt32LE(central + 20);
-  const local = zip.readUInt32LE(central + 42);
-  if (zip.readUInt32LE(local) !== signature.localEntry) return undefined;
-  const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
-  const packed = zip.subarray(start, start + packedBytes);
-  if (method === stored) return packed;
-  return method === deflated ? inflateRawSync(packed, { maxOutputLength: maxManifestBytes }) : undefined;
-}
-
-/** The files of a ZIP by name, unpacked when asked for; undefined where one can't be. Throws on offsets that point outside. */
-export function* zipEntries(zip: Buffer): Generator<[name: string, unpack: () => Buffer | undefined]> {
-  let offset = findCentralDirectory(zip);
-  while (offset !== undefined && zip.readUInt32LE(offset) === signature.centralEntry) {
-    const nameBytes = zip.readUInt16LE(offset + 28);
-    const entryName = zip.toString('utf8', offset + 46, offset + 46 + nameBytes);
-    const entry = offset;
-    yield [entryName, () => readEntry(zip, entry)];
-    offset += 46 + nameBytes + zip.readUInt16LE(offset + 30) + zip.readUInt16LE(offset + 32);
-  }
+/** The wanted files of a ZIP by name. Throws for anything that is none. */
+export function readZip(zip: Buffer, isWanted: (name: string) => boolean): ReadonlyMap<string, Buffer> {
+  const files = unzipSync(zip, {
+    filter: ({ name, originalSize }) => isWanted(name) && originalSize <= maxFileBytes,
+  });
+  return new Map(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)]));
 }
 
 const shortName = (packageName: string, name: string): string =>
@@ -59,8 +32,7 @@ const shortName = (packageName: string, name: string): string =>
 /** What the package manager needs of an APK; undefined for anything that is none. */
 export function findApkManifest(apk: Buffer): ApkManifest | undefined {
   try {
-    const [, unpack] = zipEntries(apk).find(([name]) => name === 'AndroidManifest.xml') ?? [];
-    const xml = unpack?.();
+    const xml = readZip(apk, (name) => name === manifestName).get(manifestName);
     if (!xml) return undefined;
     const { attributes, launchers, permissions } = readManifestContent(xml);
     const packageName = attributes.get('package') ?? '';

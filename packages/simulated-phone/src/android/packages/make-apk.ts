@@ -1,4 +1,5 @@
-import { crc32 } from 'node:zlib';
+import { zipSync } from 'fflate';
+
 import type { ApkManifest } from './apk.ts';
 
 const manifestName = 'AndroidManifest.xml';
@@ -99,28 +100,5 @@ function attributeBytes([name, type, value]: Attribute): Buffer {
 
 /** A ZIP file of entries that are stored as they are. */
 export function makeZip(entries: readonly (readonly [name: string, content: Buffer])[]): Buffer {
-  const locals: Buffer[] = [];
-  const centrals: Buffer[] = [];
-  let offset = 0;
-  for (const [name, content] of entries) {
-    const about = Buffer.alloc(26);
-    about.writeUInt16LE(20, 0);
-    about.writeUInt32LE(crc32(content), 10);
-    about.writeUInt32LE(content.length, 14);
-    about.writeUInt32LE(content.length, 18);
-    about.writeUInt16LE(name.length, 22);
-    const place = Buffer.alloc(14);
-    place.writeUInt32LE(offset, 10);
-    const local = Buffer.concat([words(0x04034b50), about, Buffer.from(name), content]);
-    locals.push(local);
-    centrals.push(words(0x02014b50), Buffer.from([20, 0]), about, place, Buffer.from(name));
-    offset += local.length;
-  }
-  const central = Buffer.concat(centrals);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(entries.length, 4);
-  end.writeUInt16LE(entries.length, 6);
-  end.writeUInt32LE(central.length, 8);
-  end.writeUInt32LE(offset, 12);
-  return Buffer.concat([...locals, central, words(0x06054b50), end]);
+  return Buffer.from(zipSync(Object.fromEntries(entries), { level: 0, mtime: '2026-01-01' }));
 }

@@ -1,4 +1,4 @@
-import { zipEntries } from '../../android/packages/apk.ts';
+import { readZip } from '../../android/packages/apk.ts';
 import { FileSystemError } from '../../adb/sync-files.ts';
 import type { FileSystem } from '../../android/file-system.ts';
 import { type Process, type Program, readAll } from '../program.ts';
@@ -159,11 +159,14 @@ const unzip: Program = async ({ phone, args, stdout, stderr }) => {
   const folder = args.includes('-d') ? args[args.indexOf('-d') + 1] : undefined;
   const [archive = '', ...wanted] = args.filter((arg) => !arg.startsWith('-') && arg !== folder);
   try {
-    for (const [name, unpack] of zipEntries(files.readFile(archive))) {
-      if (args.includes('-l')) await stdout.write(`0  2026-01-01 00:00   ${name}\n`);
-      else if (wanted.length === 0 || wanted.includes(name))
-        files.writeFile(`${folder ?? '.'}/${name}`, unpack() ?? Buffer.alloc(0));
-    }
+    const names: string[] = [];
+    const isList = args.includes('-l');
+    const unpacked = readZip(files.readFile(archive), (name) => {
+      names.push(name);
+      return !isList && (wanted.length === 0 || wanted.includes(name));
+    });
+    for (const [name, content] of unpacked) files.writeFile(`${folder ?? '.'}/${name}`, content);
+    if (isList) await stdout.write(names.map((name) => `0  2026-01-01 00:00   ${name}\n`).join(''));
     return 0;
   } catch (error) {
     await stderr.write(

@@ -13,7 +13,7 @@ import { onceATurn } from '../time/once-a-turn.ts';
 /** How long the end of a run waits for its last log lines and files, with the server connected: less than a stop is waited for. */
 const logWaitMs = 8000;
 
-interface RunDeliveryOptions {
+interface RunOutboxOptions {
   journal: RunJournal;
   spool: LogSpool;
   files: Pick<RunFileSender, 'whenOffered'>;
@@ -23,14 +23,14 @@ interface RunDeliveryOptions {
 }
 
 /** Holds every run from its launch until the server has stored its end and its log, and tells the server of it. */
-export class RunDelivery {
+export class RunOutbox {
   readonly runs = new HeldRuns();
-  readonly #options: RunDeliveryOptions;
+  readonly #options: RunOutboxOptions;
   readonly #reporter: RunReporter;
   readonly #closed = new AbortController();
   readonly #concluding = new Set<Promise<void>>();
 
-  constructor(options: RunDeliveryOptions) {
+  constructor(options: RunOutboxOptions) {
     this.#options = options;
     this.#reporter = new RunReporter(options.connection, (runId) => this.runs.reportOf(runId));
   }

@@ -12,34 +12,34 @@ import { cableAdvice } from '../driver/apps/maker-switches.ts';
 const namelessGraceMs = 1000;
 const passing: ReadonlySet<LinkStatus['state']> = new Set(['connecting', 'offline']);
 
-interface RosterParts {
+interface RegistryParts {
   readonly histories: HistoryFolder;
   readonly earlier: EarlierSettings;
   readonly log: Logger;
   readonly now: () => number;
 }
 
-/** Finds out which phone each link leads to, and gives it to that phone's keeper. */
-export class PhoneRoster {
+/** Finds out which phone each link leads to, and gives it to that phone's supervisor. */
+export class PhoneRegistry {
   readonly #options: SessionOptions;
   readonly #histories: HistoryFolder;
   readonly #earlier: EarlierSettings;
   readonly #log: Logger;
   readonly #now: () => number;
   /** By the phone's own serial number. */
-  readonly #identified = new Map<string, PhoneKeeper>();
+  readonly #identified = new Map<string, PhoneSupervisor>();
   /** Of links whose phone has never answered. */
-  readonly #provisional = new Map<Link, PhoneKeeper>();
+  readonly #provisional = new Map<Link, PhoneSupervisor>();
   /** The phone that a link led to last. */
-  readonly #keeperOf = new Map<Link, PhoneKeeper>();
+  readonly #supervisorOf = new Map<Link, PhoneSupervisor>();
   /** What the phone of a link told of its boot. */
   readonly #bootOf = new Map<Link, string | undefined>();
   /** The phone that a name of ADB led to last: adb lists a phone that comes back as a new one, and as offline for seconds. */
-  readonly #lastOfName = new Map<string, PhoneKeeper>();
+  readonly #lastOfName = new Map<string, PhoneSupervisor>();
   readonly #listeners = new Set<(phone: Phone) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  constructor(options: SessionOptions, { histories, earlier, log, now }: RosterParts) {
+  constructor(options: SessionOptions, { histories, earlier, log, now }: RegistryParts) {
     this.#options = options;
     this.#histories = histories;
     this.#earlier = earlier;
@@ -64,20 +64,21 @@ export class PhoneRoster {
   take(link: Link): void {
     if (link.status.state === 'connected') void this.#identify(link, link.status.connection);
     else if (link.status.state === 'unplugged') this.#forget(link, link.status.reason);
-    else if (this.#keeperOf.has(link) || !passing.has(link.status.state)) this.#keeper(link).take(link);
+    else if (this.#supervisorOf.has(link) || !passing.has(link.status.state))
+      this.#supervisor(link).take(link);
     else this.#waitBeforeTelling(link);
   }
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    const keepers = [...this.#identified.values(), ...this.#provisional.values()];
-    await Promise.all(keepers.map((keeper) => keeper.close()));
+    const supervisors = [...this.#identified.values(), ...this.#provisional.values()];
+    await Promise.all(supervisors.map((supervisor) => supervisor.close()));
     this.#listeners.clear();
   }
 
   async #identify(link: Link, connection: AdbConnection): Promise<void> {
     try {
-      const isInUse = this.#keeperOf.get(link)?.record.screen.isHeld === true;
+      const isInUse = this.#supervisorOf.get(link)?.record.screen.isHeld === true;
       const identity = await this.#options.starts.run(
         { signal: connection.gone, rank: isInUse ? 'in_use' : 'unknown', onWait: () => {} },
         () => identifyPhone(connection),
@@ -87,7 +88,7 @@ export class PhoneRoster {
     } catch (error) {
       if (connection.gone.aborted) return;
       const text = error instanceof Error ? error.message : String(error);
-      this.#keeper(link).record.setTrouble(
+      this.#supervisor(link).record.setTrouble(
         'unresponsive',
         `${text} Reconnecting; if that does not help, restart the phone.`,
       );
@@ -100,8 +101,8 @@ export class PhoneRoster {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       const { state } = link.status;
-      if (!this.#keeperOf.has(link) && state !== 'connected' && state !== 'unplugged')
-        this.#keeper(link).take(link);
+      if (!this.#supervisorOf.has(link) && state !== 'connected' && state !== 'unplugged')
+        this.#supervisor(link).take(link);
     }, namelessGraceMs);
     this.#timers.add(timer);
   }
@@ -114,7 +115,7 @@ export class PhoneRoster {
     if (serial === undefined) return link.place;
     const boots = [...this.#bootOf]
       .filter(([other]) => other !== link && other.status.state === 'connected')
-      .filter(([other]) => this.#keeperOf.get(other)?.record.serial === serial)
+      .filter(([other]) => this.#supervisorOf.get(other)?.record.serial === serial)
       .map(([, boot]) => boot);
     const isOther = bootId !== undefined && boots.some((boot) => boot !== undefined && boot !== bootId);
     return isOther ? `${serial}@${link.place}` : serial;
@@ -122,50 +123,50 @@ export class PhoneRoster {
 
   #assign(link: Link, serial: string, bootId: string | undefined): void {
     this.#bootOf.set(link, bootId);
-    const before = this.#keeperOf.get(link);
-    const keeper = this.#identified.get(serial) ?? this.#createKeeper(serial, true);
-    this.#identified.set(serial, keeper);
-    this.#keeperOf.set(link, keeper);
-    this.#lastOfName.set(link.name, keeper);
+    const before = this.#supervisorOf.get(link);
+    const supervisor = this.#identified.get(serial) ?? this.#createSupervisor(serial, true);
+    this.#identified.set(serial, supervisor);
+    this.#supervisorOf.set(link, supervisor);
+    this.#lastOfName.set(link.name, supervisor);
     const wasProvisional = this.#provisional.delete(link);
     // A phone that only now told its serial is often known by it already: then nothing went away.
-    const isSame = before === keeper || (wasProvisional && before?.record.serial === serial);
+    const isSame = before === supervisor || (wasProvisional && before?.record.serial === serial);
     if (!isSame) before?.drop(link, `${link.name} now leads to the phone ${serial}.`);
-    keeper.take(link);
+    supervisor.take(link);
   }
 
   #forget(link: Link, reason: string): void {
-    const keeper = this.#keeperOf.get(link);
-    this.#keeperOf.delete(link);
+    const supervisor = this.#supervisorOf.get(link);
+    this.#supervisorOf.delete(link);
     this.#bootOf.delete(link);
     this.#provisional.delete(link);
-    keeper?.drop(link, reason);
+    supervisor?.drop(link, reason);
   }
 
   /** Until a link has told its phone, it stands for a phone of its own; a USB serial is most often the phone's own already. */
-  #keeper(link: Link): PhoneKeeper {
-    const known = this.#keeperOf.get(link) ?? this.#awayUnder(link.name);
-    const keeper = known ?? this.#createKeeper(link.name, false);
-    this.#keeperOf.set(link, keeper);
-    if (known === undefined) this.#provisional.set(link, keeper);
-    return keeper;
+  #supervisor(link: Link): PhoneSupervisor {
+    const known = this.#supervisorOf.get(link) ?? this.#awayUnder(link.name);
+    const supervisor = known ?? this.#createSupervisor(link.name, false);
+    this.#supervisorOf.set(link, supervisor);
+    if (known === undefined) this.#provisional.set(link, supervisor);
+    return supervisor;
   }
 
   /** One that is here now under this name is another phone with the same number. */
-  #awayUnder(name: string): PhoneKeeper | undefined {
+  #awayUnder(name: string): PhoneSupervisor | undefined {
     const last = this.#lastOfName.get(name) ?? this.#identified.get(name) ?? this.#recall(name);
     return last?.record.state.state === 'ready' ? undefined : last;
   }
 
   /** A phone from before a restart of the host. */
-  #recall(serial: string): PhoneKeeper | undefined {
+  #recall(serial: string): PhoneSupervisor | undefined {
     if (!this.#histories.knows(serial)) return undefined;
-    const keeper = this.#createKeeper(serial, true);
-    this.#identified.set(serial, keeper);
-    return keeper;
+    const supervisor = this.#createSupervisor(serial, true);
+    this.#identified.set(serial, supervisor);
+    return supervisor;
   }
 
-  #createKeeper(serial: string, isIdentified: boolean): PhoneKeeper {
+  #createSupervisor(serial: string, isIdentified: boolean): PhoneSupervisor {
     // Another one may have the name that ADB has for a phone.
     const history = isIdentified ? this.#histories.historyOf(serial) : new PhoneHistory();
     const record = new PhoneRecord({ serial, isIdentified }, history, {
@@ -173,7 +174,7 @@ export class PhoneRoster {
       now: this.#now,
       earlier: isIdentified ? this.#earlier.valuesOf(serial) : undefined,
     });
-    return new PhoneKeeper(record, this.#options);
+    return new PhoneSupervisor(record, this.#options);
   }
 
   #tell(phone: Phone): void {
@@ -202,7 +203,7 @@ const telling: readonly LinkTrouble[] = [
 ];
 
 /** Runs a phone over whichever of its links works, one at a time. */
-class PhoneKeeper {
+class PhoneSupervisor {
   readonly record: PhoneRecord;
   readonly #options: SessionOptions;
   readonly #links = new Set<Link>();
