@@ -29,8 +29,8 @@ export const storeRecord: Row = {
     await launchOnEach(api, await listDeviceIds(api));
     const bare = await stage.start('record-baseline');
     await bare.call('open', { folder: await stage.folder() }, Type.Unknown());
-    const sendRecords = (records: number, atOnce: number): Promise<number> =>
-      hosts.call('sendRecords', { ...api, records, atOnce }, Type.Number());
+    const sendRecords = (records: number, workers: number): Promise<number> =>
+      hosts.call('sendRecords', { ...api, records, atOnce: workers }, Type.Number());
     const [cpuMs, perSecond]: [number[], number[]] = [[], []];
     const medians = await interleave({
       rounds,

@@ -33,7 +33,7 @@ interface Attempt {
 }
 
 /** A server that is away may come back for so long. */
-const timeoutMs = 60_000;
+const retryForMs = 60_000;
 const requestMs = 15_000;
 const done = Compile(Type.Object({ tasks: Type.Array(RunTask) }));
 const refused = Compile(Type.Object({ message: Type.String() }));
@@ -94,7 +94,7 @@ export class RunTasks {
   async #ask(given: RunTaskCall, signal: AbortSignal): Promise<TaskAnswer> {
     const body = JSON.stringify(this.#options.secrets.redact(given));
     const backoff = createBackoff({ firstMs: 200, lastMs: 5000 });
-    const end = performance.now() + timeoutMs;
+    const end = performance.now() + retryForMs;
     for (;;) {
       const { answer, isPassing } = await this.#try(body, signal).catch((error: unknown) => {
         signal.throwIfAborted();
