@@ -111,7 +111,7 @@ story('in every dialog Enter does what its button does, once, and not before it 
 
   const [deviceId] = await here.service.readyDevices(1);
   await page.goto(`${here.service.url}/devices/${deviceId}?tab=control`);
-  await page.getByLabel('Text', { exact: true }).fill('nobody has it in hand');
+  await page.getByLabel('Text', { exact: true }).fill('nobody controls it');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Take control' }).click();
   await page.getByRole('button', { name: 'End control' }).waitFor();

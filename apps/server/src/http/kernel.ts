@@ -25,7 +25,7 @@ interface KernelOptions {
   idleMs: number;
   noteFault: (error: unknown) => boolean;
   auditEvents: AuditEventSink;
-  /** Of what this server knows by heart, before it decides about a caller; undefined: it knows the newest. */
+  /** Brings the caches of this server up to date before it decides about a caller; undefined: they are. */
   catchUp: () => Promise<void> | undefined;
 }
 

@@ -38,7 +38,7 @@ const prompts: readonly Prompt[] = [
   {
     name: 'write-automation',
     title: 'Write an automation',
-    description: 'From a phone in hand to a project that ran on it',
+    description: 'From a phone to a project that ran on it',
     text: `Write an automation of Phalanx with me. Ask what it has to do, and on which phone.
 1. take_device and read_screen. Go the way once by hand with act, and note which texts and IDs tell the screens.
 2. write_project with dry_run until there are no mistakes, then write_project. Wait for what you expect on each screen; throw an error that says what was missing.

@@ -74,7 +74,7 @@ test('each save is pushed, checked and run, with the errors beside the own lines
   expect(await leaseOf('SIM0001')).toBeNull();
 });
 
-test('keys of a terminal run again, stop, take the phone in hand and quit', async () => {
+test('keys of a terminal run again, stop, take control of the phone and quit', async () => {
   const { cwd, id } = await createProject('keys', endless);
   const words = [process.execPath, main, 'dev', '--device', 'SIM0002'].join(' ');
   const child = spawn('script', ['--quiet', '--return', '--command', words, '/dev/null'], {

@@ -123,7 +123,7 @@ function choosePhone(devices: readonly Device[], { device: text, labels }: Flags
 
 const keys: Readonly<Record<string, Wish>> = { r: 'run', s: 'stop', t: 'hand', q: 'quit' };
 
-const keysHelp = 'r runs again, s stops, t takes the phone in hand, q quits.';
+const keysHelp = 'r runs again, s stops, t takes control of the phone, q quits.';
 
 const interrupt = '\u0003';
 
@@ -154,7 +154,7 @@ const renewMs = 40_000;
 class HeldPhone {
   readonly #api: ApiClient;
   readonly #params: { id: string };
-  /** Somebody who had it in hand before has it afterwards too. */
+  /** Somebody who controlled it before keeps its lease. */
   readonly #isOursToEnd: boolean;
   #timer: NodeJS.Timeout | undefined;
 
