@@ -8,7 +8,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
 
 import { isPostgres } from './dialect.ts';
-import { lockForServer, ServerLock, type Togetherness } from './server-lock.ts';
+import { lockForServer, ServerLock, type ClusterMode } from './server-lock.ts';
 import { migrations } from './migrations/index.ts';
 import { openPostgres, type Prepare, readPostgres } from './postgres/postgres.ts';
 import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
@@ -149,11 +149,11 @@ export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfi
   }
 }
 
-async function openPostgresTables(url: string, togetherness: Togetherness): Promise<ServiceTables> {
-  const lock = await ServerLock.of(url, togetherness);
+async function openPostgresTables(url: string, mode: ClusterMode): Promise<ServiceTables> {
+  const lock = await ServerLock.of(url, mode);
   try {
-    const database = await (togetherness === 'alone' ? openDatabase({ url }) : openSharedDatabase(url));
-    return { database, lock, isExclusive: togetherness === 'alone', release: () => lock.close() };
+    const database = await (mode === 'alone' ? openDatabase({ url }) : openSharedDatabase(url));
+    return { database, lock, isExclusive: mode === 'alone', release: () => lock.close() };
   } catch (error) {
     await lock.close();
     throw error;

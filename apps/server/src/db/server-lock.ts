@@ -13,9 +13,9 @@ const startTimeoutMs = 3000;
 const returnTimeoutMs = 15_000;
 
 /** Whether a server has the database to itself, or with others that are there together. */
-export type Togetherness = 'alone' | 'together';
+export type ClusterMode = 'alone' | 'together';
 
-const inUse: Readonly<Record<Togetherness, string>> = {
+const inUse: Readonly<Record<ClusterMode, string>> = {
   alone:
     'The database of PHALANX_DATABASE_URL is in use by another server: stop that one, give this one a database of its own, or give PHALANX_NATS_URL to all of them.',
   together:
@@ -28,20 +28,20 @@ const inUse: Readonly<Record<Togetherness, string>> = {
  */
 export class ServerLock {
   readonly #url: string;
-  readonly #togetherness: Togetherness;
+  readonly #mode: ClusterMode;
   readonly #taken = Promise.withResolvers<never>();
   #client: Client | undefined;
   #isClosed = false;
 
-  private constructor(url: string, togetherness: Togetherness) {
+  private constructor(url: string, mode: ClusterMode) {
     this.#url = url;
-    this.#togetherness = togetherness;
+    this.#mode = mode;
     this.#taken.promise.catch(() => undefined);
   }
 
   /** Throws a `SettingError` when another server has the database and does not share it. */
-  static async of(url: string, togetherness: Togetherness = 'alone'): Promise<ServerLock> {
-    const lock = new ServerLock(url, togetherness);
+  static async of(url: string, mode: ClusterMode = 'alone'): Promise<ServerLock> {
+    const lock = new ServerLock(url, mode);
     try {
       await lock.#lock(startTimeoutMs);
     } catch (error) {
@@ -66,10 +66,10 @@ export class ServerLock {
     await client.connect();
     this.#client = client;
     const until = performance.now() + timeoutMs;
-    while (!(await tryLock(client, this.#togetherness))) {
+    while (!(await tryLock(client, this.#mode))) {
       if (performance.now() > until) {
         await client.end();
-        throw new SettingError(inUse[this.#togetherness]);
+        throw new SettingError(inUse[this.#mode]);
       }
       await wait(retryMs);
     }
@@ -88,8 +88,8 @@ export class ServerLock {
   }
 }
 
-async function tryLock(client: Client, togetherness: Togetherness): Promise<boolean> {
-  const name = togetherness === 'alone' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
+async function tryLock(client: Client, mode: ClusterMode): Promise<boolean> {
+  const name = mode === 'alone' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
   const { rows } = await client.query<{ locked: boolean }>(
     `SELECT ${name}(hashtextextended('phalanx server', 0)) AS locked`,
   );
