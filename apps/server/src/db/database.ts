@@ -141,7 +141,7 @@ export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfi
   // Bodies under way and cached repositories are there: of two servers each would take away the other's.
   const folder = lockForServer(dataDir);
   try {
-    const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'alone' : 'together');
+    const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'single' : 'cluster');
     return { ...tables, release: () => tables.release().finally(() => folder.release()) };
   } catch (error) {
     folder.release();
@@ -152,8 +152,8 @@ export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfi
 async function openPostgresTables(url: string, mode: ClusterMode): Promise<ServiceTables> {
   const lock = await ServerLock.of(url, mode);
   try {
-    const database = await (mode === 'alone' ? openDatabase({ url }) : openSharedDatabase(url));
-    return { database, lock, isExclusive: mode === 'alone', release: () => lock.close() };
+    const database = await (mode === 'single' ? openDatabase({ url }) : openSharedDatabase(url));
+    return { database, lock, isExclusive: mode === 'single', release: () => lock.close() };
   } catch (error) {
     await lock.close();
     throw error;

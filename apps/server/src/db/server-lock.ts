@@ -13,12 +13,12 @@ const startTimeoutMs = 3000;
 const returnTimeoutMs = 15_000;
 
 /** Whether a server has the database to itself, or with others that are there together. */
-export type ClusterMode = 'alone' | 'together';
+export type ClusterMode = 'single' | 'cluster';
 
 const inUse: Readonly<Record<ClusterMode, string>> = {
-  alone:
+  single:
     'The database of PHALANX_DATABASE_URL is in use by another server: stop that one, give this one a database of its own, or give PHALANX_NATS_URL to all of them.',
-  together:
+  cluster:
     'The database of PHALANX_DATABASE_URL is in use by another server that has it to itself: stop that one, or give PHALANX_NATS_URL to it too.',
 };
 
@@ -40,7 +40,7 @@ export class ServerLock {
   }
 
   /** Throws a `SettingError` when another server has the database and does not share it. */
-  static async of(url: string, mode: ClusterMode = 'alone'): Promise<ServerLock> {
+  static async of(url: string, mode: ClusterMode = 'single'): Promise<ServerLock> {
     const lock = new ServerLock(url, mode);
     try {
       await lock.#lock(startTimeoutMs);
@@ -89,7 +89,7 @@ export class ServerLock {
 }
 
 async function tryLock(client: Client, mode: ClusterMode): Promise<boolean> {
-  const name = mode === 'alone' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
+  const name = mode === 'single' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
   const { rows } = await client.query<{ locked: boolean }>(
     `SELECT ${name}(hashtextextended('phalanx server', 0)) AS locked`,
   );
