@@ -41,6 +41,7 @@ import { reconnect } from './rows/reconnect.ts';
 import { records } from './rows/records.ts';
 import { replayStream, replayStrict } from './rows/replay.ts';
 import { save } from './rows/save.ts';
+import { residentScreens } from './rows/resident-screen.ts';
 import { schedules } from './rows/schedules.ts';
 import { simulatedPhones } from './rows/simulated-phones.ts';
 import { storeRecord } from './rows/store-record.ts';
@@ -75,6 +76,7 @@ const rows = [
   findings,
   reconnect,
   ...driverCalls,
+  ...residentScreens,
   phonesIdle,
   phonesBusy,
   phonesStoring,

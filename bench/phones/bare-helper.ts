@@ -3,13 +3,24 @@ import type { Duplex } from 'node:stream';
 import type { Adb } from '@yume-chan/adb';
 import { openDirectConnection } from '../../apps/host/src/adb/direct-tcp.ts';
 import { loadHostKey } from '../../apps/host/src/adb/host-key.ts';
-import { TrackedLink } from '../../apps/host/src/adb/link.ts';
+import { type AdbConnection, TrackedLink } from '../../apps/host/src/adb/link.ts';
 import { readMjpeg } from '../../apps/host/src/driver/frames/frame-source.ts';
+import { requestKind, startHelperLink } from '../../apps/host/src/driver/resident/helper-link.ts';
+import { createPhoneShell } from '../../apps/host/src/driver/shell/phone-shell.ts';
 import { toSocketDuplex } from '../../apps/host/src/driver/uiautomator2/socket-duplex.ts';
 
 const helperPort = 6790;
 const picturePort = 7810;
 const headEnd = Buffer.from('\r\n\r\n');
+
+export async function connectTo(port: number, dataDir: string): Promise<AdbConnection> {
+  const address = { host: '127.0.0.1', port };
+  const link = new TrackedLink('direct-tcp', { name: 'bare', place: 'bare' }, () => undefined);
+  const key = await loadHostKey(dataDir);
+  const status = await openDirectConnection(link, { address, key }, new AbortController().signal);
+  if (status.state !== 'connected') throw new Error(status.reason);
+  return status.connection;
+}
 
 /** A socket to the helper on a phone, and what is said on it: no queue, no limits, and no look at the answer. */
 export class BareHelper {
@@ -24,12 +35,7 @@ export class BareHelper {
 
   /** The helper runs already. */
   static async open(port: number, dataDir: string): Promise<BareHelper> {
-    const address = { host: '127.0.0.1', port };
-    const link = new TrackedLink('direct-tcp', { name: 'bare', place: 'bare' }, () => undefined);
-    const key = await loadHostKey(dataDir);
-    const status = await openDirectConnection(link, { address, key }, new AbortController().signal);
-    if (status.state !== 'connected') throw new Error(status.reason);
-    const { adb } = status.connection;
+    const { adb } = await connectTo(port, dataDir);
     const helper = new BareHelper(adb, toSocketDuplex(await adb.createSocket(`tcp:${helperPort}`)));
     const opened = await helper.#ask('POST', '/session', {
       capabilities: { firstMatch: [{}], alwaysMatch: {} },
@@ -88,4 +94,12 @@ function missingOf(parts: Buffer[], before: number): number {
   const end = bytes.indexOf(headEnd);
   const length = /content-length: *(\d+)/i.exec(bytes.toString('latin1', 0, Math.max(end, 0)))?.[1];
   return end === -1 || length === undefined ? Infinity : end + headEnd.length + Number(length) - bytes.length;
+}
+
+/** Asks the resident helper of a phone for its screen on the bare stream; the answer is not looked at. */
+export async function openBareResident(port: number, dataDir: string): Promise<() => Promise<unknown>> {
+  const shell = createPhoneShell(await connectTo(port, dataDir));
+  const { signal } = new AbortController();
+  const link = await startHelperLink(shell, { signal, onLaunched: () => undefined });
+  return () => link.ask(requestKind.read, Buffer.from([0, 0]), signal);
 }

@@ -2,12 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeScrcpyServer } from '@phalanx/simulated-phone';
 
-import { watchAddress } from '../../apps/host/src/adb/direct-tcp.ts';
-import { loadHostKey } from '../../apps/host/src/adb/host-key.ts';
-import type { AdbConnection } from '../../apps/host/src/adb/link.ts';
 import { createPhoneShell } from '../../apps/host/src/driver/shell/phone-shell.ts';
 import { runScrcpy } from '../../apps/host/src/driver/video/run-scrcpy.ts';
 import { findScrcpyServer } from '../../apps/host/src/driver/video/scrcpy-file.ts';
+import { connectTo } from './bare-helper.ts';
 
 /** A file that simulated phones take for scrcpy's server. */
 export async function writeScrcpyServer(folder: string): Promise<string> {
@@ -18,13 +16,8 @@ export async function writeScrcpyServer(folder: string): Promise<string> {
 
 /** How many packets of video a phone sends in that time, counted at its socket. */
 export async function countPackets(port: number, dataDir: string, durationMs: number): Promise<number> {
-  const connected = Promise.withResolvers<AdbConnection>();
-  const source = watchAddress({
-    address: { host: '127.0.0.1', port },
-    key: await loadHostKey(dataDir),
-    onLink: ({ status }) => status.state === 'connected' && connected.resolve(status.connection),
-  });
-  const shell = createPhoneShell(await connected.promise);
+  const connection = await connectTo(port, dataDir);
+  const shell = createPhoneShell(connection);
   const server = await findScrcpyServer(await writeScrcpyServer(dataDir), undefined);
   if ('reason' in server) throw new Error(server.reason);
   let packets = 0;
@@ -35,6 +28,6 @@ export async function countPackets(port: number, dataDir: string, durationMs: nu
       if (!over.aborted) throw error;
     },
   );
-  await source.close();
+  connection.close();
   return packets;
 }

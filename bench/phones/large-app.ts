@@ -4,8 +4,8 @@ export const largeApp = 'dev.phalanx.bench.large';
 
 const columns = 30;
 
-/** An app whose screen has so many nodes, each with an ID and a text. */
-export const largeAppOf = (nodes: number): App =>
+/** An app whose screen has so many nodes, each with an ID and a text; the first shows what is counted. */
+export const largeAppOf = (nodes: number, counted = { readings: 0 }): App =>
   defineApp({
     packageName: largeApp,
     label: 'Large',
@@ -22,7 +22,7 @@ export const largeAppOf = (nodes: number): App =>
             className: 'android.widget.TextView',
             packageName: ui.packageName,
             frame: { left, top, right: left + width, bottom: top + height },
-            text: `Item ${at}`,
+            text: at === 0 ? `Reading ${counted.readings}` : `Item ${at}`,
             resourceId: `${ui.packageName}:id/item_${at}`,
           };
         });

@@ -5,7 +5,7 @@ import type { Driver } from '../../apps/host/src/driver/driver.ts';
 import { type PhoneWatch, watchPhones } from '../../apps/host/src/phones/watch-phones.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { countPackets } from '../phones/bare-video.ts';
-import { BareHelper } from '../phones/bare-helper.ts';
+import { BareHelper, openBareResident } from '../phones/bare-helper.ts';
 import { largeApp } from '../phones/large-app.ts';
 import { playerApp } from '../phones/player-app.ts';
 
@@ -15,6 +15,7 @@ const quiet = { heartbeatMs: 600_000, healthMs: 600_000 };
 let driver: Driver | undefined;
 let bareDriver: Driver | undefined;
 let bare: BareHelper | undefined;
+let resident: Readonly<Record<'driver' | 'bare', () => Promise<unknown>>> | undefined;
 
 async function driverOf(watch: PhoneWatch, serial: string): Promise<Driver> {
   const isReady = (): boolean => watch.find(serial)?.state.state === 'ready';
@@ -65,6 +66,26 @@ answerParent({
       for (const one of drivers) if (isLarge) await one.call('app.launch', { packageName: largeApp });
       [driver, bareDriver] = drivers;
       bare = await BareHelper.open(ports[1] ?? 0, dataDir);
+    },
+  ),
+  /** The product's driver on the first phone, a bare stream on the second, both with resident helpers. */
+  openResident: command(
+    Type.Object({ ports: Type.Array(Type.Integer()), dataDir: Type.String() }),
+    async ({ ports: [ours = 0, theirs = 0], dataDir }) => {
+      const addresses = [{ host: '127.0.0.1', port: ours }];
+      const watch = watchPhones({ addresses, dataDir, log, helper: 'resident', ...quiet });
+      const one = await driverOf(watch, 'phone-0');
+      resident = {
+        driver: () => one.call('screen.content', {}),
+        bare: await openBareResident(theirs, dataDir),
+      };
+    },
+  ),
+  timeResident: command(
+    Type.Object({ by: Type.Enum(['driver', 'bare']), count: Type.Integer() }),
+    ({ by, count }) => {
+      if (resident === undefined) throw new Error('openResident comes first');
+      return meanMs(resident[by], count);
     },
   ),
   /** Pictures a second that the helper itself makes while its screen scrolls, counted on a bare socket. */

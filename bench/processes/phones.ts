@@ -1,13 +1,15 @@
-import { sampleApps, startSimulatedPhone } from '@phalanx/simulated-phone';
+import { sampleApps, startSimulatedPhone, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { startRealAdbd, type RealAdbd } from '@phalanx/simulated-phone/testing/real-adbd';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
-import { largeAppOf } from '../phones/large-app.ts';
+import { largeApp, largeAppOf } from '../phones/large-app.ts';
 import { player } from '../phones/player-app.ts';
 import { layCable } from '../phones/slow-cable.ts';
 
 let adbds: readonly RealAdbd[] = [];
+let phones: readonly SimulatedPhone[] = [];
+const counted = { readings: 0 };
 
 answerParent({
   /**
@@ -23,8 +25,8 @@ answerParent({
     }),
     async ({ count, roundTripMs, nodes, adbdRoot }) => {
       const serials = Array.from({ length: count }, (_, index) => `phone-${index}`);
-      const apps = [...sampleApps, largeAppOf(nodes), player];
-      const phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial, apps })));
+      const apps = [...sampleApps, largeAppOf(nodes, counted), player];
+      phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial, apps })));
       if (adbdRoot !== undefined) {
         adbds = await Promise.all(phones.map((phone) => startRealAdbd(phone, adbdRoot)));
         return adbds.map(({ port }) => port);
@@ -34,6 +36,18 @@ answerParent({
         : Promise.all(phones.map((phone) => layCable(phone, roundTripMs)));
     },
   ),
+  /** Shows the large app. With `changes` it shows something else whenever it is read. */
+  showLarge: command(Type.Object({ changes: Type.Boolean() }), ({ changes }) => {
+    for (const { android, faults } of phones) {
+      android.startActivity(largeApp);
+      faults.beforeReading = changes
+        ? () => {
+            counted.readings += 1;
+            android.redraw();
+          }
+        : undefined;
+    }
+  }),
   /** What a real adbd leaves on the machine goes. */
   stop: command(Type.Object({}), () => Promise.all(adbds.map((adbd) => adbd.stop()))),
 });

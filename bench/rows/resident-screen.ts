@@ -1,0 +1,62 @@
+/**
+ * Figure: the mean time of `screen.content` through the product's driver by the resident helper, of a screen of 302 nodes that differs
+ * at each reading: queue, limits, frames, and the tree as objects. Baseline: the same frame asked on the bare stream, whose answer
+ * nobody looks at. The second row reads a screen that stays, for which the helper answers `SAME`.
+ *
+ * Fair because each drives a simulated phone of its own in another process, in turns, and the phone takes the same for both. Both go
+ * through Debian's adbd where `npm run set-up:tests` has set it up.
+ */
+import { Type } from 'typebox';
+
+import { foundAdbdRoot } from '../../scripts/test-components.ts';
+import { interleave } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+
+const rounds = 7;
+const count = 100;
+const nodes = 302;
+
+async function measure(
+  stage: Stage,
+  { changes, most }: { changes: boolean; most: number },
+): Promise<RowResult> {
+  const phones = await stage.start('phones');
+  const adbdRoot = foundAdbdRoot();
+  const wanted = { count: 2, roundTripMs: 0, nodes, ...(adbdRoot === undefined ? {} : { adbdRoot }) };
+  const ports = await phones.call('start', wanted, Type.Array(Type.Integer()));
+  const driver = await stage.start('driver');
+  await driver.call('openResident', { ports, dataDir: await stage.folder() }, Type.Unknown());
+  await phones.call('showLarge', { changes }, Type.Unknown());
+  const time = (by: 'driver' | 'bare'): Promise<number> =>
+    driver.call('timeResident', { by, count }, Type.Number());
+  const { figure, baseline } = await interleave({
+    rounds,
+    figure: () => time('driver'),
+    baseline: () => time('bare'),
+  });
+  await phones.call('stop', {}, Type.Unknown());
+  return {
+    ...{ figure: figure - baseline, baseline, unit: 'ms' },
+    targets: [{ of: 'figure', bound: 'at most', value: most }],
+    notes: [
+      `${figure.toFixed(2)} ms through the driver`,
+      adbdRoot === undefined ? 'without a real adbd' : "through Debian's adbd",
+    ],
+  };
+}
+
+export const residentScreens: readonly Row[] = [
+  {
+    name: 'resident-screen',
+    title: 'what the driver adds to a screen of 302 nodes from the resident helper',
+    against: 'the frame on the bare stream',
+    measure: (stage) => measure(stage, { changes: true, most: 1 }),
+  },
+  {
+    name: 'resident-same',
+    title: 'what the driver adds to a screen that stays, from the resident helper',
+    against: 'the frame on the bare stream',
+    measure: (stage) => measure(stage, { changes: false, most: 0.7 }),
+  },
+];
