@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 
 import { FilterSelect } from '../parts/field.tsx';
-import { deviceName } from './device-name.ts';
-import { devicesQuery } from './queries.ts';
+import { deviceName, devicesQuery } from './device.tsx';
 
 interface DeviceSelectProps {
   value: string | undefined;

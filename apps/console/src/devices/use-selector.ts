@@ -1,8 +1,7 @@
 import type { Pool } from '@phalanx/protocol';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 
-import { call } from '../api/call.ts';
-import { readAll } from '../api/read-all.ts';
+import { call, readAll } from '../api/call.ts';
 
 /** The caller's saved selectors. */
 export const poolsQuery = queryOptions({

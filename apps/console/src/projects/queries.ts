@@ -1,8 +1,7 @@
 import type { Project } from '@phalanx/protocol';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 
-import { call, callWhole } from '../api/call.ts';
-import { readAll } from '../api/read-all.ts';
+import { call, callWhole, readAll } from '../api/call.ts';
 import { draftsOf } from './editor/drafts.ts';
 
 export const projectsQuery = queryOptions({

@@ -11,7 +11,7 @@ import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { GroupDetail } from './group-detail.tsx';
-import { GroupStatusMark, groupName } from './marks.tsx';
+import { GroupStatusMark, groupName } from './record.tsx';
 import { groupStatuses, type GroupsSearch } from './records-search.ts';
 import styles from './groups.module.css';
 import { localAddress } from '../api/call.ts';

@@ -7,8 +7,7 @@ import { Select } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { SinceSelect } from '../parts/time.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import { tagsQuery } from './queries.ts';
-import { typeWords } from './marks.tsx';
+import { tagsQuery, typeWords } from './record.tsx';
 import { recordStatuses, recordTypes, type RecordFiltersSearch } from './records-search.ts';
 
 interface FiltersProps {

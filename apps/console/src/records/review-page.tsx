@@ -5,7 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device-name.ts';
+import { deviceName } from '../devices/device.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { copyText } from '../parts/copy.tsx';
@@ -20,8 +20,7 @@ import { Inspector } from '../screens/inspector.tsx';
 import { RecordReplay } from '../replays/record-replay.tsx';
 import { ActionMarks, Actions, Filmstrip } from './record-screens.tsx';
 import { localAddress } from '../api/call.ts';
-import { treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
-import { RecordStatusMark, typeWords } from './marks.tsx';
+import { treeQuery, type RecordPage, type ReviewRecord, RecordStatusMark, typeWords } from './record.tsx';
 import type { RecordFiltersSearch } from './records-search.ts';
 import styles from './review.module.css';
 import { RecordFilters } from './record-filters.tsx';

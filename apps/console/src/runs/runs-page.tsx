@@ -8,10 +8,8 @@ import { Page } from '../parts/page.tsx';
 import { SinceSelect } from '../parts/time.tsx';
 import { Empty } from '../parts/states.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import { runsQuery } from './queries.ts';
+import { runsQuery, runLooks, runsSearch, type RunsSearch } from './run.tsx';
 import { RunList } from './run-list.tsx';
-import { runLooks } from './run-status.tsx';
-import { runsSearch, type RunsSearch } from './runs-search.ts';
 
 const route = getRouteApi('/runs');
 

@@ -3,9 +3,8 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 
 import { useMe, useMissingScope } from '../api/me.ts';
-import { isReady } from '../devices/device-state.tsx';
+import { isReady, devicesQuery } from '../devices/device.tsx';
 import { AskForPhone } from '../devices/no-phones.tsx';
-import { devicesQuery } from '../devices/queries.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -13,7 +12,7 @@ import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { createStarter } from '../projects/project-dialogs.tsx';
 import { projectsQuery } from '../projects/queries.ts';
-import { hasRunQuery } from '../runs/queries.ts';
+import { hasRunQuery } from '../runs/run.tsx';
 import styles from './start-page.module.css';
 
 /** From nothing to a first run. */

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Failure, InlineFailure, Loading } from '../../parts/states.tsx';
 import { clockTime } from '../../parts/time.tsx';
 import { CodeEditor, type Jump, type EditorHandle } from './code-editor.tsx';
-import type { CodeNavigation } from './code-navigation.ts';
+import type { CodeNavigation } from './code-navigation.tsx';
 import styles from '../project.module.css';
 import type { useOpenFile } from './use-open-file.ts';
 

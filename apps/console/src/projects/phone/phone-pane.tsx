@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { proposeSelectors } from '@phalanx/automation/selectors';
 import { useQuery } from '@tanstack/react-query';
 
-import { deviceName } from '../../devices/device-name.ts';
+import { deviceName, isReady } from '../../devices/device.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Select, SearchInput } from '../../parts/field.tsx';
 import { useRemembered } from '../../parts/splitter.tsx';
@@ -14,7 +14,6 @@ import { useLease } from '../../live/use-lease.ts';
 import { useLivePicture, type LivePicture } from '../../live/use-live-picture.ts';
 import { useRecording } from '../../live/use-recording.ts';
 import { useTouch } from '../../live/use-touch.ts';
-import { isReady } from '../../devices/device-state.tsx';
 import { NodeBoxes, SelectorList, NodeTree, useMatches } from '../../screens/nodes.tsx';
 import { screenQuery, nodesAt, type TreeRow } from '../../screens/screen-tree.ts';
 import styles from './phone-pane.module.css';

@@ -1,9 +1,67 @@
-import type { ListedRun, Run } from '@phalanx/protocol';
+import type { Run, ListedRun, RunDetail } from '@phalanx/protocol';
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 
+import { Mark, type MarkLook } from '../parts/mark.tsx';
+import { sinceOf, type Since, timeSince } from '../parts/time.tsx';
 import { call } from '../api/call.ts';
-import { timeSince } from '../parts/time.tsx';
-import type { RunsSearch } from './runs-search.ts';
+
+export type RunStatus = Run['status'];
+
+export const runLooks: Record<RunStatus, MarkLook> = {
+  starting: { tone: 'waiting', glyph: '◌', word: 'starting' },
+  running: { tone: 'busy', glyph: '▶', word: 'running' },
+  completed: { tone: 'ready', glyph: '✓', word: 'completed' },
+  failed: { tone: 'broken', glyph: '✕', word: 'failed' },
+  stopped: { tone: 'offline', glyph: '■', word: 'stopped' },
+  timed_out: { tone: 'act', glyph: '◷', word: 'timed out' },
+  lost: { tone: 'act', glyph: '?', word: 'lost' },
+};
+
+const outOfSteps: MarkLook = { tone: 'act', glyph: '▲', word: 'out of steps' };
+
+/** What became of it; one that ended by itself may have been out of steps. */
+export const RunStatusMark = ({ run }: { run: Pick<Run, 'status' | 'outcome'> }) => (
+  <Mark
+    {...(run.status === 'completed' && run.outcome === 'out_of_steps' ? outOfSteps : runLooks[run.status])}
+  />
+);
+
+export const isActive = ({ status }: Pick<Run, 'status'>): boolean =>
+  status === 'starting' || status === 'running';
+
+/** What the address says of the list of runs. */
+export interface RunsSearch {
+  status?: RunStatus;
+  device?: string;
+  automation?: string;
+  since?: Since;
+  /** Text in the name, the ID or the error. */
+  q?: string;
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+export function runsSearch(given: Record<string, unknown>): RunsSearch {
+  const status = Object.keys(runLooks).find((one): one is RunStatus => one === given['status']);
+  const since = sinceOf(given['since']);
+  const [device, automation, q] = [textOf(given['device']), textOf(given['automation']), textOf(given['q'])];
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(device === undefined ? {} : { device }),
+    ...(automation === undefined ? {} : { automation }),
+    ...(since === undefined ? {} : { since }),
+    ...(q === undefined ? {} : { q: q.slice(0, 200) }),
+  };
+}
+
+/** What the address says of a run's page. */
+interface RunSearch {
+  step?: number;
+}
+
+export const runSearch = ({ step }: Record<string, unknown>): RunSearch =>
+  typeof step === 'number' && step > 0 ? { step } : {};
 
 const pageSize = 100;
 
@@ -88,3 +146,25 @@ export const runFilesQuery = (runId: string, isActive: boolean) =>
     refetchInterval: isActive ? filesPollMs : false,
     placeholderData: keepPreviousData,
   });
+
+export type RecordScreen = NonNullable<RunDetail['last_screen']>['screen'];
+
+/** Where an automation came to: the stage it was in, and the state of its last screen. */
+export const StageAndState = ({ screen: { nextStage, screenState } }: { screen: RecordScreen }) => (
+  <>
+    {nextStage !== '' && (
+      <>
+        Stage <b>{nextStage}</b>,{' '}
+      </>
+    )}
+    last state <b>{screenState}</b>
+  </>
+);
+
+/** The same for a row of a list, which knows nothing of the run's records. */
+export function StageAndStateOfRun({ runId }: { runId: string }) {
+  const { data: run } = useQuery(runQuery(runId));
+  return run?.last_screen === null || run === undefined ? null : (
+    <StageAndState screen={run.last_screen.screen} />
+  );
+}
