@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { text } from 'node:stream/consumers';
+import { text as readAllOf } from 'node:stream/consumers';
 import { Writable } from 'node:stream';
 
 /** For people, beside what the command puts out: on standard error. */
@@ -52,7 +52,7 @@ export const quoted = (word: string): string =>
 
 /** Asks on a terminal without showing what is typed; otherwise reads all of standard input. */
 export async function readSecret(question: string): Promise<string> {
-  if (!process.stdin.isTTY) return (await text(process.stdin)).trim();
+  if (!process.stdin.isTTY) return (await readAllOf(process.stdin)).trim();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input: process.stdin, output: silent, terminal: true });
   const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')));

@@ -1,8 +1,9 @@
-import type { Device } from '@phalanx/protocol';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Device, Pool } from '@phalanx/protocol';
+import { queryOptions, useQuery, keepPreviousData } from '@tanstack/react-query';
 
 import { Mark, type MarkLook } from '../parts/mark.tsx';
 import { call, readAll } from '../api/call.ts';
+import { FilterSelect } from '../parts/field.tsx';
 
 export type DeviceState = Device['state'];
 
@@ -89,3 +90,61 @@ export function useDevicesById(): ReadonlyMap<string, Device> {
 const noDevices = new Map<string, Device>();
 const byId = (devices: readonly Device[]): Map<string, Device> =>
   new Map(devices.map((device) => [device.device_id, device]));
+
+interface DeviceSelectProps {
+  value: string | undefined;
+  /** An empty text: any phone. */
+  onChange: (deviceId: string) => void;
+}
+
+/** A phone that is gone still has what is filtered by it. */
+export function DeviceSelect({ value, onChange }: DeviceSelectProps) {
+  const { data: devices = [] } = useQuery(devicesQuery);
+  const options = devices.map((device) => ({
+    value: device.device_id,
+    label: `${deviceName(device)} · ${device.serial}`,
+  }));
+  return <FilterSelect label="Phone" value={value} options={options} onChange={onChange} />;
+}
+
+/** The caller's saved selectors. */
+export const poolsQuery = queryOptions({
+  queryKey: ['pools'],
+  queryFn: ({ signal }): Promise<Pool[]> =>
+    readAll(async (cursor) => {
+      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+      const { pools, next_cursor: next } = await call('GET /api/v2/pools', { query }, { signal });
+      return { rows: pools, next };
+    }),
+});
+
+interface Selected {
+  /** Undefined: no selector, or none that can be read. */
+  readonly ids: ReadonlySet<string> | undefined;
+  /** Why the service refuses the selector. */
+  readonly problem: string | undefined;
+}
+
+/** States change, and selectors may ask for them. */
+const refreshMs = 10_000;
+
+/** The phones that a selector means, as the service says. */
+export function useSelected(selector: string | undefined): Selected {
+  const { data, error } = useQuery({
+    queryKey: ['selected', selector],
+    queryFn: async ({ signal }): Promise<ReadonlySet<string>> => {
+      const devices = await readAll(async (cursor) => {
+        const query = { limit: 1000, selector: selector ?? '', ...(cursor === undefined ? {} : { cursor }) };
+        const page = await call('GET /api/v2/devices', { query }, { signal });
+        return { rows: page.devices, next: page.next_cursor };
+      });
+      return new Set(devices.map((device) => device.device_id));
+    },
+    enabled: selector !== undefined,
+    refetchInterval: refreshMs,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  if (selector === undefined) return { ids: undefined, problem: undefined };
+  return error === null ? { ids: data, problem: undefined } : { ids: undefined, problem: error.message };
+}

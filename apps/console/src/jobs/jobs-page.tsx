@@ -16,7 +16,7 @@ import { call } from '../api/call.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, TextField } from '../parts/field.tsx';
 import { noWork, WorkFields, workBody, workProblem } from './work-fields.tsx';
-import { poolsQuery } from '../devices/use-selector.ts';
+import { poolsQuery } from '../devices/device.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 
 export function JobsPage() {

@@ -14,9 +14,8 @@ import { NewProject } from '../projects/project-dialogs.tsx';
 import styles from './live.module.css';
 import { TouchScreen } from './touch-screen.tsx';
 import { useLease } from './use-lease.ts';
-import { zoom, useTouch, type Touch } from './use-touch.ts';
+import { zoom, useTouch, type Touch, useRecording } from './use-touch.ts';
 import { type LivePicture, useLivePicture } from './use-live-picture.ts';
-import { useRecording } from './use-recording.ts';
 import { messageOf } from '../parts/states.tsx';
 
 /** The live view of a phone, and its control for who takes it. */

@@ -22,7 +22,7 @@ import { DiffList } from './diff-list.tsx';
 import { FileList } from './file-list.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
 import styles from './project.module.css';
-import { draftsQuery, filesQuery, projectQuery } from './queries.ts';
+import { draftsQuery, filesQuery, projectQuery } from './project.tsx';
 import { Workspace } from './workspace.tsx';
 
 const route = getRouteApi('/projects/$projectId');

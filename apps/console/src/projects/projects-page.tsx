@@ -13,7 +13,7 @@ import { Age, Moment } from '../parts/time.tsx';
 import { useLastRuns, RunStatusMark } from '../runs/run.tsx';
 import { NewProject } from './project-dialogs.tsx';
 import styles from './projects.module.css';
-import { projectsQuery } from './queries.ts';
+import { projectsQuery } from './project.tsx';
 
 const roleWords = {
   owner: 'yours',

@@ -10,7 +10,7 @@ import { deviceName } from '../devices/device.tsx';
 import { Button } from '../parts/button.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { useProjectNames } from '../projects/queries.ts';
+import { useProjectNames } from '../projects/project.tsx';
 import { ProposeFix } from './fix-proposal.tsx';
 import {
   GroupStatusMark,

@@ -9,7 +9,7 @@ import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { projectQuery } from '../projects/queries.ts';
+import { projectQuery } from '../projects/project.tsx';
 import { codeName, ReplayDetail, ReplayLink, replaysQuery } from './replay.tsx';
 import styles from './replays.module.css';
 

@@ -7,10 +7,10 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { distinctName, useDevicesById } from '../devices/device.tsx';
 import { rowHeight, openRow } from '../parts/row.ts';
 import { classNames } from '../parts/class-names.ts';
-import { useKeys } from '../parts/keys.ts';
+import { useKeys } from '../parts/keys.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
-import { useProjectNames } from '../projects/queries.ts';
+import { useProjectNames } from '../projects/project.tsx';
 import {
   launchRows,
   outcomeWords,

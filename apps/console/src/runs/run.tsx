@@ -138,12 +138,12 @@ export const runCodeQuery = (runId: string) =>
 const filesPollMs = 5000;
 
 /** While the run goes on, it may attach more. */
-export const runFilesQuery = (runId: string, isActive: boolean) =>
+export const runFilesQuery = (runId: string, mayAttach: boolean) =>
   queryOptions({
-    queryKey: ['run', runId, 'files', isActive],
+    queryKey: ['run', runId, 'files', mayAttach],
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/runs/:id/files', { params: { id: runId } }, { signal })).files,
-    refetchInterval: isActive ? filesPollMs : false,
+    refetchInterval: mayAttach ? filesPollMs : false,
     placeholderData: keepPreviousData,
   });
 

@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { DeviceSelect } from '../devices/device-select.tsx';
+import { DeviceSelect } from '../devices/device.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select, useSettled } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { SinceSelect } from '../parts/time.tsx';
 import { Empty } from '../parts/states.tsx';
-import { ProjectSelect } from '../projects/project-select.tsx';
+import { ProjectSelect } from '../projects/project.tsx';
 import { runsQuery, runLooks, runsSearch, type RunsSearch } from './run.tsx';
 import { RunList } from './run-list.tsx';
 

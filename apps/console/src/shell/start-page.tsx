@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { createStarter } from '../projects/project-dialogs.tsx';
-import { projectsQuery } from '../projects/queries.ts';
+import { projectsQuery } from '../projects/project.tsx';
 import { hasRunQuery } from '../runs/run.tsx';
 import styles from './start-page.module.css';
 

@@ -10,7 +10,7 @@ import { treeQuery, type RecordScreen } from '../records/record.tsx';
 import phone from '../screens/phone.module.css';
 import { labelOf, type ScreenTreeView } from '../screens/screen-tree.ts';
 import styles from './trace.module.css';
-import { readStoredFile } from '../projects/queries.ts';
+import { readStoredFile } from '../projects/project.tsx';
 import { runCodeQuery } from '../runs/run.tsx';
 import { placeOfStack } from '../runs/stack.tsx';
 

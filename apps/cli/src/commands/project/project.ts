@@ -267,8 +267,8 @@ async function showDiff(flags: HistoryFlags): Promise<void> {
   const params = { id: await chooseProject(connection, flags.project) };
   const reply = await connection.api.call(commitRoutes.diff, { params });
   if (flags.json) return printJson(reply);
-  for (const { path, change, diff } of reply.files)
-    console.log(printable(diff?.trimEnd() ?? `${change} ${path} (no text to show)`));
+  for (const { path: name, change, diff } of reply.files)
+    console.log(printable(diff?.trimEnd() ?? `${change} ${name} (no text to show)`));
   if (reply.truncated) notice('The diff is too long: not all of it is shown.');
   if (reply.files.length === 0) notice('Everything that is saved on the server is committed.');
 }

@@ -9,7 +9,7 @@ import { ActionDialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { notify, notifyFailure } from '../../parts/notices.tsx';
 import { messageOf } from '../../parts/states.tsx';
-import { readStoredFile } from '../queries.ts';
+import { readStoredFile } from '../project.tsx';
 import type { useOpenFile } from './use-open-file.ts';
 
 /** A name in a saved file. */
