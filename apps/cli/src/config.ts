@@ -22,7 +22,7 @@ const marker = '_PHALANX_INHERITED';
 const standardInput = 0;
 
 /** Takes what the program was handed by itself, and the mark of that out of `env`. */
-export function receiveInheritedSettings(env: Environment): InheritedSettings | undefined {
+function receiveInheritedSettings(env: Environment): InheritedSettings | undefined {
   if (env[marker] === undefined) return undefined;
   delete env[marker];
   const text = readFileSync(standardInput, 'utf8');
@@ -59,10 +59,7 @@ const everyMs = 500;
  * The wrapper that started this process, and takes the mark of it out of `env`. `isTrusted`: this same process has
  * written the mark, before it became itself once more. A mark of anybody else was meant for another process.
  */
-export function receiveStarter(
-  env: Record<string, string | undefined>,
-  isTrusted: boolean,
-): number | undefined {
+function receiveStarter(env: Record<string, string | undefined>, isTrusted: boolean): number | undefined {
   const pid = Number(env[parentVariable]);
   delete env[parentVariable];
   return pid > 0 && (isTrusted || pid === process.ppid) ? pid : undefined;

@@ -59,9 +59,9 @@ const outcomes: Record<ReplayedScreenView['outcome'], string> = {
   failed: 'failed',
 };
 
-export const outcomeText = ({ outcome }: ReplayedScreenView): string => outcomes[outcome];
+const outcomeText = ({ outcome }: ReplayedScreenView): string => outcomes[outcome];
 
-export function verdictText({ expected, verdict }: ReplayedScreenView): string {
+function verdictText({ expected, verdict }: ReplayedScreenView): string {
   return `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`;
 }
 
