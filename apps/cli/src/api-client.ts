@@ -32,7 +32,7 @@ export class ApiClient {
 
   constructor(url: string, token: string) {
     this.#url = url;
-    // A command that waits says so, in `follow/follow-log.ts`; the others fail at once.
+    // A command that waits says so, in `follow/follow-runs.ts`; the others fail at once.
     this.#transport = new Transport({ url, token, retryForMs: 0 });
   }
 

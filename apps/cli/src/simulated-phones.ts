@@ -3,7 +3,7 @@ import { helperPackages } from '@phalanx/host';
 import type { Environment } from '@phalanx/settings';
 import { startSimulatedPhone, type SimulatedPhone } from '@phalanx/simulated-phone';
 
-import { notice } from './output/notice.ts';
+import { notice } from './output/terminal.ts';
 
 const models = ['Pixel 8', 'Galaxy S24', 'Redmi Note 13', 'Xperia 5', 'Moto G84'] as const;
 const brands = ['google', 'samsung', 'xiaomi', 'sony', 'motorola'] as const;

@@ -11,12 +11,11 @@ import {
 import { useQuery } from '@tanstack/react-query';
 
 import { deviceSearch, fleetSearch } from './devices/fleet-search.ts';
-import { runSearch, runsSearch } from './runs/runs-search.ts';
+import { runSearch, runsSearch, hasRunQuery } from './runs/run.tsx';
 import { groupsSearch, recordsSearch } from './records/records-search.ts';
 import { statsSearch } from './stats/stats-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { Loading, Empty } from './parts/states.tsx';
-import { hasRunQuery } from './runs/queries.ts';
 import { Page } from './parts/page.tsx';
 
 const NotFound = () => (

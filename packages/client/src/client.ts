@@ -1,11 +1,10 @@
 import { followEvents, type EventOptions } from './events.ts';
-import { ServiceError } from './failures.ts';
+import { ServiceError, Transport, type TransportOptions } from './transport.ts';
 import { operationsOf, type Operations } from './operations.ts';
 import { randomUuid } from './random-uuid.ts';
 import { RunHandle } from './run.ts';
 import { type FileToSend, sendFile } from './send-file.ts';
 import type { FollowedEvent } from './followed-state.ts';
-import { Transport, type TransportOptions } from './transport.ts';
 
 export interface LaunchInputs {
   /** What the code reads as `agent.arguments.automationParameters`. */

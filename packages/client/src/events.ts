@@ -1,9 +1,9 @@
 import type { ServiceEvent } from '@phalanx/protocol';
 import { createParser } from 'eventsource-parser';
 
-import { isPassing, ServiceError, ServiceUnreachable } from './failures.ts';
-import type { Operations } from './operations.ts';
+import { isPassing, ServiceError, ServiceUnreachable } from './transport.ts';
 import { pause } from './pause.ts';
+import type { Operations } from './operations.ts';
 import { enduring } from './run.ts';
 import { FollowedState, type Followed, type FollowedEvent } from './followed-state.ts';
 

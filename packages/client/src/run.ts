@@ -1,8 +1,8 @@
 import type { LogEntry, Run, RunDetail } from '@phalanx/protocol';
 
-import { isPassing } from './failures.ts';
-import type { Operations } from './operations.ts';
+import { isPassing } from './transport.ts';
 import { pause } from './pause.ts';
+import type { Operations } from './operations.ts';
 
 export interface FollowOptions {
   readonly signal?: AbortSignal;

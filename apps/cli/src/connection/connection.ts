@@ -2,7 +2,6 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { readFileSync } from 'node:fs';
-
 import { type Command, Option } from 'commander';
 import { makeFolder } from '@phalanx/settings';
 import { Type, type Static } from 'typebox';

@@ -9,7 +9,7 @@ import {
 } from '@phalanx/protocol';
 
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
-import { notice } from '../output/notice.ts';
+import { notice } from '../output/terminal.ts';
 import { findLinkedFolder } from '../project/project-folder.ts';
 import { listLocalFiles, findKind, writeBelow } from '../project/local-files.ts';
 import { goldenRunPath } from './golden-files.ts';

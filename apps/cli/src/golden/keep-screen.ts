@@ -16,7 +16,7 @@ import {
 import { Compile } from 'typebox/compile';
 
 import { CommandError, usageError } from '../exit-codes.ts';
-import { notice } from '../output/notice.ts';
+import { notice } from '../output/terminal.ts';
 import { findLinkedFolder } from '../project/project-folder.ts';
 import { findKind, writeBelow, readLocalFile, textOf, listLocalFiles } from '../project/local-files.ts';
 import { goldenPath } from './golden-files.ts';

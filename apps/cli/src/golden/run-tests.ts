@@ -4,8 +4,7 @@ import type { ReplayedScreen } from '@phalanx/host/replays';
 
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { junitReport, type JunitCase } from '../output/junit.ts';
-import { notice } from '../output/notice.ts';
-import { printable } from '../output/printable.ts';
+import { notice, printable } from '../output/terminal.ts';
 import { printJson } from '../output/table.ts';
 import { listLocalFiles, writeBelow } from '../project/local-files.ts';
 import { readGoldenFiles, readGoldenRuns, type GoldenFile, type GoldenRunFile } from './golden-files.ts';

@@ -7,7 +7,7 @@ import {
   type User,
 } from '@phalanx/protocol';
 import { type ApiClient, readAll, ApiRefusal } from '../api-client.ts';
-import { rememberName } from '../output/notice.ts';
+import { rememberName } from '../output/terminal.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 
 /** People know serial numbers and names, programs know IDs. What is neither is left to the server to refuse. */

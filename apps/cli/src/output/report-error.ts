@@ -4,8 +4,7 @@ import { CommanderError } from 'commander';
 
 import { ApiRefusal, ServerUnreachable } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { printable } from './printable.ts';
-import { withNames } from './notice.ts';
+import { printable, withNames } from './terminal.ts';
 
 /** An end of the program as people and scripts are told of it. */
 interface Failure {

@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
-
 import type { Run, RunLauncher, LogEntry } from '@phalanx/protocol';
 
 import { formatDuration } from './duration.ts';
 import { environment } from '../config.ts';
-import { printable } from './printable.ts';
+import { printable } from './terminal.ts';
 
 const words: Readonly<Record<Run['status'], string>> = {
   starting: 'is starting',

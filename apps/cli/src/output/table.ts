@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 
-import { printableLine } from './printable.ts';
+import { printableLine } from './terminal.ts';
 
 const segmenter = new Intl.Segmenter();
 

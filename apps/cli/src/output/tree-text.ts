@@ -1,4 +1,4 @@
-import { printableLine } from './printable.ts';
+import { printableLine } from './terminal.ts';
 
 const field = (node: object, name: string): unknown =>
   Object.entries(node).find(([key]) => key === name)?.[1];

@@ -16,9 +16,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '@phalanx/settings';
 
-import { environment, validator, starter } from '../config.ts';
-import { reexecWith } from './inherited-settings.ts';
-import { endWithStarter, parentVariable } from './starter.ts';
+import { environment, inherited, starter, reexecWith, endWithStarter, parentVariable } from '../config.ts';
 
 const secretNames = [
   'PHALANX_TOKEN',
@@ -31,7 +29,7 @@ const secretNames = [
 const services: readonly string[] = ['start', 'server', 'host', 'demo'];
 
 /** For the operator, once the service runs. */
-let startNotice: string | undefined = validator?.notice;
+let startNotice: string | undefined = inherited?.notice;
 
 /** Of nobody else: above the users of people, below those that systemd makes up. */
 const ownId = 47_374;
@@ -49,7 +47,7 @@ export function tellOfStart(): void {
 export async function reexec([command = '', ...args]: readonly string[]): Promise<void> {
   if (!services.includes(command) || /^(-h|--help)$/m.test(args.join('\n'))) return;
   endWithStarter(starter);
-  if (validator !== undefined) return;
+  if (inherited !== undefined) return;
   const dataDir = command === 'demo' ? undefined : dataDirOf(args);
   const isRoot = process.getuid?.() === 0;
   const secrets = readSecrets(isRoot);

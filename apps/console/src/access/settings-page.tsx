@@ -7,7 +7,7 @@ import { call, type Reply, session } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
 import { useStore } from '../api/store.ts';
 import { Button } from '../parts/button.tsx';
-import { setSingleKeys, singleKeys } from '../parts/keys.ts';
+import { setSingleKeys, singleKeys } from '../parts/keys.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { setTheme, theme, themes } from '../shell/theme.ts';

@@ -2,9 +2,8 @@ import type { Scope, Token } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { call } from '../api/call.ts';
+import { call, readAll } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
-import { readAll } from '../api/read-all.ts';
 import { Button } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';

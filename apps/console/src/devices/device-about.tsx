@@ -7,8 +7,7 @@ import { Copyable } from '../parts/copy.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import styles from './device-page.module.css';
-import { labelsText } from './device-name.ts';
-import { DeviceStateMark } from './device-state.tsx';
+import { labelsText, DeviceStateMark } from './device.tsx';
 
 /** What a phone is, how it is, and what it went through. */
 export const DeviceAbout = ({ device }: { device: Device }) => (

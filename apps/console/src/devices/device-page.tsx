@@ -19,11 +19,9 @@ import { RunList } from '../runs/run-list.tsx';
 import { Inspector } from '../screens/inspector.tsx';
 import { screenQuery } from '../screens/screen-tree.ts';
 import { DeviceAbout } from './device-about.tsx';
-import { deviceName } from './device-name.ts';
+import { deviceName, DeviceStateMark, isReady, reasonShown, devicesQuery } from './device.tsx';
 import styles from './device-page.module.css';
 import { deviceSearch } from './fleet-search.ts';
-import { DeviceStateMark, isReady, reasonShown } from './device-state.tsx';
-import { devicesQuery } from './queries.ts';
 import { ShareDevice } from './share-phones.tsx';
 
 const route = getRouteApi('/devices/$deviceId');

@@ -1,12 +1,17 @@
 import type { Device } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 
-import { needsAttention, stateLooks, type DeviceState } from './device-state.tsx';
-import { deviceName, labelsText } from './device-name.ts';
+import {
+  needsAttention,
+  stateLooks,
+  type DeviceState,
+  deviceName,
+  labelsText,
+  poolsQuery,
+} from './device.tsx';
 import type { FleetSearch, FleetSort } from './fleet-search.ts';
 import { SearchInput, Select } from '../parts/field.tsx';
 import styles from './fleet.module.css';
-import { poolsQuery } from './use-selector.ts';
 
 const matchesText = (device: Device, words: readonly string[]): boolean => {
   const { serial, device_id, reason, host, brand, model } = device;

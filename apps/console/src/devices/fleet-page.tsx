@@ -8,11 +8,11 @@ import { StopDialog } from '../launches/stop-dialog.tsx';
 import { useMissingScope } from '../api/me.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select } from '../parts/field.tsx';
-import { useKeys } from '../parts/keys.ts';
+import { useKeys } from '../parts/keys.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
-import { isReady, needsAttention, stateLooks } from './device-state.tsx';
+import { isReady, needsAttention, stateLooks, devicesQuery, useSelected } from './device.tsx';
 import { countStates, findDevices, SelectorFilter } from './find-devices.tsx';
 import styles from './fleet.module.css';
 import type { FleetSearch } from './fleet-search.ts';
@@ -20,8 +20,6 @@ import { FleetTable, useSelection, type Selection } from './fleet-table.tsx';
 import { FleetWall } from './fleet-wall.tsx';
 import { NoPhones } from './no-phones.tsx';
 import { PairButton } from './pair-phone.tsx';
-import { devicesQuery } from './queries.ts';
-import { useSelected } from './use-selector.ts';
 
 const route = getRouteApi('/devices');
 

@@ -1,4 +1,4 @@
-import { stateLooks, type DeviceState } from './device-state.tsx';
+import { stateLooks, type DeviceState } from './device.tsx';
 
 /** What the address says of the fleet page. */
 export interface FleetSearch {

@@ -6,8 +6,7 @@ import { memo, useEffect, useRef, useCallback, useMemo, useState } from 'react';
 import { classNames } from '../parts/class-names.ts';
 import { openRow, rowHeight } from '../parts/row.ts';
 import { Age } from '../parts/time.tsx';
-import { DeviceStateMark, reasonShown } from './device-state.tsx';
-import { deviceName, labelsText } from './device-name.ts';
+import { DeviceStateMark, reasonShown, deviceName, labelsText } from './device.tsx';
 import type { FleetSort } from './fleet-search.ts';
 import styles from './fleet.module.css';
 

@@ -5,8 +5,7 @@ import { memo, useEffect, useState } from 'react';
 
 import { WallPicture } from '../live/wall-picture.tsx';
 import { Age } from '../parts/time.tsx';
-import { deviceName } from './device-name.ts';
-import { DeviceStateMark, isReady } from './device-state.tsx';
+import { deviceName, DeviceStateMark, isReady } from './device.tsx';
 import { SelectBox, type Selection } from './fleet-table.tsx';
 import styles from './fleet.module.css';
 

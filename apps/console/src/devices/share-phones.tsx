@@ -3,7 +3,7 @@ import type { Device, DeviceMember, Host } from '@phalanx/protocol';
 import { MembersDialog } from '../access/members-dialog.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from './device-name.ts';
+import { deviceName } from './device.tsx';
 
 const roles = [
   { value: 'launch', label: 'may launch and touch' },

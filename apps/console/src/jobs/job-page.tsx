@@ -6,16 +6,14 @@ import { useMemo, useState } from 'react';
 import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { distinctName } from '../devices/device-name.ts';
-import { useDevicesById } from '../devices/queries.ts';
+import { distinctName, useDevicesById } from '../devices/device.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { countsText, JobStatusMark, phonesText } from './job-status.tsx';
+import { countsText, JobStatusMark, phonesText, jobQuery, tasksQuery } from './job.tsx';
 import styles from './jobs.module.css';
-import { jobQuery, tasksQuery } from './queries.ts';
 
 const route = getRouteApi('/jobs/$jobId');
 

@@ -9,15 +9,15 @@ import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading, InlineFailure } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
-import { countsText, JobStatusMark, phonesText } from './job-status.tsx';
+import { countsText, JobStatusMark, phonesText, jobsQuery } from './job.tsx';
 import styles from './jobs.module.css';
-import { Pools } from './pools.tsx';
-import { jobsQuery } from './queries.ts';
 import { Schedules } from './schedules.tsx';
 import { call } from '../api/call.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
-import { Field } from '../parts/field.tsx';
+import { Field, TextField } from '../parts/field.tsx';
 import { noWork, WorkFields, workBody, workProblem } from './work-fields.tsx';
+import { poolsQuery } from '../devices/device.tsx';
+import { notifyFailure } from '../parts/notices.tsx';
 
 export function JobsPage() {
   const { data, error, refetch } = useQuery(jobsQuery);
@@ -111,6 +111,88 @@ function NewJob({ onClose }: { onClose: () => void }) {
           />
         )}
       </Field>
+      {error !== null && <InlineFailure error={error} />}
+    </ActionDialog>
+  );
+}
+
+/** Saved selectors. */
+function Pools() {
+  const { data: pools = [] } = useQuery(poolsQuery);
+  const queries = useQueryClient();
+  const missing = useMissingScope('edit');
+  const [isNew, setNew] = useState(false);
+  const remove = async (name: string): Promise<void> => {
+    try {
+      await call('DELETE /api/v2/pools/:name', { params: { name } });
+    } catch (error) {
+      notifyFailure(`The pool “${name}” is not deleted`, error);
+    }
+    await queries.invalidateQueries({ queryKey: poolsQuery.queryKey });
+  };
+  return (
+    <section className={styles['section']}>
+      <div className={styles['head']}>
+        <h2>Pools</h2>
+        <Button reason={missing} onClick={() => setNew(true)}>
+          New pool…
+        </Button>
+      </div>
+      {pools.length === 0 ? (
+        <p className={styles['quiet']}>A pool is a saved selector, such as country=de,model~Pixel.</p>
+      ) : (
+        <SettingsTable label="Pools" columns={['Name', 'Selector', 'Phones']} hasActions>
+          {pools.map(({ name, selector, devices }) => (
+            <tr key={name}>
+              <td>
+                <Link to="/devices" search={{ labels: `pool=${name}` }}>
+                  {name}
+                </Link>
+              </td>
+              <td>
+                <code>{selector}</code>
+              </td>
+              <td className={styles['quiet']}>
+                {devices.ready} of {devices.total} ready
+              </td>
+              <td>
+                <Button look="quiet" reason={missing} onClick={() => void remove(name)}>
+                  Delete
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </SettingsTable>
+      )}
+      {isNew && <NewPool onClose={() => setNew(false)} />}
+    </section>
+  );
+}
+
+function NewPool({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState('');
+  const [selector, setSelector] = useState('');
+  const [error, setError] = useState<unknown>(null);
+  const save = async (): Promise<void> => {
+    try {
+      await call('PUT /api/v2/pools/:name', { params: { name: name.trim() }, body: { selector } });
+      await queries.invalidateQueries({ queryKey: poolsQuery.queryKey });
+      onClose();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  const reason = name.trim() === '' || selector === '' ? 'A pool has a name and a selector.' : undefined;
+  return (
+    <ActionDialog title="New pool" action="Save" reason={reason} onAct={save} onClose={onClose}>
+      <TextField label="Name" value={name} onChange={setName} />
+      <TextField
+        label="Selector"
+        hint="Such as country=de,model~Pixel"
+        value={selector}
+        onChange={setSelector}
+      />
       {error !== null && <InlineFailure error={error} />}
     </ActionDialog>
   );

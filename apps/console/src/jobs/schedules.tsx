@@ -11,9 +11,9 @@ import { Dialog, ActionDialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { useProjectNames } from '../projects/queries.ts';
+import { useProjectNames } from '../projects/project.tsx';
 import styles from './jobs.module.css';
-import { schedulesQuery, turnsQuery } from './queries.ts';
+import { schedulesQuery, turnsQuery } from './job.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { noWork, WorkFields, workBody, workProblem } from './work-fields.tsx';
 

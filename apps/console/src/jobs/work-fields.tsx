@@ -8,7 +8,7 @@ import {
   RunOptionsFields,
 } from '../launches/run-options.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
-import { projectsQuery } from '../projects/queries.ts';
+import { projectsQuery } from '../projects/project.tsx';
 
 /** What a job and a schedule have in common, as it is typed. */
 export interface WorkText {

@@ -4,22 +4,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { distinctName } from '../devices/device-name.ts';
-import { isReady } from '../devices/device-state.tsx';
+import { distinctName, isReady } from '../devices/device.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, selectClass } from '../parts/field.tsx';
 import { SubmitButton } from '../parts/form.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
-import { projectsQuery } from '../projects/queries.ts';
-import { lastParameters } from './last-parameters.ts';
+import { projectsQuery } from '../projects/project.tsx';
+import { lastParameters, useLaunch } from './use-launch.ts';
 import styles from './launch-dialog.module.css';
 import { OutcomeList } from './outcome-list.tsx';
 import { fieldsOf, initialValues } from './parameter-fields.ts';
-import { ParametersForm, useParameterSchema } from './parameters-form.tsx';
+import { ParametersForm, useParameterSchema, useParameterProblems } from './parameters-form.tsx';
 import { optionsBody, optionsOf, optionsProblem, RunOptionsFields } from './run-options.tsx';
-import { useLaunch } from './use-launch.ts';
-import { useParameterProblems } from './use-parameter-problems.ts';
 
 interface LaunchDialogProps {
   devices: readonly Device[];

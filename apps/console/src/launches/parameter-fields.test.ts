@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { fieldsOf, problemsOf, refusalsOf } from './parameter-fields.ts';
-import { typedValue } from './parameter-rules.ts';
+import { fieldsOf, problemsOf, refusalsOf, typedValue } from './parameter-fields.ts';
 
 const fields =
   fieldsOf(

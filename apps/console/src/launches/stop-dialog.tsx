@@ -7,8 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { SubmitButton } from '../parts/form.tsx';
 import { messageOf } from '../parts/states.tsx';
-import { OutcomeList } from './outcome-list.tsx';
-import { waitingRows, withOutcomes, type OutcomeRow } from './outcomes.ts';
+import { OutcomeList, waitingRows, withOutcomes, type OutcomeRow } from './outcome-list.tsx';
 
 const atOnce = 6;
 

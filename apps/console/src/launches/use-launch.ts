@@ -6,8 +6,8 @@ import { useCallback, useRef, useState } from 'react';
 import { call } from '../api/call.ts';
 import { useLiveEvent } from '../api/live-events.ts';
 import { messageOf } from '../parts/states.tsx';
-import { keepParameters } from './last-parameters.ts';
-import { type OutcomeRow, waitingRows, withOutcomes } from './outcomes.ts';
+import { type OutcomeRow, waitingRows, withOutcomes } from './outcome-list.tsx';
+import { parseObject } from './parameter-fields.ts';
 
 export interface Launch {
   /** Undefined before the first try. */
@@ -111,3 +111,12 @@ export async function launchCode(
   });
   return reply.devices;
 }
+
+const keyOf = (automationId: string): string => `phalanx.parameters.${automationId}`;
+
+/** The parameters of the last launch of this browser. */
+export const lastParameters = (automationId: string): Record<string, unknown> =>
+  parseObject(localStorage.getItem(keyOf(automationId)) ?? '') ?? {};
+
+const keepParameters = (automationId: string, values: Record<string, unknown>): void =>
+  localStorage.setItem(keyOf(automationId), JSON.stringify(values));

@@ -1,5 +1,7 @@
-import type { Device } from '@phalanx/protocol';
+import type { Device, SentFilePart } from '@phalanx/protocol';
 import { useRef, useState } from 'react';
+import { randomUuid } from '@phalanx/client/random-uuid';
+import { sendFile } from '@phalanx/client/send-file';
 
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
@@ -12,10 +14,9 @@ import { NewProject } from '../projects/project-dialogs.tsx';
 import styles from './live.module.css';
 import { TouchScreen } from './touch-screen.tsx';
 import { useLease } from './use-lease.ts';
-import { zoom, useTouch, type Touch } from './use-touch.ts';
+import { zoom, useTouch, type Touch, useRecording } from './use-touch.ts';
 import { type LivePicture, useLivePicture } from './use-live-picture.ts';
-import { useRecording } from './use-recording.ts';
-import { useSentFiles } from './use-sent-files.ts';
+import { messageOf } from '../parts/states.tsx';
 
 /** The live view of a phone, and its control for who takes it. */
 export function Control({ device }: { device: Device }) {
@@ -248,4 +249,41 @@ function statusOf({ isOn, isWriting }: RecordingProps['recording'], code: readon
   return code.length === 0
     ? 'Record writes what you do as code of an automation.'
     : `${code.length} ${code.length === 1 ? 'step' : 'steps'} recorded.`;
+}
+
+/** A file that was given to the phone. */
+interface SentFile {
+  readonly id: string;
+  readonly name: string;
+  /** From 0 to 1. */
+  readonly done: number;
+  /** What came of it, in a word or a sentence; undefined: it is on its way. */
+  readonly outcome: string | undefined;
+}
+
+const outcomes = { installed: 'installed', stored: 'in the folder Download of the phone' } as const;
+
+/** Files that go to the phone, one after the other. */
+function useSentFiles(deviceId: string) {
+  const [files, setFiles] = useState<readonly SentFile[]>([]);
+  const change = (id: string, changes: Partial<SentFile>): void =>
+    setFiles((known) => known.map((one) => (one.id === id ? { ...one, ...changes } : one)));
+  const post = (body: SentFilePart) =>
+    call('POST /api/v2/devices/:id/files', { params: { id: deviceId }, body });
+  const sendAll = async (given: readonly File[]): Promise<void> => {
+    const added = given.map((file) => ({ file, id: randomUuid() }));
+    setFiles((known) => [
+      ...known,
+      ...added.map(({ file: { name }, id }) => ({ id, name, done: 0, outcome: undefined })),
+    ]);
+    for (const { file, id } of added) {
+      const toSend = { name: file.name, content: file, onProgress: (done: number) => change(id, { done }) };
+      const outcome = await sendFile(post, toSend).then(
+        (state) => outcomes[state],
+        (error: unknown) => `not sent: ${messageOf(error)}`,
+      );
+      change(id, { outcome });
+    }
+  };
+  return { files, send: (given: readonly File[]) => void sendAll(given) };
 }

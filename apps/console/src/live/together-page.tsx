@@ -4,8 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
-import { distinctName } from '../devices/device-name.ts';
-import { devicesQuery } from '../devices/queries.ts';
+import { distinctName, devicesQuery } from '../devices/device.tsx';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';

@@ -4,8 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
-import { isReady } from '../devices/device-state.tsx';
-import { devicesQuery } from '../devices/queries.ts';
+import { isReady, devicesQuery } from '../devices/device.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 
 /** Whoever touches nothing for so long gives the phone back. */

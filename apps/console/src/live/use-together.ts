@@ -3,9 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { isReady } from '../devices/device-state.tsx';
-import { distinctName } from '../devices/device-name.ts';
-import { devicesQuery } from '../devices/queries.ts';
+import { isReady, distinctName, devicesQuery } from '../devices/device.tsx';
 import { messageOf } from '../parts/states.tsx';
 import { touchPhone } from './use-touch.ts';
 

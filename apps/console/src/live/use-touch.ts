@@ -1,8 +1,12 @@
-import type { PhoneInput } from '@phalanx/protocol';
-import { useEffect, useMemo, useRef } from 'react';
+import type { PhoneInput, Device } from '@phalanx/protocol';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { TouchRecorder } from '@phalanx/automation/touch-recorder';
+import { useQueryClient } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
 import { notifyFailure } from '../parts/notices.tsx';
+import { screenQuery } from '../screens/screen-tree.ts';
+import type { useLease } from './use-lease.ts';
 
 /** What is typed within this time goes as one text. */
 const gatherMs = 150;
@@ -122,3 +126,73 @@ export function zoom(isIn: boolean, size: Size): Fingers {
   const [near, far] = [at(nearShare), at(farShare)];
   return isIn ? pinchAlong(near, far, size, zoomMs) : pinchAlong(far, near, size, zoomMs);
 }
+
+/** Touches of a phone that somebody takes with the first of them; while it is on, each is written as code. */
+export function useRecording(
+  device: Device,
+  lease: ReturnType<typeof useLease>,
+  onCode: (lines: readonly string[]) => void,
+) {
+  const queries = useQueryClient();
+  const [recorder, setRecorder] = useState<TouchRecorder>();
+  const [isWriting, setWriting] = useState(false);
+  const readScreen = async (): Promise<AndroidNode> =>
+    (await queries.fetchQuery({ ...screenQuery(device.device_id), staleTime: 0 })).tree.root;
+  const write = (lines: readonly string[]): void => {
+    if (lines.length > 0) onCode(lines);
+  };
+  const record = async (by: TouchRecorder, input: PhoneInput): Promise<void> => {
+    setWriting(true);
+    try {
+      const before = await readScreen();
+      await touchPhone(device.device_id, input);
+      write(by.write({ input, before, after: await untilSettled(readScreen) }));
+    } finally {
+      setWriting(false);
+    }
+  };
+  const touch = async (input: PhoneInput): Promise<void> => {
+    if (!lease.isMine && !(await lease.take())) throw new Error(lease.reason ?? 'You have no control of it.');
+    if (recorder === undefined) await touchPhone(device.device_id, input);
+    else await record(recorder, input);
+  };
+  return {
+    isOn: recorder !== undefined,
+    isWriting,
+    touch,
+    start: () => setRecorder(new TouchRecorder()),
+    stop: () => {
+      write(recorder?.end() ?? []);
+      setRecorder(undefined);
+    },
+  };
+}
+
+/** What a phone does at a touch has begun after so long, in milliseconds. */
+const beginsMs = 200;
+const pauseMs = 150;
+const mostReads = 12;
+
+/** A screen that two readings in a row show alike; the last one, of a screen that never comes to rest. */
+async function untilSettled(
+  read: () => Promise<AndroidNode>,
+  pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms)),
+): Promise<AndroidNode> {
+  await pause(beginsMs);
+  let last = await read();
+  for (let reads = 1; reads < mostReads; reads += 1) {
+    await pause(pauseMs);
+    const next = await read();
+    if (lookOf(next) === lookOf(last)) return next;
+    last = next;
+  }
+  return last;
+}
+
+const lookOf = (screen: AndroidNode): string =>
+  screen
+    .allNodes()
+    .map(({ viewId, text, description, isChecked, boundsInScreen: { left, top } }) =>
+      [viewId, text, description, isChecked, left, top].join(' '),
+    )
+    .join('\n');

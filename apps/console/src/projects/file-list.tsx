@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading, messageOf } from '../parts/states.tsx';
 import styles from './project.module.css';
-import { draftsQuery, filesQuery } from './queries.ts';
+import { draftsQuery, filesQuery } from './project.tsx';
 import { rowHeight } from '../parts/row.ts';
 
 interface FileListProps {

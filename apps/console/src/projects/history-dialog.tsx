@@ -12,7 +12,7 @@ import { ReplayLink, replaysByCommit, replaysQuery } from '../replays/replay.tsx
 import { Field, selectClass } from '../parts/field.tsx';
 import { DiffList } from './diff-list.tsx';
 import styles from './project.module.css';
-import { readStoredFile } from './queries.ts';
+import { readStoredFile } from './project.tsx';
 
 interface HistoryDialogProps {
   projectId: string;

@@ -10,11 +10,10 @@ import { openRow } from '../parts/row.ts';
 import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
-import { useLastRuns } from '../runs/queries.ts';
-import { RunStatusMark } from '../runs/run-status.tsx';
+import { useLastRuns, RunStatusMark } from '../runs/run.tsx';
 import { NewProject } from './project-dialogs.tsx';
 import styles from './projects.module.css';
-import { projectsQuery } from './queries.ts';
+import { projectsQuery } from './project.tsx';
 
 const roleWords = {
   owner: 'yours',

@@ -5,15 +5,11 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
-import { deviceName, distinctName } from '../devices/device-name.ts';
-import { DeviceStateMark, isReady } from '../devices/device-state.tsx';
-import { devicesQuery } from '../devices/queries.ts';
-import { lastParameters } from '../launches/last-parameters.ts';
+import { deviceName, distinctName, DeviceStateMark, isReady, devicesQuery } from '../devices/device.tsx';
+import { lastParameters, type useLaunch } from '../launches/use-launch.ts';
 import { OutcomeList } from '../launches/outcome-list.tsx';
 import { fieldsOf, initialValues } from '../launches/parameter-fields.ts';
-import { ParametersForm, useParameterSchema } from '../launches/parameters-form.tsx';
-import { useParameterProblems } from '../launches/use-parameter-problems.ts';
-import type { useLaunch } from '../launches/use-launch.ts';
+import { ParametersForm, useParameterSchema, useParameterProblems } from '../launches/parameters-form.tsx';
 import { Button } from '../parts/button.tsx';
 import { useRemembered } from '../parts/splitter.tsx';
 import { InlineFailure } from '../parts/states.tsx';

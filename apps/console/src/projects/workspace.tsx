@@ -2,23 +2,21 @@ import type { Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { OutcomeRow } from '../launches/outcomes.ts';
+import type { OutcomeRow } from '../launches/outcome-list.tsx';
 import { useLaunch } from '../launches/use-launch.ts';
-import { usePageKeys } from '../parts/keys.ts';
+import { usePageKeys } from '../parts/keys.tsx';
 import { findMatches, Picker } from '../parts/picker.tsx';
 import { Empty } from '../parts/states.tsx';
 import { DraftReplay, useDraftReplay } from '../replays/draft-replay.tsx';
 import type { Jump, CodeSink, EditorHandle } from './editor/code-editor.tsx';
 import type { Finding } from './editor/code-assist.ts';
 import { draftsOf } from './editor/drafts.ts';
-import { FilePane } from './editor/file-pane.tsx';
-import { OpenFiles, useOpenFiles } from './editor/open-files.tsx';
+import { FilePane, OpenFiles, useOpenFiles } from './editor/file-pane.tsx';
 import { OutputPanel, type OutputTab, type RunningLine, type ShownRun } from './editor/output-panel.tsx';
 import styles from './project.module.css';
-import { filesQuery } from './queries.ts';
-import { type NamedPlace, RenameSymbol } from './editor/rename-symbol.tsx';
+import { filesQuery } from './project.tsx';
+import { type NamedPlace, RenameSymbol, useNavigation } from './editor/code-navigation.tsx';
 import { RunPane, type WantedRun } from './run-pane.tsx';
-import { useNavigation } from './editor/code-navigation.ts';
 import { useOpenFile } from './editor/use-open-file.ts';
 
 interface WorkspaceProps {

@@ -6,14 +6,20 @@ import { useState } from 'react';
 
 import { SettingsTable } from '../access/settings-table.tsx';
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device-name.ts';
+import { deviceName } from '../devices/device.tsx';
 import { Button } from '../parts/button.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { useProjectNames } from '../projects/queries.ts';
+import { useProjectNames } from '../projects/project.tsx';
 import { ProposeFix } from './fix-proposal.tsx';
-import { GroupStatusMark, groupName, reasonText, RecordStatusMark } from './marks.tsx';
-import { groupQuery, groupRecordsQuery } from './queries.ts';
+import {
+  GroupStatusMark,
+  groupName,
+  reasonText,
+  RecordStatusMark,
+  groupQuery,
+  groupRecordsQuery,
+} from './record.tsx';
 import styles from './groups.module.css';
 import { localAddress } from '../api/call.ts';
 import { toggled, type useGroupDesk } from './use-group-desk.ts';

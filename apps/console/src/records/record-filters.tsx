@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { memo } from 'react';
 
-import { DeviceSelect } from '../devices/device-select.tsx';
+import { DeviceSelect } from '../devices/device.tsx';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { SinceSelect } from '../parts/time.tsx';
-import { ProjectSelect } from '../projects/project-select.tsx';
-import { tagsQuery } from './queries.ts';
-import { typeWords } from './marks.tsx';
+import { ProjectSelect } from '../projects/project.tsx';
+import { tagsQuery, typeWords } from './record.tsx';
 import { recordStatuses, recordTypes, type RecordFiltersSearch } from './records-search.ts';
 
 interface FiltersProps {

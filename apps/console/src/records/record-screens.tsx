@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { describeCall, type RecordedCall } from '@phalanx/protocol';
 
 import { localAddress } from '../api/call.ts';
-import type { RecordScreen } from './queries.ts';
+import type { RecordScreen } from './record.tsx';
 import styles from './review.module.css';
 
 interface FilmstripProps {

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
-import { groupsQuery } from './queries.ts';
+import { groupsQuery } from './record.tsx';
 import { groupsSearch, type GroupsSearch } from './records-search.ts';
 
 const route = getRouteApi('/groups');

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 
 import { call, localAddress } from '../api/call.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
-import { recordQuery, treeQuery, type Place, type RecordPage, type ReviewRecord } from './queries.ts';
+import { recordQuery, treeQuery, type Place, type RecordPage, type ReviewRecord } from './record.tsx';
 import { recordsSearch, type RecordFiltersSearch } from './records-search.ts';
 
 const route = getRouteApi('/records');

@@ -6,10 +6,8 @@ import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { groupName } from '../records/marks.tsx';
-import { groupQuery, groupsQuery } from '../records/queries.ts';
-import { NotReplayable, Screens } from './replay-detail.tsx';
-import { verdictsQuery, replayQuery, boardText } from './replay.tsx';
+import { groupName, groupQuery, groupsQuery } from '../records/record.tsx';
+import { NotReplayable, Screens, verdictsQuery, replayQuery, boardText } from './replay.tsx';
 import styles from './replays.module.css';
 import { call } from '../api/call.ts';
 

@@ -9,9 +9,8 @@ import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { projectQuery } from '../projects/queries.ts';
-import { codeName, ReplayDetail } from './replay-detail.tsx';
-import { ReplayLink, replaysQuery } from './replay.tsx';
+import { projectQuery } from '../projects/project.tsx';
+import { codeName, ReplayDetail, ReplayLink, replaysQuery } from './replay.tsx';
 import styles from './replays.module.css';
 
 const route = getRouteApi('/projects/$projectId/replays');

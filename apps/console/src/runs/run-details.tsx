@@ -2,14 +2,12 @@ import type { RunDetail, Run, RunFile } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { distinctName } from '../devices/device-name.ts';
-import { useDevicesById } from '../devices/queries.ts';
+import { distinctName, useDevicesById } from '../devices/device.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
 import { launcherWords } from './launch-rows.ts';
-import { launchQuery, runFilesQuery } from './queries.ts';
+import { launchQuery, runFilesQuery, RunStatusMark, isActive } from './run.tsx';
 import styles from './run-page.module.css';
-import { RunStatusMark, isActive } from './run-status.tsx';
 
 /** Formats whose decoders a browser confines. */
 const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg']);

@@ -4,14 +4,13 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 
-import { distinctName } from '../devices/device-name.ts';
-import { useDevicesById } from '../devices/queries.ts';
+import { distinctName, useDevicesById } from '../devices/device.tsx';
 import { rowHeight, openRow } from '../parts/row.ts';
 import { classNames } from '../parts/class-names.ts';
-import { useKeys } from '../parts/keys.ts';
+import { useKeys } from '../parts/keys.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
-import { useProjectNames } from '../projects/queries.ts';
+import { useProjectNames } from '../projects/project.tsx';
 import {
   launchRows,
   outcomeWords,
@@ -20,11 +19,8 @@ import {
   tellingRun,
   launcherWords,
 } from './launch-rows.ts';
-import { runsQuery } from './queries.ts';
+import { runsQuery, RunStatusMark, type RunsSearch, StageAndStateOfRun } from './run.tsx';
 import styles from './run-list.module.css';
-import { RunStatusMark } from './run-status.tsx';
-import { StageAndStateOfRun } from './stage-and-state.tsx';
-import type { RunsSearch } from './runs-search.ts';
 
 interface RunListProps {
   search: RunsSearch;

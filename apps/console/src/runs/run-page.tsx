@@ -10,15 +10,12 @@ import { Button } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
-import { runQuery, runCodeQuery } from './queries.ts';
+import { runQuery, runCodeQuery, isActive, RunStatusMark, type RecordScreen, StageAndState } from './run.tsx';
 import { Details, Siblings, RunFiles } from './run-details.tsx';
 import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
-import { isActive, RunStatusMark } from './run-status.tsx';
 import { Stack, stackWithoutMessage } from './stack.tsx';
-import { type RecordScreen, StageAndState } from './stage-and-state.tsx';
-import { isReady } from '../devices/device-state.tsx';
-import { useDevice } from '../devices/queries.ts';
+import { isReady, useDevice } from '../devices/device.tsx';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { launchCode } from '../launches/use-launch.ts';
 

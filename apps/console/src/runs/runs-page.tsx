@@ -1,17 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { DeviceSelect } from '../devices/device-select.tsx';
+import { DeviceSelect } from '../devices/device.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select, useSettled } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { SinceSelect } from '../parts/time.tsx';
 import { Empty } from '../parts/states.tsx';
-import { ProjectSelect } from '../projects/project-select.tsx';
-import { runsQuery } from './queries.ts';
+import { ProjectSelect } from '../projects/project.tsx';
+import { runsQuery, runLooks, runsSearch, type RunsSearch } from './run.tsx';
 import { RunList } from './run-list.tsx';
-import { runLooks } from './run-status.tsx';
-import { runsSearch, type RunsSearch } from './runs-search.ts';
 
 const route = getRouteApi('/runs');
 

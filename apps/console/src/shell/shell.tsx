@@ -9,16 +9,14 @@ import { meQuery } from '../api/me.ts';
 import { session } from '../api/call.ts';
 import { useStore } from '../api/store.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
-import { useKeys } from '../parts/keys.ts';
+import { useKeys, KeyboardHelp } from '../parts/keys.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
-import { KeyboardHelp } from './keyboard-help.tsx';
 import { Logo, SignInAgain, SignInPage } from './sign-in.tsx';
 import styles from './shell.module.css';
-import { deviceName } from '../devices/device-name.ts';
-import { devicesQuery } from '../devices/queries.ts';
+import { deviceName, devicesQuery } from '../devices/device.tsx';
 import { Picker, type PickerItem } from '../parts/picker.tsx';
-import { projectsQuery } from '../projects/queries.ts';
+import { projectsQuery } from '../projects/project.tsx';
 import { setTheme } from './theme.ts';
 
 /** How long changes are collected before the page is drawn again. */

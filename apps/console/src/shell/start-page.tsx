@@ -3,17 +3,16 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 
 import { useMe, useMissingScope } from '../api/me.ts';
-import { isReady } from '../devices/device-state.tsx';
+import { isReady, devicesQuery } from '../devices/device.tsx';
 import { AskForPhone } from '../devices/no-phones.tsx';
-import { devicesQuery } from '../devices/queries.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { createStarter } from '../projects/project-dialogs.tsx';
-import { projectsQuery } from '../projects/queries.ts';
-import { hasRunQuery } from '../runs/queries.ts';
+import { projectsQuery } from '../projects/project.tsx';
+import { hasRunQuery } from '../runs/run.tsx';
 import styles from './start-page.module.css';
 
 /** From nothing to a first run. */

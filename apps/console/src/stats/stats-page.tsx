@@ -4,14 +4,14 @@ import { getRouteApi } from '@tanstack/react-router';
 
 import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
-import { poolsQuery } from '../devices/use-selector.ts';
+import { poolsQuery } from '../devices/device.tsx';
 import styles from '../jobs/jobs.module.css';
 import { buttonClass } from '../parts/button.tsx';
 import { FilterSelect, Select } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { exactDuration } from '../parts/time.tsx';
-import { ProjectSelect } from '../projects/project-select.tsx';
+import { ProjectSelect } from '../projects/project.tsx';
 import { groupings, periods, statsSearch, type StatsSearch } from './stats-search.ts';
 import chartStyles from './day-chart.module.css';
 

@@ -7,14 +7,12 @@ import { LogView } from '../logs/log-view.tsx';
 import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { InlineFailure } from '../parts/states.tsx';
 import { localAddress } from '../api/call.ts';
-import { recordQuery, type RecordScreen } from '../records/queries.ts';
-import { isActive } from '../runs/run-status.tsx';
+import { recordQuery, type RecordScreen } from '../records/record.tsx';
+import { isActive } from '../runs/run.tsx';
 import { FilmPlayer, filmQuery, type FilmMoment, momentsOf } from './film.tsx';
-import { StepList, durationText, placeOf, targetOf } from './step-list.tsx';
-import { StepScreen } from './step-screen.tsx';
-import { StepSource } from './step-source.tsx';
+import { StepList, durationText, placeOf, targetOf, useRunTrace } from './steps.tsx';
+import { StepScreen, StepSource } from './step-detail.tsx';
 import styles from './trace.module.css';
-import { useRunTrace } from './use-run-trace.ts';
 
 interface TraceViewProps {
   run: RunDetail;

@@ -7,7 +7,7 @@ import { call } from '../api/call.ts';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
-import { projectQuery } from '../projects/queries.ts';
+import { projectQuery } from '../projects/project.tsx';
 import styles from './versions.module.css';
 
 const route = getRouteApi('/projects/$projectId/versions');

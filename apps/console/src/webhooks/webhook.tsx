@@ -2,8 +2,7 @@ import type { Webhook, WebhookDelivery } from '@phalanx/protocol';
 import { queryOptions } from '@tanstack/react-query';
 
 import { Mark, type MarkLook } from '../parts/mark.tsx';
-import { call } from '../api/call.ts';
-import { readAll } from '../api/read-all.ts';
+import { call, readAll } from '../api/call.ts';
 
 const mailScheme = 'mailto:';
 export const isMail = (url: string): boolean => url.startsWith(mailScheme);

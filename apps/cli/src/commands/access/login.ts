@@ -12,8 +12,7 @@ import {
   storeLogin,
   checkedToken,
 } from '../../connection/connection.ts';
-import { readSecret } from '../../connection/ask.ts';
-import { printable } from '../../output/printable.ts';
+import { readSecret, printable } from '../../output/terminal.ts';
 
 /** `phalanx login`, `phalanx logout`: keep server and token for later calls. */
 export function addLoginCommands(program: Command): void {

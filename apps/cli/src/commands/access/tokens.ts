@@ -6,7 +6,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { deviceIdOf, listDevices, getAutomationId, getUserId } from '../../launch/find-by-name.ts';
 import { budgetText } from './usage.ts';
 import { formatAge, formatDuration } from '../../output/duration.ts';
-import { notice, printMessage } from '../../output/notice.ts';
+import { notice, printMessage } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit, repeated } from '../../option-values.ts';
 

@@ -1,12 +1,10 @@
 import { accessRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { confirm } from '../../connection/ask.ts';
+import { confirm, printMessage, printable, quoted } from '../../output/terminal.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
 import { getUserId, listUsers } from '../../launch/find-by-name.ts';
-import { printMessage } from '../../output/notice.ts';
-import { printable, quoted } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
 type Flags = ConnectionFlags & { json?: true };

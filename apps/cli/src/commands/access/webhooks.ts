@@ -10,12 +10,11 @@ import {
 import { type Command, Option } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { parseCount } from '../../launch/choose-devices.ts';
+import { parseCount } from '../../launch/work-options.ts';
 import { formatAge } from '../../output/duration.ts';
-import { printMessage } from '../../output/notice.ts';
-import { printable } from '../../output/printable.ts';
+import { printMessage, printable } from '../../output/terminal.ts';
 import { paragraph, printJson, printTable, terminalCells } from '../../output/table.ts';
-import { chooseSavedProject } from '../../project/choose-project.ts';
+import { chooseSavedProject } from '../../project/project-folder.ts';
 import { readAll } from '../../api-client.ts';
 import { parseLimit } from '../../option-values.ts';
 

@@ -2,7 +2,7 @@ import { helpRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { printable } from '../../output/printable.ts';
+import { printable } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 
 interface Flags extends ConnectionFlags {

@@ -12,7 +12,7 @@ import { Compile } from 'typebox/compile';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
-import { printableLine } from '../../output/printable.ts';
+import { printableLine } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 import { leaseOption } from './control.ts';
 

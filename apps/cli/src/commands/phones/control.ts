@@ -5,8 +5,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { usageError } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printJson } from '../../output/table.ts';
-import { printMessage } from '../../output/notice.ts';
-import { printable, printableLine } from '../../output/printable.ts';
+import { printMessage, printable, printableLine } from '../../output/terminal.ts';
 
 const deviceText = 'serial number or device ID';
 /** As `phalanx lease --json` printed it. */

@@ -14,11 +14,10 @@ import { type Command, Option } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { deviceIdOf, listDevices, getUserId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
-import { printable } from '../../output/printable.ts';
+import { printable, printMessage } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { usageError } from '../../exit-codes.ts';
 import { readAll, type ApiClient } from '../../api-client.ts';
-import { printMessage } from '../../output/notice.ts';
 
 const noDevices =
   'No devices yet. Connect a phone to a host: "phalanx host --help" says how; "phalanx demo" shows a simulated one.';

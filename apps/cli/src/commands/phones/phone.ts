@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Host, type Pairing, pairingRoutes } from '@phalanx/protocol';
 import { renderUnicodeCompact } from 'uqr';
 
-import { printable } from '../../output/printable.ts';
+import { printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { repeated } from '../../option-values.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';

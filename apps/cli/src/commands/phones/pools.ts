@@ -2,8 +2,7 @@ import { type Pool, poolRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { printMessage } from '../../output/notice.ts';
-import { printable } from '../../output/printable.ts';
+import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { readAll } from '../../api-client.ts';
 

@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-
 import {
   deviceRoutes,
   isCompactView,
@@ -14,8 +13,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
-import { notice } from '../../output/notice.ts';
-import { printableLine } from '../../output/printable.ts';
+import { notice, printableLine } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 import { treeText } from '../../output/tree-text.ts';
 

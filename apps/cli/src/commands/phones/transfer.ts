@@ -1,7 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-
 import { sendFile } from '@phalanx/client/send-file';
 import { deviceControlRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
@@ -9,8 +8,7 @@ import type { Command } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
-import { printMessage } from '../../output/notice.ts';
-import { printable } from '../../output/printable.ts';
+import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 import { leaseOption } from './control.ts';
 

@@ -7,12 +7,10 @@ import {
   type Connection,
   type ConnectionFlags,
 } from '../../connection/connection.ts';
-import { confirm } from '../../connection/ask.ts';
+import { confirm, notice, printableLine } from '../../output/terminal.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
-import { notice } from '../../output/notice.ts';
-import { printableLine } from '../../output/printable.ts';
 import { printJson } from '../../output/table.ts';
-import { getLinkedFolder } from '../../project/choose-project.ts';
+import { getLinkedFolder } from '../../project/project-folder.ts';
 import { planPush, sendPlan, type PushPlan } from '../../project/push.ts';
 
 interface PushFlags {

@@ -6,14 +6,12 @@ import { projectRoutes, type Project } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { confirm } from '../../connection/ask.ts';
+import { confirm, notice, printMessage, quoted, printable } from '../../output/terminal.ts';
 import { usageError } from '../../exit-codes.ts';
 import { listProjects } from '../../launch/find-by-name.ts';
-import { notice, printMessage } from '../../output/notice.ts';
-import { quoted, printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { chooseProject } from '../../project/choose-project.ts';
 import {
+  chooseProject,
   folderName,
   makeEmptyFolder,
   makeNamedFolder,

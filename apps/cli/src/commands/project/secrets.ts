@@ -2,10 +2,10 @@ import { type Secret, secretRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { readSecret } from '../../connection/ask.ts';
+import { readSecret } from '../../output/terminal.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { chooseProject, addProjectOption } from '../../project/choose-project.ts';
+import { chooseProject, addProjectOption } from '../../project/project-folder.ts';
 
 interface Flags extends ConnectionFlags {
   project?: string;

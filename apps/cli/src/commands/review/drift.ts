@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { getAutomationId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
-import { printable } from '../../output/printable.ts';
+import { printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
 /** `phalanx drift` */

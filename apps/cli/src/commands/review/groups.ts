@@ -13,7 +13,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { usageError } from '../../exit-codes.ts';
 import { getAutomationId, isUuid, getUserId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
-import { printable, printableLine } from '../../output/printable.ts';
+import { printable, printableLine } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../../option-values.ts';
 import { addProposeCommand } from './records/propose.ts';

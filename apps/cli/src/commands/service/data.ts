@@ -2,7 +2,7 @@ import { backUp, dataSettings, parseServerConfig, restore, checkData, migrateDat
 import type { Command } from 'commander';
 
 import { CommandError, exitCodes } from '../../exit-codes.ts';
-import { notice } from '../../output/notice.ts';
+import { notice } from '../../output/terminal.ts';
 import { addSettingFlags, settingsOf } from '../../settings.ts';
 
 const onPostgres =

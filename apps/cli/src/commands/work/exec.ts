@@ -8,8 +8,14 @@ import type { Command } from 'commander';
 import { ApiRefusal, type ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, exitCodesHelp, usageError } from '../../exit-codes.ts';
-import { addFollowOptions, follows, type FollowFlags, showRuns } from '../../follow/show-runs.ts';
-import { type FollowedRun, startedRuns } from '../../follow/follow-runs.ts';
+import {
+  addFollowOptions,
+  follows,
+  type FollowFlags,
+  showRuns,
+  type FollowedRun,
+  startedRuns,
+} from '../../follow/follow-runs.ts';
 import { inParallel } from '../../in-parallel.ts';
 import {
   addPlaceOptions,
@@ -17,7 +23,10 @@ import {
   requirePlace,
   stopCommand,
   type PlaceFlags,
-} from '../../launch/choose-devices.ts';
+  addPhoneSettingOptions,
+  type PhoneSettingFlags,
+  phoneSettingsOf,
+} from '../../launch/work-options.ts';
 import { listDevices } from '../../launch/find-by-name.ts';
 import {
   addParameterOptions,
@@ -25,12 +34,7 @@ import {
   readInputs,
   type ParameterFlags,
 } from '../../launch/parameters.ts';
-import {
-  addPhoneSettingOptions,
-  type PhoneSettingFlags,
-  phoneSettingsOf,
-} from '../../launch/work-options.ts';
-import { notice } from '../../output/notice.ts';
+import { notice } from '../../output/terminal.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags, PhoneSettingFlags {
   json?: true;

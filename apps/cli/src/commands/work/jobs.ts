@@ -12,14 +12,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
-import { parseCount } from '../../launch/choose-devices.ts';
+import { parseCount, addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
 import { listDevices, serialOf } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
-import { notice } from '../../output/notice.ts';
-import { printable } from '../../output/printable.ts';
+import { notice, printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { chooseSavedProject } from '../../project/choose-project.ts';
-import { addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
+import { chooseSavedProject } from '../../project/project-folder.ts';
 import { parseLimit } from '../../option-values.ts';
 
 interface CreateFlags extends WorkFlags {

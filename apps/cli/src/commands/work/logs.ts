@@ -5,12 +5,12 @@ import type { Command } from 'commander';
 import type { ApiClient, Reply } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { Endurance, drain, drainEnded, type LogPages } from '../../follow/follow-log.ts';
+import { Endurance, drain, drainEnded, type LogPages } from '../../follow/follow-runs.ts';
 import { findNewestRuns, getRunId } from '../../follow/find-runs.ts';
 import { unlessInterrupted } from '../../until-signal.ts';
 import { deviceIdOf, listDevices, getAutomationId } from '../../launch/find-by-name.ts';
 import { describeEnd, printLogEntry } from '../../output/run-text.ts';
-import { notice } from '../../output/notice.ts';
+import { notice } from '../../output/terminal.ts';
 
 interface Flags extends ConnectionFlags {
   follow?: true;

@@ -9,15 +9,23 @@ import {
   type ConnectionFlags,
 } from '../../connection/connection.ts';
 import { exitCodesHelp, usageError } from '../../exit-codes.ts';
-import { addFollowOptions, follows, type FollowFlags, showRuns } from '../../follow/show-runs.ts';
-import { startedRuns } from '../../follow/follow-runs.ts';
+import {
+  addFollowOptions,
+  follows,
+  type FollowFlags,
+  showRuns,
+  startedRuns,
+} from '../../follow/follow-runs.ts';
 import {
   addPlaceOptions,
   placeOf,
   requirePlace,
   stopCommand,
   type PlaceFlags,
-} from '../../launch/choose-devices.ts';
+  addPhoneSettingOptions,
+  type PhoneSettingFlags,
+  phoneSettingsOf,
+} from '../../launch/work-options.ts';
 import { listDevices } from '../../launch/find-by-name.ts';
 import {
   addParameterOptions,
@@ -25,13 +33,8 @@ import {
   readInputs,
   type ParameterFlags,
 } from '../../launch/parameters.ts';
-import {
-  addPhoneSettingOptions,
-  type PhoneSettingFlags,
-  phoneSettingsOf,
-} from '../../launch/work-options.ts';
-import { notice } from '../../output/notice.ts';
-import { chooseSavedProject } from '../../project/choose-project.ts';
+import { notice } from '../../output/terminal.ts';
+import { chooseSavedProject } from '../../project/project-folder.ts';
 import { pushFolder } from '../project/push.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags, PhoneSettingFlags {

@@ -2,12 +2,10 @@ import { type Schedule, scheduleRoutes, type ScheduleTurn } from '@phalanx/proto
 import { type Command, Option } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { parseCount } from '../../launch/choose-devices.ts';
-import { addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
-import { printMessage } from '../../output/notice.ts';
-import { printable } from '../../output/printable.ts';
+import { parseCount, addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
+import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { chooseSavedProject } from '../../project/choose-project.ts';
+import { chooseSavedProject } from '../../project/project-folder.ts';
 import { readAll } from '../../api-client.ts';
 import { parseLimit } from '../../option-values.ts';
 

@@ -6,8 +6,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { listRuns } from '../../follow/find-runs.ts';
 import { deviceIdOf, isOnline, listDevices, serialOf, getAutomationId } from '../../launch/find-by-name.ts';
-import { printMessage } from '../../output/notice.ts';
-import { printable } from '../../output/printable.ts';
+import { printMessage, printable } from '../../output/terminal.ts';
 import { repeated } from '../../option-values.ts';
 
 interface Flags extends ConnectionFlags {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { defaultOptions, fixedOptions } from '@phalanx/server/checking-options';
 import { readDeclarations } from '@phalanx/server/declarations';
 
-import { notice } from '../../output/notice.ts';
+import { notice } from '../../output/terminal.ts';
 import { findKind, ownFolder, writeBelow } from '../local-files.ts';
 
 const typesFolder = `${ownFolder}/types`;

@@ -33,7 +33,7 @@ import {
 import { type RefObject, useEffect, useRef } from 'react';
 
 import { codeAssist, type CodeAssistant, type Finding } from './code-assist.ts';
-import { codeNavigation, type CodeNavigation } from './code-navigation.ts';
+import { codeNavigation, type CodeNavigation } from './code-navigation.tsx';
 import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
 

@@ -3,18 +3,15 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 
 import { call } from '../../api/call.ts';
-import { distinctName } from '../../devices/device-name.ts';
-import { useDevicesById } from '../../devices/queries.ts';
-import { OutcomeList } from '../../launches/outcome-list.tsx';
-import type { OutcomeRow } from '../../launches/outcomes.ts';
+import { distinctName, useDevicesById } from '../../devices/device.tsx';
+import { OutcomeList, type OutcomeRow } from '../../launches/outcome-list.tsx';
 import { LogView } from '../../logs/log-view.tsx';
 import { useRunLog } from '../../logs/run-log.tsx';
 import { Button } from '../../parts/button.tsx';
 import { SearchInput, useSettled } from '../../parts/field.tsx';
 import { Splitter, usePaneSize } from '../../parts/splitter.tsx';
 import { InlineFailure } from '../../parts/states.tsx';
-import { runQuery } from '../../runs/queries.ts';
-import { isActive, RunStatusMark } from '../../runs/run-status.tsx';
+import { runQuery, isActive, RunStatusMark } from '../../runs/run.tsx';
 import type { Finding } from './code-assist.ts';
 import styles from '../project.module.css';
 

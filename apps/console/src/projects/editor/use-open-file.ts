@@ -5,7 +5,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { call, callWhole } from '../../api/call.ts';
 import { type CodeAssistant, readFindings, type Finding } from './code-assist.ts';
 import { draftsOf } from './drafts.ts';
-import { readStoredFile, type StoredFile } from '../queries.ts';
+import { readStoredFile, type StoredFile } from '../project.tsx';
 
 const keepDraftMs = 250;
 const checkMs = 500;

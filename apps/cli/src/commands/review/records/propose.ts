@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiClient, ApiRefusal } from '../../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
-import { printable } from '../../../output/printable.ts';
+import { printable } from '../../../output/terminal.ts';
 import { printJson, printTable } from '../../../output/table.ts';
 import { findPathProblem, isBehindLink, writeBelow } from '../../../project/local-files.ts';
 import { findLinkedFolder } from '../../../project/project-folder.ts';

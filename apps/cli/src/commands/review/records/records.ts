@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-
 import { type Command, Option, InvalidArgumentError } from 'commander';
 import {
   type Device,
@@ -18,9 +17,8 @@ import { printJson, printTable } from '../../../output/table.ts';
 import { parseLimit } from '../../../option-values.ts';
 import { readRecords, type RecordFilter, getRecordId, getRecord } from './read-records.ts';
 import type { ApiClient } from '../../../api-client.ts';
-import { printMessage, notice } from '../../../output/notice.ts';
+import { printMessage, notice, printableLine } from '../../../output/terminal.ts';
 import { CommandError, exitCodes } from '../../../exit-codes.ts';
-import { printableLine } from '../../../output/printable.ts';
 import { treeText } from '../../../output/tree-text.ts';
 
 /** `phalanx records list|show|open|keep|solve|skip|save|unsave|delete` */

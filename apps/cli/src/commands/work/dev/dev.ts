@@ -14,8 +14,8 @@ import {
   readInputs,
   type ParameterFlags,
 } from '../../../launch/parameters.ts';
-import { notice } from '../../../output/notice.ts';
-import { getLinkedFolder } from '../../../project/choose-project.ts';
+import { notice } from '../../../output/terminal.ts';
+import { getLinkedFolder } from '../../../project/project-folder.ts';
 import { untilSignal } from '../../../until-signal.ts';
 import type { ApiClient } from '../../../api-client.ts';
 import { readBase } from '../../../project/remote-files.ts';

@@ -18,7 +18,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../../co
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { getRunId } from '../../../follow/find-runs.ts';
 import { makeNamedFolder } from '../../../project/project-folder.ts';
-import { printableLine } from '../../../output/printable.ts';
+import { printableLine } from '../../../output/terminal.ts';
 import { printJson, printTable } from '../../../output/table.ts';
 
 interface Flags extends ConnectionFlags {

@@ -25,7 +25,7 @@ import { formatAge, formatDuration } from '../../../output/duration.ts';
 import { printJson, printTable, paragraph, terminalCells } from '../../../output/table.ts';
 import { parseLimit } from '../../../option-values.ts';
 import { CommandError, exitCodes } from '../../../exit-codes.ts';
-import { printable } from '../../../output/printable.ts';
+import { printable } from '../../../output/terminal.ts';
 import { addRunFilesCommand, addRunFilmCommand } from './downloads.ts';
 
 interface Flags extends ConnectionFlags {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { withName } from './rename-symbol.tsx';
+import { withName } from './code-navigation.tsx';
 
 it('changes every place, in whatever order they come', () => {
   const text = 'const ab = 1;\nuse(ab);\n';

@@ -1,9 +1,9 @@
 import type { Project } from '@phalanx/protocol';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 
-import { call, callWhole } from '../api/call.ts';
-import { readAll } from '../api/read-all.ts';
+import { call, callWhole, readAll } from '../api/call.ts';
 import { draftsOf } from './editor/drafts.ts';
+import { FilterSelect } from '../parts/field.tsx';
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
@@ -81,3 +81,16 @@ export const draftsQuery = (userId: string, projectId: string) =>
     queryFn: () => draftsOf(userId, projectId).list(),
     refetchInterval: 2000,
   });
+
+interface ProjectSelectProps {
+  value: string | undefined;
+  /** An empty text: any automation. */
+  onChange: (projectId: string) => void;
+}
+
+/** Direct code has no project; its launch may still be what an address asks for. */
+export function ProjectSelect({ value, onChange }: ProjectSelectProps) {
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const options = projects.map(({ id, name }) => ({ value: id, label: name }));
+  return <FilterSelect label="Automation" value={value} options={options} onChange={onChange} />;
+}
