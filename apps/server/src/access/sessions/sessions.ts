@@ -14,7 +14,7 @@ import { addRawRoute } from '../../http/route.ts';
 
 const hourMs = 60 * 60 * 1000;
 const idleMs = 12 * hourMs;
-export const longestSessionMs = 7 * 24 * hourMs;
+const longestSessionMs = 7 * 24 * hourMs;
 /** A use is stored only so often. */
 const noteUseMs = 5 * 60 * 1000;
 
@@ -110,7 +110,7 @@ function readCookie(header: string, name: string): string | undefined {
 }
 
 /** The secret of the session that the browser sends. */
-export function findSessionSecret(request: FastifyRequest): string | undefined {
+function findSessionSecret(request: FastifyRequest): string | undefined {
   const { cookie } = request.headers;
   if (cookie === undefined) return undefined;
   const names = namesOf(request);
@@ -118,7 +118,7 @@ export function findSessionSecret(request: FastifyRequest): string | undefined {
 }
 
 /** Without a secret, the browser forgets it. */
-export function sendSessionCookie(
+function sendSessionCookie(
   reply: FastifyReply,
   { secret, maxAgeSeconds, isTls }: { secret: string; maxAgeSeconds: number; isTls: boolean },
 ): void {
