@@ -20,7 +20,7 @@ import { openHealth } from './health/feature.ts';
 import { serveHelp } from './help/feature.ts';
 import { openHosts } from './hosts/feature.ts';
 import { consoleUrl, explainListenError, urlOf } from './http/addresses/listen-address.ts';
-import { watchMethods } from './http/methods.ts';
+import { watchMethods } from './http/kernel.ts';
 import { serveDescription } from './http/openapi.ts';
 import { serveJobs } from './jobs/feature.ts';
 import { openParameterChecker, serveLaunches } from './launches/feature.ts';

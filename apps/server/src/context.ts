@@ -21,8 +21,7 @@ import { createHttpKernel, type HttpKernel } from './http/kernel.ts';
 import { WebSockets } from './http/sockets/web-sockets.ts';
 import { Limits } from './limits/limits.ts';
 import { createStoredBytes } from './limits/use-store.ts';
-import { type Cluster, openCluster, ServerNode } from './nodes/cluster.ts';
-import { invalidatingAuditEvents } from './nodes/cache-invalidations.ts';
+import { type Cluster, openCluster, ServerNode, invalidatingAuditEvents } from './nodes/cluster.ts';
 import { createNodeStore } from './nodes/store.ts';
 
 const defaultTiming = {

@@ -1,10 +1,9 @@
 import { scopes, type Scope } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Clock } from '../clock.ts';
 import { AuditEvent, type AuditEventSink } from '../http/audit-event.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
-import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
+import { createTokenSecret, hashTokenSecret } from './authenticator.ts';
 
 const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
 const yearMs = 365 * 24 * 60 * 60 * 1000;

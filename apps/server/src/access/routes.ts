@@ -18,12 +18,11 @@ import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Authenticator } from './authenticator.ts';
+import { type Authenticator, createTokenSecret, hashTokenSecret } from './authenticator.ts';
 import { type AccessStore, type StoredToken, hasBudget } from './store.ts';
 import { userView, requireAdministrator } from './user-routes.ts';
-import { requireName, parseTime } from '../http/text-inputs.ts';
+import { requireName, parseTime } from '../http/validation.ts';
 import { freeAt, type TokenUse, unused } from '../limits/use-store.ts';
-import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
 interface AccessRoutesOptions {
   store: AccessStore;

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import { stringAt } from '../testing/string-at.ts';
 import { adminToken, numberAt, TestServer } from '../testing/test-server.ts';
-import { createTokenSecret, isDamagedSecret } from './token-secret.ts';
+import { createTokenSecret, isDamagedSecret } from './authenticator.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
-import { requireName } from '../http/text-inputs.ts';
+import { requireName } from '../http/validation.ts';
 import { addRoute } from '../http/route.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredUser } from './store.ts';

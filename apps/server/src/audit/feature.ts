@@ -10,7 +10,7 @@ import { AuditEvent } from '../http/audit-event.ts';
 import { createAuditStore, type AuditStore, type EntryRange, type StoredEntry } from './store.ts';
 import { pageLimit } from '../http/replies/list-replies.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
-import { parseTime } from '../http/text-inputs.ts';
+import { parseTime } from '../http/validation.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';
 import { timeOfUuidV7 } from '../uuid-v7.ts';
 

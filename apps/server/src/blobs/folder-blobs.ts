@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, rmdir, type FileHandle } from 'node:f
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { errorCodeOf } from '../errors/error-code.ts';
-import { folderMissing, PartFailed } from '../faults/fault.ts';
+import { folderMissing, PartFailed } from '../faults/fault-monitor.ts';
 import { syncFolder, writeSynced } from './synced-files.ts';
 import type { BlobStore, Pieces, ReceivedBlob, StoredBlob } from './blob-store.ts';
 

@@ -3,7 +3,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-
 import {
   type BlobStore,
   BlobMissing,
@@ -14,7 +13,7 @@ import {
 } from './blob-store.ts';
 import type { Bucket, StoredObject } from './s3/bucket.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
-import { folderMissing, PartFailed } from '../faults/fault.ts';
+import { folderMissing, PartFailed } from '../faults/fault-monitor.ts';
 import type { S3Body } from './s3/s3-exchange.ts';
 
 interface S3BlobsOptions {

@@ -3,7 +3,7 @@ import type { Draft } from '../git/draft.ts';
 import { requireCompiled } from '../compile/compiler.ts';
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { listFiles } from '../git/tree-paths.ts';
-import { runGit } from '../git/run-git.ts';
+import { runGit } from '../git/git-process.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   type Change,

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AsyncLocalStorage } from 'node:async_hooks';
-
-import { findFault } from '../faults/fault.ts';
+import { findFault } from '../faults/fault-monitor.ts';
 import type { Db, Transaction } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { transact } from './transactions.ts';

@@ -1,10 +1,9 @@
 import type { ServiceEvent } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import type { Peers } from '../nodes/peers.ts';
+import type { Peers } from '../nodes/cluster.ts';
 import { periodically } from '../background-job.ts';
 
 const typeNames = [

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { InProcessNetwork } from '../bus/bus.ts';
 import { FaultMonitor } from '../faults/fault-monitor.ts';
-import { Peers } from '../nodes/peers.ts';
+import { Peers } from '../nodes/cluster.ts';
 import { EventBus, type FeedEvent } from './event-bus.ts';
 import { EventStream, type EncodedEvent, type FeedReader, type UserFeed, UserFeeds } from './user-feed.ts';
 

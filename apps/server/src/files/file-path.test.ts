@@ -7,7 +7,7 @@ import { GitRepository } from '../git/git-repository.ts';
 import { buildPack } from '../git/pack.ts';
 import { installPack } from '../git/testing/install-pack.ts';
 import { prepareGit } from '../git/prepare-git.ts';
-import { runGit } from '../git/run-git.ts';
+import { runGit } from '../git/git-process.ts';
 import { buildTree } from '../git/tree-paths.ts';
 import { fileMode } from '../git/git-objects.ts';
 import { TestFolders } from '../projects/testing/test-projects.ts';

@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-
 import type { FileChange, FileListing } from '@phalanx/protocol';
-
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
-import { startGit, GitFailure, runGit } from '../git/run-git.ts';
+import { startGit, GitFailure, runGit } from '../git/git-process.ts';
 import {
   findAt,
   listSizedFiles,

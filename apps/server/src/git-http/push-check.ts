@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { noObject, isAncestor } from '../git/git-objects.ts';
 import { GitRepository } from '../git/git-repository.ts';
-import { runGit } from '../git/run-git.ts';
+import { runGit } from '../git/git-process.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
 import { hasSources, findTreeOf } from '../projects/saved-state.ts';

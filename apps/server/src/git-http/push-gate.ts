@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { withNote } from '../db/writes.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
-import { findFault } from '../faults/fault.ts';
+import { findFault } from '../faults/fault-monitor.ts';
 import { packObjects, listPacked } from '../git/pack.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent, AuditEventSink } from '../http/audit-event.ts';
@@ -23,7 +23,7 @@ import {
   storeCompiled,
   keepCompiled,
 } from '../projects/saved-state.ts';
-import { HookStream, flush, pktLine, readPktLines } from './pkt-line.ts';
+import { HookStream, flush, pktLine, readPktLines } from './git-exchange.ts';
 import {
   checkPush,
   PushRefused,

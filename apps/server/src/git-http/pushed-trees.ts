@@ -9,7 +9,7 @@ import {
   folderMode,
   type Tree,
 } from '../git/git-objects.ts';
-import { runGit } from '../git/run-git.ts';
+import { runGit } from '../git/git-process.ts';
 import { listSizedFiles } from '../git/tree-paths.ts';
 import { findTotalsProblem, maxTreeBytes, TreeCounter } from '../projects/project-sizes.ts';
 

@@ -19,8 +19,7 @@ import {
 } from '../projects/project-access.ts';
 import { deskFor, type ProjectServices } from '../projects/project-files.ts';
 import type { Solving } from '../records/groups/solving.ts';
-import { GitExchange, type GitService } from './git-exchange.ts';
-import { flush, pktLine } from './pkt-line.ts';
+import { GitExchange, type GitService, flush, pktLine } from './git-exchange.ts';
 import { guardPush } from './push-gate.ts';
 
 /** The count is told in steps of so much. */

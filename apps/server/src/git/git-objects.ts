@@ -1,4 +1,4 @@
-import { type GitProgram, GitFailure, runGit } from './run-git.ts';
+import { type GitProgram, GitFailure, runGit } from './git-process.ts';
 
 export interface ObjectInfo {
   readonly id: string;

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestFolders } from '../projects/testing/test-projects.ts';
-import { type GitProgram, runGit } from './run-git.ts';
+import { type GitProgram, runGit } from './git-process.ts';
 import { Draft, NewObjects } from './draft.ts';
 import { GitRepository, RepositoryPool } from './git-repository.ts';
 import { buildPack } from './pack.ts';

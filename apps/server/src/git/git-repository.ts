@@ -1,6 +1,5 @@
-import { KeptOpen, type Reading } from './batch-process.ts';
+import { KeptOpen, type Reading, type GitProgram } from './git-process.ts';
 import { type GitObjects, type ObjectInfo, parseTree, type Tree, TreeCache } from './git-objects.ts';
-import type { GitProgram } from './run-git.ts';
 
 function parseInfo(line: Buffer): ObjectInfo | undefined {
   const match = /^([0-9a-f]{40}) (\w+) (\d+)$/.exec(line.toString());

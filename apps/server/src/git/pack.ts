@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { crc32, createDeflate, deflate, deflateSync } from 'node:zlib';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type GitProgram, runGit } from './run-git.ts';
+import { type GitProgram, runGit } from './git-process.ts';
 
 /** Git's numbers for the kinds of objects. */
 export const objectTypes = { commit: 1, tree: 2, blob: 3 } as const;

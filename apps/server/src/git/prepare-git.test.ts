@@ -4,7 +4,7 @@ import path from 'node:path';
 import { openConfinement } from '@phalanx/confinement';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestFolders } from '../projects/testing/test-projects.ts';
-import { type GitProgram, runGit } from './run-git.ts';
+import { type GitProgram, runGit } from './git-process.ts';
 import { prepareGit } from './prepare-git.ts';
 
 const folders = new TestFolders();

@@ -8,8 +8,8 @@ import {
   type Policy,
 } from '@phalanx/confinement';
 import { SettingError } from '@phalanx/settings';
-import { findFault, gitFailed, PartFailed } from '../faults/fault.ts';
-import { maxPushBytes, type GitProgram, runGit } from './run-git.ts';
+import { findFault, gitFailed, PartFailed } from '../faults/fault-monitor.ts';
+import { maxPushBytes, type GitProgram, runGit } from './git-process.ts';
 
 /** `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
 const leastVersion = [2, 38] as const;

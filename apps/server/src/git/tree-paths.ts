@@ -1,6 +1,6 @@
 import type { Draft } from './draft.ts';
 import { type GitObjects, folderMode, isFolder, type Tree, type TreeEntry } from './git-objects.ts';
-import { runGit } from './run-git.ts';
+import { runGit } from './git-process.ts';
 
 /** What stands at a path: a file, a folder, nothing, or nothing because the path runs through a file. */
 type Found =

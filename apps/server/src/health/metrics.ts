@@ -1,9 +1,8 @@
 import { limitNames } from '@phalanx/protocol';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
-
 import type { Limits } from '../limits/limits.ts';
-import { faultParts, type Fault } from '../faults/fault.ts';
+import { faultParts, type Fault } from '../faults/fault-monitor.ts';
 
 export interface Figures {
   /** Hosts that are connected. */

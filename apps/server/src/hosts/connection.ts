@@ -17,10 +17,8 @@ import type { Principal } from '../http/principal.ts';
 import { HelloPages, isOfRuns, parseFrame, parseHostMessage, ProtocolError, passLogs } from './frames.ts';
 import type { Limits } from '../limits/limits.ts';
 import { EpochOver } from '../db/epochs.ts';
-import { HostRefused, type HostSessions } from './host-sessions.ts';
-import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
-import { HostRequests } from './host-requests.ts';
-import type { AdmissionThrottle } from './admission-throttle.ts';
+import { HostRefused, type HostSessions, type AdmissionThrottle } from './host-sessions.ts';
+import { type HostLink, type HostQuestion, type HostListeners, HostRequests } from './host-link.ts';
 
 interface ConnectionOptions {
   socket: WebSocket;

@@ -15,9 +15,8 @@ import type { Limits } from '../limits/limits.ts';
 import { refuseSocket } from '../http/sockets/refuse-socket.ts';
 import type { WebSockets } from '../http/sockets/web-sockets.ts';
 import { HostConnection } from './connection.ts';
-import type { HostSessions } from './host-sessions.ts';
+import { type HostSessions, AdmissionThrottle } from './host-sessions.ts';
 import { type HostLink, HostListeners } from './host-link.ts';
-import { AdmissionThrottle } from './admission-throttle.ts';
 
 interface GatewayOptions {
   authenticate: Authenticate;

@@ -1,10 +1,9 @@
 import type { AuthInfo, McpHttpHandler, McpServer } from '@modelcontextprotocol/server';
 import type { HelpPage } from '@phalanx/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { apiCallsOf } from './api-calls.ts';
+import { apiCallsOf } from './tool.ts';
 import { serverOf } from './mcp-server.ts';
 
 const path = '/mcp';

@@ -3,9 +3,7 @@ import type * as sdk from '@modelcontextprotocol/server';
 import type { CallToolResult, McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
 import { type HelpPage, type Scope, helpRoutes, runRoutes } from '@phalanx/protocol';
 
-import { type ApiCalls, ToolFailure } from './api-calls.ts';
-import { bounded, fenced } from './phone-data.ts';
-import type { Tool, ToolResult } from './tool.ts';
+import { type ApiCalls, bounded, fenced, type Tool, ToolFailure, type ToolResult } from './tool.ts';
 import { docTools } from './tools/docs.ts';
 import { fixTools, groupTools } from './tools/groups.ts';
 import { phoneTools } from './tools/phones.ts';

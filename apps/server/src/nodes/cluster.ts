@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Logger } from 'pino';
+import type { AuditAction } from '@phalanx/protocol';
 
 import { type Bus, InProcessNetwork } from '../bus/bus.ts';
 import { NatsBus } from '../bus/nats-bus.ts';
@@ -8,12 +9,18 @@ import type { ServerConfig } from '../config.ts';
 import type { Db } from '../db/database.ts';
 import { readInstallation } from '../db/installation.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { createCacheInvalidationStore, type NodeStore } from './store.ts';
-import { CacheInvalidations } from './cache-invalidations.ts';
-import { Peers } from './peers.ts';
+import {
+  createCacheInvalidationStore,
+  type NodeStore,
+  type CacheInvalidation,
+  type CacheInvalidationStore,
+  keptMs,
+} from './store.ts';
 import type { Clock } from '../clock.ts';
 import { periodically } from '../background-job.ts';
 import { leaseMs } from '../db/lease.ts';
+import { type CachedThing, cachedThings } from '../db/tables/column-types.ts';
+import type { AuditEventSink } from '../http/audit-event.ts';
 
 interface Ground {
   database: Db;
@@ -134,5 +141,159 @@ export class ServerNode {
     if (now - this.#renewedAt > lateMs) this.#judgesFrom = now + leaseMs;
     this.#renewedAt = now;
     return now >= this.#judgesFrom;
+  }
+}
+
+/** What changes something that the other servers cache. */
+const invalidating: ReadonlySet<AuditAction> = new Set([
+  ...(['share_project', 'unshare_project', 'delete_project'] as const),
+  ...(['share_device', 'unshare_device', 'share_host', 'unshare_host', 'forget_device'] as const),
+  ...(['rename_device', 'label_device', 'label_host', 'save_pool', 'delete_pool'] as const),
+  ...(['create_job', 'cancel_job', 'resume_job'] as const),
+  ...(['create_schedule', 'change_schedule'] as const),
+  ...(['lease_device', 'end_lease', 'delete_token', 'sign_out'] as const),
+  ...(['create_user', 'update_user', 'delete_user'] as const),
+]);
+
+interface InvalidationOptions {
+  store: CacheInvalidationStore;
+  peers: Peers;
+  faults: FaultMonitor;
+}
+
+type Reload = () => Promise<void> | void;
+
+const readEveryMs = 500;
+/** What was cached longer ago decides about nothing. */
+const freshMs = 1000;
+const deleteEveryMs = 10_000;
+const readTopic = 'read-invalidations';
+
+/**
+ * Reloads what this server caches and another one has changed: within a second, and at once when that other one asks
+ * for it. A server that stood still reads before it does anything. Rows are not numbered in the order in which they
+ * become visible, so all of the last minute are read, and those that are new count.
+ */
+class CacheInvalidations {
+  readonly #options: InvalidationOptions;
+  readonly #reloads: [CachedThing, Reload][] = [];
+  readonly #ends: (() => unknown)[];
+  #known = new Set<number>();
+  #readAt = performance.now();
+  #reading: Promise<void> = Promise.resolve();
+  #catchingUp: Promise<void> | undefined;
+
+  constructor(options: InvalidationOptions) {
+    this.#options = options;
+    const { store, peers, faults } = options;
+    this.#ends = [
+      peers.answer(readTopic, () => this.read()),
+      periodically(faults, readEveryMs, () => this.read()),
+      periodically(faults, deleteEveryMs, () => store.deleteOld()),
+    ];
+  }
+
+  /** How long ago this server has last read them. */
+  get ageMs(): number {
+    return performance.now() - this.#readAt;
+  }
+
+  on(thing: CachedThing, reload: Reload): void {
+    this.#reloads.push([thing, reload]);
+  }
+
+  /** Resolves when everything is known that was stored before. */
+  read(): Promise<void> {
+    const read = (): Promise<void> => this.#read();
+    this.#reading = this.#reading.then(read, read);
+    return this.#reading;
+  }
+
+  /** Undefined: what is cached is not older than a second. Rejects when the database does not answer. */
+  catchUp(): Promise<void> | undefined {
+    if (this.ageMs <= freshMs) return undefined;
+    this.#catchingUp ??= this.read().finally(() => (this.#catchingUp = undefined));
+    return this.#catchingUp;
+  }
+
+  /** Resolves when the other servers that are there have read them. */
+  tellPeers(): Promise<void> {
+    return this.#options.peers.broadcast(readTopic);
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end();
+    await this.#reading.catch(() => undefined);
+  }
+
+  async #read(): Promise<void> {
+    const askedAt = performance.now();
+    const rows = await this.#options.store.list();
+    const changed = this.#select(rows);
+    for (const [thing, reload] of this.#reloads) if (changed.has(thing)) await reload();
+    // Not before: what failed is done again.
+    this.#known = new Set(rows.map(({ id }) => id));
+    this.#readAt = askedAt;
+  }
+
+  #select(rows: readonly CacheInvalidation[]): ReadonlySet<CachedThing> {
+    // Some may have been deleted unread.
+    if (performance.now() - this.#readAt > keptMs / 2) return new Set(cachedThings);
+    return new Set(rows.filter(({ id }) => !this.#known.has(id)).map(({ name }) => name));
+  }
+}
+
+/** A caller who is told that something is done may ask any server next. */
+export const invalidatingAuditEvents = (
+  auditEvents: AuditEventSink,
+  invalidations: Pick<CacheInvalidations, 'tellPeers'>,
+): AuditEventSink => ({
+  async tell(auditEvent) {
+    if (invalidating.has(auditEvent.action)) await invalidations.tellPeers();
+  },
+  noteOf: (auditEvent) => auditEvents.noteOf(auditEvent),
+  done: (auditEvent) => auditEvents.done(auditEvent),
+  happened: (auditEvent) => auditEvents.happened(auditEvent),
+  failed: (auditEvent, error) => auditEvents.failed(auditEvent, error),
+});
+
+interface PeersOptions {
+  bus: Bus;
+  /** This server's. */
+  nodeId: string;
+  /** IDs of the other servers that are alive. */
+  listOthers: () => Promise<string[]>;
+}
+
+/** Longer nobody waits for a server that does not answer. */
+const timeoutMs = 500;
+
+const subjectOf = (nodeId: string, topic: string): string => `node.${nodeId}.${topic}`;
+
+/** The other servers of the database. */
+export class Peers {
+  readonly #options: PeersOptions;
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+  }
+
+  /** Does something for another server, which waits until it is done. Returns the function that ends it. */
+  answer(topic: string, work: (text: string) => Promise<void> | void): () => void {
+    const { bus, nodeId } = this.#options;
+    return bus.answer(subjectOf(nodeId, topic), async (text) => {
+      await work(text);
+      return Buffer.alloc(0);
+    });
+  }
+
+  /** Resolves when all have done it that are there, or after half a second. */
+  async broadcast(topic: string, text = ''): Promise<void> {
+    const { bus, listOthers } = this.#options;
+    const { promise: isLate, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    const peers = await listOthers();
+    await Promise.race([Promise.allSettled(peers.map((id) => bus.ask(subjectOf(id, topic), text))), isLate]);
+    clearTimeout(timer);
   }
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { addBackgroundJob } from '../background-job.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Context } from '../context.ts';
-import type { GitProgram } from '../git/run-git.ts';
+import type { GitProgram } from '../git/git-process.ts';
 import { prepareGit, probeGit } from '../git/prepare-git.ts';
 import { deleteProject, addProjectRoutes } from './routes.ts';
 import { LargePacks, largePacksName } from './packs/large-packs.ts';

@@ -8,7 +8,7 @@ import { openTestDatabase, defaultEngine } from '../testing/engines/test-databas
 import { systemClock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { GroupCommit } from '../db/writes.ts';
-import type { GitProgram } from '../git/run-git.ts';
+import type { GitProgram } from '../git/git-process.ts';
 import { prepareGit } from '../git/prepare-git.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
 import { fileMode } from '../git/git-objects.ts';

@@ -6,7 +6,7 @@ import { isUniqueViolation } from '../db/unique-values.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
-import { requireName } from '../http/text-inputs.ts';
+import { requireName } from '../http/validation.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { onProject, type ProjectAccess, readers, type ProjectPeople } from './project-access.ts';

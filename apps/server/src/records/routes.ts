@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { addRoute } from '../http/route.ts';
-import { parseTime } from '../http/text-inputs.ts';
+import { parseTime } from '../http/validation.ts';
 import { beginningOfUuidV7 } from '../uuid-v7.ts';
 import {
   type AutomationAccess,

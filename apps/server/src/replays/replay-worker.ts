@@ -1,6 +1,17 @@
-import { ReplayFetches, replayFetchesPath, type ReplayCounts, type SequenceOutcome } from '@phalanx/protocol';
+import {
+  ReplayFetches,
+  replayFetchesPath,
+  type ReplayCounts,
+  type SequenceOutcome,
+  type GoldenExpectation,
+  isExpected,
+  isHandled,
+  isUnknownState,
+  type ReplayChange,
+  type ReplayOutcome,
+  type ReplayVerdict,
+} from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-
 import { periodically } from '../background-job.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -11,10 +22,8 @@ import { createProjectFiles, type SavedFiles } from '../projects/project-files.t
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { ReplayChanges } from './replay-view.ts';
 import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
-import { changeOf, isKnown, outcomeOf } from './outcome.ts';
-import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
+import { type HostCode, NoReplayHost, type ReplayHosts, type SequenceReplays } from './replay-hosts.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
-import type { SequenceReplays } from './sequence-replays.ts';
 import { noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
 
 interface Options {
@@ -291,4 +300,21 @@ function count(
   if (isKnown(outcome)) counts.known += 1;
   if (outcome === 'not_told') counts.not_told += 1;
   if (change !== 'unchanged') counts[change] += 1;
+}
+
+/** What a verdict says of a screen; `expect` is of golden screens. */
+function outcomeOf(verdict: ReplayVerdict, expect: GoldenExpectation | null): ReplayOutcome {
+  if (verdict.kind === 'threw' || verdict.kind === 'limit') return 'failed';
+  if (verdict.kind !== 'state') return 'not_told';
+  if (expect !== null) return isExpected(expect, verdict) ? 'expected' : 'unexpected';
+  if (isUnknownState(verdict.state)) return 'unknown';
+  return isHandled(verdict) ? 'handled' : 'recognised';
+}
+
+const isKnown = (outcome: ReplayOutcome): boolean =>
+  outcome === 'handled' || outcome === 'recognised' || outcome === 'expected';
+
+function changeOf(outcome: ReplayOutcome, wasKnown: boolean): ReplayChange {
+  if (isKnown(outcome) === wasKnown) return 'unchanged';
+  return wasKnown ? 'broken' : 'recognised';
 }

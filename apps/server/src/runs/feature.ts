@@ -20,7 +20,7 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { addRoute } from '../http/route.ts';
-import { parseTime } from '../http/text-inputs.ts';
+import { parseTime } from '../http/validation.ts';
 
 type RunListener = (rows: readonly StoredRun[]) => void;
 

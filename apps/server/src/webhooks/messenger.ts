@@ -1,4 +1,8 @@
+import { createConnection, type Socket } from 'node:net';
+import { once } from 'node:events';
+
 import type { AddressRule } from '@phalanx/egress';
+import nodemailer from 'nodemailer';
 
 import type { Clock } from '../clock.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
@@ -7,12 +11,10 @@ import type { Sealing } from '../secrets/sealing.ts';
 import { readAudience, isOfToken } from './fan-out.ts';
 import type { StoredDelivery } from './delivery-store.ts';
 import { type Sent, readRetryAfter } from './delivery-worker.ts';
-import { addressOf, isMail } from './mail/mail-address.ts';
+import { addressOf, isMail, domainOf } from './mail/mail-address.ts';
 import type { MailConfig } from './mail/mail-settings.ts';
-import { type Names, writeMail } from './mail/mail-text.ts';
-import { Mailer } from './mail/mailer.ts';
-import { type Answer, explainFailure, sendMessage } from './send-message.ts';
-import { signatureOf } from './signatures.ts';
+import { type Names, writeMail, type MailText } from './mail/mail-text.ts';
+import { type Answer, explainFailure, sendMessage, signatureOf } from './send-message.ts';
 import { placeOf, type StoredWebhook, type WebhookStore } from './store.ts';
 
 interface Options {
@@ -135,4 +137,76 @@ export class Messenger {
       pauseMs: readRetryAfter(retryAfter, this.#options.clock.now()),
     };
   }
+}
+
+/** Less than a claim of a delivery takes, so that no other server begins meanwhile. */
+const mailTimeoutMs = 20_000;
+const permanent = 500;
+
+/** Hands e-mails to the operator's mail server: one connection for each. */
+export class Mailer {
+  readonly #config: MailConfig;
+
+  constructor(config: MailConfig) {
+    this.#config = config;
+  }
+
+  async send(to: string, mail: MailText, closing: AbortSignal): Promise<Sent> {
+    const tooLate = AbortSignal.timeout(mailTimeoutMs);
+    const signal = AbortSignal.any([closing, tooLate]);
+    const socket = createConnection({ host: this.#config.server.host, port: this.#config.server.port });
+    // Whoever waits for the socket hears of it too.
+    socket.on('error', () => undefined);
+    const end = (): void => void socket.destroy(new Error('it took too long'));
+    signal.addEventListener('abort', end);
+    try {
+      await once(socket, 'connect', { signal });
+      const { response } = await this.#transport(socket).sendMail(this.#messageOf(to, mail));
+      return { result: 'delivered', responseStatus: Number.parseInt(response, 10) || null, problem: '' };
+    } catch (error) {
+      return failureOf(tooLate.aborted ? new Error(`no answer within ${mailTimeoutMs / 1000} s`) : error);
+    } finally {
+      signal.removeEventListener('abort', end);
+      socket.destroy();
+    }
+  }
+
+  #transport(connection: Socket) {
+    const { host, port, encryption, login } = this.#config.server;
+    return nodemailer.createTransport({
+      ...{ host, port, connection, logger: false },
+      secure: encryption === 'tls',
+      requireTLS: encryption === 'starttls',
+      ignoreTLS: encryption === 'none',
+      ...(login !== undefined && { auth: { user: login.user, pass: login.password } }),
+    });
+  }
+
+  #messageOf(to: string, { subject, text, id }: MailText) {
+    const { from } = this.#config;
+    return {
+      from: { name: 'Phalanx', address: from },
+      to: { name: '', address: to },
+      envelope: { from, to: [to] },
+      ...{ subject, text },
+      messageId: `<${id}@${domainOf(from)}>`,
+      // So that no absent person's mail program answers (RFC 3834).
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    };
+  }
+}
+
+/** A mail server that says no for good (5xx to the receiver or the content) is not asked again. */
+function failureOf(error: unknown): Sent {
+  const about = error instanceof Error ? error : undefined;
+  const status = about !== undefined && 'responseCode' in about ? Number(about.responseCode) : Number.NaN;
+  const isOfMail =
+    about !== undefined && 'code' in about && ['EENVELOPE', 'EMESSAGE'].includes(String(about.code));
+  return {
+    result: status >= permanent && isOfMail ? 'rejected' : 'refused',
+    responseStatus: Number.isNaN(status) ? null : status,
+    problem: explainFailure(error),
+  };
 }

@@ -1,7 +1,15 @@
 import { type AddressRule, refuseLiteral } from '@phalanx/egress';
-import { type Webhook, type WebhookDelivery, webhookRoutes } from '@phalanx/protocol';
+import {
+  Webhook,
+  type WebhookDelivery,
+  webhookRoutes,
+  JsonObject,
+  type WebhookHealth,
+} from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
+import { Compile } from 'typebox/compile';
+
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
@@ -12,9 +20,8 @@ import type { Sealing } from '../secrets/sealing.ts';
 import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
 import { addressOf, isMail, mailUrlOf, readMailAddress } from './mail/mail-address.ts';
 import type { MailConfig } from './mail/mail-settings.ts';
-import { createSigningKey } from './signatures.ts';
+import { createSigningKey } from './send-message.ts';
 import { placeOf, type StoredWebhook, type WebhookOwner, type WebhookStore } from './store.ts';
-import { deliveryView, webhookView } from './views.ts';
 
 interface WebhookRoutesOptions {
   store: WebhookStore;
@@ -269,3 +276,65 @@ const noteOn = (
   { id, name, url, user_id: userId }: StoredWebhook,
   details: Record<string, unknown> = {},
 ): void => auditEvent.on({ type: 'webhook', id, name: name || placeOfTarget(url) }, [userId], details);
+
+interface Beside {
+  userName: string;
+  waiting: number;
+}
+
+const { events, outcomes, project_ids } = Webhook.properties;
+const validators = {
+  events: Compile(events),
+  outcomes: Compile(outcomes),
+  projectIds: Compile(project_ids),
+  data: Compile(JsonObject),
+};
+
+const webhookView = (row: StoredWebhook, { userName, waiting }: Beside): Webhook => ({
+  id: row.id,
+  user: { id: row.user_id, name: userName },
+  name: row.name,
+  url: row.url,
+  events: validators.events.Parse(JSON.parse(row.events)),
+  outcomes: validators.outcomes.Parse(JSON.parse(row.outcomes)),
+  project_ids: validators.projectIds.Parse(JSON.parse(row.project_ids)),
+  not_ready_minutes: row.not_ready_minutes,
+  failing_percent: row.failing_percent,
+  failing_hours: row.failing_hours,
+  silent_hours: row.silent_hours,
+  paused: row.paused === 1,
+  signature: row.signature,
+  public_key: isMail(row.url) ? null : row.public_key,
+  problem: row.problem,
+  health: {
+    state: stateOf(row),
+    waiting,
+    failing_since: row.failing_since,
+    last_success_at: row.last_success_at,
+    last_failure_at: row.last_failure_at,
+    last_failure: row.last_failure,
+  },
+  created_at: row.created_at,
+});
+
+function stateOf({ paused, problem, failing_since, last_success_at }: StoredWebhook): WebhookHealth['state'] {
+  if (paused === 1) return problem === '' ? 'paused' : 'disabled';
+  if (failing_since !== null) return 'failing';
+  return last_success_at === null ? 'unused' : 'ok';
+}
+
+const deliveryView = (row: StoredDelivery): WebhookDelivery => ({
+  id: row.id,
+  status: row.status,
+  attempts: row.attempts,
+  response_status: row.response_status,
+  problem: row.problem,
+  created_at: row.created_at,
+  next_attempt_at: row.status === 'waiting' ? row.due_at : null,
+  ended_at: row.ended_at,
+  payload: {
+    type: row.type,
+    timestamp: new Date(row.at).toISOString(),
+    data: validators.data.Parse(JSON.parse(row.data)),
+  },
+});

@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto';
-
-import type { FastifyRequest, FastifyReply } from 'fastify';
-import { scopes } from '@phalanx/protocol';
+import type { FastifyRequest, FastifyReply, FastifyInstance } from 'fastify';
+import { scopes, sessionRoutes } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-
 import { boundedCache } from '../../bounded-cache.ts';
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type OwnAddress, isLoopback } from '../../http/addresses/own-address.ts';
 import type { Principal } from '../../http/principal.ts';
-import type { Authenticator } from '../authenticator.ts';
+import { type Authenticator, hashTokenSecret, createTokenSecret } from '../authenticator.ts';
 import type { SessionStore, StoredSession } from './session-store.ts';
-import { hashTokenSecret, createTokenSecret } from '../token-secret.ts';
 import type { AccessStore } from '../store.ts';
+import { addRawRoute } from '../../http/route.ts';
 
 const hourMs = 60 * 60 * 1000;
 const idleMs = 12 * hourMs;
-export const longestSessionMs = 7 * 24 * hourMs;
+const longestSessionMs = 7 * 24 * hourMs;
 /** A use is stored only so often. */
 const noteUseMs = 5 * 60 * 1000;
 
@@ -112,7 +110,7 @@ function readCookie(header: string, name: string): string | undefined {
 }
 
 /** The secret of the session that the browser sends. */
-export function findSessionSecret(request: FastifyRequest): string | undefined {
+function findSessionSecret(request: FastifyRequest): string | undefined {
   const { cookie } = request.headers;
   if (cookie === undefined) return undefined;
   const names = namesOf(request);
@@ -120,7 +118,7 @@ export function findSessionSecret(request: FastifyRequest): string | undefined {
 }
 
 /** Without a secret, the browser forgets it. */
-export function sendSessionCookie(
+function sendSessionCookie(
   reply: FastifyReply,
   { secret, maxAgeSeconds, isTls }: { secret: string; maxAgeSeconds: number; isTls: boolean },
 ): void {
@@ -133,7 +131,7 @@ export function sendSessionCookie(
 
 const linkLifeMs = 60 * 60 * 1000;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
-const tokenName = 'sign-in link';
+const linkTokenName = 'sign-in link';
 
 /** Addresses that whoever reads the service's terminal signs in with, once each, within the hour. */
 export class SignInLinks {
@@ -164,7 +162,7 @@ export class SignInLinks {
     const user = await this.#store.findAdministrator();
     if (user === undefined) throw new Error('there is no administrator');
     const now = this.#clock.now();
-    const known = await this.#store.findTokenNamed(user.id, tokenName);
+    const known = await this.#store.findTokenNamed(user.id, linkTokenName);
     if (known !== undefined && (known.expiresAt ?? 0) > now + yearMs / 2) return known.id;
     const times = { createdAt: now, expiresAt: now + yearMs };
     const rights = {
@@ -177,8 +175,65 @@ export class SignInLinks {
       minutesPerDay: null,
       parentId: null,
     };
-    const token = { id: uuidv7(), userId: user.id, name: tokenName, ...times, ...rights };
+    const token = { id: uuidv7(), userId: user.id, name: linkTokenName, ...times, ...rights };
     await this.#store.insertToken({ ...token, hash: hashTokenSecret(createTokenSecret()) });
     return token.id;
+  }
+}
+
+interface SessionRoutesOptions {
+  sessions: Sessions;
+  links: SignInLinks;
+  authenticator: Authenticator;
+  ownAddress: OwnAddress;
+}
+
+interface Credentials {
+  token?: string;
+  link?: string;
+}
+
+const tokenOf = ({ tokenId, tokenName }: Principal) => ({
+  type: 'token' as const,
+  id: tokenId,
+  name: tokenName,
+});
+
+/** `POST, DELETE /session` */
+export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
+  const { sessions, links, authenticator, ownAddress } = options;
+
+  addRawRoute(app, sessionRoutes.create, async ({ body, auditEvent, raw }, reply) => {
+    ownAddress.requireOwnPage(raw);
+    const { secret, expiresAt } = await sessions.open(await admit(body, raw.ip), (principal) => {
+      auditEvent.actor.principal = principal;
+      auditEvent.on(tokenOf(principal), [principal.userId]);
+    });
+    sendSessionCookie(reply, {
+      ...{ secret, isTls: ownAddress.isTls(raw) },
+      maxAgeSeconds: longestSessionMs / 1000,
+    });
+    return reply.send({ success: true, expires_at: expiresAt });
+  });
+
+  addRawRoute(app, sessionRoutes.delete, async ({ principal, auditEvent, raw }, reply) => {
+    auditEvent.on(tokenOf(principal), [principal.userId]);
+    const secret = findSessionSecret(raw);
+    if (secret !== undefined) await sessions.end(secret);
+    sendSessionCookie(reply, { secret: '', maxAgeSeconds: 0, isTls: ownAddress.isTls(raw) });
+    return reply.send({ success: true, message: 'You are signed out.' });
+  });
+
+  /** The ID of the token that stands behind it. */
+  async function admit({ token, link }: Credentials, address: string): Promise<string> {
+    if (token !== undefined)
+      return (await authenticator.authenticate(`Bearer ${token.trim()}`, () => address)).tokenId;
+    const tokenId = link === undefined ? undefined : await links.take(link);
+    if (tokenId !== undefined) return tokenId;
+    const reason =
+      link === undefined
+        ? 'The body has neither a token nor a link.'
+        : 'This sign-in link was used already, or has expired: start the service again for a new one, or sign in with a token.';
+    throw ApiError.of('unauthorized', { reason });
   }
 }

@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { SettingError } from '@phalanx/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-import { findFault } from '../../faults/fault.ts';
+import { findFault } from '../../faults/fault-monitor.ts';
 import { isS3Here, makeTestBucket, type TestBucket } from '../../testing/engines/test-bucket.ts';
 import { bodyOf, Bucket } from './bucket.ts';
 

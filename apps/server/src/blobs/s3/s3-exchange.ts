@@ -1,13 +1,11 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
-
 import { AwsV4Signer } from 'aws4fetch';
 import { SettingError } from '@phalanx/settings';
-
 import type { S3Config } from './s3-settings.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
-import { findFault, PartFailed, s3Failed } from '../../faults/fault.ts';
+import { findFault, PartFailed, s3Failed } from '../../faults/fault-monitor.ts';
 
 export interface S3Body {
   readonly sizeBytes: number;

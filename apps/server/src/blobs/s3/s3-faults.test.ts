@@ -4,8 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { SettingError } from '@phalanx/settings';
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { afterEach, expect, it } from 'vitest';
-
-import { findFault } from '../../faults/fault.ts';
+import { findFault } from '../../faults/fault-monitor.ts';
 import { bodyOf, Bucket } from './bucket.ts';
 
 let server: Server;

@@ -4,7 +4,7 @@ import { SettingError } from '@phalanx/settings';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findFault } from '../../faults/fault.ts';
+import { findFault } from '../../faults/fault-monitor.ts';
 import { openTestDatabase, postgresUrlOf } from '../../testing/engines/test-database.ts';
 import { isPostgresHere } from '../../testing/engines/postgres-engine.ts';
 import { openDatabase } from '../database.ts';

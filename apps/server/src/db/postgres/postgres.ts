@@ -1,5 +1,4 @@
 import { Socket } from 'node:net';
-
 import {
   type ColumnDefinitionNode,
   type DatabaseConnection,
@@ -23,9 +22,8 @@ import {
 } from 'kysely';
 import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, TypeOverrides, types } from 'pg';
 import { SettingError } from '@phalanx/settings';
-
 import { errorCodeOf } from '../../errors/error-code.ts';
-import { PartFailed } from '../../faults/fault.ts';
+import { PartFailed } from '../../faults/fault-monitor.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Database, Db } from '../tables/tables.ts';
 

@@ -5,8 +5,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../../errors/api-error.ts';
-import type { KnownHost } from '../../hosts/known-hosts.ts';
-import type { LinkedHosts } from '../../hosts/linked-hosts.ts';
+import type { KnownHost, LinkedHosts } from '../../hosts/linked-hosts.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
 import { getHost, type HostSources } from './host-list.ts';

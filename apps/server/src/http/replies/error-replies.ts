@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
-
 import { errorCodeOf } from '../../errors/error-code.ts';
-import { findFault } from '../../faults/fault.ts';
+import { findFault } from '../../faults/fault-monitor.ts';
 import { ApiError, errorBody } from '../../errors/api-error.ts';
 import { noteFailure } from '../audit-event.ts';
 import { refuseSocket } from '../sockets/refuse-socket.ts';

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from 'pino';
-
 import type { Clock } from '../../clock.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
-import { folderMissing, PartFailed } from '../../faults/fault.ts';
+import { folderMissing, PartFailed } from '../../faults/fault-monitor.ts';
 import type { StoredBatch } from '../log-batch.ts';
 import { LogFile, removeLogFile } from './log-file-store.ts';
 import type { AskedBatches, Flush, Flushed, FoundBatches, LogTable, LogTables } from './log-tables.ts';

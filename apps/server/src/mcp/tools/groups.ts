@@ -15,11 +15,8 @@ import {
   type SignCandidate,
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
-
 import { findExcess } from '../../http/bodies/json-bounds.ts';
-import { type ApiCalls, ToolFailure } from '../api-calls.ts';
-import { fenced } from '../phone-data.ts';
-import { changing, defineTool, reading, type Tool } from '../tool.ts';
+import { type ApiCalls, ToolFailure, fenced, changing, defineTool, reading, type Tool } from '../tool.ts';
 import { filePath, maxFiles, NewFile, project } from './projects.ts';
 
 const group = Type.String({ maxLength: 100, description: 'Group ID' });

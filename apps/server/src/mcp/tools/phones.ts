@@ -10,10 +10,17 @@ import {
   type NodeInspection,
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
-
-import { type ApiCalls, ToolFailure } from '../api-calls.ts';
-import { fenced, screenText } from '../phone-data.ts';
-import { acting, changing, defineTool, reading, type Tool } from '../tool.ts';
+import {
+  type ApiCalls,
+  ToolFailure,
+  fenced,
+  screenText,
+  acting,
+  changing,
+  defineTool,
+  reading,
+  type Tool,
+} from '../tool.ts';
 
 export const device = Type.String({ maxLength: 100, description: 'Device ID or serial number' });
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

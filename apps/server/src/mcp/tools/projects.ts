@@ -1,9 +1,6 @@
 import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Type } from 'typebox';
-
-import type { ApiCalls } from '../api-calls.ts';
-import { fenced } from '../phone-data.ts';
-import { changing, defineTool, reading, type Tool } from '../tool.ts';
+import { type ApiCalls, fenced, changing, defineTool, reading, type Tool } from '../tool.ts';
 
 export const project = Type.String({ maxLength: 100, description: 'Project ID' });
 export const filePath = Type.String({ maxLength: 1024, description: 'Such as main.ts' });

@@ -13,10 +13,16 @@ import {
   type RunDetail,
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
-
-import { type ApiCalls, ToolFailure } from '../api-calls.ts';
-import { fenced } from '../phone-data.ts';
-import { acting, changing, defineTool, reading, type Tool } from '../tool.ts';
+import {
+  type ApiCalls,
+  ToolFailure,
+  fenced,
+  acting,
+  changing,
+  defineTool,
+  reading,
+  type Tool,
+} from '../tool.ts';
 import { device, deviceIdOf, readScreen } from './phones.ts';
 import { project } from './projects.ts';
 

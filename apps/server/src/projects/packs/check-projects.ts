@@ -6,7 +6,7 @@ import type { Bucket } from '../../blobs/s3/bucket.ts';
 import type { Db } from '../../db/database.ts';
 import { GroupCommit } from '../../db/writes.ts';
 import { errorCodeOf } from '../../errors/error-code.ts';
-import { type GitProgram, GitFailure, runGit } from '../../git/run-git.ts';
+import { type GitProgram, GitFailure, runGit } from '../../git/git-process.ts';
 import { prepareGit } from '../../git/prepare-git.ts';
 import { LargePacks, largePacksName } from './large-packs.ts';
 import { createPackLogStore, type PackLogStore } from './pack-log-store.ts';

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-import { MailServer } from '../testing/mail-server.ts';
-import { parseMail } from './mail-settings.ts';
-import { Mailer } from './mailer.ts';
+import { MailServer } from './testing/mail-server.ts';
+import { parseMail } from './mail/mail-settings.ts';
+import { Mailer } from './messenger.ts';
 
 const mail = { subject: 'A run failed', text: 'It did.', id: 'one' };
 const never = new AbortController().signal;

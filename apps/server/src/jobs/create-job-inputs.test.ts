@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { readInputs } from './read-inputs.ts';
+import { readInputs } from './create-job.ts';
 
 it('a table is CSV with names in its first line, or JSON lines', async () => {
   expect(await readInputs('\uFEFFname,note\r\nAda,"a, ""b""\nc"\r\nBen,\r\n')).toEqual([
