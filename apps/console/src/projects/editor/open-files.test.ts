@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { nextOpen, withOpened } from './file-pane.tsx';
+import { nextOpen, withOpened } from './open-files.tsx';
 
 it('opens a file once, behind the others', () => {
   const paths = ['a.ts', 'b.ts'];
