@@ -189,7 +189,6 @@ function chunkHead(type: number, headBytes: number, sizeBytes: number): Buffer {
 const words = (...values: number[]): Buffer => Buffer.from(new Uint32Array(values).buffer);
 
 function stringPool(strings: readonly string[]): Buffer {
-  const utf8Flag = 0x100;
   const headBytes = 28;
   let end = 0;
   const offsets: number[] = [];

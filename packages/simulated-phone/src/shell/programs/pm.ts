@@ -212,13 +212,13 @@ const installCreate: Program = async (process) => {
 
 /** `pm install-write SESSION NAME FILE`. */
 const installWrite: Program = async (process) => {
-  const [id = '', , path = ''] = process.args.filter((arg) => !arg.startsWith('-'));
+  const [id = '', , file = ''] = process.args.filter((arg) => !arg.startsWith('-'));
   const parts = sessionsOf(process).get(id);
-  if (parts === undefined || !process.phone.android.files.findStat(path)) {
-    await process.stderr.write(`Error: failed to write; ${path}\n`);
+  if (parts === undefined || !process.phone.android.files.findStat(file)) {
+    await process.stderr.write(`Error: failed to write; ${file}\n`);
     return 255;
   }
-  parts.push(process.phone.android.files.readFile(path));
+  parts.push(process.phone.android.files.readFile(file));
   await process.stdout.write('Success: streamed 1 bytes\n');
   return 0;
 };
