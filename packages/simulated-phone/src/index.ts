@@ -1,4 +1,4 @@
-export { makeApk, makeZip } from './android/packages/make-apk.ts';
+export { makeApk, makeZip } from './android/packages/apk.ts';
 export { makeScrcpyServer } from './scrcpy/scrcpy-server.ts';
 export { Android } from './android/android.ts';
 export type { Display } from './android/display/display.ts';
@@ -8,7 +8,7 @@ export { type App, type AppContext, type AppDefinition, defineApp, type Dialog }
 export { sampleApps } from './apps/sample-apps.ts';
 export type { Authorization } from './adb/authorization.ts';
 export type { Faults, FaultState, UiautomatorFault } from './faults.ts';
-export type { SimulatedPhoneOptions } from './phone-options.ts';
+export type { SimulatedPhoneOptions } from './simulated-phone.ts';
 export { type SimulatedPhone, startSimulatedPhone } from './simulated-phone.ts';
 export {
   androidReleases,

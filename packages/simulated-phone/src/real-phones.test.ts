@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { androidReleases, makerProfiles } from './profiles.ts';
 import { startPhoneWithShell } from './testing/phones.ts';
 import { UiClient } from './testing/ui-client.ts';
-import type { SimulatedPhoneOptions } from './phone-options.ts';
+import type { SimulatedPhoneOptions } from './simulated-phone.ts';
 import { defineApp } from './view/app.ts';
 import { icons } from './widgets/icons.ts';
 import type { View } from './view/view.ts';

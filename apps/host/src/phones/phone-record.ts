@@ -1,7 +1,7 @@
 import type { PhoneEvent, PhoneFacts, PhoneWarning } from '@phalanx/protocol';
 import { isDeepStrictEqual } from 'node:util';
 import type { Driver } from '../driver/driver.ts';
-import { HeldMasks } from '../driver/masks/held-masks.ts';
+import { HeldMasks } from '../driver/masks/masked-screen.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { EarlierValues } from '../driver/settings/change-settings.ts';

@@ -1,7 +1,6 @@
 import type { PhoneFacts, PhoneWarning, ReportedDeviceState } from '@phalanx/protocol';
-
 import type { Driver } from '../driver/driver.ts';
-import type { HeldMasks } from '../driver/masks/held-masks.ts';
+import type { HeldMasks } from '../driver/masks/masked-screen.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import type { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { PhoneHistory } from './health/history-folder.ts';

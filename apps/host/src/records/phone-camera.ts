@@ -6,10 +6,8 @@ import type {
   ScreenTree,
   UiNode,
 } from '@phalanx/protocol';
-
 import type { Driver } from '../driver/driver.ts';
-import { frameForm } from '../driver/pictures/take-picture-aside.ts';
-import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
+import { frameForm, type TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import { callPhone, type CalledPhone } from '../phones/call-phone.ts';
 import { pause } from '../time/time-limit.ts';

@@ -5,7 +5,6 @@ import {
   type ServerMessage,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
-
 import type { ServiceClock } from '../connection/service-clock.ts';
 import { RunFilm } from '../film/run-film.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
@@ -17,8 +16,7 @@ import type { RecordSender } from '../records/outgoing/record-sender.ts';
 import type { RunFileSender } from './files/run-file-sender.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
 import { executeRun, type RunStart, type RunTask } from './execute-run.ts';
-import { type HeldRun, holdRun } from './held-run.ts';
-import type { RunOutbox } from './run-outbox.ts';
+import { type HeldRun, holdRun, type RunOutbox } from './run-outbox.ts';
 import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd, type RunRecord } from './run-journal.ts';
 import { RunSecrets } from './run-secrets.ts';

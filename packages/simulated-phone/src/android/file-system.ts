@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-
-import { type FileStat, FileSystemError, type SyncFiles, type Upload } from '../adb/sync-files.ts';
+import { type FileStat, FileSystemError, type SyncFiles, type Upload } from '../adb/services.ts';
 import type { Boot } from './boot.ts';
 
 const directoryMode = 0o040771;

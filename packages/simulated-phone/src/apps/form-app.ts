@@ -3,10 +3,9 @@ import { icons } from '../widgets/icons.ts';
 import { page } from '../widgets/page.ts';
 import { category, listRow } from '../widgets/rows.ts';
 import { text } from '../widgets/text.ts';
-import { type Widget, resourceId, type Ui } from '../view/widget.ts';
+import { type Widget, resourceId, type Ui } from '../view/view.ts';
 import { type AppContext, defineApp } from '../view/app.ts';
-import type { Canvas } from '../view/canvas.ts';
-import { textWidth } from '../view/glyphs.ts';
+import { type Canvas, textWidth } from '../view/canvas.ts';
 import { palette } from '../view/palette.ts';
 
 const countries = ['Austria', 'Brazil', 'Germany', 'Japan', 'Kenya'] as const;

@@ -6,8 +6,7 @@ import { type App, defineApp, type AppContext, type Dialog, type LaunchableApp }
 import { formApp } from './form-app.ts';
 import { settingsApp } from './settings-app.ts';
 import { palette } from '../view/palette.ts';
-import type { View } from '../view/view.ts';
-import type { Area, Ui } from '../view/widget.ts';
+import type { View, Area, Ui } from '../view/view.ts';
 
 const launcherPackage = 'dev.phalanx.sample.launcher';
 const launcherColumns = 4;

@@ -1,7 +1,7 @@
 import { icons } from '../widgets/icons.ts';
 import { page } from '../widgets/page.ts';
 import { category, listRow, switchRow } from '../widgets/rows.ts';
-import type { Widget } from '../view/widget.ts';
+import type { Widget } from '../view/view.ts';
 import { type AppContext, defineApp } from '../view/app.ts';
 
 interface SettingsState {

@@ -4,7 +4,7 @@ import type { Phone } from '../phone.ts';
 import { findActiveTree, findTrees } from '../screen/screen.ts';
 import { pause } from '../pause.ts';
 import { NodeCache } from '../ui-server/node-cache.ts';
-import { walk } from '../view/find-view.ts';
+import { walk } from '../view/view.ts';
 import type { TextField } from '../view/text-field.ts';
 import { TreeWriter } from './tree-writer.ts';
 import type { Android } from '../android/android.ts';

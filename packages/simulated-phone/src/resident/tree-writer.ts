@@ -1,8 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import { accessibilityFlags } from '../screen/attributes.ts';
 import { inputTypeOf, webPage } from '../screen/source-xml.ts';
-import type { VisibleView } from '../view/find-view.ts';
-import type { View } from '../view/view.ts';
+import type { VisibleView, View } from '../view/view.ts';
 
 /** Numbers of seven bits a byte, and texts by their number in a table that both sides build as it goes. */
 export class TreeWriter {

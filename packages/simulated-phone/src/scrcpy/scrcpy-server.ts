@@ -1,9 +1,7 @@
 import type { Duplex } from 'node:stream';
-
 import type { ShellOutput } from '../adb/shell-service.ts';
 import { writeTo } from '../adb/write-to.ts';
-import { makeZip } from '../android/packages/make-apk.ts';
-import { readZip } from '../android/packages/apk.ts';
+import { makeZip, readZip } from '../android/packages/apk.ts';
 import { pause } from '../pause.ts';
 import type { Phone } from '../phone.ts';
 import type { Size } from '../view/rect.ts';

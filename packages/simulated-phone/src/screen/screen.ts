@@ -1,6 +1,5 @@
 import type { Rect } from '../view/rect.ts';
-import type { Window } from '../view/view.ts';
-import { findVisible, type VisibleView } from '../view/find-view.ts';
+import { type Window, findVisible, type VisibleView } from '../view/view.ts';
 
 /** Everything that is on the display at one moment; never changed once made. */
 export interface Screen {

@@ -1,4 +1,4 @@
-import type { VisibleView } from '../view/find-view.ts';
+import type { VisibleView } from '../view/view.ts';
 import type { TextField } from '../view/text-field.ts';
 import { accessibilityFlags, escapeAttribute, formatBounds } from './attributes.ts';
 import { findActiveTree, findTrees, type Screen } from './screen.ts';

@@ -1,4 +1,4 @@
-import type { VisibleView } from '../view/find-view.ts';
+import type { VisibleView } from '../view/view.ts';
 import { accessibilityFlags, escapeAttribute, formatBounds } from './attributes.ts';
 import { findActiveTree, type Screen } from './screen.ts';
 

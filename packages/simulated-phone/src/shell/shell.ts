@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import type { RunCommandLine, ShellIo, ShellOutput } from '../adb/shell-service.ts';
-import { FileSystemError } from '../adb/sync-files.ts';
+import { FileSystemError } from '../adb/services.ts';
 import { BrokenPipeError, writeTo } from '../adb/write-to.ts';
 import type { FileSystem } from '../android/file-system.ts';
 import type { Phone } from '../phone.ts';

@@ -1,6 +1,6 @@
 import type { Android } from '../android/android.ts';
 import { findActiveTree } from '../screen/screen.ts';
-import { type VisibleView, walk } from '../view/find-view.ts';
+import { type VisibleView, walk } from '../view/view.ts';
 
 /** The first visible view of the active window whose text, description or id (short or full) is this. */
 export function findView(android: Android, name: string): VisibleView | undefined {

@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { SimulatedPhoneOptions } from '../phone-options.ts';
-import { type SimulatedPhone, startSimulatedPhone } from '../simulated-phone.ts';
+import { type SimulatedPhoneOptions, type SimulatedPhone, startSimulatedPhone } from '../simulated-phone.ts';
 import { type ConnectedAdb, connectAdb } from './connect-adb.ts';
 
 /** A phone that is stopped when the test ends. */

@@ -1,7 +1,7 @@
 import type { Phone } from '../phone.ts';
 import { pause } from '../pause.ts';
 import { findActiveTree } from '../screen/screen.ts';
-import type { VisibleView } from '../view/find-view.ts';
+import type { VisibleView } from '../view/view.ts';
 import type { Session } from './session.ts';
 import { WebDriverError } from './web-driver-error.ts';
 

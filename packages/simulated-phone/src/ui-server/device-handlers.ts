@@ -5,7 +5,7 @@ import type { Phone } from '../phone.ts';
 import { sourceXml } from '../screen/source-xml.ts';
 import { tap } from '../android/input/touch.ts';
 import { center } from '../view/rect.ts';
-import { type VisibleView, walk } from '../view/find-view.ts';
+import { type VisibleView, walk } from '../view/view.ts';
 import { bodies, parseBody } from './bodies.ts';
 import { getTree, type Handler, requireInjection, requireUiAutomation, type Command } from './command.ts';
 import { WebDriverError } from './web-driver-error.ts';

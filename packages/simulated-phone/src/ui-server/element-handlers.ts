@@ -3,7 +3,7 @@ import { pressEnter } from '../android/input/system-keys.ts';
 import { tap } from '../android/input/touch.ts';
 import { sourceAttributes } from '../screen/source-xml.ts';
 import { center, rectHeight, rectWidth } from '../view/rect.ts';
-import { type VisibleView, walk } from '../view/find-view.ts';
+import { type VisibleView, walk } from '../view/view.ts';
 import { bodies, elementKey, oldElementKey, parseBody } from './bodies.ts';
 import {
   type Command,

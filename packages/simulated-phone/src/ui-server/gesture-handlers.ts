@@ -2,7 +2,7 @@ import type { Android } from '../android/android.ts';
 import { applyGesture, doubleTap, longPress, tap } from '../android/input/touch.ts';
 import { pause } from '../pause.ts';
 import { center, type Point, type Rect, rectHeight, rectWidth } from '../view/rect.ts';
-import { walk, type VisibleView } from '../view/find-view.ts';
+import { walk, type VisibleView } from '../view/view.ts';
 import type { Gesture } from '../android/input/input-log.ts';
 import { type AreaBody, bodies, type ElementBody, findElementId, parseBody } from './bodies.ts';
 import { type Command, getTree, type Handler, requireInjection, getElement } from './command.ts';

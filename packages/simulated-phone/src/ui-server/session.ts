@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-
 import type { Android } from '../android/android.ts';
 import { findActiveTree, findActiveWindow } from '../screen/screen.ts';
-import { type VisibleView, walk } from '../view/find-view.ts';
-import type { View } from '../view/view.ts';
+import { type VisibleView, walk, type View } from '../view/view.ts';
 import { NodeCache } from './node-cache.ts';
 import { WebDriverError } from './web-driver-error.ts';
 

@@ -6,7 +6,7 @@ import { adbCommand } from '../adb/adb-message.ts';
 import { center } from '../view/rect.ts';
 import { type PhoneWithShell, startPhoneWithShell } from '../testing/phones.ts';
 import { RawClient } from '../testing/raw-client.ts';
-import type { SimulatedPhoneOptions } from '../phone-options.ts';
+import type { SimulatedPhoneOptions } from '../simulated-phone.ts';
 import { findView } from '../testing/find-view.ts';
 import { UiClient } from '../testing/ui-client.ts';
 

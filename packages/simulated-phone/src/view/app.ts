@@ -1,4 +1,4 @@
-import type { Ui, Widget } from './widget.ts';
+import type { Ui, Widget } from './view.ts';
 
 export interface Dialog {
   readonly title: string;

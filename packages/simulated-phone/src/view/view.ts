@@ -1,5 +1,5 @@
 import type { Canvas } from './canvas.ts';
-import type { Rect } from './rect.ts';
+import { type Rect, contains, intersect, type Point } from './rect.ts';
 import type { TextField } from './text-field.ts';
 
 /** How far a list is scrolled; lives as long as its activity, while views are built anew. */
@@ -48,4 +48,72 @@ export interface Window {
   /** Takes every touch, also outside its frame. */
   readonly modal?: boolean | undefined;
   readonly onTapOutside?: (() => void) | undefined;
+}
+
+/** Where a widget may put itself: full width, from the top, at most down to the bottom. Pixels. */
+export interface Area {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** What a widget needs to know of the activity it is built for. */
+export interface Ui {
+  readonly packageName: string;
+  /** Density-independent pixels to pixels, rounded. */
+  dp(value: number): number;
+  /** The field of that name, made on first use and kept as long as the activity. */
+  field(
+    name: string,
+    options?: { password?: boolean | undefined; multiline?: boolean | undefined },
+  ): TextField;
+  scroll(name: string): ScrollState;
+  isFocused(field: TextField): boolean;
+  /** Gives the input focus to a field and shows the keyboard. */
+  focus(field: TextField): void;
+}
+
+/** Builds a view inside an area; its height is the bottom of the frame it returns. */
+export type Widget = (ui: Ui, area: Area) => View;
+
+/** `title` becomes `package:id/title`; a name with a colon stays, such as `android:id/title`. */
+export function resourceId(ui: Ui, name: string | undefined): string | undefined {
+  return name === undefined || name.includes(':') ? name : `${ui.packageName}:id/${name}`;
+}
+
+/** A view with what is left of it after its ancestors clipped it. */
+export interface VisibleView {
+  readonly view: View;
+  readonly bounds: Rect;
+  readonly children: readonly VisibleView[];
+}
+
+/** The part of a tree that can be seen; undefined when nothing of it can. */
+export function findVisible(view: View, clip: Rect): VisibleView | undefined {
+  const bounds = intersect(view.frame, clip);
+  if (!bounds) return undefined;
+  const childClip = view.clips ? bounds : clip;
+  const children = (view.children ?? []).map((child) => findVisible(child, childClip));
+  return { view, bounds, children: children.filter((child) => child !== undefined) };
+}
+
+/** Depth first, parents before their children. */
+export function* walk(visible: VisibleView): Generator<VisibleView> {
+  yield visible;
+  for (const child of visible.children) yield* walk(child);
+}
+
+/** The innermost and topmost view at a point for which the test holds. */
+export function findAt(
+  visible: VisibleView,
+  point: Point,
+  test: (view: View) => boolean,
+): VisibleView | undefined {
+  if (!contains(visible.bounds, point)) return undefined;
+  for (const child of visible.children.toReversed()) {
+    const found = findAt(child, point, test);
+    if (found) return found;
+  }
+  return test(visible.view) ? visible : undefined;
 }

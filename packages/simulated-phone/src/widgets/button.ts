@@ -1,7 +1,6 @@
 import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
-import type { View } from '../view/view.ts';
-import { resourceId, type Ui, type Widget } from '../view/widget.ts';
+import { type View, resourceId, type Ui, type Widget } from '../view/view.ts';
 
 export interface ButtonOptions {
   readonly id: string;

@@ -1,8 +1,7 @@
 import type { Dialog } from '../view/app.ts';
 import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
-import type { View } from '../view/view.ts';
-import type { Area, Ui, Widget } from '../view/widget.ts';
+import type { View, Area, Ui, Widget } from '../view/view.ts';
 import { buttonView } from './button.ts';
 import { text, textLine } from './text.ts';
 

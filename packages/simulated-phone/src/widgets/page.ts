@@ -1,6 +1,5 @@
 import { palette } from '../view/palette.ts';
-import type { View } from '../view/view.ts';
-import { type Area, resourceId, type Ui, type Widget } from '../view/widget.ts';
+import { type View, type Area, resourceId, type Ui, type Widget } from '../view/view.ts';
 import { icons } from './icons.ts';
 import { textLine } from './text.ts';
 

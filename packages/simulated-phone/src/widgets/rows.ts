@@ -1,8 +1,7 @@
 import type { Canvas } from '../view/canvas.ts';
 import { palette } from '../view/palette.ts';
 import { type Rect, inset, rectHeight } from '../view/rect.ts';
-import type { View } from '../view/view.ts';
-import type { Area, Ui, Widget } from '../view/widget.ts';
+import type { View, Area, Ui, Widget } from '../view/view.ts';
 import { textLine } from './text.ts';
 
 export interface RowOptions {

@@ -1,9 +1,7 @@
-import { textWidth } from '../view/glyphs.ts';
-import type { FontWeight } from '../view/glyphs.ts';
+import { textWidth, type FontWeight } from '../view/canvas.ts';
 import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
-import type { View } from '../view/view.ts';
-import { resourceId, type Ui, type Widget } from '../view/widget.ts';
+import { type View, resourceId, type Ui, type Widget } from '../view/view.ts';
 
 export interface TextOptions {
   readonly id?: string | undefined;

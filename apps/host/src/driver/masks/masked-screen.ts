@@ -2,10 +2,9 @@ import type { Bounds, DeviceInfo, PhoneNotification, ScreenMask, UiNode } from '
 
 import type { HiddenParts, Size } from '../pictures/encode-picture.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { hiddenBounds } from './all-windows.ts';
+import { hiddenBounds, readingOfWindows, type WindowsReading } from './all-windows.ts';
 import type { ParsedTree } from '../tree/parse-tree.ts';
 import type { ToldScreen, UiBackend } from '../ui-backend.ts';
-import { readingOfWindows, type WindowsReading } from './all-windows.ts';
 import { areasOf, hideMasked, isAreaMask, isHidden } from './hide-masked.ts';
 
 const command = "dumpsys window visible-apps | grep -E 'WINDOW MANAGER WINDOWS|mOwnerUid='";
@@ -210,4 +209,28 @@ async function listVisibleApps(shell: PhoneShell, signal: AbortSignal): Promise<
   const { stdout } = await shell.run(command, signal);
   if (!stdout.includes('WINDOW MANAGER WINDOWS')) return undefined;
   return [...stdout.matchAll(/ package=(\S+)/g)].map(([, packageName = '']) => packageName);
+}
+
+/** What of a phone's screen must not be seen now: the masks of all runs on it. */
+export class HeldMasks {
+  readonly #held = new Set<readonly ScreenMask[]>();
+
+  #heldOnce = 0;
+
+  /** How often something began to be hidden: another count than before means that something was hidden in between. */
+  get heldOnce(): number {
+    return this.#heldOnce;
+  }
+
+  list(): readonly ScreenMask[] {
+    return [...this.#held].flat();
+  }
+
+  /** Returns how to let go. */
+  hold(masks: readonly ScreenMask[]): () => void {
+    const held = [...masks];
+    if (held.length > 0) this.#heldOnce += 1;
+    this.#held.add(held);
+    return () => void this.#held.delete(held);
+  }
 }

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-
 import type { AgentCallParams, DeviceInfo, UiNode } from '@phalanx/protocol';
-
 import { DriverError } from '../driver-error.ts';
 import type { HiddenParts } from './encode-picture.ts';
 import { type Shot, screencap } from '../fallback/screencap.ts';
@@ -9,8 +7,7 @@ import type { WindowsReading } from '../masks/all-windows.ts';
 import type { ScreenReading, MaskedScreen } from '../masks/masked-screen.ts';
 import type { PhoneQueue } from '../call-queue.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { frameForm, takePictureAside } from './take-picture-aside.ts';
-import { rawPicture, type TakenPicture } from './taken-picture.ts';
+import { frameForm, takePictureAside, rawPicture, type TakenPicture } from './taken-picture.ts';
 import type { UiBackend } from '../ui-backend.ts';
 
 /** A focused field's cursor blinks twice a second: of so many pictures, two in a row are the same. */

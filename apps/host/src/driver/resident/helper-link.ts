@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Duplex } from 'node:stream';
-
 import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError, type DriverErrorCode } from '../driver-error.ts';
-import { keepFile } from '../shell/kept-file.ts';
-import type { PhoneShell } from '../shell/phone-shell.ts';
+import { keepFile } from '../shell/phone-files.ts';
+import { type PhoneShell, readTail, separate } from '../shell/phone-shell.ts';
 import { toSocketDuplex } from '../uiautomator2/socket-duplex.ts';
-import { readTail, separate } from '../shell/shell-output.ts';
 
 const protocol = '1';
 const nothing = Buffer.alloc(0);

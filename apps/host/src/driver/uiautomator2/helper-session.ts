@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
-import { frameForm } from '../pictures/take-picture-aside.ts';
+import { frameForm } from '../pictures/taken-picture.ts';
 import type { ToldText } from '../tree/xml-screen.ts';
 import { DriverError, UndoneCallError, type DriverErrorCode } from '../driver-error.ts';
 import { HelperError, type HelperHttp, type HelperReply, type HelperRequest } from './helper-http.ts';

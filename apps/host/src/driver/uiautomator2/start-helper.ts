@@ -1,14 +1,12 @@
 import { createReadStream } from 'node:fs';
-
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
-
 import { pause, withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell, RunningCommand } from '../shell/phone-shell.ts';
 import { createHelperHttp, type HelperHttp } from './helper-http.ts';
-import { pushFile } from '../shell/kept-file.ts';
+import { pushFile } from '../shell/phone-files.ts';
 
 export interface RunningHelper {
   readonly http: HelperHttp;

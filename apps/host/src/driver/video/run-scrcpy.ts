@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { BufferedReadableStream } from '@yume-chan/stream-extra';
-
 import { pause, untilAborted } from '../../time/time-limit.ts';
-import { keepFile } from '../shell/kept-file.ts';
+import { keepFile } from '../shell/phone-files.ts';
 import { closeQuietly, type PhoneShell, type RunningCommand } from '../shell/phone-shell.ts';
 import type { ScrcpyProtocol, ScrcpyServer } from './scrcpy-file.ts';
 

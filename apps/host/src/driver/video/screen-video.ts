@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { maxVideoBytes, type VideoPlace } from '@phalanx/protocol';
-
-import type { HeldMasks } from '../masks/held-masks.ts';
+import type { HeldMasks } from '../masks/masked-screen.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { runScrcpy, type VideoPacket, type VideoUse } from './run-scrcpy.ts';
 import type { ScrcpyServer } from './scrcpy-file.ts';

@@ -1,4 +1,4 @@
-import type { ScreenTree } from '@phalanx/protocol';
+import type { ScreenTree, UiNode } from '@phalanx/protocol';
 import { pino, type Logger } from 'pino';
 import type { Address } from '@phalanx/settings';
 
@@ -16,7 +16,6 @@ import { watchAdbServer } from '../../adb/adb-server.ts';
 import { watchAddress } from '../../adb/direct-tcp.ts';
 import { loadHostKey } from '../../adb/host-key.ts';
 import type { AdbConnection, Link, LinkSource } from '../../adb/link.ts';
-import { differenceOf, figuresOf, type ScreenDifference, type ScreenFigures } from './compare-screens.ts';
 
 const ways = ['uiautomator2', 'resident', 'dump'] as const;
 
@@ -276,4 +275,55 @@ async function openPhone(wanted: WantedPhone): Promise<OpenedPhone> {
     await source.close();
     throw error;
   }
+}
+
+/** What one way told of a screen, without a text of it. */
+interface ScreenFigures {
+  readonly nodes: number;
+  readonly texts: number;
+  readonly read_ms: readonly number[];
+}
+
+/** What another way told besides. */
+interface ScreenDifference {
+  /** Texts and descriptions that are missing here. */
+  readonly missing_texts: number;
+  /** Of the texts that both have, those at another place. */
+  readonly moved_texts: number;
+}
+
+const nodesOf = (node: UiNode): UiNode[] => [node, ...node.children.flatMap((child) => nodesOf(child))];
+
+/** Where each text is; the same one may be at several places. */
+function placesOf(root: UiNode): Map<string, Set<string>> {
+  const places = new Map<string, Set<string>>();
+  for (const { text, description, boundsInScreen } of nodesOf(root))
+    for (const told of [text, description]) {
+      if (told === null) continue;
+      const known = places.get(told) ?? new Set();
+      places.set(told, known.add(JSON.stringify(Object.values(boundsInScreen))));
+    }
+  return places;
+}
+
+function figuresOf({ root }: ScreenTree, readMs: readonly number[]): ScreenFigures {
+  return {
+    nodes: nodesOf(root).length,
+    texts: placesOf(root).size,
+    read_ms: readMs.map((ms) => Math.round(ms)),
+  };
+}
+
+/** What `one` lacks of what `other` has. */
+function differenceOf(one: ScreenTree, other: ScreenTree): ScreenDifference {
+  const [here, there] = [placesOf(one.root), placesOf(other.root)];
+  const texts = [...there.keys()];
+  const isMoved = (text: string): boolean => {
+    const places = here.get(text);
+    return places !== undefined && places.isDisjointFrom(there.get(text) ?? new Set());
+  };
+  return {
+    missing_texts: texts.filter((text) => !here.has(text)).length,
+    moved_texts: texts.filter((text) => isMoved(text)).length,
+  };
 }

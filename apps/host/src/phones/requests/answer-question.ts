@@ -7,11 +7,12 @@ import {
   type PhoneHealth,
   type PhoneInput,
   type NodeInspection,
+  type SentFilePart,
+  type SentFileState,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { nodeStates } from '@phalanx/automation/node-states';
 import { proposeSelectors } from '@phalanx/automation/selectors';
-
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import { DriverError } from '../../driver/driver-error.ts';
@@ -19,13 +20,13 @@ import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { takeFile } from './receive-file.ts';
-import { nextLiveFrame, nextVideoPackets } from './live-camera.ts';
+import { nextLiveFrame, nextVideoPackets, nextWallFrame } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
-import { nextWallFrame } from './wall-camera.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { findTarget, readAs } from './act/find-target.ts';
 import { PhoneEye } from './act/phone-look.ts';
+import { shellQuote } from '../../driver/shell/phone-shell.ts';
+import { pause } from '../../time/time-limit.ts';
 
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
@@ -193,3 +194,90 @@ function inspectionOf(node: AndroidNode): NodeInspection {
 }
 
 const shortened = (text: string | null | undefined): string | null => text?.slice(0, maxTextLength) ?? null;
+
+const folder = '/sdcard/Download';
+/** An installer takes these. */
+const appFile = /\.(apk|apks|xapk|apkm)$/i;
+/** The asker hears within this time, and asks again. */
+const answerMs = 8000;
+/** Looking at an APK may take a phone minutes. */
+const endingMs = 240_000;
+/** What nobody has gone on with for so long is given up. */
+const abandonedMs = 10 * 60_000;
+
+interface Upload {
+  readonly path: string;
+  nextPart: number;
+  touchedAt: number;
+  /** The file is complete. */
+  ending: Promise<SentFileState> | undefined;
+}
+
+const uploadsOf = new WeakMap<Driver, Map<string, Upload>>();
+
+/** Takes a part of a file, and with the last one stores it in the shared storage, or installs it. */
+async function takeFile(
+  phone: Phone,
+  { file, app_limit }: HostQuestionOf<'file'>,
+  { signal, mayChangeApps }: AnswerContext,
+): Promise<Buffer> {
+  // A file is in no app's folder: whoever is limited to apps is refused by the first write.
+  const driver = app_limit === undefined ? phone.driver() : phone.driver().limitedTo(app_limit);
+  if (appFile.test(file.name) && !mayChangeApps)
+    throw new Error(
+      'To install an app needs PHALANX_ALLOW_APP_CHANGES=true, which the operator of this host has not set',
+    );
+  const uploads = uploadsOf.get(driver) ?? new Map<string, Upload>();
+  uploadsOf.set(driver, uploads);
+  const upload = uploads.get(file.upload_id) ?? begin(driver, uploads, file);
+  upload.touchedAt = performance.now();
+  if (upload.ending === undefined) await append(driver, upload, file, signal);
+  if (upload.ending === undefined) return Buffer.from('receiving' satisfies SentFileState);
+  const late = pause(answerMs, signal).then((): SentFileState => 'working');
+  return Buffer.from(await Promise.race([upload.ending, late]));
+}
+
+function begin(driver: Driver, uploads: Map<string, Upload>, { upload_id: id }: SentFilePart): Upload {
+  for (const [known, { path, touchedAt }] of uploads) {
+    if (performance.now() - touchedAt < abandonedMs) continue;
+    uploads.delete(known);
+    driver.call('file.delete', { path }).catch(() => {});
+  }
+  const path = `/data/local/tmp/phalanx-${id}.upload`;
+  const upload = { path, nextPart: 0, touchedAt: 0, ending: undefined };
+  uploads.set(id, upload);
+  return upload;
+}
+
+// oxlint-disable-next-line max-params -- a part of a file, on its way to its place
+async function append(
+  driver: Driver,
+  upload: Upload,
+  { part, is_last: isLast, base64, name }: SentFilePart,
+  signal: AbortSignal,
+): Promise<void> {
+  if (part !== upload.nextPart)
+    throw new Error(`Part ${part} of the file came in place of part ${upload.nextPart}: send it again`);
+  upload.nextPart += 1;
+  await driver.call('file.write', { path: upload.path, base64, isFirst: part === 0 }, signal);
+  if (!isLast) return;
+  upload.ending = finish(driver, upload.path, name);
+  upload.ending.catch(() => {});
+}
+
+async function finish(driver: Driver, path: string, name: string): Promise<SentFileState> {
+  const signal = AbortSignal.timeout(endingMs);
+  if (!appFile.test(name)) {
+    const place = shellQuote(`${folder}/${name}`);
+    const command = `mkdir -p ${folder} && mv ${path} ${place}`;
+    const { exitCode, stderr } = await driver.call('phone.shell', { command, timeoutMs: 60_000 }, signal);
+    if (exitCode !== null && exitCode !== 0) throw new Error(`The phone did not store ${name}: ${stderr}`);
+    return 'stored';
+  }
+  try {
+    await driver.call('app.install', { path, grantPermissions: false }, signal);
+    return 'installed';
+  } finally {
+    driver.call('file.delete', { path }).catch(() => {});
+  }
+}

@@ -1,14 +1,12 @@
 import { openAsBlob } from 'node:fs';
 import type { FilmPartAbout } from '@phalanx/protocol';
 import type { Logger } from 'pino';
-
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import { DeliveryQueue } from '../../records/outgoing/delivery-queue.ts';
 import { type CaptureServer, putBody, type Upload } from '../../records/outgoing/put-capture.ts';
 import type { RecordLimits } from '../../records/record-limits.ts';
 import type { RunSecrets } from '../run-secrets.ts';
-import { RunFiles } from './run-files.ts';
-import { RunFileSpool, type SpooledFile } from './run-file-spool.ts';
+import { RunFiles, RunFileSpool, type SpooledFile } from './run-files.ts';
 
 /** All files that wait on disk for the server. */
 const maxSpooledBytes = 2_000_000_000;

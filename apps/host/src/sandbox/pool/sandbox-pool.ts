@@ -1,16 +1,14 @@
 import type { Socket } from 'node:net';
 import { availableParallelism } from 'node:os';
-
 import { openConfinement, type Confinement } from '@phalanx/confinement';
 import type { SandboxCommand, SandboxLogRate } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import pLimit from 'p-limit';
-
 import { FetchBroker } from '../fetch/fetch-broker.ts';
 import { buildSandboxBundles, bundleProgram } from '../process/bundles.ts';
 import { runInChild } from '../run/sandbox-run.ts';
 import type { SandboxHooks, SandboxJob, SandboxRun } from '../sandbox-job.ts';
-import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../process/sandbox-child.ts';
+import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../process/confined-child.ts';
 
 interface SandboxPoolOptions {
   /** Idle children kept ready. */

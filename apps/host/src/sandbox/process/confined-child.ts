@@ -8,7 +8,13 @@ import {
   type Policy,
   type StartedProcess,
 } from '@phalanx/confinement';
-import { maxSandboxReportBytes, type SandboxBoot } from '@phalanx/protocol';
+import {
+  maxSandboxReportBytes,
+  type SandboxBoot,
+  SandboxReport,
+  type SandboxCommand,
+} from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
 
 import type { SandboxBundles } from './bundles.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
@@ -241,3 +247,22 @@ Promise.try(() => program.exports.main(boot, require)).catch((error) => {
   process.exit(70);
 });
 `;
+
+const reports = Compile(SandboxReport);
+
+/** The process of one run. */
+export type SandboxChild = ConfinedChild<SandboxCommand, SandboxReport>;
+
+/** What every child is started with. */
+export interface ChildGround {
+  bundles: SandboxBundles;
+  confinement: Confinement;
+  /** Takes the other end of the socket through which a child fetches. The child may fetch when it has resolved. */
+  serveFetches: (socket: Socket) => Promise<void>;
+  /** As `ConfinedStart` has it. */
+  inTurn?: (start: () => Promise<void>) => unknown;
+}
+
+/** Starts a process that makes an isolate ready and then waits for a job. Never throws: `exited` tells of failures. */
+export const spawnSandboxChild = (ground: ChildGround, memoryMb: number): SandboxChild =>
+  spawnConfinedChild({ ...ground, memoryMb, parseReport: (value) => reports.Parse(value) });

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-
 import {
   type SandboxCommand,
   type SandboxLogEntry,
@@ -11,9 +10,7 @@ import {
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { Compile, type Validator } from 'typebox/compile';
-
-import type { ChildExit } from '../process/confined-child.ts';
-import type { SandboxChild } from '../process/sandbox-child.ts';
+import type { ChildExit, SandboxChild } from '../process/confined-child.ts';
 import type {
   SandboxEnd,
   SandboxHooks,

@@ -8,8 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { openConfinement } from '@phalanx/confinement';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-import { spawnSandboxChild, type SandboxChild } from '../process/sandbox-child.ts';
+import { spawnSandboxChild, type SandboxChild } from '../process/confined-child.ts';
 
 const run = promisify(execFile);
 const confinement = await openConfinement();

@@ -1,5 +1,5 @@
 import { findActiveTree } from '../../screen/screen.ts';
-import { walk } from '../../view/find-view.ts';
+import { walk } from '../../view/view.ts';
 import { rectHeight } from '../../view/rect.ts';
 import type { Android } from '../android.ts';
 import { pressBack, pressEnter } from './system-keys.ts';

@@ -1,7 +1,6 @@
 import { displayRect } from '../../screen/screen.ts';
-import { findAt, findVisible, type VisibleView } from '../../view/find-view.ts';
+import { findAt, findVisible, type VisibleView, type View, type Window } from '../../view/view.ts';
 import type { Point } from '../../view/rect.ts';
-import type { View, Window } from '../../view/view.ts';
 import { pause } from '../../pause.ts';
 import type { Android } from '../android.ts';
 import { statusBarHeightDp, toPixels } from '../display/display.ts';

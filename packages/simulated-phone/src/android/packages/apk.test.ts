@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { TEST_APK_PATH } from 'appium-uiautomator2-server';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findApkManifest } from './apk.ts';
-import { makeApk } from './make-apk.ts';
+import { findApkManifest, makeApk } from './apk.ts';
 import { startPhoneWithShell } from '../../testing/phones.ts';
 
 test('package and versions are read from a real APK', async () => {

@@ -2,8 +2,7 @@ import { navigationBarHeightDp } from '../display/display.ts';
 import { pressEnter } from '../input/system-keys.ts';
 import type { SystemHost } from '../system-host.ts';
 import { palette } from '../../view/palette.ts';
-import type { View, Window } from '../../view/view.ts';
-import type { Ui } from '../../view/widget.ts';
+import type { View, Window, Ui } from '../../view/view.ts';
 import { icons } from '../../widgets/icons.ts';
 
 export const keyboardHeightDp = 264;

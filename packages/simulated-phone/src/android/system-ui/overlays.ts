@@ -2,8 +2,7 @@ import type { Notification } from '../notices.ts';
 import type { SystemHost } from '../system-host.ts';
 import { palette } from '../../view/palette.ts';
 import type { Rect } from '../../view/rect.ts';
-import type { View, Window } from '../../view/view.ts';
-import type { Ui } from '../../view/widget.ts';
+import type { View, Window, Ui } from '../../view/view.ts';
 import { textLine } from '../../widgets/text.ts';
 import { statusBarHeightDp } from '../display/display.ts';
 

@@ -1,7 +1,6 @@
 import type { SystemDialog, SystemHost } from '../system-host.ts';
 import { palette } from '../../view/palette.ts';
-import type { View, Window } from '../../view/view.ts';
-import type { Ui } from '../../view/widget.ts';
+import type { View, Window, Ui } from '../../view/view.ts';
 import { textLine } from '../../widgets/text.ts';
 
 /** A dialog of the system with one option a line, as "App keeps stopping" has. */

@@ -1,5 +1,5 @@
 import { readZip } from '../../android/packages/apk.ts';
-import { FileSystemError } from '../../adb/sync-files.ts';
+import { FileSystemError } from '../../adb/services.ts';
 import type { FileSystem } from '../../android/file-system.ts';
 import { type Process, type Program, readAll } from '../program.ts';
 

@@ -1,8 +1,8 @@
-import { FileSystemError } from '../../adb/sync-files.ts';
+import { FileSystemError } from '../../adb/services.ts';
 import { findUiautomatorXml } from '../../screen/uiautomator-xml.ts';
 import { pause } from '../../pause.ts';
 import type { Process, Program } from '../program.ts';
-import type { PictureFormat } from '../../screen/picture.ts';
+import type { PictureFormat } from '../../screen/camera.ts';
 import type { Phone } from '../../phone.ts';
 
 const defaultPath = '/sdcard/window_dump.xml';

@@ -1,4 +1,4 @@
-import { FileSystemError } from '../../adb/sync-files.ts';
+import { FileSystemError } from '../../adb/services.ts';
 import { type Process, type Program, readAll } from '../program.ts';
 
 const maxLineLength = 10_000;

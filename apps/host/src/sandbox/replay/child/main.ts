@@ -10,10 +10,9 @@ import type ivm from 'isolated-vm';
 import { createSourcePositions } from '../../child/source-positions.ts';
 import { playRun, type PlayLimits } from './play-run.ts';
 import { ReplayIsolate } from './replay-isolate.ts';
-import { ScreenStream } from './screen-stream.ts';
+import { ScreenStream, SingleScreen } from './single-screen.ts';
 import { Sequence } from './sequence.ts';
 import { ShownScreen } from './phone-of-screen.ts';
-import { SingleScreen } from './single-screen.ts';
 import { VerdictNotes } from './verdict-notes.ts';
 import { encodeFrame } from '../../process/frames.ts';
 

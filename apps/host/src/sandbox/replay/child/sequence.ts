@@ -16,9 +16,8 @@ import {
 import { shortened } from '../../child/shortened.ts';
 import type { SourcePositions } from '../../child/source-positions.ts';
 import { answerCall, changesPhone, notReplayed, ShownScreen } from './phone-of-screen.ts';
-import type { CallAnswer, Player } from './play-run.ts';
+import type { CallAnswer, Player, VirtualClock } from './play-run.ts';
 import { isDebug, submitted } from './single-screen.ts';
-import type { VirtualClock } from './virtual-clock.ts';
 
 /** An unchanged screen costs so much for one reading, as in a replay of one screen. */
 const readingMs = 1000;

@@ -1,9 +1,9 @@
 import type { PortOrders } from '@phalanx/automation';
 import type { AgentCallParams } from '@phalanx/protocol';
+
 import { answerCall, changesPhone, wordsOfCall, type ShownScreen } from './phone-of-screen.ts';
-import type { CallAnswer, Player } from './play-run.ts';
+import type { CallAnswer, Player, VirtualClock } from './play-run.ts';
 import type { VerdictNotes } from './verdict-notes.ts';
-import type { VirtualClock } from './virtual-clock.ts';
 
 /** Changes of the phone by code that has stored nothing. */
 const maxBlindActs = 200;
@@ -89,5 +89,89 @@ export class SingleScreen implements Player {
     this.#notes.noteAct(words);
     if (this.#notes.stored !== undefined) this.#notes.conclude('acts');
     else if (this.#notes.acts >= maxBlindActs) this.#notes.conclude('acts_blind');
+  }
+}
+
+/** Code that looks so often at a screen without storing it gets the next one. */
+const maxReadings = 30;
+
+/**
+ * One run is shown a screen after the other: the next one after it has stored the present one and acted, or stored it
+ * once more. A screen at which anything else happens gets no verdict.
+ */
+export class ScreenStream implements Player {
+  readonly missed = undefined;
+  isDone = false;
+  /** Of the screen that the phone shows. */
+  index: number;
+  readonly #screens: readonly ShownScreen[];
+  readonly #notesOf: (index: number) => VerdictNotes;
+  #notes: VerdictNotes;
+  #readings = 0;
+
+  constructor(screens: readonly ShownScreen[], start: number, notesOf: (index: number) => VerdictNotes) {
+    this.#screens = screens;
+    this.index = start;
+    this.#notesOf = notesOf;
+    this.#notes = notesOf(start);
+  }
+
+  capturedAt = (): number => this.#screen?.tree.capturedAt ?? 0;
+  stage = (): string => this.#screen?.stage ?? '';
+  uncaught = (): void => this.#end();
+  exceeded = (): void => this.#end();
+  ended = (): void => this.#end();
+
+  answer(name: string, params: unknown): CallAnswer {
+    if (name === 'screen.content') return this.#read();
+    if (name === 'record.screen') return this.#store(params);
+    if (name === 'record.submit') return submitted;
+    const screen = this.#screen;
+    if (name === 'run.arrived') this.#conclude('arrives');
+    if (screen === undefined || name === 'run.arrived') return { ok: true };
+    if (changesPhone(name)) {
+      this.#notes.noteAct(wordsOfCall(name, params, screen));
+      this.#conclude('acts');
+    }
+    return answerCall(name, params, screen);
+  }
+
+  get #screen(): ShownScreen | undefined {
+    return this.#screens[this.index];
+  }
+
+  #read(): CallAnswer {
+    if (this.#notes.verdict !== undefined || ++this.#readings > maxReadings) this.#next();
+    const screen = this.#screen;
+    // The run is over then, so the answer is never seen.
+    if (screen === undefined) return { ok: true };
+    return { json: `{"ok":true,"value":${screen.jsonAs(this.index + 1)}}` };
+  }
+
+  #store(params: unknown): CallAnswer {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+    const stored = params as AgentCallParams<'record.screen'>;
+    if (stored.treeId === this.index + 1 && !isDebug(stored)) {
+      this.#conclude('waits');
+      this.#notes.store(stored.screenState, stored.stage);
+    }
+    return { ok: true, value: 'stored' };
+  }
+
+  #conclude(how: 'acts' | 'waits' | 'arrives'): void {
+    if (this.#notes.stored !== undefined) this.#notes.conclude(how);
+  }
+
+  #next(): void {
+    this.index += 1;
+    this.#readings = 1;
+    if (this.#screen === undefined) this.isDone = true;
+    else this.#notes = this.#notesOf(this.index);
+  }
+
+  /** The present screen is left to a replay of its own. */
+  #end(): void {
+    this.isDone = true;
+    this.index += 1;
   }
 }

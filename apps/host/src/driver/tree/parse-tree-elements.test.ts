@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { expect, it } from 'vitest';
-import { readElements } from './read-elements.ts';
+import { readElements } from './parse-tree.ts';
 
 type Told = ({ name: string; attributes: [string, string][] } | 'close')[];
 

@@ -1,9 +1,8 @@
 import { openConfinement } from '@phalanx/confinement';
 import { describe, expect, it } from 'vitest';
-
 import { runInChild } from '../run/sandbox-run.ts';
 import type { SandboxBundles } from './bundles.ts';
-import { spawnSandboxChild } from './sandbox-child.ts';
+import { spawnSandboxChild } from './confined-child.ts';
 
 const confinement = await openConfinement();
 const logRate = { linesPerSecond: 2000, burstLines: 2000, bytesPerSecond: 1e6, burstBytes: 1e6 };

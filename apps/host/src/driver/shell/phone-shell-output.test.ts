@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readShellOutput, readTail } from './shell-output.ts';
+import { readShellOutput, readTail } from './phone-shell.ts';
 
 const frame = (id: number, data: Uint8Array): Buffer => {
   const header = Buffer.alloc(5);

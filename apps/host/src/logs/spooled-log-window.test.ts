@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-
-import { LogWindow, sizeOf } from './log-window.ts';
+import { LogWindow, sizeOf } from './spooled-log.ts';
 
 const step = fc.oneof(
   fc.record({ kind: fc.constant('push' as const), text: fc.string({ unit: 'grapheme' }) }),
