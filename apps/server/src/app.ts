@@ -19,7 +19,7 @@ import { addGitRoutes } from './git-http/routes.ts';
 import { openHealth } from './health/feature.ts';
 import { serveHelp } from './help/feature.ts';
 import { openHosts } from './hosts/feature.ts';
-import { consoleUrl, explainListenError, urlOf } from './http/addresses/listen-address.ts';
+import { consoleUrl, explainListenError, urlOf } from './http/addresses.ts';
 import { watchMethods } from './http/kernel.ts';
 import { serveDescription } from './http/openapi.ts';
 import { serveJobs } from './jobs/feature.ts';

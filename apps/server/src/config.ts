@@ -21,7 +21,7 @@ import {
   unless,
   wholeNumber,
 } from '@phalanx/settings';
-import { proxyList } from './http/addresses/caller-address.ts';
+import { proxyList } from './http/addresses.ts';
 import { mailSettings, parseMail } from './webhooks/mail/mail-settings.ts';
 import { networkList } from './webhooks/send-message.ts';
 import { limitSettings, parseLimits } from './limits/limit-settings.ts';

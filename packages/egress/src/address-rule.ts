@@ -1,6 +1,8 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 
+import ipaddr from 'ipaddr.js';
+
 /** Which addresses may be connected to. */
 export interface AddressRule {
   isAllowed(address: string): boolean;
@@ -40,3 +42,16 @@ export function refuseLiteral({ hostname }: URL, rule: AddressRule): void {
   const host = hostname.replaceAll(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !rule.isAllowed(host)) throw rule.refusal(host, host);
 }
+
+/** Networks in the notation of CIDR; a single address is a network of one. Throws when one of them cannot be read. */
+export function readNetworks(texts: readonly string[]): (address: string) => boolean {
+  const networks = texts.map((text) => ipaddr.parseCIDR(text.includes('/') ? text : wholeOf(text)));
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false;
+    // An IPv4 address within IPv6 is reached as what it is.
+    const plain = ipaddr.process(address);
+    return networks.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits));
+  };
+}
+
+const wholeOf = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`;

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { readNetworks } from './networks.ts';
+import { readNetworks } from './address-rule.ts';
 
 it('an address belongs to a network, also as IPv4 within IPv6, and a single address to itself', () => {
   const isWithin = readNetworks(['10.1.0.0/16', '192.168.1.7', 'fd00::/8']);

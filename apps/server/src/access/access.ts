@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { ServerConfig } from '../config.ts';
 import type { Db } from '../db/database.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { OwnAddress } from '../http/addresses/own-address.ts';
+import { OwnAddress } from '../http/addresses.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticator, createAuthenticator } from './authenticator.ts';
 import { createSessionStore } from './sessions/session-store.ts';

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize, transact } from '../db/transactions.ts';
-import { nameKey, namePattern } from '../db/unique-values.ts';
-import { textsIn } from '../db/dialect.ts';
+import { nameKey, namePattern, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { readTokenUse, type TokenUse } from '../limits/use-store.ts';
 

@@ -9,7 +9,7 @@ import { requireName } from '../http/validation.ts';
 import { addRoute } from '../http/route.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredUser } from './store.ts';
-import { isUniqueViolation } from '../db/unique-values.ts';
+import { isUniqueViolation } from '../db/dialect.ts';
 import type { Principal } from '../http/principal.ts';
 
 /** What a user has beyond the tables that refer to them. */

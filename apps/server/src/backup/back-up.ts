@@ -4,7 +4,7 @@ import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx
 import type { S3Config } from '../blobs/s3/s3-settings.ts';
 import { lockForBackup } from '../db/server-lock.ts';
 import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/database.ts';
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 import { syncFolder } from '../blobs/synced-files.ts';
 import { type Manifest, writeManifest, packFolder } from './archive.ts';
 import { createBackupStore, type BackupStore } from './store.ts';

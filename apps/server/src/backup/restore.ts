@@ -2,7 +2,7 @@ import { access, constants, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, SettingError } from '@phalanx/settings';
 import { databaseFileOf, problemsOfSqlite } from '../db/database.ts';
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 import { syncFolder } from '../blobs/synced-files.ts';
 import { broken, type Manifest, manifestFiles, verifyManifest, unpackInto } from './archive.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 import { folderMissing, PartFailed } from '../faults/fault-monitor.ts';
 import { syncFolder, writeSynced } from './synced-files.ts';
 import type { BlobStore, Pieces, ReceivedBlob, StoredBlob } from './blob-store.ts';

@@ -12,7 +12,7 @@ import {
   type StoredBlob,
 } from './blob-store.ts';
 import type { Bucket, StoredObject } from './s3/bucket.ts';
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 import { folderMissing, PartFailed } from '../faults/fault-monitor.ts';
 import type { S3Body } from './s3/s3-exchange.ts';
 

@@ -1,8 +1,6 @@
 import type { RouteContract } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-
-import { errorCodeOf } from '../errors/error-code.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { errorCodeOf, ApiError } from '../errors/api-error.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Limits } from '../limits/limits.ts';
 import { addRawRoute, type RouteRequest } from '../http/route.ts';

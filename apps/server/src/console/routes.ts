@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
-
 import { ApiError } from '../errors/api-error.ts';
-import { pathOf } from '../http/addresses/path-of.ts';
+import { pathOf } from '../http/addresses.ts';
 import { chooseCoding } from '../http/replies/representations.ts';
 
 /** The addresses of its pages: all of them get the same document, which shows what its address says. */

@@ -1,12 +1,10 @@
 import path from 'node:path';
 import { access } from 'node:fs/promises';
-
 import { SettingError, prepareFolder } from '@phalanx/settings';
 import Sqlite from 'better-sqlite3';
 import { CompiledQuery, type Dialect, Kysely, sql, SqliteDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
-
 import { isPostgres } from './dialect.ts';
 import { lockForServer, ServerLock, type ClusterMode } from './server-lock.ts';
 import { migrations } from './migrations/index.ts';
@@ -15,7 +13,7 @@ import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
 import type { Database, Db } from './tables/tables.ts';
 import type { ServerConfig } from '../config.ts';
 import { FaultMonitor, probeOfFolder } from '../faults/fault-monitor.ts';
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 
 const toMigrate =
   'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';

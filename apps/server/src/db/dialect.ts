@@ -1,5 +1,7 @@
 import { type Kysely, PostgresAdapter, sql, type RawBuilder } from 'kysely';
 
+import { errorCodeOf } from '../errors/api-error.ts';
+
 /** Where the two engines want other words. Stores do not ask: what they need is here and in `transactions.ts`. */
 export const isPostgres = <Tables>(db: Kysely<Tables>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
@@ -42,3 +44,20 @@ export const numbersIn = <Tables>(db: Kysely<Tables>, numbers: readonly number[]
   isPostgres(db)
     ? sql`(SELECT unnest(${numbers}::bigint[]))`
     : sql`(SELECT value FROM json_each(${JSON.stringify(numbers)}))`;
+
+/** SQLite's and PostgreSQL's. */
+const codes: ReadonlySet<string> = new Set([
+  'SQLITE_CONSTRAINT_UNIQUE',
+  'SQLITE_CONSTRAINT_PRIMARYKEY',
+  '23505',
+]);
+
+/** Whether the database refused a row because another one has its unique value. */
+export const isUniqueViolation = (error: unknown): boolean => codes.has(errorCodeOf(error));
+
+/** What two names have in common when people would take them for the same. Stored in columns with a unique index. */
+export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
+
+/** The condition's value for a part of a name, for `LIKE … ESCAPE '\'`. */
+export const namePattern = (part: string): string =>
+  `%${nameKey(part).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;

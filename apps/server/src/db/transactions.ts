@@ -1,10 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-
 import { type SelectQueryBuilder, sql } from 'kysely';
-
 import type { Db, Transaction, Database } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 
 /** PostgreSQL's: the transaction met another one, and would succeed if it were done again. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);

@@ -74,3 +74,7 @@ export function boundedList(items: readonly string[], separator = '; '): string 
   const more = (items.length - mostNamed).toLocaleString('en');
   return `${items.slice(0, mostNamed).join(separator)}${separator}and ${more} more`;
 }
+
+/** The `code` of an error of the system, of SQLite or of Fastify, such as `ENOENT`; empty for any other. */
+export const errorCodeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,10 +1,8 @@
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
-
 import type { Logger } from 'pino';
 import { tryWrite } from '@phalanx/settings';
-
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 
 /** Does something small with its part, and throws when that fails. */
 export type Probe = (extent: { isThorough: boolean }) => Promise<void>;

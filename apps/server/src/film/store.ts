@@ -1,6 +1,6 @@
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { isUniqueViolation } from '../db/unique-values.ts';
+import { isUniqueViolation } from '../db/dialect.ts';
 
 export type StoredPart = Row<'film_part'>;
 

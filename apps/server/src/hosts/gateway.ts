@@ -9,7 +9,7 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { AuditEvent, type AuditEventSink, type Actor } from '../http/audit-event.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
-import { pathOf } from '../http/addresses/path-of.ts';
+import { pathOf } from '../http/addresses.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
 import { refuseSocket } from '../http/sockets/refuse-socket.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-
 import {
   fastify,
   type FastifyBaseLogger,
@@ -13,10 +12,9 @@ import {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { TSchema } from 'typebox';
-
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticate, type FindCaller, requireCallers } from './authentication.ts';
-import { callerAddress, networkOf, peerAddress, type TrustProxy } from './addresses/caller-address.ts';
+import { callerAddress, networkOf, peerAddress, type TrustProxy, pathOf } from './addresses.ts';
 import { serializerOf, compileValidator } from './validation.ts';
 import { type AuditEventSink, noteDeeds } from './audit-event.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './replies/error-replies.ts';
@@ -24,7 +22,6 @@ import { ListReplies } from './replies/list-replies.ts';
 import { representReplies } from './replies/representations.ts';
 import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './bodies/request-bodies.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pathOf } from './addresses/path-of.ts';
 
 interface KernelOptions {
   log: Logger;

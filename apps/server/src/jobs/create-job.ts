@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-
 import { defaultRetries, type JobBody, type Retries, maxInputs } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-
 import type { Clock } from '../clock.ts';
-import { isUniqueViolation } from '../db/unique-values.ts';
+import { isUniqueViolation } from '../db/dialect.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';

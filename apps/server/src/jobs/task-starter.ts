@@ -1,10 +1,9 @@
 import { JsonObject } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-
 import type { Clock } from '../clock.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { isUniqueViolation } from '../db/unique-values.ts';
+import { isUniqueViolation } from '../db/dialect.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';

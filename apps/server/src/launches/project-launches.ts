@@ -10,7 +10,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import type { ProjectFiles } from '../compile/project-mirror.ts';
-import { isUniqueViolation } from '../db/unique-values.ts';
+import { isUniqueViolation } from '../db/dialect.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';

@@ -1,8 +1,7 @@
 import type { StartedProcess } from '@phalanx/confinement';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-
-import { errorCodeOf } from '../errors/error-code.ts';
+import { errorCodeOf } from '../errors/api-error.ts';
 
 /**
  * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. What honest

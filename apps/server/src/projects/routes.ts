@@ -2,7 +2,7 @@ import { projectRoutes, type Project, type ProjectMember } from '@phalanx/protoc
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
-import { isUniqueViolation } from '../db/unique-values.ts';
+import { isUniqueViolation } from '../db/dialect.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/transactions.ts';
-import { nameKey, namePattern } from '../db/unique-values.ts';
+import { nameKey, namePattern } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;

@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { keptDebugRecords, type RunDetail } from '@phalanx/protocol';
-
 import { addBackgroundJob } from '../background-job.ts';
 import type { Captures } from '../captures/captures.ts';
 import { type CaptureNotes, openCaptures, serveCaptures } from '../captures/feature.ts';
@@ -9,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { Metrics } from '../health/metrics.ts';
-import { urlOf } from '../http/addresses/listen-address.ts';
+import { urlOf } from '../http/addresses.ts';
 import type { Runs } from '../runs/feature.ts';
 import { createAutomationAccess, type AutomationAccess } from './access-store.ts';
 import { createBrowseStore } from './browse/browse-store.ts';

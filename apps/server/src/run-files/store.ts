@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import { nameKey, isUniqueViolation } from '../db/unique-values.ts';
+import { nameKey, isUniqueViolation } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredRunFile = Row<'run_file'>;

@@ -1,9 +1,7 @@
 import { randomBytes, createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-
-import { errorCodeOf } from '../errors/error-code.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { errorCodeOf, ApiError } from '../errors/api-error.ts';
 import { syncFolder } from '../blobs/synced-files.ts';
 
 /** Of the key in the file, in bytes. */

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../health/metrics.ts';
-import { consoleUrl } from '../http/addresses/listen-address.ts';
+import { consoleUrl } from '../http/addresses.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectPeople } from '../projects/project-access.ts';
 import type { Records } from '../records/feature.ts';

@@ -1,9 +1,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
-
 import type { AddressRule } from '@phalanx/egress';
 import nodemailer from 'nodemailer';
-
 import type { Clock } from '../clock.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
 import type { Row } from '../db/tables/tables.ts';
@@ -11,8 +9,7 @@ import type { Sealing } from '../secrets/sealing.ts';
 import { readAudience, isOfToken } from './fan-out.ts';
 import type { StoredDelivery } from './delivery-store.ts';
 import { type Sent, readRetryAfter } from './delivery-worker.ts';
-import { addressOf, isMail, domainOf } from './mail/mail-address.ts';
-import type { MailConfig } from './mail/mail-settings.ts';
+import { addressOf, isMail, domainOf, type MailConfig } from './mail/mail-settings.ts';
 import { type Names, writeMail, type MailText } from './mail/mail-text.ts';
 import { type Answer, explainFailure, sendMessage, signatureOf } from './send-message.ts';
 import { placeOf, type StoredWebhook, type WebhookStore } from './store.ts';

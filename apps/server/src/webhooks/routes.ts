@@ -9,7 +9,6 @@ import {
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import { Compile } from 'typebox/compile';
-
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
@@ -18,8 +17,7 @@ import { type Principal, seesEveryone } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Sealing } from '../secrets/sealing.ts';
 import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
-import { addressOf, isMail, mailUrlOf, readMailAddress } from './mail/mail-address.ts';
-import type { MailConfig } from './mail/mail-settings.ts';
+import { addressOf, isMail, mailUrlOf, readMailAddress, type MailConfig } from './mail/mail-settings.ts';
 import { createSigningKey } from './send-message.ts';
 import { placeOf, type StoredWebhook, type WebhookOwner, type WebhookStore } from './store.ts';
 

@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { boundedCache } from '../../bounded-cache.ts';
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { type OwnAddress, isLoopback } from '../../http/addresses/own-address.ts';
+import { type OwnAddress, isLoopback } from '../../http/addresses.ts';
 import type { Principal } from '../../http/principal.ts';
 import { type Authenticator, hashTokenSecret, createTokenSecret } from '../authenticator.ts';
 import type { SessionStore, StoredSession } from './session-store.ts';

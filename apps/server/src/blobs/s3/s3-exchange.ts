@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { SettingError } from '@phalanx/settings';
 import type { S3Config } from './s3-settings.ts';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import { findFault, PartFailed, s3Failed } from '../../faults/fault-monitor.ts';
 
 export interface S3Body {

@@ -1,6 +1,20 @@
 import type { Migration } from 'kysely/migration';
 
-import { schema } from './001-schema/index.ts';
+import { createAccess, createAudit } from './001-schema/access.ts';
+import { createWebhooks, createJobs, createRuns } from './001-schema/work.ts';
+import { createCluster, createFleet, createLogs } from './001-schema/fleet.ts';
+import { createProjects } from './001-schema/projects.ts';
+import { createStoredBytes } from './001-schema/stored-bytes.ts';
+import { createRecords } from './001-schema/records.ts';
+
+/** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
+const schema: Migration = {
+  async up(db) {
+    const parts = [createAccess, createAudit, createFleet, createRuns, createProjects, createRecords];
+    for (const create of [...parts, createStoredBytes, createJobs, createWebhooks, createLogs, createCluster])
+      await create(db);
+  },
+};
 
 /** In the order of their names. One that has been released is never changed: a later one corrects it. */
 export const migrations: Record<string, Migration> = {

@@ -22,7 +22,7 @@ import {
 } from 'kysely';
 import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, TypeOverrides, types } from 'pg';
 import { SettingError } from '@phalanx/settings';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import { PartFailed } from '../../faults/fault-monitor.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Database, Db } from '../tables/tables.ts';

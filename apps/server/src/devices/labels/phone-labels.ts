@@ -9,7 +9,7 @@ import {
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import type { FleetDevice } from '../fleet-device.ts';
-import { nameKey } from '../../db/unique-values.ts';
+import { nameKey } from '../../db/dialect.ts';
 import type { LabelStore, LabelTarget, StoredLabelSet, StoredPool } from './store.ts';
 import { ApiError } from '../../errors/api-error.ts';
 

@@ -9,7 +9,7 @@ import {
   SelectorProblem,
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-import { nameKey } from '../../db/unique-values.ts';
+import { nameKey } from '../../db/dialect.ts';
 import { type DeviceAccess, deviceTarget, hostTarget } from '../device-access.ts';
 import { deviceView, type RunsByDevice } from '../device-view.ts';
 import { getHost, type HostSources } from '../hosts/host-list.ts';

@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf, ApiError, errorBody } from '../../errors/api-error.ts';
 import { findFault } from '../../faults/fault-monitor.ts';
-import { ApiError, errorBody } from '../../errors/api-error.ts';
 import { noteFailure } from '../audit-event.ts';
 import { refuseSocket } from '../sockets/refuse-socket.ts';
 import { endUnreadBody } from '../bodies/request-bodies.ts';
-import { pathOf } from '../addresses/path-of.ts';
+import { pathOf } from '../addresses.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

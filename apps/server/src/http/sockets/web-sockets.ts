@@ -1,13 +1,11 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
-
 import { ApiError } from '../../errors/api-error.ts';
 import { refuseSocket } from './refuse-socket.ts';
-import { pathOf } from '../addresses/path-of.ts';
+import { pathOf } from '../addresses.ts';
 
 interface Handshake {
   readonly socket: Socket;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EntryKind, entrySeparator, kindOf, runIdOf, type StoredBatch } from '../log-batch.ts';
 import type { Clock } from '../../clock.ts';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import { findFault, type FaultMonitor } from '../../faults/fault-monitor.ts';
 import type { LogTable } from '../tables/log-tables.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import { folderMissing, PartFailed } from '../../faults/fault-monitor.ts';
 import type { StoredBatch } from '../log-batch.ts';
 import { LogFile, removeLogFile } from './log-file-store.ts';

@@ -5,7 +5,7 @@ import { readBlobs } from '../../blobs/open-blobs.ts';
 import type { Bucket } from '../../blobs/s3/bucket.ts';
 import type { Db } from '../../db/database.ts';
 import { GroupCommit } from '../../db/writes.ts';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import { type GitProgram, GitFailure, runGit } from '../../git/git-process.ts';
 import { prepareGit } from '../../git/prepare-git.ts';
 import { LargePacks, largePacksName } from './large-packs.ts';

@@ -4,7 +4,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import { FolderBlobs } from '../../blobs/folder-blobs.ts';
 import { Bucket } from '../../blobs/s3/bucket.ts';
 import { Spool, S3Blobs } from '../../blobs/s3-blobs.ts';

@@ -2,19 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { Transaction } from '../../db/tables/tables.ts';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf, ApiError } from '../../errors/api-error.ts';
 import { findFault } from '../../faults/fault-monitor.ts';
 import { BatchProcessEnded, type GitProgram, GitFailure } from '../../git/git-process.ts';
 import { Draft, NewObjects, dropKnown } from '../../git/draft.ts';
 import { ObjectMissing, type GitRepository, RepositoryPool } from '../../git/git-repository.ts';
 import { packObjects } from '../../git/pack.ts';
 import { probeGit } from '../../git/prepare-git.ts';
-import { ApiError } from '../../errors/api-error.ts';
 import { CacheFollower, RepositoryCache } from './repository-cache.ts';
 import { Change, type NoteSaved, type SavedState } from '../saved-state.ts';
 import { type LargePacks, sweepLargePacks, packOfFile, packOfObjects } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore, Ref } from '../packs/pack-log-store.ts';
-import { QueueLocks } from './queue-locks.ts';
 import { Upkeep } from './upkeep.ts';
 
 export type { LoggedPack } from '../packs/pack-log-store.ts';
@@ -314,5 +312,22 @@ async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Pr
     if (!(error instanceof SavedStateMoved) || attempt === mostAttempts) throw error;
     await delay(Math.random() * mostPauseMs);
     return untilItFits(work, attempt + 1);
+  }
+}
+
+/** Locks by name: one holder at a time, in the order of asking. */
+class QueueLocks {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Resolves when it is this one's turn, with the function that ends it: call that once, on every path. */
+  async acquire(name: string): Promise<() => void> {
+    const before = this.#last.get(name);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last.set(name, promise);
+    await before;
+    return () => {
+      if (this.#last.get(name) === promise) this.#last.delete(name);
+      resolve();
+    };
   }
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import type { LargePacks } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore } from '../packs/pack-log-store.ts';
 

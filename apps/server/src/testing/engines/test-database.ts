@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-
 import { Client, escapeIdentifier } from 'pg';
 import { sql } from 'kysely';
-
 import { openDatabase, type Db } from '../../db/database.ts';
-import { isUniqueViolation } from '../../db/unique-values.ts';
-import { errorCodeOf } from '../../errors/error-code.ts';
+import { isUniqueViolation } from '../../db/dialect.ts';
+import { errorCodeOf } from '../../errors/api-error.ts';
 import { askForEngine } from './shared-engine.ts';
 import { stringAt } from '../string-at.ts';
 import { afterThisFile } from '../file-clean-ups.ts';

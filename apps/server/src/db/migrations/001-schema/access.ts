@@ -1,7 +1,5 @@
 import type { Kysely } from 'kysely';
-
-import { createTrigger } from './triggers.ts';
-import { execute } from './column-types.ts';
+import { createTrigger, execute } from './column-types.ts';
 
 /** Users, their tokens, and browsers that are signed in; each session has the token that stands behind it. */
 export const createAccess = (db: Kysely<unknown>): Promise<void> =>

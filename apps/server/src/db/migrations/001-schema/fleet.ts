@@ -1,6 +1,8 @@
-import type { Kysely } from 'kysely';
-
-import { execute } from './column-types.ts';
+import { randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { execute, createTrigger } from './column-types.ts';
+import { databaseTime } from '../../lease.ts';
+import { isPostgres } from '../../dialect.ts';
 
 /** Devices, hosts and their newest connections, the servers that are alive, and who may use a device. */
 export const createFleet = (db: Kysely<unknown>): Promise<void> =>
@@ -44,3 +46,101 @@ export const createFleet = (db: Kysely<unknown>): Promise<void> =>
       user_id ${text} not null references "user" (id) on delete cascade, name_key ${text} not null,
       name ${text} not null, selector ${text} not null, primary key (user_id, name_key))`,
   ]);
+
+/** What the servers of one database share: leases, cache invalidations, and launches on their way to a host. */
+export async function createCluster(db: Kysely<unknown>): Promise<void> {
+  await createShared(db);
+  await createInvalidations(db);
+}
+
+async function createShared(db: Kysely<unknown>): Promise<void> {
+  await execute(db, ({ text, growingKey }) => [
+    `create table installation (id ${text} not null, needs text not null default '', url_key text,
+      sealing_key_id text)`,
+    `create table bundle (
+      hash ${text} primary key, code text not null, source_map text, used_at bigint not null)`,
+    `create table launch_payload (
+      launch ${text} primary key references launch (id) on delete cascade, bundle_hash ${text} not null,
+      given text not null, created_at bigint not null)`,
+    `create table device_lease (
+      device_id ${text} primary key references device (id) on delete cascade,
+      user_id ${text} not null references "user" (id) on delete cascade, since bigint not null,
+      duration_ms bigint not null, expires_at bigint not null,
+      id ${text} not null, is_exclusive integer not null)`,
+    `create table lease_code (
+      position ${growingKey}, device_id ${text} not null references device_lease (device_id) on delete cascade,
+      lease_id ${text} not null, lines text not null)`,
+    'create index lease_code_by_device on lease_code (device_id, position)',
+  ]);
+  await sql`insert into installation (id) values (${randomUUID()})`.execute(db);
+}
+
+/** A row tells each server that what it caches of this name is out of date. */
+async function createInvalidations(db: Kysely<unknown>): Promise<void> {
+  await execute(db, ({ text, growingKey }) => [
+    `create table cache_invalidation (id ${growingKey}, name ${text} not null, at bigint not null)`,
+  ]);
+  const now = databaseTime(db).compile(db).sql;
+  for (const [name, ...events] of [
+    ['access', 'delete on token', 'update of name, role, disabled_at on "user"', 'delete on "user"'],
+    ['shares', 'insert on share', 'update on share', 'delete on share'],
+    ['shares', 'insert on "user"', 'update of name on "user"', 'delete on "user"'],
+    ['people', 'insert on project_member', 'update on project_member', 'delete on project_member'],
+    ['people', 'update of owner_id on project', 'delete on project'],
+    ['leases', 'insert on device_lease', 'update on device_lease', 'delete on device_lease'],
+    ['labels', 'insert on label_set', 'update on label_set', 'delete on label_set'],
+    ['labels', 'insert on pool', 'update on pool', 'delete on pool'],
+    ['sessions', 'delete on session'],
+  ] as const)
+    for (const event of events)
+      await createTrigger(db, {
+        name: `invalidate_${name}_${event.replaceAll(/\W+/g, '_')}`,
+        on: `after ${event}`,
+        statement: `insert into cache_invalidation (name, at) values ('${name}', ${now})`,
+      });
+}
+
+/** Of recent log entries, that are filled and emptied in turn. Beside SQLite, files take their place. */
+const logTables = 16;
+
+/** How far the log entries of each run are stored, kept logs, and in PostgreSQL the recent entries. */
+export async function createLogs(db: Kysely<unknown>): Promise<void> {
+  await execute(db, ({ text, bytes }) => [
+    `create table log_progress (
+      run_id ${text} primary key references run (id) on delete cascade, seq bigint not null)`,
+    // No reference: with a user, gigabytes of chunks would go in one statement, which holds up all others in SQLite.
+    `create table kept_chunk (
+      run_id ${text} not null, kind ${text} not null, first bigint not null, count bigint not null,
+      last_id ${text} not null, size_bytes bigint not null, packed ${bytes} not null, primary key (run_id, kind, first))`,
+    `create table kept_chunk_deletion (run_id ${text} primary key)`,
+  ]);
+  await createTrigger(db, {
+    name: 'run_kept_chunks_end',
+    on: 'after delete on run',
+    statement: `insert into kept_chunk_deletion (run_id)
+      select old.id where exists (select 1 from kept_chunk where run_id = old.id)`,
+  });
+  if (isPostgres(db)) await createRecentLogs(db);
+}
+
+async function createRecentLogs(db: Kysely<unknown>): Promise<void> {
+  const slots = Array.from({ length: logTables }, (_, slot) => slot);
+  await execute(db, ({ text }) => [
+    // Room in each page for the next version of a row, so that no index changes with it.
+    'alter table log_progress set (fillfactor = 70)',
+    // The bytes are compressed already.
+    'alter table kept_chunk alter column packed set storage external',
+    `create table log_table (
+      slot integer primary key, no bigint not null, state ${text} not null, begun_at bigint not null,
+      newest bigint not null, last_id ${text} not null)`,
+    // Each is emptied as a whole, and its rows are read by their key alone.
+    ...slots.map(
+      (slot) => `create table log_${slot} (
+      device_id ${text} not null, automation_id ${text} not null, last_id ${text} not null,
+      first_id ${text} not null, last_seq bigint not null, oldest bigint not null, newest bigint not null,
+      count integer not null, entries ${text} not null, primary key (device_id, automation_id, last_id))
+      with (autovacuum_enabled = false, toast.autovacuum_enabled = false)`,
+    ),
+    ...slots.map((slot) => `insert into log_table values (${slot}, 0, 'empty', 0, 0, '')`),
+  ]);
+}

@@ -1,7 +1,5 @@
 import type { Kysely } from 'kysely';
-
-import { createTrigger } from './triggers.ts';
-import { execute } from './column-types.ts';
+import { createTrigger, execute } from './column-types.ts';
 
 interface Counted {
   table: 'record' | 'run_file' | 'film_part' | 'project' | 'kept_log';

@@ -1,7 +1,5 @@
 import type { Kysely } from 'kysely';
-
-import { createTrigger } from './triggers.ts';
-import { execute } from './column-types.ts';
+import { createTrigger, execute } from './column-types.ts';
 
 /**
  * Launches, their runs, and the size of archived logs. The indexes of runs leave out runs that have not ended where they
@@ -134,3 +132,89 @@ const createTokenUse = (db: Kysely<unknown>): Promise<void> =>
         day = excluded.day
       where token_use.day <= excluded.day`,
   });
+
+/**
+ * Jobs, their tasks, and the attempts of these. Each index leaves out what has ended where it can: what servers look
+ * for again and again must not grow with what waits, nor with what was done.
+ */
+export const createJobs = (db: Kysely<unknown>): Promise<void> =>
+  execute(db, ({ text }) => [
+    `create table job (
+      id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
+      project_id ${text} not null, project_name ${text} not null, token_name ${text}, token_projects ${text},
+      token_phones ${text}, token_budget ${text}, fingerprint ${text} not null, selector ${text}, device_ids ${text}, count bigint, at_once bigint,
+      is_distinct bigint not null, is_exclusive bigint not null, has_film bigint not null, phone_settings ${text},
+      priority bigint not null, dedup_key ${text}, concurrency_key ${text}, concurrency_most bigint,
+      parameters ${text} not null, retries ${text} not null, wait_until bigint, schedule_id ${text}, problem ${text} not null default '',
+      created_at bigint not null, woken_at bigint not null, ended_at bigint, cancelled_at bigint, waiting bigint not null,
+      running bigint not null default 0, completed bigint not null default 0, failed bigint not null default 0,
+      cancelled bigint not null default 0, constraint job_key unique (user_id, dedup_key))`,
+    'create index job_user on job (user_id, id)',
+    'create index job_project on job (project_id, id)',
+    'create index job_waiting on job (user_id, priority) where waiting > 0',
+    'create index job_woken on job (woken_at) where waiting > 0',
+    'create index job_limit on job (wait_until) where waiting > 0 and wait_until is not null',
+    'create index job_concurrency on job (user_id, concurrency_key) where running > 0',
+    'create index job_schedule on job (schedule_id, id) where schedule_id is not null',
+    'create index job_ended on job (ended_at) where ended_at is not null',
+    `create table task (
+      id ${text} primary key, job_id ${text} not null references job (id) on delete cascade,
+      number bigint not null, status ${text} not null, parent_id ${text}, input ${text}, result ${text}, error_code ${text},
+      error_message ${text}, run_id ${text}, device_id ${text}, attempts bigint not null default 0,
+      due_at bigint not null default 0, ended_at bigint)`,
+    'create index task_job on task (job_id, number)',
+    "create index task_waiting on task (job_id, number) where status = 'waiting'",
+    "create index task_due on task (due_at) where status = 'waiting' and due_at > 0",
+    "create index task_running on task (run_id) where status = 'running'",
+    `create table task_attempt (
+      task_id ${text} not null references task (id) on delete cascade, number bigint not null, run_id ${text} not null,
+      device_id ${text} not null, waiting_since bigint not null, began_at bigint not null, ended_at bigint, reason ${text} not null,
+      primary key (task_id, number))`,
+    // A run may take one task after the other.
+    'create index task_attempt_run on task_attempt (run_id, began_at)',
+    `create table schedule (
+      id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
+      project_id ${text} not null, token_name ${text}, token_projects ${text}, token_phones ${text}, token_budget ${text}, name ${text} not null,
+      cron ${text} not null, time_zone ${text} not null, jitter_seconds bigint not null, work ${text} not null,
+      overlap ${text} not null, missed ${text} not null, paused bigint not null, problem ${text} not null default '',
+      planned_at bigint, due_at bigint, queued_at bigint, created_at bigint not null)`,
+    'create index schedule_user on schedule (user_id, id)',
+    'create index schedule_due on schedule (due_at) where paused = 0 and due_at is not null',
+    'create index schedule_queued on schedule (id) where queued_at is not null',
+    `create table schedule_turn (
+      id ${text} primary key, schedule_id ${text} not null references schedule (id) on delete cascade,
+      planned_at bigint not null, at bigint not null, job_id ${text}, reason ${text} not null)`,
+    'create index schedule_turn_schedule on schedule_turn (schedule_id, id)',
+  ]);
+
+/** Webhooks, what they are to tell of, and what became of it. */
+export const createWebhooks = (db: Kysely<unknown>): Promise<void> =>
+  execute(db, ({ text }) => [
+    `create table webhook (
+      id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
+      token_projects ${text}, name ${text} not null, url ${text} not null, events ${text} not null,
+      outcomes ${text} not null, project_ids ${text} not null, not_ready_minutes bigint not null,
+      failing_percent bigint not null, failing_hours bigint not null, silent_hours bigint not null,
+      signature ${text} not null, sealed ${text} not null, public_key ${text}, earlier_sealed ${text},
+      earlier_until bigint, paused bigint not null, problem ${text} not null default '',
+      heard_since bigint not null, failing_since bigint, last_success_at bigint, last_failure_at bigint,
+      last_failure ${text} not null default '', created_at bigint not null)`,
+    'create index webhook_user on webhook (user_id, id)',
+    `create table webhook_outbox (
+      id ${text} primary key, type ${text} not null, at bigint not null, data ${text} not null,
+      audience ${text} not null)`,
+    `create table webhook_delivery (
+      id ${text} primary key, webhook_id ${text} not null references webhook (id) on delete cascade,
+      user_id ${text} not null, type ${text} not null, at bigint not null, data ${text} not null,
+      audience ${text} not null, status ${text} not null, attempts bigint not null default 0,
+      due_at bigint not null, claimed_until bigint, response_status bigint, problem ${text} not null default '',
+      created_at bigint not null, ended_at bigint)`,
+    'create index webhook_delivery_webhook on webhook_delivery (webhook_id, id)',
+    "create index webhook_delivery_due on webhook_delivery (webhook_id, due_at) where status = 'waiting'",
+    "create index webhook_delivery_user on webhook_delivery (user_id) where status = 'waiting'",
+    'create index webhook_delivery_created on webhook_delivery (created_at)',
+    `create table webhook_absence (
+      webhook_id ${text} not null references webhook (id) on delete cascade, kind ${text} not null,
+      target_id ${text} not null, since bigint not null, is_told bigint not null,
+      primary key (webhook_id, kind, target_id))`,
+  ]);
