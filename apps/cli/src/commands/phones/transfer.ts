@@ -32,6 +32,8 @@ export function addTransferCommands(program: Command): void {
     .addHelpText(
       'after',
       `
+Android 10 and newer give it only to hosts with PHALANX_HELPER=resident.
+
 Examples:
   phalanx clipboard SIM0001
   phalanx clipboard SIM0001 "Ada Lovelace"`,
