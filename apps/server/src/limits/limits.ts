@@ -147,8 +147,8 @@ export class Limits {
 
   /** Throws when it was spent. */
   spend(name: 'requests' | 'bad_tokens', key: string, userId: string | null = null): void {
-    const allowance = name === 'requests' ? this.requests : this.badTokens;
-    const waitMs = allowance.spend(key);
+    const limiter = name === 'requests' ? this.requests : this.badTokens;
+    const waitMs = limiter.spend(key);
     if (waitMs > 0) throw this.refusal(name, userId, { seconds: waitMs / 1000 });
   }
 

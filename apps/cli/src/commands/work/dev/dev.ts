@@ -44,7 +44,7 @@ The phone is leased for you until you quit. After each save the folder is pushed
 deleted on the server), checked and run from its start; a run that goes on is stopped before. You see the log, errors
 beside your own lines, and what the phone shows at the end, as "phalanx screen --compact" prints it.
 
-At a terminal, ${keysHelp} In hand, the phone stays leased, the address of its page Control is
+At a terminal, ${keysHelp} Under your control, the phone stays leased, the address of its page Control is
 printed, and saves run nothing until you press r. Without a terminal there are no keys: end it with a signal.
 ${parametersHelp}
 Examples:
