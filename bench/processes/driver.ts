@@ -9,13 +9,17 @@ import { BareHelper, openBareResident } from '../phones/bare-helper.ts';
 import { largeApp } from '../phones/large-app.ts';
 import { playerApp } from '../phones/player-app.ts';
 
+type Call = () => Promise<unknown>;
+type What = 'tree' | 'tap';
+
 const log = pino({ level: 'error' });
 /** Nothing but the calls that are measured. */
 const quiet = { heartbeatMs: 600_000, healthMs: 600_000 };
 let driver: Driver | undefined;
 let bareDriver: Driver | undefined;
 let bare: BareHelper | undefined;
-let resident: Readonly<Record<'driver' | 'bare', () => Promise<unknown>>> | undefined;
+/** The same requests, by the helper that is open. */
+let bareCalls: Readonly<Partial<Record<What, Call>>> = {};
 
 async function driverOf(watch: PhoneWatch, serial: string): Promise<Driver> {
   const isReady = (): boolean => watch.find(serial)?.state.state === 'ready';
@@ -28,8 +32,6 @@ async function driverOf(watch: PhoneWatch, serial: string): Promise<Driver> {
   return found;
 }
 
-type Call = () => Promise<unknown>;
-
 async function meanMs(call: Call, count: number): Promise<number> {
   const beganAt = performance.now();
   for (let at = 0; at < count; at += 1) await call();
@@ -38,10 +40,10 @@ async function meanMs(call: Call, count: number): Promise<number> {
 
 const tapAt = { x: 10, y: 900 };
 
-function callOf(by: 'driver' | 'bare', what: 'tree' | 'tap'): Call {
-  if (driver === undefined || bare === undefined) throw new Error('open comes first');
-  const [ours, theirs] = [driver, bare];
-  if (by === 'bare') return what === 'tree' ? () => theirs.readTree() : () => theirs.tap();
+function callOf(by: 'driver' | 'bare', what: What): Call {
+  const [ours, theirs] = [driver, bareCalls[what]];
+  if (ours === undefined || theirs === undefined) throw new Error('open comes first');
+  if (by === 'bare') return theirs;
   return what === 'tree' ? () => ours.call('screen.content', {}) : () => ours.call('input.tap', tapAt);
 }
 
@@ -65,7 +67,9 @@ answerParent({
       const drivers = [await driverOf(watch, 'phone-0'), await driverOf(watch, 'phone-1')];
       for (const one of drivers) if (isLarge) await one.call('app.launch', { packageName: largeApp });
       [driver, bareDriver] = drivers;
-      bare = await BareHelper.open(ports[1] ?? 0, dataDir);
+      const opened = await BareHelper.open(ports[1] ?? 0, dataDir);
+      bareCalls = { tree: () => opened.readTree(), tap: () => opened.tap() };
+      bare = opened;
     },
   ),
   /** The product's driver on the first phone, a bare stream on the second, both with resident helpers. */
@@ -74,18 +78,8 @@ answerParent({
     async ({ ports: [ours = 0, theirs = 0], dataDir }) => {
       const addresses = [{ host: '127.0.0.1', port: ours }];
       const watch = watchPhones({ addresses, dataDir, log, helper: 'resident', ...quiet });
-      const one = await driverOf(watch, 'phone-0');
-      resident = {
-        driver: () => one.call('screen.content', {}),
-        bare: await openBareResident(theirs, dataDir),
-      };
-    },
-  ),
-  timeResident: command(
-    Type.Object({ by: Type.Enum(['driver', 'bare']), count: Type.Integer() }),
-    ({ by, count }) => {
-      if (resident === undefined) throw new Error('openResident comes first');
-      return meanMs(resident[by], count);
+      driver = await driverOf(watch, 'phone-0');
+      bareCalls = { tree: await openBareResident(theirs, dataDir) };
     },
   ),
   /** Pictures a second that the helper itself makes while its screen scrolls, counted on a bare socket. */

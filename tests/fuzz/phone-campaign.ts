@@ -54,7 +54,7 @@ export class PhoneWorld {
   static async create(): Promise<PhoneWorld> {
     const world = await World.create();
     const honest = await startSimulatedPhone({ serial: 'HONEST' });
-    const phones = new PhoneWorld(world, await TamperingPhone.start('LYING'), honest);
+    const phones = new PhoneWorld(world, await TamperingPhone.start('TAMPERED'), honest);
     await phones.settle().catch(async (error: unknown) => {
       await phones.close();
       throw error;
@@ -65,7 +65,7 @@ export class PhoneWorld {
   async settle(): Promise<void> {
     [this.tamperedId = '', this.honestId = ''] = await until(
       'two ready phones',
-      () => Promise.all(['LYING', 'HONEST'].map((serial) => this.#readyId(serial))),
+      () => Promise.all(['TAMPERED', 'HONEST'].map((serial) => this.#readyId(serial))),
       (ids) => ids.every(Boolean) || this.host.hasExited,
     );
     if (this.host.hasExited) throw new Error(`the host has ended:\n${this.host.output}`);
@@ -133,7 +133,7 @@ const askAll = (phones: PhoneWorld, id: string): Promise<number[]> =>
     phones.launch(id),
   ]);
 
-/** It spoke the untouched again: then it must be ready again, at a host that has noticed no bug of its own. */
+/** Its messages are untouched again: it must be ready again, at a host that has noticed no bug of its own. */
 async function aftermath(phones: PhoneWorld): Promise<string[]> {
   const { host } = phones;
   if (host.hasExited) return [`the host has ended: ${host.output.slice(-2000)}`];

@@ -23,7 +23,7 @@ import { setTheme } from './theme.ts';
 const gatherMs = 100;
 
 /** A restart of the service shorter than this is nobody's concern. */
-const timeoutMs = 1500;
+const noticeAfterMs = 1500;
 
 const places: readonly { to: string; label: string; icon: IconName; key: string }[] = [
   { to: '/devices', label: 'Fleet', icon: 'fleet', key: 'f' },
@@ -173,7 +173,7 @@ function ConnectionBanner() {
       setShown(false);
       return undefined;
     }
-    const timer = setTimeout(() => setShown(true), timeoutMs);
+    const timer = setTimeout(() => setShown(true), noticeAfterMs);
     return () => clearTimeout(timer);
   }, [isLost]);
   if (!isShown) return null;

@@ -3,7 +3,7 @@ import { StepBegin, StepEnd, stepRate, unfinishedOutcome, type WireStep } from '
 import { Compile } from 'typebox/compile';
 
 import type { StepBegan } from '../sandbox/index.ts';
-import { createTokenBucket } from '../time/token-bucket.ts';
+import { TokenBucket } from '../time/token-bucket.ts';
 import type { SeenScreens } from '../records/seen-screens.ts';
 
 /** Stages, sleeps, and as many calls as may wait at a time. */
@@ -39,7 +39,7 @@ export class RunTrace {
   readonly #put: (step: EndedStep) => void;
   readonly #open = new Map<number, OpenStep>();
   /** The child keeps to the same rate, unless it was taken over. */
-  readonly #mayTake = createTokenBucket(stepRate.perSecond, stepRate.burst);
+  readonly #steps = new TokenBucket(stepRate.perSecond, stepRate.burst);
 
   constructor(screens: SeenScreens, put: (step: EndedStep) => void) {
     this.#screens = screens;
@@ -47,8 +47,8 @@ export class RunTrace {
   }
 
   began({ step, ...told }: StepBegan): void {
-    if (!isStep.Check(step) || this.#open.size >= maxOpenSteps || this.#mayTake(0) > 0) return;
-    this.#mayTake(1);
+    if (!isStep.Check(step) || this.#open.size >= maxOpenSteps || this.#steps.waitMs(0) > 0) return;
+    this.#steps.take(1);
     const { readings: readingsBefore, currentId: before } = this.#screens;
     const begun = { ...told, step, beganAt: Date.now(), beganMs: performance.now(), readingsBefore, before };
     this.#open.set(step.step, begun);

@@ -16,7 +16,8 @@ import {
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { EncodedPicture } from '../driver/pictures/encode-picture.ts';
-import { RateLimiter } from './record-limits.ts';
+import type { RateLimit } from './record-limits.ts';
+import { TokenBucket } from '../time/token-bucket.ts';
 import type { KeptScreen } from './screen-window.ts';
 import type { OutgoingRecord, Capture } from './outgoing/record-outbox.ts';
 import type { SeenScreens } from './seen-screens.ts';
@@ -46,13 +47,13 @@ export class RunRecorder {
   /** Number of the last screen that a `debug` record has shown. */
   #shownScreen = 0;
   readonly #apps: RunApps;
-  readonly #records: RateLimiter;
-  readonly #diskBytes: RateLimiter;
+  readonly #records: TokenBucket;
+  readonly #diskBytes: TokenBucket;
 
   constructor(options: RunRecorderOptions) {
     this.#options = options;
-    this.#records = new RateLimiter(options.limits.runRecords);
-    this.#diskBytes = new RateLimiter(options.limits.runDiskBytes);
+    this.#records = bucketOf(options.limits.runRecords);
+    this.#diskBytes = bucketOf(options.limits.runDiskBytes);
     this.#screens = new ScreenCollector(options);
     this.#apps = new RunApps(options.camera, options.limits.appMs);
   }
@@ -243,3 +244,5 @@ class RunApps {
     return version === null || version === undefined ? undefined : { package: name, version };
   }
 }
+
+const bucketOf = ({ atOnce, perMinute }: RateLimit): TokenBucket => new TokenBucket(perMinute / 60, atOnce);

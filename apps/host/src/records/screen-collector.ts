@@ -13,7 +13,7 @@ import {
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
-import { createTokenBucket } from '../time/token-bucket.ts';
+import { TokenBucket } from '../time/token-bucket.ts';
 import { CallNotes } from './call-notes.ts';
 import { checkTree, packTree, type PackedTree, RecentTrees } from './record-tree.ts';
 import { type KeptScreen, type MemoryBudget, ScreenWindow } from './screen-window.ts';
@@ -60,7 +60,7 @@ export class ScreenCollector {
   readonly #window: ScreenWindow;
   readonly #queue = new PictureQueue();
   readonly #notes = new CallNotes();
-  readonly #takeNodes = createTokenBucket(nodesPerSecond, burstNodes);
+  readonly #nodes = new TokenBucket(nodesPerSecond, burstNodes);
   #count = 0;
 
   constructor(options: ScreenCollectorOptions) {
@@ -192,7 +192,7 @@ export class ScreenCollector {
       return { capturedAt: now, pack: async () => undefined, root: undefined, waitMs: 0 };
     const { packageName } = checked.root;
     const tree = { root: checked.root, packageName, rotation: 0, capturedAt: now, source: 'automation' };
-    const waitMs = this.#takeNodes(checked.nodeCount);
+    const waitMs = this.#nodes.take(checked.nodeCount);
     return { capturedAt: now, pack: () => packTree(tree), root: tree.root, waitMs };
   }
 

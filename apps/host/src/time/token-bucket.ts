@@ -1,14 +1,41 @@
-/** Lets `perSecond` units through on average and `burst` at once. */
-export function createTokenBucket(perSecond: number, burst: number, now = (): number => performance.now()) {
-  let tokens = burst;
-  let filledAt = now();
+const secondMs = 1000;
 
-  /** Takes `count` units and returns how long the taker must wait, in milliseconds. */
-  return function take(count: number): number {
-    const time = now();
-    tokens = Math.min(burst, tokens + ((time - filledAt) / 1000) * perSecond);
-    filledAt = time;
-    tokens -= count;
-    return tokens >= 0 ? 0 : (-tokens / perSecond) * 1000;
-  };
+/** Lets `perSecond` units through on average and `burst` at once. */
+export class TokenBucket {
+  readonly #perSecond: number;
+  readonly #burst: number;
+  readonly #now: () => number;
+  #tokens: number;
+  #filledAt: number;
+
+  /** `now`: milliseconds that never go backwards. */
+  constructor(perSecond: number, burst: number, now = (): number => performance.now()) {
+    this.#perSecond = perSecond;
+    this.#burst = burst;
+    this.#now = now;
+    this.#tokens = burst;
+    this.#filledAt = now();
+  }
+
+  /** Takes `count` units, also more than are left, and returns how long the caller must wait, in milliseconds. */
+  take(count: number): number {
+    this.#fill();
+    this.#tokens -= count;
+    return this.waitMs(0);
+  }
+
+  /** How long until `count` units are there, in milliseconds; 0 when they are. */
+  waitMs(count: number): number {
+    this.#fill();
+    return Math.max(0, ((count - this.#tokens) / this.#perSecond) * secondMs);
+  }
+
+  #fill(): void {
+    const now = this.#now();
+    this.#tokens = Math.min(
+      this.#burst,
+      this.#tokens + ((now - this.#filledAt) / secondMs) * this.#perSecond,
+    );
+    this.#filledAt = now;
+  }
 }

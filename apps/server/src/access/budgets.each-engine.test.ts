@@ -10,7 +10,7 @@ import { TestServer } from '../testing/test-server.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-const timeouts = { timeout: 8_000, interval: 50 };
+const polling = { timeout: 8_000, interval: 50 };
 
 let server: TestServer;
 let host: TestHost;
@@ -57,12 +57,12 @@ const running = async (): Promise<string[]> =>
 
 /** Ends all that run, after so long. */
 async function endAfter(ms: number): Promise<void> {
-  await expect.poll(running, timeouts).not.toEqual([]);
+  await expect.poll(running, polling).not.toEqual([]);
   await pass(ms);
   const ended_at = server.clock.now();
   const times = { started_at: ended_at - ms, ended_at };
   for (const id of await running()) await host.end(id, 'completed', times);
-  await expect.poll(running, timeouts).toEqual([]);
+  await expect.poll(running, polling).toEqual([]);
 }
 
 it('runs beyond those of a day are refused until the day is over, also by direct code', async () => {
@@ -122,14 +122,14 @@ it('tasks of a job wait for the next day, also when the token is revoked', async
   const job = made.body['job'] as Job;
   const tasks = async (): Promise<Job['tasks']> =>
     ((await server.api('GET', `/api/v2/jobs/${job.id}`)).body['job'] as Job).tasks;
-  await expect.poll(async () => (await tasks()).running, timeouts).toBe(1);
+  await expect.poll(async () => (await tasks()).running, polling).toBe(1);
   await server.api('DELETE', `/api/v2/tokens/${id}`);
   await endAfter(1000);
-  await expect.poll(tasks, timeouts).toMatchObject({ waiting: 1, running: 0, completed: 1 });
+  await expect.poll(tasks, polling).toMatchObject({ waiting: 1, running: 0, completed: 1 });
   await pass(dayMs);
-  await expect.poll(async () => (await tasks()).running, timeouts).toBe(1);
+  await expect.poll(async () => (await tasks()).running, polling).toBe(1);
   await endAfter(1000);
-  await expect.poll(async () => (await tasks()).completed, timeouts).toBe(2);
+  await expect.poll(async () => (await tasks()).completed, polling).toBe(2);
 });
 
 it('a token with a budget makes no token that has another', async () => {

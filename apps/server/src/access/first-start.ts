@@ -8,7 +8,7 @@ import { createTokenSecret, hashTokenSecret } from './authenticator.ts';
 const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-interface AccessContext {
+interface FirstStartContext {
   store: AccessStore;
   clock: Clock;
   auditEvents: Pick<AuditEventSink, 'done'>;
@@ -26,7 +26,7 @@ const ownAuditEvent = (action: 'create_user' | 'create_token'): AuditEvent =>
   new AuditEvent(action, { principal: undefined, address: null, requestId: null });
 
 /** The notes come first: of a start that dies in between, a note without its token is the harmless half. */
-async function createAdministrator({ store, clock, auditEvents }: AccessContext): Promise<StoredUser> {
+async function createAdministrator({ store, clock, auditEvents }: FirstStartContext): Promise<StoredUser> {
   const [id, name] = [uuidv7(), 'administrator'];
   const auditEvent = ownAuditEvent('create_user');
   auditEvent.on({ type: 'user', id, name }, [id]);
@@ -35,7 +35,7 @@ async function createAdministrator({ store, clock, auditEvents }: AccessContext)
 }
 
 async function noteToken(
-  { auditEvents }: AccessContext,
+  { auditEvents }: FirstStartContext,
   id: string,
   user: StoredUser,
   token: NewToken,
@@ -49,7 +49,7 @@ async function noteToken(
   await auditEvents.done(auditEvent);
 }
 
-async function addToken(context: AccessContext, user: StoredUser, token: NewToken): Promise<void> {
+async function addToken(context: FirstStartContext, user: StoredUser, token: NewToken): Promise<void> {
   const id = uuidv7();
   await noteToken(context, id, user, token);
   const { secret, ...rest } = token;
@@ -81,7 +81,7 @@ const isEnvironmentToken = (token: StoredToken, administrator: StoredUser): bool
 
 /** The token that the operator gives from outside replaces the one of the last start. */
 async function useEnvironmentToken(
-  context: AccessContext,
+  context: FirstStartContext,
   administrator: StoredUser,
   secret: string,
 ): Promise<void> {
@@ -103,7 +103,7 @@ async function useEnvironmentToken(
  * made here: it is shown once and stored nowhere.
  */
 export async function ensureAdministrator(
-  context: AccessContext,
+  context: FirstStartContext,
   environmentToken: string | undefined,
 ): Promise<string | undefined> {
   const { store, clock } = context;
@@ -123,7 +123,7 @@ export async function ensureAdministrator(
 }
 
 /** For the host that runs beside the server on one machine: nobody has to carry its token, so it lives for one start. */
-export async function replaceHostToken(context: AccessContext, name: string): Promise<string> {
+export async function replaceHostToken(context: FirstStartContext, name: string): Promise<string> {
   const { store } = context;
   const administrator = await store.findAdministrator();
   if (administrator === undefined) throw new Error('there is no administrator');

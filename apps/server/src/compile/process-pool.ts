@@ -29,7 +29,7 @@ interface Job {
 }
 
 /** So long a project waits for the process that is warm for it, before another one starts cold. */
-const timeoutMs = 250;
+const homeWaitMs = 250;
 const maxRemembered = 10_000;
 /** Above this share of the memory limit a process is replaced as soon as it is idle. */
 const replaceAtShare = 0.6;
@@ -110,8 +110,8 @@ export class ProcessPool {
     const home = fitting.find(({ mirrors }) => mirrors.has(projectId));
     if (home !== undefined && !home.isBusy) return home;
     const waitedMs = performance.now() - queuedAt;
-    if (home !== undefined && waitedMs < timeoutMs) {
-      this.#timer ??= setTimeout(() => this.#schedule(), timeoutMs - waitedMs);
+    if (home !== undefined && waitedMs < homeWaitMs) {
+      this.#timer ??= setTimeout(() => this.#schedule(), homeWaitMs - waitedMs);
       return undefined;
     }
     const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));

@@ -11,7 +11,7 @@ import { TestServer } from '../testing/test-server.ts';
 
 const jobs = Compile(Job);
 const taskLists = Compile(Type.Array(Task));
-const timeouts = { timeout: 40_000, interval: 50 };
+const polling = { timeout: 40_000, interval: 50 };
 
 let server: TestServer;
 let host: TestHost;
@@ -59,7 +59,7 @@ const tasksOf = async (id: string): Promise<Task[]> => {
   return body['tasks'];
 };
 const until = (id: string, counts: Partial<Job['tasks']>): Promise<void> =>
-  expect.poll(async () => (await read(id)).tasks, timeouts).toMatchObject(counts);
+  expect.poll(async () => (await read(id)).tasks, polling).toMatchObject(counts);
 const runsOf = async (id: string): Promise<string[]> =>
   (await tasksOf(id)).filter(({ status }) => status === 'running').flatMap(({ run_id }) => run_id ?? []);
 
@@ -87,7 +87,7 @@ describe('a job', () => {
     for (const { id } of [first, third])
       for (const runId of await runsOf(id)) await host.end(runId, 'completed');
     await expect
-      .poll(() => read(first.id), timeouts)
+      .poll(() => read(first.id), polling)
       .toMatchObject({
         status: 'completed',
         tasks: { completed: 3, running: 0, waiting: 0 },
@@ -122,7 +122,7 @@ describe('a job', () => {
       return { stats: body['stats'], total: body['total'], text };
     };
     await expect
-      .poll(async () => (await statsBy('automation')).stats, timeouts)
+      .poll(async () => (await statsBy('automation')).stats, polling)
       .toMatchObject([
         {
           ...{ key: other.id, name: 'counted', runs: 3, success_share: 2 / 3 },
@@ -136,7 +136,7 @@ describe('a job', () => {
       ]);
     expect((await statsBy('reason')).stats).toMatchObject([{ key: 'error', runs: 1 }]);
     await expect
-      .poll(async () => (await statsBy('pool')).stats, timeouts)
+      .poll(async () => (await statsBy('pool')).stats, polling)
       .toMatchObject([{ key: 'counted', runs: 2 }]);
     expect((await statsBy('device', '&selector=serial%3Dc')).stats).toMatchObject([{ key: ids[2], runs: 1 }]);
     expect((await statsBy('day')).stats).toMatchObject([{ runs: 0 }, { runs: 3 }]);
@@ -212,7 +212,7 @@ describe('a job', () => {
     let last = '';
     for (let attempt = 0; attempt < 2; attempt += 1) {
       // Its end may be stored a moment before its task is settled.
-      await expect.poll(async () => (await runsOf(job.id))[0] ?? last, timeouts).not.toBe(last);
+      await expect.poll(async () => (await runsOf(job.id))[0] ?? last, polling).not.toBe(last);
       [last = ''] = await runsOf(job.id);
       await host.end(last, 'failed', { error: { code: 'uncaught_error', message: 'no' } });
     }

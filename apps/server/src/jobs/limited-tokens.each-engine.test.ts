@@ -7,7 +7,7 @@ import { type ApiCaller, type ApiReply, createApiCaller } from '../testing/api-c
 import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 
-const timeouts = { timeout: 40_000, interval: 50 };
+const polling = { timeout: 40_000, interval: 50 };
 const minuteMs = 60_000;
 
 let server: TestServer;
@@ -40,7 +40,7 @@ async function label(id: string, team: string): Promise<void> {
   // Of several servers, each hears of it within a moment.
   for (const api of server.apis)
     await expect
-      .poll(async () => (await api('GET', `/api/v2/devices/${id}`)).body['device'], timeouts)
+      .poll(async () => (await api('GET', `/api/v2/devices/${id}`)).body['device'], polling)
       .toMatchObject({ labels: { team } });
 }
 
@@ -65,18 +65,18 @@ const runningOn = async (id: string): Promise<string[]> =>
 const cancel = async (id: string): Promise<void> => {
   await server.api('POST', `/api/v2/jobs/${id}/cancel`);
   for (const { run_id } of await tasksOf(id)) if (run_id !== null) await host.end(run_id, 'stopped');
-  await expect.poll(async () => (await read(id)).ended_at, timeouts).not.toBeNull();
+  await expect.poll(async () => (await read(id)).ended_at, polling).not.toBeNull();
 };
 
 it('a job takes the phones of its token alone, as their labels are when each task begins', async () => {
   const { api } = await limited({ selector: 'team=shop' });
   const job = await created(api, { selector: 'model~pixel', count: 3 });
-  await expect.poll(() => runningOn(job.id), timeouts).toEqual([shop]);
+  await expect.poll(() => runningOn(job.id), polling).toEqual([shop]);
   expect((await read(job.id)).reason).toBe(
     'It waits for a phone: of 1 phone that fit, 1 is busy. Its token is limited to team=shop.',
   );
   await label(other, 'shop');
-  await expect.poll(async () => new Set(await runningOn(job.id)), timeouts).toEqual(new Set([shop, other]));
+  await expect.poll(async () => new Set(await runningOn(job.id)), polling).toEqual(new Set([shop, other]));
   await label(other, 'bank');
   await cancel(job.id);
 });
@@ -86,16 +86,16 @@ it('phones that are named have to be of the token, when the job is made and when
   for (const device_ids of [[bank], [shop, bank]])
     expect((await create(api, { device_ids })).body['code']).toBe('devices_unavailable');
   const busy = await created(server.api, { device_ids: [shop] });
-  await expect.poll(() => runningOn(busy.id), timeouts).toEqual([shop]);
+  await expect.poll(() => runningOn(busy.id), polling).toEqual([shop]);
   const job = await created(api, { device_ids: [shop] });
   await label(shop, 'lost');
   await cancel(busy.id);
   const free = await created(server.api, { device_ids: [shop] });
-  await expect.poll(() => runningOn(free.id), timeouts).toEqual([shop]);
+  await expect.poll(() => runningOn(free.id), polling).toEqual([shop]);
   await cancel(free.id);
   expect(await read(job.id)).toMatchObject({ status: 'waiting', tasks: { waiting: 1, running: 0 } });
   await label(shop, 'shop');
-  await expect.poll(() => runningOn(job.id), timeouts).toEqual([shop]);
+  await expect.poll(() => runningOn(job.id), polling).toEqual([shop]);
   await cancel(job.id);
 });
 
@@ -104,7 +104,7 @@ it('a job runs on no more phones at a time than its token may launch on', async 
   const inputs = [1, 2, 3, 4, 5].map((row) => ({ row }));
   for (const more of [{ inputs }, { inputs, count: 3 }, { count: 3 }]) {
     const job = await created(api, { selector: 'model~pixel', ...more });
-    await expect.poll(() => runningOn(job.id), timeouts).toHaveLength(2);
+    await expect.poll(() => runningOn(job.id), polling).toHaveLength(2);
     expect((await read(job.id)).reason).toBe('It waits: 2 of at most 2 tasks run.');
     await cancel(job.id);
   }
@@ -128,7 +128,7 @@ it('jobs are seen and changed by tokens of the same limit and of the whole user,
     createApiCaller(server.url, evesToken.secret),
   ];
   const job = await created(api, { selector: 'model~pixel', key: 'once' });
-  await expect.poll(() => runningOn(job.id), timeouts).toEqual([shop]);
+  await expect.poll(() => runningOn(job.id), polling).toEqual([shop]);
   const whole = await created(server.api, { device_ids: [bank] });
   const paths = [
     ['GET', ''],
@@ -186,9 +186,9 @@ it('a schedule keeps to the phones of its token, also when that is revoked', asy
   server.clock.advance(minuteMs);
   const jobs = async (): Promise<Job[]> =>
     (await server.api('GET', '/api/v2/jobs?open=true')).body['jobs'] as Job[];
-  await expect.poll(async () => (await jobs()).length, timeouts).toBe(1);
+  await expect.poll(async () => (await jobs()).length, polling).toBe(1);
   const [job] = await jobs();
-  await expect.poll(() => runningOn(job?.id ?? ''), timeouts).toEqual([shop]);
+  await expect.poll(() => runningOn(job?.id ?? ''), polling).toEqual([shop]);
   expect((await read(job?.id ?? '')).reason).toContain('Its token is limited to team=shop.');
   await server.api('DELETE', path);
   await cancel(job?.id ?? '');
@@ -202,8 +202,8 @@ it('what a job or a schedule runs uses the apps of its token alone, and other to
     host.received.slice(from).flatMap((message) => (message.type === 'launch' ? [message.app_limit] : []));
   const before = host.received.length;
   const job = await created(api, { device_ids: [shop] });
-  await expect.poll(() => runningOn(job.id), timeouts).toEqual([shop]);
-  await expect.poll(() => told(before), timeouts).toEqual([{ apps, token: 'test' }]);
+  await expect.poll(() => runningOn(job.id), polling).toEqual([shop]);
+  await expect.poll(() => told(before), polling).toEqual([{ apps, token: 'test' }]);
   expect((await stranger('GET', `/api/v2/jobs/${job.id}`)).body['code']).toBe('job_not_found');
   await cancel(job.id);
   const from = host.received.length;
@@ -211,7 +211,7 @@ it('what a job or a schedule runs uses the apps of its token alone, and other to
   const made = await api('POST', '/api/v2/schedules', { body: work });
   expect(made.status, made.text).toBe(201);
   server.clock.advance(minuteMs);
-  await expect.poll(() => told(from), timeouts).toEqual([{ apps, token: 'test' }]);
+  await expect.poll(() => told(from), polling).toEqual([{ apps, token: 'test' }]);
   const { id } = made.body['schedule'] as { id: string };
   await server.api('DELETE', `/api/v2/schedules/${id}`);
   const [turn] = (await server.api('GET', '/api/v2/jobs?open=true')).body['jobs'] as Job[];

@@ -12,7 +12,7 @@ import { TestServer } from '../testing/test-server.ts';
 const jobs = Compile(Job);
 const taskLists = Compile(Type.Array(Task));
 const ownTasks = Compile(Type.Array(RunTask));
-const timeouts = { timeout: 40_000, interval: 50 };
+const polling = { timeout: 40_000, interval: 50 };
 
 let server: TestServer;
 let host: TestHost;
@@ -65,7 +65,7 @@ async function runOf(id: string): Promise<string> {
     const runs = (await tasksOf(id)).filter(({ status }) => status === 'running');
     return runs.flatMap(({ run_id: runId }) => runId ?? []).find((runId) => !seen.has(runId));
   };
-  await expect.poll(running, timeouts).toBeDefined();
+  await expect.poll(running, polling).toBeDefined();
   const runId = (await running()) ?? '';
   seen.add(runId);
   return runId;
@@ -134,7 +134,7 @@ describe('the run of a task', () => {
     await only(runId, noted);
     await host.end(runId, 'failed');
     await expect
-      .poll(() => tasksOf(job.id), timeouts)
+      .poll(() => tasksOf(job.id), polling)
       .toMatchObject(
         expect.arrayContaining([expect.objectContaining({ status: 'failed', result: { b: 1 } })]),
       );
@@ -181,7 +181,7 @@ describe('the run of a task', () => {
     for (let row = 2; row <= 3; row += 1)
       await host.end(await runOf(job.id), 'completed', { result: `{"r":${row}}` });
     await expect
-      .poll(() => countsOf(job.id), timeouts)
+      .poll(() => countsOf(job.id), polling)
       .toEqual(['completed', expect.objectContaining({ completed: 3 })]);
   });
 
@@ -226,7 +226,7 @@ describe('the run of a task', () => {
       expect([data, (await ask(runId, submission(id, data))).status]).toEqual([data, 400]);
     await server.api('POST', `/api/v2/jobs/${job.id}/cancel`);
     await expect
-      .poll(async () => (await ask(runId, { call: 'current' })).body['code'], timeouts)
+      .poll(async () => (await ask(runId, { call: 'current' })).body['code'], polling)
       .toBe('run_not_found');
   });
 

@@ -49,7 +49,7 @@ interface Stored {
 /** When so many have come together, the next ones are a statement of their own. */
 const maxPerStatement = 5000;
 /** How long runs that have begun wait for the others of their launch, so that all are one flush of the disk. */
-const timeoutMs = 5;
+const gatherMs = 5;
 
 /** Stores what becomes of runs. Hosts tell it run by run: what waits for the same transaction is one statement. */
 export class RunChangeStore {
@@ -100,7 +100,7 @@ export class RunChangeStore {
   #newBatch(): Batch {
     const changes: Batch['changes'] = new Map();
     const { promise: isDue, resolve: begin } = Promise.withResolvers<void>();
-    const timer = setTimeout(begin, timeoutMs);
+    const timer = setTimeout(begin, gatherMs);
     const stored = isDue.then(() => {
       clearTimeout(timer);
       return this.#commits.write((transaction) => {

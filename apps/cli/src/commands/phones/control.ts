@@ -7,12 +7,14 @@ import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printJson } from '../../output/table.ts';
 import { printMessage, printable, printableLine } from '../../output/terminal.ts';
 
-const deviceText = 'serial number or device ID';
+export const deviceText = 'serial number or device ID';
 /** As `phalanx lease --json` printed it. */
 export const leaseOption = [
   '--lease <id>',
   'the lease that you have: refused when it holds no more',
 ] as const;
+
+export const leaseQuery = (lease: string | undefined) => (lease === undefined ? {} : { lease_id: lease });
 
 interface TouchFlags extends ConnectionFlags {
   lease?: string;
@@ -133,7 +135,7 @@ async function touch(
 ): Promise<void> {
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
-  const query = leaseId === undefined ? {} : { lease_id: leaseId };
+  const query = leaseQuery(leaseId);
   printMessage(await api.call(deviceControlRoutes.input, { params, query, body }));
 }
 
@@ -177,7 +179,7 @@ async function lease(
   device: string,
   { minutes = 1, end, code, exclusive, lease: leaseId, json, ...flags }: LeaseFlags,
 ): Promise<void> {
-  const shown = leaseId === undefined ? {} : { lease_id: leaseId };
+  const shown = leaseQuery(leaseId);
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
   if (code) {

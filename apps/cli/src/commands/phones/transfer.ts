@@ -10,15 +10,12 @@ import { usageError } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
-import { leaseOption } from './control.ts';
+import { deviceText, leaseOption, leaseQuery } from './control.ts';
 
 interface Flags extends ConnectionFlags {
   lease?: string;
   json?: true;
 }
-
-const deviceText = 'serial number or device ID';
-const queryOf = ({ lease }: Flags) => (lease === undefined ? {} : { lease_id: lease });
 
 /** `phalanx clipboard` and `phalanx send`: text and files between this computer and a phone. */
 export function addTransferCommands(program: Command): void {
@@ -63,7 +60,7 @@ Examples:
 async function useClipboard(device: string, text: string | undefined, flags: Flags): Promise<void> {
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
-  const query = queryOf(flags);
+  const query = leaseQuery(flags.lease);
   if (text === undefined) {
     const reply = await api.call(deviceControlRoutes.clipboard, { params, query });
     if (flags.json) printJson(reply);
@@ -83,7 +80,7 @@ async function sendGiven(device: string, file: string, flags: Flags): Promise<vo
   const name = path.basename(file);
   const isShown = process.stderr.isTTY && !flags.json;
   const state = await sendFile(
-    (body) => api.call(deviceControlRoutes.sendFile, { params, query: queryOf(flags), body }),
+    (body) => api.call(deviceControlRoutes.sendFile, { params, query: leaseQuery(flags.lease), body }),
     {
       ...{ name, content },
       onProgress: (share) => {

@@ -6,7 +6,7 @@ import {
   type SandboxLogRate,
 } from '@phalanx/protocol';
 
-import { createTokenBucket } from '../../time/token-bucket.ts';
+import { TokenBucket } from '../../time/token-bucket.ts';
 import { type FailedEnd, isOutOfMemory, outOfMemory, uncaught } from '../run/run-end.ts';
 import type { HostChannel } from './host-channel.ts';
 import { shortened } from './shortened.ts';
@@ -70,14 +70,14 @@ const rejectedWithObject = {
 
 /** Sends log entries in order. The promise of `write` is the back-pressure: the isolate stands still until it settles. */
 function createLogStream(channel: HostChannel, rate: SandboxLogRate) {
-  const takeLines = createTokenBucket(rate.linesPerSecond, rate.burstLines);
-  const takeBytes = createTokenBucket(rate.bytesPerSecond, rate.burstBytes);
+  const lines = new TokenBucket(rate.linesPerSecond, rate.burstLines);
+  const bytes = new TokenBucket(rate.bytesPerSecond, rate.burstBytes);
 
   return {
     async write(entry: SandboxLogEntry): Promise<void> {
       const message = shortened(entry.message, maxLogMessageLength);
       channel.send({ type: 'log', entry: { ...entry, message } });
-      const waitMs = Math.max(takeLines(1), takeBytes(Buffer.byteLength(message)));
+      const waitMs = Math.max(lines.take(1), bytes.take(Buffer.byteLength(message)));
       if (waitMs >= 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
       await channel.drained();
     },

@@ -10,7 +10,7 @@ import {
 } from '@phalanx/protocol';
 
 import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
-import { createTokenBucket } from '../../time/token-bucket.ts';
+import { TokenBucket } from '../../time/token-bucket.ts';
 import { createFetches } from './fetches.ts';
 import type { HostChannel } from './host-channel.ts';
 import type { IsolateEntry } from './isolate-entry.ts';
@@ -224,16 +224,16 @@ function randomByteString(sizeBytes: number): string {
 
 /** Tells the host of steps, as many as the rate allows. */
 function createStepTeller(channel: HostChannel, placeAt: SourcePositions['placeAt']) {
-  const mayTell = createTokenBucket(stepRate.perSecond, stepRate.burst);
+  const steps = new TokenBucket(stepRate.perSecond, stepRate.burst);
   let skipped = 0;
   return {
     /** A text refuses it: its end is not to be told either. */
     began(step: StepBegin, at: string): string | undefined {
-      if (mayTell(0) > 0) {
+      if (steps.waitMs(0) > 0) {
         skipped += 1;
         return 'Too many steps.';
       }
-      mayTell(1);
+      steps.take(1);
       channel.send({ type: 'stepBegan', step, skipped, ...placeAt(at) });
       skipped = 0;
       return undefined;

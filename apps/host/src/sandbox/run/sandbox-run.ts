@@ -19,7 +19,7 @@ import type {
   SandboxRun,
   StepBegan,
 } from '../sandbox-job.ts';
-import { createTokenBucket } from '../../time/token-bucket.ts';
+import { TokenBucket } from '../../time/token-bucket.ts';
 import { watchMemory } from './memory-watch.ts';
 import { crashed, outOfMemory, timedOut, failed } from './run-end.ts';
 import { follow } from '../../time/time-limit.ts';
@@ -144,8 +144,8 @@ interface ReportReader {
  * for a child that was taken over.
  */
 function createReportReader(takers: ReportTakers, rate: SandboxLogRate): ReportReader {
-  const takeLines = createTokenBucket(rate.linesPerSecond, rate.burstLines);
-  const takeBytes = createTokenBucket(rate.bytesPerSecond, rate.burstBytes);
+  const lines = new TokenBucket(rate.linesPerSecond, rate.burstLines);
+  const bytes = new TokenBucket(rate.bytesPerSecond, rate.burstBytes);
   const hold = createHold();
   let takenAfterRelease = 0;
 
@@ -156,7 +156,7 @@ function createReportReader(takers: ReportTakers, rate: SandboxLogRate): ReportR
       takers.onEnd(failed('log_not_taken', 'The host could not take the log of the automation.'));
     }
     const sizeBytes = entries.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0);
-    const waitMs = Math.max(takeLines(entries.length), takeBytes(sizeBytes));
+    const waitMs = Math.max(lines.take(entries.length), bytes.take(sizeBytes));
     if (waitMs >= 1) await delay(waitMs, undefined, { ref: false });
   };
   const takeLog = async (entries: SandboxLogEntry[]): Promise<void> => {
