@@ -14,7 +14,8 @@ export const leaseOption = [
   'the lease that you have: refused when it holds no more',
 ] as const;
 
-export const leaseQuery = (lease: string | undefined) => (lease === undefined ? {} : { lease_id: lease });
+export const leaseQuery = (leaseId: string | undefined) =>
+  leaseId === undefined ? {} : { lease_id: leaseId };
 
 interface TouchFlags extends ConnectionFlags {
   lease?: string;
