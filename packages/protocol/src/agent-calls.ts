@@ -21,11 +21,10 @@ import type {
   WindowTree,
 } from './phones/phone-answers.ts';
 import { PackageName, PhoneSettings } from './phones/phone-settings.ts';
-import { maxStageLength } from './runs/records.ts';
 import { ContentType } from './runs/run-files.ts';
 import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/work/run-tasks.ts';
-import { maxRunResultBytes } from './runs/runs.ts';
 import { SecretName } from './secrets.ts';
+import { maxRunResultBytes, maxStageLength } from './runs/run-limits.ts';
 
 /** Files travel in parts of at most this size, in bytes. */
 const maxFilePartBytes = 512 * 1024;

@@ -55,6 +55,7 @@ export * from './rest/access/usage.ts';
 export * from './rest/webhooks.ts';
 export * from './runs/run-files.ts';
 export * from './runs/runs.ts';
+export * from './runs/run-limits.ts';
 export * from './secrets.ts';
 export * from './host/sandbox-messages.ts';
 export * from './webhook-events.ts';

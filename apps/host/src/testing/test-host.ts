@@ -58,7 +58,8 @@ export class TestHost {
       PHALANX_DATA_DIR: this.dataDir,
       PHALANX_ADB_SERVER: 'off',
       PHALANX_PHONES: `${this.phone.host}:${this.phone.port}`,
-      PHALANX_WARM_SANDBOXES: '1',
+      // Half of them would start for nothing.
+      PHALANX_WARM_SANDBOXES: '0',
       ...settings,
     });
     const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });

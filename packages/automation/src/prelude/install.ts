@@ -13,6 +13,7 @@ import { createSteps, traceAgent } from '../agent/trace/steps.ts';
 import { createConsole } from './console.ts';
 import { connectEngine, type LookEnds } from './node/engine-look.ts';
 import { inspect } from './node/node-library.ts';
+import { takeNewestFeatures } from './node/primordials.ts';
 import { rememberProxies } from './node/util-binding.ts';
 import { parse, createPort, type Port, type PortFunctions } from './port.ts';
 import { createTimers } from './timers.ts';
@@ -43,6 +44,7 @@ export function install(
   functions: PortFunctions,
   options: InstallOptions = {},
 ): { enter: EnterIsolate; look: LookEnds } {
+  takeNewestFeatures();
   const port = createPort(functions);
   const look = connectEngine(port);
   const timers = createTimers(port);

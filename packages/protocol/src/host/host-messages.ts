@@ -18,7 +18,8 @@ import { ScreenMasks } from '../masks.ts';
 import { JsonObject } from '../rest/contract.ts';
 import { CaptureKind, RecordReport, RunApp } from '../runs/records.ts';
 import { LaunchSecrets } from '../secrets.ts';
-import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from '../runs/runs.ts';
+import { RunError, RunOutcome, RunStatus } from '../runs/runs.ts';
+import { maxRunResultBytes } from '../runs/run-limits.ts';
 
 /** Raised when the messages change so that an older server can't follow. */
 export const hostProtocolVersion = 9;
@@ -36,8 +37,6 @@ export const pageBytes = 512 * 1024;
 export const maxServerFrameBytes = 192 * 1024 * 1024;
 /** Entries in one `logs` frame. */
 export const maxLogEntriesPerFrame = 1000;
-/** In UTF-16 units. The sandbox cuts messages here; a longer one does not fit the protocol. */
-export const maxLogMessageLength = 64 * 1024;
 
 /** WebSocket close codes of the server (4000–4999 are private to an application, RFC 6455 section 7.4.2). */
 export const closeCodes = {

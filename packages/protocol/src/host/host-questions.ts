@@ -11,9 +11,10 @@ import { AppLimit } from '../phones/app-limit.ts';
 import { Uuid } from '../ids.ts';
 import { maxLivePictureBytes, maxVideoBytes, VideoPlace } from '../phones/live.ts';
 import { SentFilePart } from '../phones/sent-file.ts';
-import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
+import { maxRecordScreens, RecordedCall } from '../runs/records.ts';
 import { ReplayFetches } from '../replay/replay-messages.ts';
 import { JsonObject } from '../rest/contract.ts';
+import { maxRecordedCalls } from '../runs/run-limits.ts';
 
 interface HostQuestionRow {
   /** The first version of the host protocol with this question. Earlier hosts are not asked it. */

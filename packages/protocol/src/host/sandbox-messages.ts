@@ -4,10 +4,8 @@
  * `SandboxReport`, because a child runs user code and may have been taken over.
  */
 import { Type, type Static } from 'typebox';
-import { maxSourcePathLength } from '../runs/code.ts';
-import { maxLogMessageLength } from './host-messages.ts';
 import { logLevels } from '../rest/work/logs.ts';
-import { maxRunResultBytes } from '../runs/runs.ts';
+import { maxSourcePathLength, maxLogMessageLength, maxRunResultBytes } from '../runs/run-limits.ts';
 
 /** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */
 export const maxSandboxReportBytes = 1024 * 1024;
@@ -78,16 +76,21 @@ export const SandboxReport = Type.Union([
 ]);
 export type SandboxReport = Static<typeof SandboxReport>;
 
-/** What a child needs before it can be ready: always the first frame it gets. */
+/** What a child needs before it can be ready: always the first frame it gets, with the bytes of the snapshot behind it. */
 export interface SandboxBoot {
   /** Source of the child's own program, a CommonJS module that exports `main`. */
   program: string;
-  /** Source of a function that builds the globals inside the isolate. */
-  prelude: string;
+  /** 0: there is none. */
+  snapshotBytes: number;
   /** Absolute path of the isolated-vm package. */
   isolatedVmPath: string;
   /** Heap limit of the isolate, in MB. */
   memoryMb: number;
+}
+
+/** What the child's program begins with. */
+export interface SandboxStart extends Omit<SandboxBoot, 'snapshotBytes'> {
+  snapshot: ArrayBuffer;
 }
 
 /** Limits of the log stream of one run. Whoever logs faster waits; nothing is dropped. */

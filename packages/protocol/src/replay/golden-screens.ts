@@ -3,8 +3,9 @@
  * node of the tree has a line of its own, so that changes of a file can be read.
  */
 import type { ScreenTree, UiNode } from '../phones/phone-answers.ts';
-import { maxRecordedCalls, maxRecordScreens, type RecordedCall } from '../runs/records.ts';
+import { maxRecordScreens, type RecordedCall } from '../runs/records.ts';
 import type { ReplaySequence, ReplayVerdict } from './replay-messages.ts';
+import { maxRecordedCalls } from '../runs/run-limits.ts';
 
 /** Of the folder of a project with its golden screens, `screens/<state>/<name>.json`. */
 export const goldenFolder = 'screens';

@@ -4,15 +4,15 @@
  */
 import { Type, type Static } from 'typebox';
 
-import { maxSourcePathLength } from '../runs/code.ts';
-import { maxStageLength, type RecordedCall } from '../runs/records.ts';
-
-/** Of a verdict, in characters; the process cuts longer ones. */
-export const maxVerdictTextLength = 4000;
-export const maxVerdictActs = 20;
-export const maxMissedSearches = 40;
-/** Of one act or search in words. */
-export const maxVerdictWordsLength = 300;
+import type { RecordedCall } from '../runs/records.ts';
+import {
+  maxSourcePathLength,
+  maxStageLength,
+  maxVerdictTextLength,
+  maxVerdictActs,
+  maxMissedSearches,
+  maxVerdictWordsLength,
+} from '../runs/run-limits.ts';
 
 const text = Type.String({ maxLength: maxVerdictTextLength });
 const stage = Type.String({ maxLength: maxStageLength });

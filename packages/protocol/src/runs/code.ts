@@ -1,8 +1,5 @@
 import { Type, type Static } from 'typebox';
 
-/** As long as a project's paths may be. */
-export const maxSourcePathLength = 1024;
-
 /** What stands at a place in code. */
 export const CodeSymbol = Type.Object(
   {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { Uuid } from '../ids.ts';
 import { RunError } from './runs.ts';
+import { maxStageLength, maxRecordedCalls } from './run-limits.ts';
 
 export const recordTypes = ['outOfSteps', 'timeout', 'debug', 'crash'] as const;
 export const RecordType = Type.Enum(recordTypes, { title: 'RecordType' });
@@ -30,16 +31,10 @@ export type CaptureKind = Static<typeof CaptureKind>;
 /** Larger captures are refused. */
 export const maxCaptureBytes = 16 * 1024 * 1024;
 
-/** Of the names of stages and screen states, in characters. */
-export const maxStageLength = 500;
-
 const stage = Type.String({ maxLength: maxStageLength });
 /** The last moment that a `Date` can name. */
 const maxTimeMs = 8.64e15;
 const side = Type.Integer({ minimum: 0, maximum: 100_000 });
-
-/** So many calls are kept between two stored screens. */
-export const maxRecordedCalls = 30;
 
 const point = Type.Integer({ minimum: -100_000, maximum: 100_000 });
 

@@ -37,6 +37,3 @@ export const RunOutcome = Type.Enum([
   'lost',
 ] as const);
 export type RunOutcome = Static<typeof RunOutcome>;
-
-/** The JSON of `agent.control.setResult` may have so many bytes. */
-export const maxRunResultBytes = 64 * 1024;

@@ -1,5 +1,5 @@
 import { preludeScriptName, userScriptName, type LookAt, type PortAnswer } from '@phalanx/automation';
-import type { SandboxBoot } from '@phalanx/protocol';
+import type { SandboxStart } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
 /** The context of the user's code: the engine has made its default context before. */
@@ -25,21 +25,27 @@ export interface IsolateEntry {
   look(at: LookAt): Promise<void>;
 }
 
+const entryCode = `(ask, block) => {
+  const install = globalThis.installPrelude;
+  delete globalThis.installPrelude;
+  return install({ ask, block });
+}`;
 const wrapperHead = `(async () => {'use strict';`;
 
 export async function createIsolateEntry(
   lib: typeof ivm,
-  boot: SandboxBoot,
+  boot: SandboxStart,
   port: IsolatePort,
 ): Promise<IsolateEntry> {
   const isolate = new lib.Isolate({
+    snapshot: new lib.ExternalCopy(boot.snapshot),
     memoryLimit: boot.memoryMb,
     inspector: true,
     onCatastrophicError: () => process.abort(),
   });
   const context = await isolate.createContext({ inspector: true });
-  const prelude = await isolate.compileScript(boot.prelude, { filename: preludeScriptName });
-  const install = await prelude.run(context, { reference: true });
+  const entry = await isolate.compileScript(entryCode, { filename: preludeScriptName });
+  const install = await entry.run(context, { reference: true });
   const installed: ivm.Reference = await install.apply(
     undefined,
     [

@@ -1,4 +1,4 @@
-import type { SandboxBoot, SandboxCommand } from '@phalanx/protocol';
+import type { SandboxCommand, SandboxStart } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
 import { openHostChannel } from './host-channel.ts';
@@ -8,7 +8,7 @@ import { Run } from './run.ts';
 type Job = Extract<SandboxCommand, { type: 'job' }>;
 
 /** The program of a child: makes the isolate ready, takes one job, and is killed by the host when it has ended. */
-export async function main(boot: SandboxBoot, loadModule: NodeJS.Require): Promise<void> {
+export async function main(boot: SandboxStart, loadModule: NodeJS.Require): Promise<void> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the path is that of isolated-vm's package
   const lib = loadModule(boot.isolatedVmPath) as typeof ivm;
   let run: Run | undefined;

@@ -64,7 +64,7 @@ export class FetchBroker {
     const { program, allowPrivateAddresses, confinement, log } = this.#options;
     const start = {
       program: process.execPath,
-      args: ['--no-node-snapshot', withoutOpenSslFile, '--eval', bootScript],
+      args: [withoutOpenSslFile, '--eval', bootScript],
     };
     const wrapped = confinement.wrap(start, policy());
     const child = spawn(wrapped.program, wrapped.args, {

@@ -14,7 +14,7 @@ function runProgram(main: string, durationMs = 5000) {
       const frame = (text) => { const body = Buffer.from(text); const head = Buffer.alloc(4); head.writeUInt32BE(body.length); return Buffer.concat([head, body]) };
       const say = (message) => out.write(frame(JSON.stringify(message)));
       exports.main = async () => { ${main} };`,
-    prelude: '',
+    snapshot: new Uint8Array(),
     isolatedVmPath: 'node:path',
     readablePaths: [],
   };

@@ -135,7 +135,10 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
   #begin(started: StartedProcess, { bundles, memoryMb }: ConfinedStart<Report>): StartedProcess {
     this.#process = started;
     if (this.#isKilled) this.kill();
-    started.streams[0].write(encodeFrame({ ...bundles, memoryMb } satisfies SandboxBoot));
+    const { snapshot, program, isolatedVmPath } = bundles;
+    const boot: SandboxBoot = { program, snapshotBytes: snapshot.length, isolatedVmPath, memoryMb };
+    started.streams[0].write(encodeFrame(boot));
+    started.streams[0].write(snapshot);
     return started;
   }
 
@@ -225,13 +228,13 @@ async function readReports(
 
 /**
  * The first code of a process, passed by `--eval`: reads the boot frame from stdin, so that its own program
- * needs no file to be readable, then starts it. Plain CommonJS, run by Node as it is.
+ * needs no file to be readable, and a V8 snapshot behind it, then starts the program. Plain CommonJS, run by Node as it is.
  */
 export const bootScript = `'use strict';
 const { readSync } = require('node:fs');
 const { compileFunction } = require('node:vm');
 const read = (size) => {
-  const bytes = Buffer.allocUnsafe(size);
+  const bytes = Buffer.allocUnsafeSlow(size);
   for (let done = 0; done < size; ) {
     const count = readSync(0, bytes, done, size - done);
     if (count === 0) process.exit(0);
@@ -240,9 +243,10 @@ const read = (size) => {
   return bytes;
 };
 const boot = JSON.parse(read(read(4).readUInt32BE()).toString());
+const snapshot = read(boot.snapshotBytes ?? 0).buffer;
 const program = { exports: {} };
 compileFunction(boot.program, ['require', 'module', 'exports'], { filename: 'program.js' })(require, program, program.exports);
-Promise.try(() => program.exports.main(boot, require)).catch((error) => {
+Promise.try(() => program.exports.main({ ...boot, snapshot }, require)).catch((error) => {
   console.error(error);
   process.exit(70);
 });

@@ -142,6 +142,14 @@ describe('what a project takes a saved screen for', () => {
       `let a = ;`,
       { kind: 'threw', message: expect.stringContaining('SyntaxError') },
     ],
+    [
+      'what logs errors, and uses the newest of the language',
+      `console.log(new Error('seen'), new Map([[{}, new Float16Array(1)]]));
+       const kept = structuredClone([new SuppressedError(new Error('a'), new Error('b')), new Float16Array([1])]);
+       const state = [Error.isError(kept[0]), kept[1].constructor.name, await Promise.try(() => 2)].join(' ');
+       await agent.utils.outOfSteps.storeScreen(await agent.actions.screenContent(), 's', state, 1, 'none');`,
+      { kind: 'state', state: 'true Float16Array 2' },
+    ],
     ['an end', `stopCurrentAutomation(); await agent.actions.back()`, { kind: 'ended', did: [] }],
     ['what only a phone can tell', `await agent.apps.list()`, { kind: 'cannot' }],
     ['taps without end', `for (;;) await agent.actions.tap(1, 1)`, { kind: 'acts_blind' }],

@@ -49,7 +49,7 @@ const children: SandboxChild[] = [];
 function startChild(main: string): SandboxChild {
   const program = `exports.main = async () => { ${main} };`;
   const readablePaths = [path.dirname(library)];
-  const bundles = { program, prelude: '', isolatedVmPath: 'node:path', readablePaths };
+  const bundles = { program, snapshot: new Uint8Array(), isolatedVmPath: 'node:path', readablePaths };
   const child = spawnSandboxChild({ bundles, confinement, serveFetches: async () => undefined }, 64);
   children.push(child);
   return child;

@@ -42,7 +42,18 @@ interface Primordials {
   SetIteratorPrototype: object;
 }
 
+let isError: (value: unknown) => boolean = () => false;
+
 const filled = {};
 fillPrimordials({}, filled, {}, {});
+const late = { ErrorIsError: { value: (value: unknown): boolean => isError(value) } };
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Node's own code has filled it
-export const primordials = filled as Primordials;
+export const primordials = Object.create(filled, late) as Primordials;
+
+/**
+ * V8 puts the newest features of the language into a context that it makes out of a snapshot, and not into the one that
+ * the snapshot is taken of: what the prelude needs of them, it takes when it is installed.
+ */
+export function takeNewestFeatures(): void {
+  ({ isError } = Error);
+}

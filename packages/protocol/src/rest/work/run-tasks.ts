@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox';
 
 import { Id, Uuid } from '../../ids.ts';
-import { maxRunResultBytes } from '../../runs/runs.ts';
 import { JsonObject, success, type RouteContract } from '../contract.ts';
 import { JobStatus } from './jobs.ts';
+import { maxRunResultBytes } from '../../runs/run-limits.ts';
 
 /** Tasks that a run may add, or ask for, at once. */
 export const maxTasksAtOnce = 1000;

@@ -11,9 +11,6 @@ export const maxStepMessageLength = 300;
 /** The nearest texts on the screen of a wait that failed. */
 const maxNearest = 5;
 
-/** Steps of a run that take longer than these rates allow are not recorded; the next recorded one tells how many. */
-export const stepRate = { perSecond: 200, burst: 5000 };
-
 /** One reply of `runs/:id/trace` holds at most so many steps. */
 export const stepPageSize = 10_000;
 

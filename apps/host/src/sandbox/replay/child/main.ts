@@ -1,10 +1,10 @@
 import { readSync, writeSync } from 'node:fs';
 import type {
   ReplayCommand,
-  ReplaySequence,
-  SandboxBoot,
-  SequenceResult,
   ReplayReport,
+  ReplaySequence,
+  SandboxStart,
+  SequenceResult,
 } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 import { createSourcePositions } from '../../child/source-positions.ts';
@@ -26,7 +26,7 @@ type Code = Extract<ReplayCommand, { type: 'code' }>;
 type Screens = Extract<ReplayCommand, { type: 'screens' }>;
 
 /** The program of a process that replays saved screens: one project's code, as long as whoever started it wants. */
-export function main(boot: SandboxBoot, loadModule: NodeJS.Require): void {
+export function main(boot: SandboxStart, loadModule: NodeJS.Require): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the path is that of isolated-vm's package
   const isolate = new ReplayIsolate(loadModule(boot.isolatedVmPath) as typeof ivm, boot);
   let replay: Replay | undefined;

@@ -1,5 +1,5 @@
-import { preludeScriptName, userScriptName, type PortAnswer } from '@phalanx/automation';
-import type { SandboxBoot } from '@phalanx/protocol';
+import { userScriptName, type PortAnswer } from '@phalanx/automation';
+import type { SandboxStart } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
 /** What the isolate may call of this process. None may throw: an error would carry paths of this machine. */
@@ -47,10 +47,10 @@ export class ReplayIsolate {
   #loaded: Loaded | undefined;
   #contexts = 0;
 
-  constructor(lib: typeof ivm, boot: SandboxBoot) {
+  constructor(lib: typeof ivm, boot: SandboxStart) {
     this.#lib = lib;
     this.#memoryMb = boot.memoryMb;
-    this.#snapshot = lib.Isolate.createSnapshot([{ code: boot.prelude, filename: preludeScriptName }]);
+    this.#snapshot = new lib.ExternalCopy(boot.snapshot);
   }
 
   /** Throws the SyntaxError of a script that does not compile. */

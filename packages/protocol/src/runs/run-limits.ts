@@ -1,0 +1,29 @@
+/*
+ * Limits that the processes of user code hold themselves. Nothing here imports TypeBox: these processes carry no schemas,
+ * which would double the time that a sandbox takes to start.
+ */
+
+/** As long as a project's paths may be. */
+export const maxSourcePathLength = 1024;
+
+/** In UTF-16 units. The sandbox cuts messages of the log here; a longer one does not fit the protocol. */
+export const maxLogMessageLength = 64 * 1024;
+
+/** The JSON of `agent.control.setResult` may have so many bytes. */
+export const maxRunResultBytes = 64 * 1024;
+
+/** Steps of a run that take longer than these rates allow are not recorded; the next recorded one tells how many. */
+export const stepRate = { perSecond: 200, burst: 5000 };
+
+/** Of the names of stages and screen states, in characters. */
+export const maxStageLength = 500;
+
+/** So many calls are kept between two stored screens. */
+export const maxRecordedCalls = 30;
+
+/** Of a verdict on a replayed screen, in characters; the process cuts longer ones. */
+export const maxVerdictTextLength = 4000;
+export const maxVerdictActs = 20;
+export const maxMissedSearches = 40;
+/** Of one act or search in words. */
+export const maxVerdictWordsLength = 300;
