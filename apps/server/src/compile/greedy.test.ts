@@ -4,8 +4,9 @@ import { afterEach, expect, test } from 'vitest';
 
 import type { Compiler } from './compiler.ts';
 import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
-import { listProcesses } from './testing/list-processes.ts';
+import { listProcessesFromNow } from './testing/list-processes.ts';
 
+const listProcesses = listProcessesFromNow();
 let compiler: Compiler;
 afterEach(async () => compiler.close());
 

@@ -7,13 +7,19 @@ interface Running {
 }
 
 /** Ids of the compile processes that the starter of `parent` started, this test process if not said. */
-export function listProcesses(parent = process.pid): number[] {
+function listProcesses(parent = process.pid): number[] {
   const all = listAll();
   const starters = all.filter((one) => one.parent === parent && one.command.includes('--starter'));
   const parents = [parent, ...starters.map(({ id }) => id)];
   return all
     .filter((one) => parents.includes(one.parent) && one.command.includes('compile/process/main.ts'))
     .map(({ id }) => id);
+}
+
+/** Lists those that are started from now on: the compiler of the test servers lives as long as its worker. */
+export function listProcessesFromNow(): typeof listProcesses {
+  const before = new Set(listProcesses());
+  return (parent) => listProcesses(parent).filter((id) => !before.has(id));
 }
 
 const listAll = (): Running[] =>
