@@ -32,12 +32,6 @@ afterEach(async () => {
 
 const launchesOf = (launchId: string) =>
   host.messages('launch').filter((message) => message.automation_id === launchId);
-/** The phone is in this state for whichever server is asked. */
-async function seenEverywhere(state: string): Promise<void> {
-  const path = `/api/v2/devices/${deviceId}`;
-  for (const api of server.apis)
-    await expect.poll(() => api('GET', path)).toMatchObject({ body: { device: { state } } });
-}
 const stopAll = (id: string): Promise<ApiReply> =>
   server.api('POST', stopAllPath, { body: { device_id: id } });
 
@@ -332,7 +326,7 @@ describe('a launch ID', () => {
   it('is not used up by a request for a device that is offline', async () => {
     const launchId = crypto.randomUUID();
     await host.cut();
-    await seenEverywhere('offline');
+    await server.seenEverywhere(deviceId, 'offline');
     expect((await server.start(deviceId, launchId)).body).toMatchObject({ code: 'devices_unavailable' });
     await host.connect();
     expect((await server.start(deviceId, launchId)).status).toBe(200);
@@ -345,7 +339,7 @@ describe('a device that is not online', () => {
       deviceReport('serial-1', { state: 'unauthorized', reason: 'Confirm the dialog on the phone' }),
     ];
     host.send({ type: 'devices', devices: host.devices });
-    await seenEverywhere('unauthorized');
+    await server.seenEverywhere(deviceId, 'unauthorized');
     const reply = await server.api('POST', path, startBody(deviceId));
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({
@@ -368,7 +362,7 @@ describe('a device that is not online', () => {
   it('is one whose host has not confirmed it within the last heartbeats', async () => {
     server.clock.advance(10_001);
     await host.heartbeat(['serial-2']);
-    await seenEverywhere('unresponsive');
+    await server.seenEverywhere(deviceId, 'unresponsive');
     const reply = await server.start(deviceId);
     expect(reply.status).toBe(400);
     expect(reply.body['message']).toContain(`${deviceId} serial-1 (unresponsive: `);
@@ -439,7 +433,7 @@ describe('a stop', () => {
   it('on a device whose host is away is 400', async () => {
     const { launchId } = await server.startRun(host, deviceId);
     await host.cut();
-    await seenEverywhere('offline');
+    await server.seenEverywhere(deviceId, 'offline');
     expect((await server.stop(deviceId, launchId)).body).toMatchObject({ code: 'devices_unavailable' });
     await host.connect();
   });

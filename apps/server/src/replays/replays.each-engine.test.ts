@@ -22,6 +22,8 @@ beforeEach(async () => {
 describe('a replay', () => {
   it('says which screens of open groups the code knows, and keeps them when their records are gone', async () => {
     const replayer = await scene.connectReplayHost();
+    // That of the first commit has asked before.
+    await scene.untilReplaysEnded();
     const [one, other] = [await scene.meet(shown(1)), await scene.meet(shown(2))];
     const recordsOf = async (group: string): Promise<unknown> =>
       (await server.api('GET', groupRoutes.get.path.replace(':id', group))).body['group'];
@@ -59,6 +61,7 @@ describe('a replay', () => {
 
   it('has no screen any more whose record or copy somebody has deleted', async () => {
     const replayer = await scene.connectReplayHost();
+    await scene.untilReplaysEnded();
     const gone = await scene.meet(shown(1));
     const group = await scene.meet(shown(2));
     const read = async (id: string) =>

@@ -11,6 +11,9 @@ declare module 'vitest' {
   }
 }
 
+// Whatever of the product ran in this process before has closed its files to others, which the adbd of a test may not be.
+process.umask(0o022);
+
 const tickMs = 10;
 
 /** Undefined where the kernel does not say it. */

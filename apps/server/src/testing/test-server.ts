@@ -6,6 +6,7 @@ import { openConfinement } from '@phalanx/confinement';
 import { launchRoutes, LogEntry, logRoutes, RunDetail } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { expect } from 'vitest';
 import { startServer, type ServerApp, type ServerOverrides } from '../app.ts';
 import { type Compiler, createCompiler } from '../compile/compiler.ts';
 import { readAgentTypes } from '../compile/declarations.ts';
@@ -201,6 +202,13 @@ export class TestServer {
     const idOf = new Map(devices.map((one) => [stringAt(one, 'serial'), stringAt(one, 'device_id')]));
     const deviceIds = host.devices.map(({ serial }) => idOf.get(serial) ?? '');
     return { host, deviceIds, deviceId: deviceIds[0] ?? '' };
+  }
+
+  /** Resolves when the device has this state at each server. */
+  async seenEverywhere(deviceId: string, state: string): Promise<void> {
+    const read = (api: ApiCaller): Promise<ApiReply> => api('GET', `/api/v2/devices/${deviceId}`);
+    for (const api of this.apis)
+      await expect.poll(() => read(api)).toMatchObject({ body: { device: { state } } });
   }
 
   start(deviceId: string, launchId?: string, more?: Record<string, unknown>): Promise<ApiReply> {

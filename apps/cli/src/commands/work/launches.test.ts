@@ -266,6 +266,11 @@ describe('a run of a project', () => {
     );
     const { stdout } = await following.result();
     expect(stdout).not.toContain('second');
+    await until(
+      'the end of the next run',
+      () => service.api.call(runRoutes.list, { query: { status: 'running' } }),
+      ({ runs }) => runs.length === 0,
+    );
   });
 
   test('ends with 1 when one of the runs fails', async () => {

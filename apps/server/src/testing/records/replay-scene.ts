@@ -146,8 +146,9 @@ export class ReplayScene {
     shown: readonly ({ tree: ScreenTree | null } & Partial<ScreenReport>)[],
     more: Partial<RecordReport> = {},
   ): Promise<string> {
-    // The clock may have been moved.
+    // The clock may have been moved. Other servers know it after the next sweep.
     await this.#host.heartbeat();
+    await this.server.seenEverywhere(this.#deviceId, 'ready');
     const body = { device_ids: [this.#deviceId], automationId: this.projectId, command: 'start' };
     const launched = await this.server.api('POST', '/api/v2/devices/launchAutomation', { body });
     if (launched.status !== 200) throw new Error(launched.text);
