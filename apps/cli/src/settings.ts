@@ -1,5 +1,5 @@
-import { hostSettings } from '@phalanx/host';
-import { serverSettings } from '@phalanx/server';
+import { hostSettings } from '@phalanx/host/config';
+import { serverSettings } from '@phalanx/server/config';
 import {
   type Environment,
   parseSettings,

@@ -21,7 +21,9 @@ import {
   wholeNumber,
 } from '@phalanx/settings';
 
-import { helperChoices } from './phones/start/start-backend.ts';
+/** Which way to the screen is taken; `auto` is the UiAutomator2 server where the phone takes it. */
+const helperChoices = ['auto', 'resident', 'uiautomator2'] as const;
+export type HelperChoice = (typeof helperChoices)[number];
 
 const rows = {
   serverUrl: setting({

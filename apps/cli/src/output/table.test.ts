@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import stringWidth from 'fast-string-width';
 import { expect, test } from 'vitest';
 
 import { formatTable } from './table.ts';

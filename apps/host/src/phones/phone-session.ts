@@ -15,11 +15,11 @@ import type { PhoneRules } from './health/phone-health.ts';
 import {
   seekHelper,
   type BackendStart,
-  type HelperChoice,
   lowestSdk,
   startBackend,
   type StartedBackend,
 } from './start/start-backend.ts';
+import type { HelperChoice } from '../config.ts';
 import type { StartQueue } from './start/start-queue.ts';
 import { pause } from '../time/time-limit.ts';
 

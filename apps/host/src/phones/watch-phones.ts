@@ -15,7 +15,7 @@ import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
 import { PhonePins } from './phone-pins.ts';
 import type { PhoneRules } from './health/phone-health.ts';
 import { PhoneRegistry } from './phone-registry.ts';
-import type { HelperChoice } from './start/start-backend.ts';
+import type { HelperChoice } from '../config.ts';
 import { StartQueue, type StartQueueOptions } from './start/start-queue.ts';
 
 export interface WatchPhonesOptions {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkPhone, type PhoneReport } from '@phalanx/host';
+import type { PhoneReport } from '@phalanx/host';
 import { address, peerAddress } from '@phalanx/settings';
 import { type Command, Option } from 'commander';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -49,6 +49,7 @@ export function addPhoneCommand(program: Command): void {
 }
 
 async function check(text: string, flags: CheckFlags): Promise<PhoneReport> {
+  const { checkPhone } = await import('@phalanx/host');
   const isAddress = /^[^:]+:\d+$/.test(text);
   const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-check-'));
   try {

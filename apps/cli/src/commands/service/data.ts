@@ -1,4 +1,4 @@
-import { backUp, dataSettings, parseServerConfig, restore, checkData, migrateData } from '@phalanx/server';
+import { dataSettings, parseServerConfig } from '@phalanx/server/config';
 import type { Command } from 'commander';
 
 import { CommandError, exitCodes } from '../../exit-codes.ts';
@@ -28,6 +28,7 @@ Examples:
     )
     .action(async (file: string) => {
       const place = parseServerConfig(settingsOf(command, dataSettings));
+      const { backUp } = await import('@phalanx/server');
       const { files, database, missing } = await backUp(place, file);
       for (const name of missing) notice(`missing: ${name}`);
       console.log(`${file} has ${countOf(files, 'file')} of ${place.dataDir}.`);
@@ -59,6 +60,7 @@ Example:
     )
     .action(async (file: string) => {
       const { dataDir } = parseServerConfig(settingsOf(command, restoreSettings));
+      const { restore } = await import('@phalanx/server');
       const { files, database, created_at: time } = await restore(file, dataDir);
       console.log(`${dataDir} is as it was on ${time}: ${countOf(files, 'file')}.`);
       console.log(
@@ -76,6 +78,7 @@ export function addCheckCommand(program: Command): void {
     .command('check')
     .description('look whether the data of a service on this machine is whole, also while it runs')
     .action(async () => {
+      const { checkData } = await import('@phalanx/server');
       const { problems, files, projects } = await checkData(
         parseServerConfig(settingsOf(command, dataSettings)),
       );
@@ -96,6 +99,7 @@ export function addMigrateCommand(program: Command): void {
       'bring the tables of the database up to date; several servers do not do that by themselves, and may go on meanwhile',
     )
     .action(async () => {
+      const { migrateData } = await import('@phalanx/server');
       const made = await migrateData(parseServerConfig(settingsOf(command, dataSettings)));
       for (const name of made) console.log(name);
       console.log(made.length === 0 ? 'The tables are up to date.' : 'The tables are up to date now.');

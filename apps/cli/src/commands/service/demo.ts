@@ -2,7 +2,7 @@ import { mkdtemp, rm, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { serverSettings } from '@phalanx/server';
+import { serverSettings } from '@phalanx/server/config';
 import { type Environment, explainFolder } from '@phalanx/settings';
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,7 @@ import {
 
 import { ApiClient } from '../../api-client.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
-import { type Service, startService } from '../../service.ts';
+import type { Service } from '../../service.ts';
 import { addSettingFlags, settingsOf } from '../../settings.ts';
 import { tellOfStart } from '../../start/reexec.ts';
 import { untilSignal } from '../../until-signal.ts';
@@ -66,6 +66,7 @@ export function addDemoCommand(program: Command): void {
     .action(async () => {
       const settings = settingsOf(command, rows);
       const stopped = untilSignal();
+      const { startService } = await import('../../service.ts');
       const dataDir = await temporaryFolder();
       try {
         const service = await startService(await demoSettings(settings, dataDir), 1);

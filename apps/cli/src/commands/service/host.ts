@@ -1,7 +1,6 @@
-import { hostSettings, parseHostConfig, startHost } from '@phalanx/host';
+import { hostSettings, parseHostConfig } from '@phalanx/host/config';
 import type { Command } from 'commander';
 
-import { startSimulatedPhones, withPhones } from '../../simulated-phones.ts';
 import {
   addSettingFlags,
   settingsOf,
@@ -26,6 +25,8 @@ export function addHostCommand(program: Command): void {
     )
     .action(async () => {
       const settings = withTokens(settingsOf(command, rows));
+      const { startHost } = await import('@phalanx/host');
+      const { startSimulatedPhones, withPhones } = await import('../../simulated-phones.ts');
       const phones = await startSimulatedPhones(simulatedPhoneCount(settings));
       const config = parseHostConfig({ ...settings, PHALANX_PHONES: withPhones(settings, phones) });
       const host = await startHost(config);

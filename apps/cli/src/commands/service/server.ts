@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { prepareConsole } from '@phalanx/console';
-import { parseServerConfig, serverSettings, startServer, type ServerApp } from '@phalanx/server';
+import type { ServerApp } from '@phalanx/server';
+import { parseServerConfig, serverSettings } from '@phalanx/server/config';
 import type { Command } from 'commander';
 
 import { addSettingFlags, settingsOf, adminTokenFileSetting, withTokens } from '../../settings.ts';
@@ -19,6 +19,8 @@ export function addServerCommand(program: Command): void {
     .action(async () => {
       const settings = withTokens(settingsOf(command, rows));
       const config = parseServerConfig(settings);
+      const { prepareConsole } = await import('@phalanx/console');
+      const { startServer } = await import('@phalanx/server');
       const server = await startServer(config, { console: prepareConsole() });
       console.log(`Phalanx server is at ${server.url} (API reference: ${server.url}/docs)`);
       firstTokenNotice(server.firstToken, config.dataDir);

@@ -3,8 +3,7 @@ import {
   androidReleases,
   type MakerName,
   makerProfiles,
-  startSimulatedPhone,
-} from '@phalanx/simulated-phone';
+} from '@phalanx/simulated-phone/profiles';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { untilSignal } from '../../until-signal.ts';
@@ -44,6 +43,7 @@ export function addSimulateCommand(program: Command): void {
     )
     .action(async ({ android, ...options }: SimulateOptions) => {
       const release = android === undefined ? {} : { android: toRelease(android) };
+      const { startSimulatedPhone } = await import('@phalanx/simulated-phone');
       const phone = await startSimulatedPhone({ ...options, ...release });
       console.log(`Phone ${phone.serial} is at ${phone.host}:${phone.port}`);
       console.log(`  adb connect ${phone.host}:${phone.port}`);

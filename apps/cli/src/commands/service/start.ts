@@ -1,9 +1,8 @@
-import { hostSettings } from '@phalanx/host';
-import { parseServerConfig, serverSettings } from '@phalanx/server';
+import { hostSettings } from '@phalanx/host/config';
+import { parseServerConfig, serverSettings } from '@phalanx/server/config';
 import type { Setting } from '@phalanx/settings';
 import type { Command } from 'commander';
 
-import { startService } from '../../service.ts';
 import { tellOfStart } from '../../start/reexec.ts';
 import {
   addSettingFlags,
@@ -41,6 +40,7 @@ export function addStartCommand(program: Command): void {
     .description('run server and host together on this machine, with the phones that are attached')
     .action(async () => {
       const settings = withTokens(settingsOf(command, rows));
+      const { startService } = await import('../../service.ts');
       const service = await startService(settings, simulatedPhoneCount(settings));
       console.log(`Phalanx is at ${service.server.url} (API reference: ${service.server.url}/docs)`);
       firstTokenNotice(service.server.firstToken, parseServerConfig(settings).dataDir);

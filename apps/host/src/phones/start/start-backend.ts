@@ -10,6 +10,7 @@ import {
   createUiautomator2Backend,
   type HelpedPhone,
 } from '../../driver/uiautomator2/uiautomator2-backend.ts';
+import type { HelperChoice } from '../../config.ts';
 import { createBackoff } from '../../time/backoff.ts';
 import { pause, withTimeLimit, follow } from '../../time/time-limit.ts';
 import type { StartQueue } from './start-queue.ts';
@@ -27,10 +28,6 @@ export interface BackendStart {
   /** Told of each attempt of the helper that failed. */
   readonly onFailure: (reason: string) => void;
 }
-
-/** Which way to the screen is taken; `auto` is the UiAutomator2 server where the phone takes it. */
-export const helperChoices = ['auto', 'resident', 'uiautomator2'] as const;
-export type HelperChoice = (typeof helperChoices)[number];
 
 type HelperStart = Pick<BackendStart, 'shell' | 'phone' | 'signal' | 'renewals' | 'onLaunched'>;
 
