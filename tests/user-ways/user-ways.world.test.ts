@@ -299,7 +299,7 @@ async function runProgram({ text }: Block): Promise<void> {
 
 /** What is printed for the reader to run, and is not run here. */
 const notRun: { starts: string; reason: string }[] = [
-  { starts: 'npm run demo', reason: 'demo.test.ts runs it to its end' },
+  { starts: 'npm run demo', reason: 'demo.world.test.ts runs it to its end' },
   { starts: 'npm test', reason: 'the first tier of the tests, of which this is the third' },
   {
     starts: 'npm pack',
@@ -325,9 +325,9 @@ const notRun: { starts: string; reason: string }[] = [
   },
   {
     starts: 'phalanx login                        # once',
-    reason: 'mcp.test.ts writes the configuration of programs',
+    reason: 'mcp.world.test.ts writes the configuration of programs',
   },
-  { starts: 'phalanx act', reason: 'act.test.ts does it; here an automation may run on the phone' },
+  { starts: 'phalanx act', reason: 'act.world.test.ts does it; here an automation may run on the phone' },
   { starts: 'npm run check', reason: 'all checks and tests of the repository: CI runs each' },
 ];
 
