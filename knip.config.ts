@@ -11,7 +11,7 @@ const config: KnipConfig = {
         'scripts/**/*.test.ts',
       ],
       project: ['scripts/**/*.{ts,mjs}', '*.ts'],
-      ignoreDependencies: [...Object.keys(manifest.dependencies), 'oxlint', 'oxlint-tsgolint', 'prettier'],
+      ignoreDependencies: [...Object.keys(manifest.dependencies), 'oxlint', 'oxlint-tsgolint', 'oxfmt'],
     },
     'packages/simulated-phone': {
       project: ['src/**/*.{ts,tsx}'],

@@ -10,7 +10,6 @@ export interface Check {
 /** The slowest first, so that the two lanes end together. */
 export const CHECKS: readonly Check[] = [
   { name: 'unused', command: ['knip', '--no-progress', '--no-config-hints'] },
-  { name: 'format', command: ['prettier', '--check', '--log-level=warn', '.'], repair: 'npm run format' },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   // These run where there is no Node: their own settings leave out its types, and of two also those of the DOM.
   { name: 'types:protocol', command: ['tsc', '-p', 'packages/protocol'] },
@@ -34,6 +33,7 @@ export const CHECKS: readonly Check[] = [
     command: ['node', 'scripts/write-reference.ts', '--check'],
     repair: 'node scripts/run.mjs scripts/write-reference.ts',
   },
+  { name: 'format', command: ['oxfmt', '--check', '.'], repair: 'npm run format' },
   { name: 'imports', command: ['node', 'scripts/check-imports.ts'] },
   { name: 'file-sizes', command: ['node', 'scripts/check-file-sizes.ts'], hasWarnings: true },
 ];

@@ -2,8 +2,9 @@
 // The pages of docs/automation, from the declarations that users' editors have.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 
+import { formatting } from './formatting.ts';
 import { referencePage } from './reference-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -24,16 +25,13 @@ const titles = {
   web: 'Globals as in browsers and Node',
 } as const;
 
-const options = { ...(await resolveConfig(join(root, 'package.json'))), parser: 'markdown' };
 const wrong: string[] = [];
 mkdirSync(folder, { recursive: true });
 for (const [name, title] of Object.entries(titles)) {
   const fileName = `${name}.d.ts`;
-  const page = await format(
-    referencePage(title, fileName, readFileSync(join(types, fileName), 'utf8')),
-    options,
-  );
   const path = join(folder, `${name}.md`);
+  const text = referencePage(title, fileName, readFileSync(join(types, fileName), 'utf8'));
+  const { code: page } = await format(path, text, formatting);
   if (existsSync(path) && readFileSync(path, 'utf8') === page) continue;
   wrong.push(`docs/automation/${name}.md`);
   if (!process.argv.includes('--check')) writeFileSync(path, page);

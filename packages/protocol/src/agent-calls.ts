@@ -51,7 +51,8 @@ const objectText = Type.String({ maxLength: maxRunResultBytes });
 
 /** What the server says of tasks, or why it does not. */
 export type TaskAnswer =
-  { success: true; tasks: readonly RunTask[]; timeoutMs: number } | { success: false; error: string };
+  | { success: true; tasks: readonly RunTask[]; timeoutMs: number }
+  | { success: false; error: string };
 
 /** A call's parameters as a schema; its result is only a type, because the host itself makes it. */
 interface AgentCall<Params extends TSchema, Result> {

@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-// Whatever of the product ran in this process before has closed its files to others, which the adbd of a test may not be.
+// A server or a host sets a strict umask for its whole process. adbd, another user, must read what later test files write.
 process.umask(0o022);
 
 const tickMs = 10;

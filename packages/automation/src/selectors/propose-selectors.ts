@@ -30,7 +30,14 @@ export interface SelectorProposal {
 }
 
 type SelectorKind =
-  'id' | 'text' | 'description' | 'exact text' | 'relation' | 'content' | 'container' | 'position';
+  | 'id'
+  | 'text'
+  | 'description'
+  | 'exact text'
+  | 'relation'
+  | 'content'
+  | 'container'
+  | 'position';
 
 /** How a way to find a node is written. */
 type Written = Pick<SelectorProposal, 'wait' | 'find' | 'target'>;

@@ -59,7 +59,8 @@ interface OutOfStepsUtils {
 
 /** The branch without a value names it as `undefined`, so that `success` tells them apart without `strict` too. */
 type SubmitResult =
-  { success: false; error: string; id?: undefined } | { success: true; id: string; error?: undefined };
+  | { success: false; error: string; id?: undefined }
+  | { success: true; id: string; error?: undefined };
 
 /** Quality of a picture of the screen. */
 declare const ScreenshotRecord: {

@@ -121,4 +121,5 @@ export type SandboxCommand =
 
 /** How an `agent` call went. `value` is absent for calls that give nothing. */
 export type SandboxCallResult =
-  { ok: true; value?: unknown } | { ok: false; error: { code: string; message: string } };
+  | { ok: true; value?: unknown }
+  | { ok: false; error: { code: string; message: string } };

@@ -173,7 +173,8 @@ function findByXPath(root: VisibleView, xpath: string): VisibleView[] {
 }
 
 type Value =
-  { readonly kind: 'attribute'; readonly name: string } | { readonly kind: 'literal'; readonly text: string };
+  | { readonly kind: 'attribute'; readonly name: string }
+  | { readonly kind: 'literal'; readonly text: string };
 
 type Predicate =
   | { readonly kind: 'position'; readonly position: number }

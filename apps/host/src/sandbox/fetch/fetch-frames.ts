@@ -9,7 +9,8 @@ export type FetchRequest = { type: 'fetch'; order: FetchOrder } | { type: 'abort
 
 /** From the broker: the response's body in pieces, then its head, or why there is none. */
 export type FetchReply =
-  { type: 'body'; id: number } | { type: 'answered' | 'failed'; id: number; json: string };
+  | { type: 'body'; id: number }
+  | { type: 'answered' | 'failed'; id: number; json: string };
 
 export interface Frame {
   head: string;

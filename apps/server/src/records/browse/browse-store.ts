@@ -6,7 +6,9 @@ import { listConditions, valuesOf, countNewer } from './tally-store.ts';
 
 /** Which record is wanted: the newest, this one, or the next one on a side of an ID, which need not exist. */
 export type Wanted =
-  { kind: 'newest' } | { kind: 'this'; id: string } | { kind: 'older' | 'newer'; id: string };
+  | { kind: 'newest' }
+  | { kind: 'this'; id: string }
+  | { kind: 'older' | 'newer'; id: string };
 
 export interface BrowseQuery {
   /** What the caller may see. */

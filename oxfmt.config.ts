@@ -1,0 +1,2 @@
+// oxfmt looks for its settings here.
+export { formatting as default } from './scripts/formatting.ts';
