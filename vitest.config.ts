@@ -5,8 +5,9 @@ const common = {
   pool: 'forks',
   // Each worker loads and warms up what its files import once, which halves the processor time of all.
   isolate: false,
-  // More than the processors of a small machine: files wait for phones, pauses and disks half of their time.
-  maxWorkers: 4,
+  // One more than the processors of a small machine, because files also wait: for phones, pauses and disks. Of more, each
+  // gets so little that the product's own time limits end what the tests do.
+  maxWorkers: 3,
   setupFiles: 'apps/server/src/testing/set-up-file.ts',
   // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.
   testTimeout: 240_000,

@@ -91,7 +91,12 @@ describe('a server that is killed', () => {
       const launchId = crypto.randomUUID();
       // On a busy machine the phone has been silent for too long by now.
       await host.heartbeat();
-      await api('POST', '/api/v2/devices/launchDirectAutomation', startBody(deviceId, launchId));
+      const started = await api(
+        'POST',
+        '/api/v2/devices/launchDirectAutomation',
+        startBody(deviceId, launchId),
+      );
+      expect(started.status, started.text).toBe(200);
       const launch = host.messages('launch').find((message) => message.automation_id === launchId);
       const messages = [`round ${round}`, 'x'.repeat(10_000)];
       await host.log(launch?.runs[0]?.run_id ?? '', messages);
