@@ -17,6 +17,11 @@ export interface Bus {
   close(): Promise<void>;
 }
 
+/** What a question is rejected with when nobody listens to its subject, which is that of a host. */
+export const notConnected = 'its host is not connected';
+/** The same while this server has no connection to the others. */
+export const cutOff = 'the servers do not reach each other at present';
+
 interface Validator<Message> {
   Check(value: unknown): value is Message;
 }
@@ -80,7 +85,7 @@ class InProcessBus implements Bus {
       const work = member === this ? undefined : member.#works.get(subject);
       if (work !== undefined) return work(question);
     }
-    throw new Error('its host is not connected');
+    throw new Error(notConnected);
   }
 
   /** Nothing is missed within a process. */

@@ -10,7 +10,7 @@ import {
 import type { Logger } from 'pino';
 import { randomBytes } from 'node:crypto';
 
-import type { Bus } from './bus.ts';
+import { type Bus, cutOff, notConnected } from './bus.ts';
 
 /** NATS allows a mebibyte unless its operator has set it otherwise. */
 const pieceBytes = 512 * 1024;
@@ -106,14 +106,14 @@ export class NatsBus implements Bus {
 
   async ask(subject: string, question: string): Promise<Buffer> {
     const connection = this.#connection;
-    if (connection === undefined) throw new Error('the servers do not reach each other at present');
+    if (connection === undefined) throw new Error(cutOff);
     const { promise, resolve, reject } = Promise.withResolvers<Arrived>();
     const pieces = new Pieces();
     const inbox = createInbox();
     const subscription = connection.subscribe(inbox, {
       callback: (error, message) => {
         if (error !== null) return reject(error);
-        if (message.headers?.code === nobodyListens) return reject(new Error('its host is not connected'));
+        if (message.headers?.code === nobodyListens) return reject(new Error(notConnected));
         const arrived = pieces.take(Buffer.from(message.data));
         if (arrived !== undefined) resolve(arrived);
       },

@@ -12,6 +12,7 @@ import {
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
+import { notConnected } from '../bus/bus.ts';
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { HelloPages, isOfRuns, parseFrame, parseHostMessage, ProtocolError, passLogs } from './frames.ts';
@@ -109,7 +110,7 @@ export class HostConnection implements HostLink {
   }
 
   ask(question: HostQuestion): Promise<Buffer> {
-    if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
+    if (!this.#isOpen) return Promise.reject(new Error(notConnected));
     const isLimited = question.app_limit !== undefined && !this.knowsAppLimits;
     if (isLimited || this.#version < hostQuestions[question.type].since)
       return Promise.reject(new Error('its host is of an earlier release: run the same release on both'));

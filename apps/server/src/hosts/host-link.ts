@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { RecentBundles, ServerMessage, HostMessage, WireLogEntries } from '@phalanx/protocol';
 
+import { cutOff, notConnected } from '../bus/bus.ts';
 import type { Principal } from '../http/principal.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 
@@ -162,6 +163,11 @@ class PatientWork {
 }
 
 const timeoutMs = 15_000;
+const connectionBroke = 'the connection to its host broke';
+
+/** Whether a host did not get a question, or could not answer it. What another server rejects with is a sentence. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error && [notConnected, cutOff, connectionBroke].includes(error.message);
 
 interface Waiting {
   resolve: (picture: Buffer) => void;
@@ -197,6 +203,6 @@ export class HostRequests {
   }
 
   close(): void {
-    for (const { reject } of this.#waiting.values()) reject(new Error('the connection to its host broke'));
+    for (const { reject } of this.#waiting.values()) reject(new Error(connectionBroke));
   }
 }

@@ -10,6 +10,7 @@ import {
 import { Compile } from 'typebox/compile';
 
 import type { Hosts } from '../hosts/feature.ts';
+import { isUnreachable } from '../hosts/host-link.ts';
 import { isAncestor } from '../git/git-objects.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { emptyTree } from '../projects/saved-state.ts';
@@ -37,12 +38,17 @@ export class NoReplayHost extends Error {
   override readonly name = 'NoReplayHost';
 }
 
+interface AskedHosts {
+  readonly linked: Pick<Hosts['linked'], 'ask'>;
+  readonly known: Pick<Hosts['known'], 'listReplaying'>;
+}
+
 /** Has screens replayed by hosts of certain users. */
 export class ReplayHosts {
-  readonly #hosts: Pick<Hosts, 'linked' | 'known'>;
+  readonly #hosts: AskedHosts;
   #turn = 0;
 
-  constructor(hosts: Pick<Hosts, 'linked' | 'known'>) {
+  constructor(hosts: AskedHosts) {
     this.#hosts = hosts;
   }
 
@@ -115,8 +121,9 @@ export class ReplayHosts {
     try {
       const answer: unknown = JSON.parse((await this.#hosts.linked.ask(epoch, question)).toString());
       return answers.Check(answer) ? answer : 'failed';
-    } catch {
-      // A host that went away is not the screens' fault.
+    } catch (error) {
+      // A host that went away is not the screens' fault. Another server may list it for a moment after that.
+      if (isUnreachable(error)) return 'absent';
       return (await this.#hosts.known.listReplaying(ownerIds)).includes(epoch) ? 'failed' : 'absent';
     }
   }
