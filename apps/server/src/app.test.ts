@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import { startServer } from './app.ts';
 import { parseServerConfig } from './config.ts';
 import { createApiCaller } from './testing/api-caller.ts';
 import { databaseSettings, defaultEngine, engines } from './testing/engines/test-database.ts';
+import { spawnServer as startProcess } from './testing/spawn-server.ts';
 import { TestHost } from './testing/test-host.ts';
 import { adminToken, startBody, TestServer } from './testing/test-server.ts';
 
@@ -39,18 +40,10 @@ const environment = async (
   ...more,
 });
 
-async function spawnServer(
-  dataDir: string,
-  engine = defaultEngine,
-): Promise<{ child: ChildProcess; url: string }> {
-  const script = path.join(import.meta.dirname, 'testing', 'server-process.ts');
-  const child = spawn(process.execPath, [script], {
-    env: { ...process.env, ...(await environment(dataDir, {}, await databaseSettings(dataDir, engine))) },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  cleanUps.push(async () => child.kill('SIGKILL'));
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, url: line.toString().trim() };
+async function spawnServer(dataDir: string, engine = defaultEngine): ReturnType<typeof startProcess> {
+  const started = await startProcess(dataDir, engine);
+  cleanUps.push(async () => started.child.kill('SIGKILL'));
+  return started;
 }
 
 async function kill(child: ChildProcess): Promise<void> {

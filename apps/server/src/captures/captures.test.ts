@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
@@ -12,7 +12,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { jpegBytes, recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
-import { databaseSettings, isOnServers } from '../testing/engines/test-database.ts';
+import { isOnServers } from '../testing/engines/test-database.ts';
+import { spawnServer as startProcess } from '../testing/spawn-server.ts';
 import { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { adminToken, startBody, TestServer } from '../testing/test-server.ts';
@@ -348,22 +349,10 @@ describe('an upload whose record is deleted meanwhile', () => {
   });
 });
 
-async function spawnServer(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
-  const script = path.join(import.meta.dirname, '..', 'testing', 'server-process.ts');
-  const child = spawn(process.execPath, [script], {
-    env: {
-      ...process.env,
-      PHALANX_LISTEN: '127.0.0.1:0',
-      PHALANX_DATA_DIR: dataDir,
-      PHALANX_ADMIN_TOKEN: adminToken,
-      PHALANX_LOG_LEVEL: 'silent',
-      ...(await databaseSettings(dataDir)),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  cleanUps.push(async () => child.kill('SIGKILL'));
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, url: line.toString().trim() };
+async function spawnServer(dataDir: string): ReturnType<typeof startProcess> {
+  const started = await startProcess(dataDir);
+  cleanUps.push(async () => started.child.kill('SIGKILL'));
+  return started;
 }
 
 describe('a server that is killed in the middle of an upload', () => {

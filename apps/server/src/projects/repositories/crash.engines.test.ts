@@ -10,7 +10,7 @@ import { stringAt } from '../../testing/string-at.ts';
 import { adminToken } from '../../testing/test-server.ts';
 import { findDamage, gitDirOf, runUserGit, TestFolders, TestProject } from '../testing/test-projects.ts';
 
-/** `TEST_KILL_ROUNDS=200 npm test -- crash` for the long form. */
+/** `TEST_KILL_ROUNDS=200 npm run test:engines -- repositories/crash` for the long form. */
 const rounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
 const writers = 4;
 const folders = new TestFolders();

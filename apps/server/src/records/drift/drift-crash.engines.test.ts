@@ -1,5 +1,4 @@
 /** What is counted of versions of apps when the server is killed at any moment. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +13,7 @@ import { TestProject } from '../../projects/testing/test-projects.ts';
 import { createApiCaller } from '../../testing/api-caller.ts';
 import { recordReport, tell } from '../../testing/records/record-reports.ts';
 import { stringAt } from '../../testing/string-at.ts';
-import { databaseSettings } from '../../testing/engines/test-database.ts';
+import { spawnServer as startProcess } from '../../testing/spawn-server.ts';
 import { TestHost } from '../../testing/test-host.ts';
 import { adminToken } from '../../testing/test-server.ts';
 
@@ -26,22 +25,10 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 });
 
-async function spawnServer(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
-  const script = path.join(import.meta.dirname, '..', '..', 'testing', 'server-process.ts');
-  const child = spawn(process.execPath, [script], {
-    env: {
-      ...process.env,
-      PHALANX_LISTEN: '127.0.0.1:0',
-      PHALANX_DATA_DIR: dataDir,
-      PHALANX_ADMIN_TOKEN: adminToken,
-      PHALANX_LOG_LEVEL: 'silent',
-      ...(await databaseSettings(dataDir)),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  cleanUps.push(async () => child.kill('SIGKILL'));
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, url: line.toString().trim() };
+async function spawnServer(dataDir: string): ReturnType<typeof startProcess> {
+  const started = await startProcess(dataDir);
+  cleanUps.push(async () => started.child.kill('SIGKILL'));
+  return started;
 }
 
 it('each run and each record is counted once, whenever the server is killed', async () => {
