@@ -18,7 +18,7 @@ const common = {
 
 // The tier of a file is the end of its name. scripts/test-tiers.ts has the commands.
 const all = '{packages,apps,tests,scripts}/**/*.test.ts';
-const engines = ['{apps,tests}/**/*.engines.test.ts', 'tests/cluster/**/*.test.ts'];
+const engines = '{apps,tests}/**/*.engines.test.ts';
 const world = '{packages,apps,tests}/**/*.world.test.ts';
 const eachEngine = 'apps/**/*.each-engine.test.ts';
 
@@ -42,9 +42,9 @@ export default defineConfig({
     globalSetup: ['apps/server/src/testing/engines/start-engines.ts'],
     projects: [
       {
-        test: { ...common, name: 'test', include: [all], exclude: [...engines, world, '**/node_modules/**'] },
+        test: { ...common, name: 'test', include: [all], exclude: [engines, world, '**/node_modules/**'] },
       },
-      { test: { ...ofProcesses, name: 'engines', include: engines } },
+      { test: { ...ofProcesses, name: 'engines', include: [engines] } },
       ...(areEnginesHere ? [onThreeServers] : []),
       { test: { ...ofProcesses, name: 'world', include: [world] } },
     ],

@@ -10,7 +10,7 @@ interface TestTotals {
   hasFailed(): boolean;
   /** Whether there was an error outside of every test. */
   hasFailedOutside(): boolean;
-  /** What failed, a line each: the file, the names, and the first line of the error. */
+  /** What failed, a line each: the file, the names, and the beginning of the error. */
   failures(): readonly string[];
   /** Paths of the files in which something failed. */
   failedFiles(): readonly string[];
@@ -33,7 +33,7 @@ export function testTotals(): TestTotals {
       passed = countTests(modules, 'passed');
       skipped = countTests(modules, 'skipped');
       failed = countTests(modules, 'failed') + countOwnErrors(modules) + unhandledErrors.length;
-      outside = unhandledErrors.map(({ message }) => `outside of every test: ${firstLine(message)}`);
+      outside = unhandledErrors.map(({ message }) => `outside of every test: ${oneLine(message)}`);
       if (reason !== 'passed' && failed === 0) failed = 1;
     },
   };
@@ -75,16 +75,14 @@ function countOwnErrors(modules: readonly TestModule[]): number {
 }
 
 function failuresOf(module: TestModule): string[] {
-  const ofSuites = suitesOf(module).flatMap((suite) =>
-    suite.errors().map(({ message }) => firstLine(message)),
-  );
+  const ofSuites = suitesOf(module).flatMap((suite) => suite.errors().map(({ message }) => oneLine(message)));
   const ofTests = [...module.children.allTests('failed')].map((test) => `${test.fullName}: ${errorOf(test)}`);
   return [...ofSuites, ...ofTests].map((text) => `${module.relativeModuleId} > ${text}`);
 }
 
-const errorOf = (test: TestCase): string => firstLine(test.result().errors?.[0]?.message ?? '');
+const errorOf = (test: TestCase): string => oneLine(test.result().errors?.[0]?.message ?? '');
 
-const firstLine = (text: string): string => text.split('\n', 1)[0]?.slice(0, 300) ?? '';
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 500);
 
 const seconds = (ms: number): string => (Number.isNaN(ms) ? '' : `${(ms / 1000).toFixed(1)} s`).padStart(9);
 

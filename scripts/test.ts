@@ -15,7 +15,7 @@ import { testTotals } from './test-totals.ts';
 /** More failed files than these are no accident of timing. */
 const MOST_REPEATED_FILES = 5;
 /** What they do depends on a seed: that they pass another time says nothing. */
-const NEVER_REPEATED = /\/tests\/(cluster|fuzz)\//;
+const NEVER_REPEATED = /\/tests\/(cluster\/campaign|fuzz\/)/;
 
 const { tierName, vitestArguments } = readCommandLine();
 const tier = TEST_TIERS[tierName];

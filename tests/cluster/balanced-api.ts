@@ -31,7 +31,7 @@ export class BalancedApi {
   /** What was changed and acknowledged, by the ID of the request; launches and touches are known otherwise. */
   readonly changed = new Map<string, string>();
   /** Attempts that had no answer, or one that says to try again. */
-  retries = 0;
+  readonly retried: string[] = [];
 
   constructor(urls: readonly string[], token: string, random: SeededRandom) {
     this.urls = urls;
@@ -59,15 +59,15 @@ export class BalancedApi {
       });
       const text = await response.text();
       const { status } = response;
-      if (notNow.includes(status)) return this.#retry();
+      if (notNow.includes(status)) return this.#retry(`${method} ${path} at ${url}: ${status} ${text}`);
       // Replies of the API are objects; a fault is told as it is.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const parsed = JSON.parse(text) as Reply['body'];
       const requestId = response.headers.get('x-request-id') ?? '';
       if (response.ok && isNoted(method, path)) this.changed.set(requestId, `${method} ${path}`);
       return { status, text, body: parsed, etag: response.headers.get('etag') ?? '' };
-    } catch {
-      return this.#retry();
+    } catch (error) {
+      return this.#retry(`${method} ${path} at ${url}: ${String(error)}`);
     }
   }
 
@@ -80,7 +80,7 @@ export class BalancedApi {
     }
   }
 
-  #retry(): undefined {
-    this.retries += 1;
+  #retry(attempt: string): undefined {
+    this.retried.push(attempt);
   }
 }

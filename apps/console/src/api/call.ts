@@ -1,5 +1,5 @@
 import { ServiceError, ServiceUnreachable, Transport } from '@phalanx/client/transport';
-import type { AnswerOf, InputOf } from '@phalanx/client/contract-types';
+import type { AnswerOf, InputOf } from '@phalanx/client/operations';
 import type { AnyContract, RouteContract } from '@phalanx/protocol';
 
 import { createStore } from './store.ts';

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { deviceRoutes } from '@phalanx/protocol';
+import { until } from '@phalanx/host/testing/until';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { onTestFinished } from 'vitest';
+
+import { SeededRandom } from '../support/seeded-random.ts';
+import { BalancedApi } from './balanced-api.ts';
+import { Cluster, type ClusterServer } from './cluster.ts';
+import { SimulatedHost } from './simulated-host.ts';
+
+export const seed = Number(process.env['CLUSTER_SEED'] ?? 20_261);
+const hostCount = 5;
+const phonesPerHost = 4;
+export const isHere = !/postgresql|nats-server|radosgw|s3/.test(process.env['TEST_WITHOUT'] ?? '');
+
+const Devices = Compile(
+  Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String(), state: Type.String() })) }),
+);
+
+export interface Fleet {
+  cluster: Cluster;
+  api: BalancedApi;
+  hosts: SimulatedHost[];
+  random: SeededRandom;
+}
+
+/** Three servers, and hosts with phones at each. Ends with the test. */
+export async function startFleet(): Promise<Fleet> {
+  const random = new SeededRandom(seed);
+  const cluster = await Cluster.start(3, {
+    PHALANX_REQUESTS_PER_SECOND: '10000',
+    PHALANX_MAX_RUNS_PER_DEVICE: '1000',
+  });
+  onTestFinished(() => cluster.stop());
+  const hosts = Array.from({ length: hostCount }, (_, no) => {
+    const serials = Array.from({ length: phonesPerHost }, (__, at) => `phone-${no}-${at}`);
+    return new SimulatedHost({ urls: cluster.urls, token: cluster.token, serials, random });
+  });
+  onTestFinished(async () => void (await Promise.all(hosts.map((host) => host.stop()))));
+  return { cluster, api: new BalancedApi(cluster.urls, cluster.token, random), hosts, random };
+}
+
+export async function statesOf(api: BalancedApi): Promise<Map<string, string>> {
+  const { body } = await api.call('GET', `${deviceRoutes.list.path}?limit=1000`);
+  const devices = Devices.Check(body) ? body.devices : [];
+  return new Map(devices.map(({ device_id: id, state }) => [id, state]));
+}
+
+export const readyDevices = ({ api }: Fleet): Promise<Map<string, string>> =>
+  until(
+    'all phones to be ready',
+    () => statesOf(api),
+    (states) =>
+      states.size === hostCount * phonesPerHost &&
+      [...states.values()].every((state) => state === 'ready' || state === 'busy'),
+  );
+
+/** One server that is to stand still, and callers of the others. */
+export function besideOne({ cluster, random }: Pick<Fleet, 'cluster' | 'random'>): {
+  frozen: ClusterServer;
+  api: BalancedApi;
+} {
+  const [frozen, ...others] = cluster.servers;
+  assert(frozen);
+  const urls = others.map(({ url }) => url);
+  return { frozen, api: new BalancedApi(urls, cluster.token, random) };
+}
