@@ -51,12 +51,13 @@ async function run(
   more: { maxWorkers?: number },
 ): Promise<ReturnType<typeof testTotals>> {
   const counted = testTotals();
+  const { reporter: names = 'default', ...others } = options;
   const vitest = await startVitest([...files], {
-    ...options,
+    ...others,
     ...more,
     watch: false,
     project: [...tier.projects],
-    reporters: [...[options.reporters ?? 'default'].flat(), counted.reporter],
+    reporters: [...[names].flat(), counted.reporter],
   });
   await vitest.close();
   return counted;

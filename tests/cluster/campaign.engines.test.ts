@@ -18,7 +18,7 @@ import { Tokens } from './loads/tokens.ts';
 /** Ten minutes are `CLUSTER_SECONDS=600`. */
 const seconds = Number(process.env['CLUSTER_SECONDS'] ?? 90);
 
-vi.setConfig({ testTimeout: 300_000 + 3 * 1000 * seconds, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 + 3 * 1000 * seconds });
 
 const ends: ReadonlySet<string> = new Set(['completed', 'stopped', 'failed', 'timed_out', 'lost']);
 const RunReply = Compile(Type.Object({ run: Type.Object({ status: Type.String() }) }));

@@ -6,13 +6,11 @@ import { accessRoutes, deviceRoutes, launchRoutes } from '@phalanx/protocol';
 import { until } from '@phalanx/host/testing/until';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import type { ClusterServer } from './cluster.ts';
 import { besideOne, isHere, readyDevices, startFleet, statesOf } from './fleet.ts';
 import { SimulatedHost } from './simulated-host.ts';
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const Token = Compile(Type.Object({ secret: Type.String(), token: Type.Object({ id: Type.String() }) }));
 
