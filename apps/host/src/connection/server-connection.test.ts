@@ -13,6 +13,7 @@ const closing: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
   service = await startTestService();
+  service.heartbeatMs = 100;
 });
 
 afterEach(async () => {

@@ -22,6 +22,9 @@ describe('what a host tells of its phones', () => {
   });
 
   it('tells of a change, and never calls a lost phone ready again', async () => {
+    await host.stop();
+    host.service.heartbeatMs = 100;
+    await host.reopen();
     await host.phone.stop();
     await host.service.until(() => host.lastStateOf(serial) !== 'ready');
     const lostAt = host.service.arrivals.length;

@@ -50,7 +50,7 @@ function readBinary(bytes: Buffer): Received {
 /** Something that reached the service, in order of arrival. */
 export type Arrival =
   | { kind: 'hello'; connection: number; runs: RunReport[]; devices: DeviceReport[]; hostId: string }
-  | { kind: 'devices'; devices: DeviceReport[] }
+  | { kind: 'devices'; connection: number; devices: DeviceReport[] }
   | { kind: 'heartbeat'; connection: number; ready: string[] }
   | { kind: 'run'; report: RunReport }
   | { kind: 'logs'; runId: string; firstSeq: number; count: number; storedSeq: number }

@@ -31,7 +31,8 @@ export class TestService {
   connections = 0;
   /** Added to the service's clock. */
   clockOffsetMs = 0;
-  heartbeatMs = 100;
+  /** Long enough that a busy machine misses none: the host leaves after two without an answer. */
+  heartbeatMs = 2000;
   /** Answers every upgrade with this status instead, when set. */
   refuseStatus: number | undefined;
   answersHeartbeats = true;
@@ -193,9 +194,11 @@ export class TestService {
 
   /** Resolves when a connection after number `after` has reported the phone as ready. */
   async untilReady(serial: string, after = 0): Promise<void> {
-    await this.until(() =>
-      this.arrivals.some((a) => a.kind === 'heartbeat' && a.connection > after && a.ready.includes(serial)),
-    );
+    const tells = (arrival: Arrival): boolean =>
+      (arrival.kind === 'hello' || arrival.kind === 'devices') &&
+      arrival.connection > after &&
+      arrival.devices.some((device) => device.serial === serial && device.state === 'ready');
+    await this.until(() => this.arrivals.some(tells));
   }
 
   /** Resolves when connection number `connection` stands. */
@@ -230,7 +233,8 @@ export class TestService {
 
   #takeMessage(message: HostMessage, connection: number): void {
     if (message.type === 'hello' || message.type === 'hello_more') this.#takePage(message, connection);
-    else if (message.type === 'devices') this.#arrive({ kind: 'devices', devices: message.devices });
+    else if (message.type === 'devices')
+      this.#arrive({ kind: 'devices', connection, devices: message.devices });
     else if (message.type === 'heartbeat') this.#takeHeartbeat(message, connection);
     else if (message.type === 'runs') this.#takeRuns(message.runs, true);
     else if (message.type === 'record') this.#takeRecord(message.record);
