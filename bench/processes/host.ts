@@ -1,5 +1,6 @@
 import type { SandboxLogEntry } from '@phalanx/protocol';
-import { parseHostConfig, startHost } from '@phalanx/host';
+import { startHost } from '@phalanx/host';
+import { parseHostConfig } from '@phalanx/host/config';
 import { startSimulatedPhone } from '@phalanx/simulated-phone';
 import { pino } from 'pino';
 import { Type } from 'typebox';

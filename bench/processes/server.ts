@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { parseServerConfig, startServer } from '@phalanx/server';
+import { startServer } from '@phalanx/server';
+import { parseServerConfig } from '@phalanx/server/config';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';

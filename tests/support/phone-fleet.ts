@@ -1,11 +1,10 @@
+import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import {
   androidReleases,
   type AndroidVersion,
   type MakerName,
   makerProfiles,
-  type SimulatedPhone,
-  startSimulatedPhone,
-} from '@phalanx/simulated-phone';
+} from '@phalanx/simulated-phone/profiles';
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { version } from 'appium-uiautomator2-server';
 

@@ -1,6 +1,8 @@
 import { prepareConsole } from '@phalanx/console';
-import { type HostApp, parseHostConfig, startHost } from '@phalanx/host';
-import { parseServerConfig, startServer, type ServerApp, type ServerOverrides } from '@phalanx/server';
+import { type HostApp, startHost } from '@phalanx/host';
+import { parseHostConfig } from '@phalanx/host/config';
+import { startServer, type ServerApp, type ServerOverrides } from '@phalanx/server';
+import { parseServerConfig } from '@phalanx/server/config';
 import type { Environment } from '@phalanx/settings';
 
 import { startSimulatedPhones, withPhones } from './simulated-phones.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
-import { hostSettings } from '@phalanx/host';
-import { serverSettings } from '@phalanx/server';
+import { hostSettings } from '@phalanx/host/config';
+import { serverSettings } from '@phalanx/server/config';
 import { describeSetting, type Setting, shownDefault } from '@phalanx/settings';
 import { describe, expect, test } from 'vitest';
 

@@ -4,4 +4,3 @@ export { checkData } from './backup/check-data.ts';
 export { restore } from './backup/restore.ts';
 export { systemClock, type Clock } from './clock.ts';
 export { migrateData } from './db/database.ts';
-export { dataSettings, parseServerConfig, serverSettings, type ServerConfig } from './config.ts';

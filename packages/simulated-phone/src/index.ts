@@ -10,13 +10,6 @@ export type { Authorization } from './adb/authorization.ts';
 export type { Faults, FaultState, UiautomatorFault } from './faults.ts';
 export type { SimulatedPhoneOptions } from './simulated-phone.ts';
 export { type SimulatedPhone, startSimulatedPhone } from './simulated-phone.ts';
-export {
-  androidReleases,
-  type AndroidVersion,
-  type MakerName,
-  type MakerProfile,
-  makerProfiles,
-} from './profiles.ts';
 export { defaultHelperSettings } from './ui-server/session.ts';
 export type { Program } from './shell/program.ts';
 export type { View } from './view/view.ts';

@@ -21,7 +21,7 @@ import { addRoute } from '../http/route.ts';
 import type { Projects } from '../projects/feature.ts';
 import { editors } from '../projects/project-access.ts';
 import type { Runs } from '../runs/feature.ts';
-import type { Touch } from '../hosts/linked-hosts.ts';
+import type { Touch } from '../hosts/connected-hosts.ts';
 import { type Asked, askHost } from '../devices/ask-host.ts';
 import {
   compactView,

@@ -3,7 +3,7 @@ import { type AppLimit, appRefusalStart, type ErrorCode, type PhoneInput } from 
 import { ApiError } from '../errors/api-error.ts';
 import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { HostQuestion } from '../hosts/host-link.ts';
-import type { LinkedHosts, Touch } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts, Touch } from '../hosts/connected-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Toucher } from './leases/leases.ts';
 
@@ -12,7 +12,7 @@ type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed
 
 /** Whom to ask about a phone. */
 export interface Asked {
-  readonly hosts: Pick<LinkedHosts, 'ask'>;
+  readonly hosts: Pick<ConnectedHosts, 'ask'>;
   readonly device: FleetDevice;
   /** Of the token of whoever asks; undefined: none. */
   readonly appLimit: AppLimit | undefined;

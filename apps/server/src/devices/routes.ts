@@ -15,7 +15,7 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../errors/api-error.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { appLimitOf } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
@@ -42,7 +42,7 @@ type DeviceQuery = Static<typeof deviceRoutes.list.query>;
 
 interface DeviceRoutesOptions {
   access: DeviceAccess;
-  hosts: LinkedHosts;
+  hosts: ConnectedHosts;
   activeRunRows: RunsByDevice;
   /** For reading the screens that hosts answer. */
   turns: Turns;
@@ -167,7 +167,7 @@ const fileState = Compile(SentFileState);
  */
 export function addControlRoutes(
   app: FastifyInstance,
-  { access, hosts }: { access: DeviceAccess; hosts: LinkedHosts },
+  { access, hosts }: { access: DeviceAccess; hosts: ConnectedHosts },
 ): void {
   const { leases } = access;
 

@@ -4,14 +4,14 @@ import { addBackgroundJob, periodically } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import { HostSessions } from './host-sessions.ts';
 import { createKnownHostStore, createHostStore, type HostStore } from './store.ts';
-import { KnownHosts, LinkedHosts } from './linked-hosts.ts';
+import { KnownHosts, ConnectedHosts } from './connected-hosts.ts';
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { HostGateway } from './gateway.ts';
 
 export interface Hosts {
   /** The hosts of all servers, to send to and to ask. */
-  readonly linked: LinkedHosts;
+  readonly linked: ConnectedHosts;
   readonly known: KnownHosts;
   readonly sessions: HostSessions;
 }
@@ -20,7 +20,7 @@ export interface Hosts {
 export function openHosts(context: Context): Hosts {
   const { app, database, cluster, node, commits, hosts, clock, limits, faults, timing } = context;
   const store = createHostStore(database, commits);
-  const linked = new LinkedHosts(hosts.on, cluster.bus);
+  const linked = new ConnectedHosts(hosts.on, cluster.bus);
   const sessions = new HostSessions({ limits, clock, faults, node, store });
   hosts.admitBy(sessions);
   const replaced = new ReplacedHosts({ bus: cluster.bus, store, hosts, faults });

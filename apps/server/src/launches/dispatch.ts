@@ -6,7 +6,7 @@ import type { Transaction } from '../db/database.ts';
 import { EpochOver } from '../db/epochs.ts';
 import type { Write } from '../db/writes.ts';
 import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
@@ -67,7 +67,7 @@ export interface Dispatcher {
   /** Told of the runs that a launch begins. */
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
-  hosts: LinkedHosts;
+  hosts: ConnectedHosts;
   outbox: RunOutbox;
   runLimits: RunLimits;
   turns: Turns;
@@ -233,7 +233,7 @@ function describeAuditEvent(
     auditEvent.on({ type: 'device', id: first.device.id, name: first.device.serial }, owners, details);
 }
 
-function sendToHosts(hosts: LinkedHosts, launch: Dispatch, planned: readonly PlannedRun[]): void {
+function sendToHosts(hosts: ConnectedHosts, launch: Dispatch, planned: readonly PlannedRun[]): void {
   const payload = payloadOf(launch);
   for (const [epoch, runs] of Map.groupBy(planned, (run) => run.epoch)) {
     if (!hosts.has(epoch)) hosts.flush(epoch);

@@ -1,7 +1,7 @@
 import type { LaunchSecrets } from '@phalanx/protocol';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { periodically } from '../background-job.ts';
 import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -12,7 +12,7 @@ interface Options {
   store: Pick<ActiveRunRows, 'listToSend'>;
   payloads: Pick<PayloadStore, 'list'>;
   activeRuns: ActiveRuns;
-  hosts: LinkedHosts;
+  hosts: ConnectedHosts;
   lifecycle: Pick<RunLifecycle, 'endUnsent'>;
   /** The secrets of a project; none for direct code. */
   secretsOf: (automationId: string) => Promise<LaunchSecrets>;

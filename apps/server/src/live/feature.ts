@@ -6,7 +6,7 @@ import type { Events } from '../events/feature.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import type { OpenStreams } from '../http/sockets/open-streams.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { WebSockets } from '../http/sockets/web-sockets.ts';
@@ -32,7 +32,7 @@ export function serveLive(
 
 interface LiveRoutesOptions {
   access: DeviceAccess;
-  hosts: LinkedHosts;
+  hosts: ConnectedHosts;
   webSockets: WebSockets;
   streams: OpenStreams;
   faults: Pick<FaultMonitor, 'report'>;
@@ -116,7 +116,7 @@ function addLiveRoutes(
 
 interface WallRoutesOptions {
   access: DeviceAccess;
-  hosts: LinkedHosts;
+  hosts: ConnectedHosts;
   webSockets: WebSockets;
   streams: OpenStreams;
   faults: Pick<FaultMonitor, 'report'>;

@@ -4,7 +4,7 @@ import { HostVideo, type VideoPlace, LiveFrame, maxLivePictureBytes } from '@pha
 import { Compile } from 'typebox/compile';
 
 import type { FleetDevice } from '../devices/fleet-device.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import type { LivePicture, LiveViewer, LiveVideo } from './live-viewer.ts';
 
 /** Ten pictures a second are as many as a host has. */
@@ -103,7 +103,7 @@ export class LiveView {
 interface Watching {
   /** The phone as it is now. */
   findDevice: () => Promise<FleetDevice | undefined>;
-  hosts: Pick<LinkedHosts, 'ask'>;
+  hosts: Pick<ConnectedHosts, 'ask'>;
   mayWatch: (viewer: LiveViewer, device: FleetDevice | undefined) => boolean;
 }
 

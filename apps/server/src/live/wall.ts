@@ -9,7 +9,7 @@ import {
 import { Compile } from 'typebox/compile';
 import type { RawData, WebSocket } from 'ws';
 import type { FleetDevice } from '../devices/fleet-device.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import type { LivePicture } from './live-viewer.ts';
 import { parsePicture } from './live-view.ts';
 import type { Principal } from '../http/principal.ts';
@@ -27,7 +27,7 @@ interface Watching {
   /** Those phones as they are now; those that are gone are missing. */
   readonly findDevices: (ids: readonly string[]) => Promise<ReadonlyMap<string, FleetDevice>>;
   readonly mayWatch: (viewer: WallViewer, device: FleetDevice) => boolean;
-  readonly hosts: Pick<LinkedHosts, 'ask'>;
+  readonly hosts: Pick<ConnectedHosts, 'ask'>;
   /** Told of what can't be looked up. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -90,12 +90,12 @@ class WatchedPhone {
   picture: LivePicture | undefined;
   /** Why there is no picture. */
   reason: string | undefined;
-  readonly #hosts: Pick<LinkedHosts, 'ask'>;
+  readonly #hosts: Pick<ConnectedHosts, 'ask'>;
   #isAsking = false;
   #nextAt = 0;
   #answeredAt = 0;
 
-  constructor(hosts: Pick<LinkedHosts, 'ask'>) {
+  constructor(hosts: Pick<ConnectedHosts, 'ask'>) {
     this.#hosts = hosts;
   }
 

@@ -1,6 +1,6 @@
 import { isEnded } from '@phalanx/protocol';
 
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import type { ActiveRunRows } from './active-run-rows.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
 import type { RunStore } from './store.ts';
@@ -10,7 +10,7 @@ interface Options {
   store: Pick<RunStore, 'callOff'>;
   activeRunRows: Pick<ActiveRunRows, 'requestStop'>;
   activeRuns: ActiveRuns;
-  hosts: Pick<LinkedHosts, 'flush'>;
+  hosts: Pick<ConnectedHosts, 'flush'>;
   /** How long hosts have to confirm the end. */
   timeoutMs: number;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
-import type { KnownHost, KnownHosts } from '../hosts/linked-hosts.ts';
+import type { KnownHost, KnownHosts } from '../hosts/connected-hosts.ts';
 import type { AbsenceStore, StoredAbsence, RunsOf, RunWatchStore } from './absence-store.ts';
 import type { News } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';

@@ -1,4 +1,5 @@
-import type { MakerName, SimulatedPhone } from '@phalanx/simulated-phone';
+import type { SimulatedPhone } from '@phalanx/simulated-phone';
+import type { MakerName } from '@phalanx/simulated-phone/profiles';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../../phones/testing/phone-test-bed.ts';
 import type { Driver } from '../driver.ts';

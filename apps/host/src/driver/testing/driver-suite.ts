@@ -1,4 +1,5 @@
-import { type MakerName, makerProfiles, type SimulatedPhone } from '@phalanx/simulated-phone';
+import type { SimulatedPhone } from '@phalanx/simulated-phone';
+import { type MakerName, makerProfiles } from '@phalanx/simulated-phone/profiles';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
 import type { WatchPhonesOptions } from '../../phones/watch-phones.ts';

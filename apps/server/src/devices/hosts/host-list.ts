@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeviceRole, Host } from '@phalanx/protocol';
 import { ApiError } from '../../errors/api-error.ts';
 import { mergePages } from '../../http/replies/list-replies.ts';
-import type { KnownHost, KnownHosts } from '../../hosts/linked-hosts.ts';
+import type { KnownHost, KnownHosts } from '../../hosts/connected-hosts.ts';
 import { type DeviceAccess, type DeviceShares, hostTarget } from '../device-access.ts';
 import type { Fleet } from '../fleet.ts';
 import type { StateCount } from '../device-placement-store.ts';

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../../errors/api-error.ts';
-import type { KnownHost, LinkedHosts } from '../../hosts/linked-hosts.ts';
+import type { KnownHost, ConnectedHosts } from '../../hosts/connected-hosts.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
 import { getHost, type HostSources } from './host-list.ts';
@@ -18,7 +18,7 @@ const nameLength = 10;
 const answers = Compile(Type.Union([Pairing, Type.Null()]));
 
 interface PairingRoutesOptions extends HostSources {
-  linked: Pick<LinkedHosts, 'ask'>;
+  linked: Pick<ConnectedHosts, 'ask'>;
 }
 
 /** `POST /hosts/:id/pairings` · `GET /hosts/:id/pairings/:pairing_id` */

@@ -25,7 +25,7 @@ const flushesOf = (epoch: number): string => `host.${epoch}.flush`;
  * The hosts that are connected to any server, by the epochs of their connections. What a host of another server is to
  * be told is stored, and its server sends it.
  */
-export class LinkedHosts {
+export class ConnectedHosts {
   readonly #byEpoch = new Map<number, HostLink>();
   readonly #bus: Bus;
   readonly #ends = new Map<number, (() => void)[]>();
@@ -123,7 +123,7 @@ export interface KnownHost {
 
 interface Options {
   store: KnownHostStore;
-  linked: Pick<LinkedHosts, 'has'>;
+  linked: Pick<ConnectedHosts, 'has'>;
   /** This server's. */
   nodeId: string;
 }
