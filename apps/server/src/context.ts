@@ -28,7 +28,7 @@ const defaultTiming = {
   heartbeatMs: 2000,
   /** How long devices have to acknowledge a start or a stop. */
   ackTimeoutMs: 10_000,
-  /** How often what has expired is looked for. */
+  /** How often what has expired, or was missed, is looked for. */
   sweepMs: 5000,
   /**
    * When after the start the compiler gets ready for its first request; undefined: with that request. The start needs

@@ -60,14 +60,17 @@ export async function serveJobs(
   context: Context,
   { hosts, devices, runs, projects, launches, metrics }: JobDependencies,
 ): Promise<Jobs> {
-  const { app, access, database, commits, clock, faults, cluster, config } = context;
+  const { app, access, database, commits, clock, faults, cluster, config, timing } = context;
   const { activeRuns, activeRunRows } = runs;
   const { getLaunchable } = projects;
   const store = createJobStore(database);
   const tasks = createTaskStore(database, commits);
   const findUser: FindUser = (id) => access.store.findUser(id);
   const starter = new TaskStarter({ findUser, launches, tasks, clock, faults });
-  const runner = new JobRunner({ jobs: store, tasks, starter, devices, activeRuns, clock, faults });
+  const runner = new JobRunner({
+    ...{ jobs: store, tasks, starter, devices, activeRuns, clock, faults },
+    lookEveryMs: timing.sweepMs,
+  });
   runs.onChange((rows) => runner.runsChanged(rows));
   cluster.invalidations.on('jobs', () => runner.catchUp());
   app.addHook('onClose', async () => {

@@ -22,10 +22,10 @@ interface Options {
   activeRuns: ActiveRuns;
   clock: Clock;
   faults: FaultMonitor;
+  /** What was missed delays a task by so much: a few look-ups by index, whatever waits. */
+  lookEveryMs: number;
 }
 
-/** What was missed delays a task by so much: a few look-ups by index, whatever waits. */
-const lookEveryMs = 5000;
 /** A transaction may become visible so long after the time it has noted. */
 const slowestWriteMs = 10_000;
 const longestTimerMs = 60 * 60_000;
@@ -54,7 +54,7 @@ export class JobRunner {
 
   constructor(options: Options) {
     this.#options = options;
-    const { faults, tasks, devices } = options;
+    const { faults, tasks, devices, lookEveryMs } = options;
     this.#dueTasks = new DueTasks(tasks);
     this.#ended = new Batcher<StoredRun>({
       work: (runs) => this.#settle(runs),

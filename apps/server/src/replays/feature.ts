@@ -34,7 +34,7 @@ interface Dependencies {
 
 /** Saved screens that hosts replay with the code of projects. */
 export function serveReplays(context: Context, dependencies: Dependencies): void {
-  const { app, clock, database, faults, limits, log } = context;
+  const { app, clock, database, faults, limits, log, timing } = context;
   const { launches, projects, records, feed } = dependencies;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
@@ -56,6 +56,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       changes,
       clock,
       faults,
+      hostLookMs: timing.sweepMs,
     },
   });
   app.addHook('onClose', () => worker.close());

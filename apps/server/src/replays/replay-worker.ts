@@ -38,6 +38,8 @@ interface Options {
   changes: ReplayChanges;
   clock: Clock;
   faults: FaultMonitor;
+  /** A replay that nobody has asked for looks for a host in these steps. */
+  hostLookMs: number;
 }
 
 const lookEveryMs = 1000;
@@ -49,9 +51,8 @@ const screensPerStep = 50;
 const lengthPerStep = 2 * 1024 * 1024;
 /** A replay that takes longer is given up. */
 const mostMs = 10 * 60_000;
-/** For so long a replay that nobody has asked for waits for a host, which is looked for in these steps. */
+/** For so long a replay that nobody has asked for waits for a host. */
 const hostTimeoutMs = 2 * 60_000;
-const hostLookMs = 5000;
 /** After so long it is not begun again. */
 const mostAgeMs = 60 * 60_000;
 const maxFetchesBytes = 1024 * 1024;
@@ -118,7 +119,7 @@ export class ReplayWorker {
 
   /** False: it is not this server's any more. */
   async #finish(replay: StoredReplay): Promise<boolean> {
-    const { store, clock } = this.#options;
+    const { store, clock, hostLookMs } = this.#options;
     let sequence: string | null = null;
     try {
       if (replay.record_id !== null) {

@@ -31,9 +31,9 @@ export function serveSchedules(
   context: Context,
   { jobs, devices, projects, launches, metrics }: ScheduleDependencies,
 ): void {
-  const { app, database, clock, faults, cluster } = context;
+  const { app, database, clock, faults, cluster, timing } = context;
   const store = createScheduleStore(database);
-  const runner = new ScheduleRunner({ store, jobs, clock, faults });
+  const runner = new ScheduleRunner({ store, jobs, clock, faults, lookEveryMs: timing.sweepMs });
   cluster.invalidations.on('schedules', () => runner.look());
   app.addHook('onClose', () => runner.close());
   addScheduleRoutes(app, { store, runner, devices, projects: projects.access, launches, clock });

@@ -17,6 +17,8 @@ interface Options {
   jobs: Jobs;
   clock: Clock;
   faults: FaultMonitor;
+  /** A clock that jumps, and a change by another server that was missed, are found after so long. */
+  lookEveryMs: number;
 }
 
 const Work = Type.Object(workFields);
@@ -24,8 +26,6 @@ export type Work = Static<typeof Work>;
 const validator = Compile(Work);
 export const readWork = (json: string): Work => validator.Parse(JSON.parse(json));
 
-/** A clock that jumps, and a change by another server that was missed, are found after so long. */
-const lookEveryMs = 5000;
 /** What keeps every further turn from making a job. */
 const finalCodes: ReadonlySet<string> = new Set(['project_not_found', 'forbidden']);
 
@@ -41,7 +41,7 @@ export class ScheduleRunner {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#endLooking = periodically(options.faults, lookEveryMs, () => this.look());
+    this.#endLooking = periodically(options.faults, options.lookEveryMs, () => this.look());
   }
 
   /** Does what is due, and sets the timer for what comes next. */
@@ -70,7 +70,7 @@ export class ScheduleRunner {
   }
 
   async #setTimer(): Promise<void> {
-    const { store, clock, faults } = this.#options;
+    const { store, clock, faults, lookEveryMs } = this.#options;
     const dueAt = await store.findNextDue();
     clearTimeout(this.#timer);
     // Later ones are found by the periodic look.

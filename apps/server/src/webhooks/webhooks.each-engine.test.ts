@@ -442,8 +442,8 @@ it('a new record and a skipped turn are told of', async () => {
   const skipped = () => receiver.received.filter(({ body: told }) => told.type === 'schedule.skipped');
   await expect
     .poll(() => (server.clock.advance(minuteMs), skipped().map(({ body: told }) => told.data)), {
-      timeout: 60_000,
-      interval: 6000,
+      ...timeouts,
+      interval: 1000,
     })
     .toContainEqual(
       expect.objectContaining({ schedule_name: 'each minute', reason: 'The job before has not ended.' }),

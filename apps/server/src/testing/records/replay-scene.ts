@@ -78,19 +78,16 @@ export class ReplayScene {
     const replayer = new TestHost({ url: this.server.url, token, serials: [] });
     this.#replayers.push(replayer);
     await replayer.open();
+    replayer.answerWith = (question) => {
+      if (question.type !== 'replay') return undefined;
+      const given = answer(question);
+      if (given === 'silent') return undefined;
+      const told = Array.isArray(given) ? { verdicts: given } : { verdicts: [], sequence: given };
+      const header = JSON.stringify({ type: 'replay', request_id: question.request_id });
+      return Buffer.from(`${header}\n${JSON.stringify(told)}`);
+    };
     replayer.sendHello({ replays: true });
     await replayer.heartbeat();
-    const listen = (): void => {
-      void replayer.waitFor('replay').then((question) => {
-        listen();
-        const given = answer(question);
-        if (given === 'silent') return;
-        const told = Array.isArray(given) ? { verdicts: given } : { verdicts: [], sequence: given };
-        const header = JSON.stringify({ type: 'replay', request_id: question.request_id });
-        replayer.sendRaw(Buffer.from(`${header}\n${JSON.stringify(told)}`));
-      });
-    };
-    listen();
     return replayer;
   }
 
