@@ -8,9 +8,9 @@ export interface TestTier {
 
 /** vitest.config.ts says which files are of which tier, by the ends of their names. */
 export const TEST_TIERS = {
-  test: { command: 'npm test', projects: ['test*'], budgetMinutes: 25 },
-  engines: { command: 'npm run test:engines', projects: ['engines*'], budgetMinutes: 32 },
-  world: { command: 'npm run test:world', projects: ['world*'], budgetMinutes: 40 },
+  test: { command: 'npm test', projects: ['test*'], budgetMinutes: 20 },
+  engines: { command: 'npm run test:engines', projects: ['engines*'], budgetMinutes: 28 },
+  world: { command: 'npm run test:world', projects: ['world*'], budgetMinutes: 38 },
 } as const satisfies Readonly<Record<string, TestTier>>;
 
 export type TierName = keyof typeof TEST_TIERS;

@@ -311,6 +311,7 @@ describe('the log on its way to the server', () => {
     void log.push(numbered(31, 10));
     // A slow disk begins the file of the entries before when they are stored already, and these join them.
     await expect.poll(() => readdir(dir)).toEqual([expect.stringMatching(/\.[23]1\.ndjson$/)]);
+    await service.until(() => service.messages(log.runId).length === 40);
     expect(service.messages(log.runId)).toEqual(expected(40));
   });
 

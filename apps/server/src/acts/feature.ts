@@ -46,7 +46,7 @@ export function serveActs(
   { app, faults, limits }: Context,
   {
     devices,
-    hosts: { linked: hosts },
+    hosts: { connected: hosts },
     runs,
     screens: { screens, reader },
     projects,

@@ -62,7 +62,7 @@ export function serveDevices(
   app.addHook('onClose', () => reader.close());
   const screens = new ScreenCache({ bus: cluster.bus, nodeId: node.id, clock });
   const { fleet, shares, leases } = access;
-  const reaching = { access, hosts: hosts.linked };
+  const reaching = { access, hosts: hosts.connected };
   addDeviceRoutes(app, {
     ...reaching,
     activeRunRows: runs.activeRunRows,
@@ -72,7 +72,7 @@ export function serveDevices(
   });
   addControlRoutes(app, reaching);
   addMemberRoutes(app, { access, hosts: hosts.known });
-  addPairingRoutes(app, { access, hosts: hosts.known, linked: hosts.linked });
+  addPairingRoutes(app, { access, hosts: hosts.known, connected: hosts.connected });
   addLabelRoutes(app, { access, hosts: hosts.known, activeRunRows: runs.activeRunRows });
   context.hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
   context.hosts.on('hello', (link, { devices }) => fleet.report(link, devices));

@@ -123,7 +123,7 @@ export interface KnownHost {
 
 interface Options {
   store: KnownHostStore;
-  linked: Pick<ConnectedHosts, 'has'>;
+  connected: Pick<ConnectedHosts, 'has'>;
   /** This server's. */
   nodeId: string;
 }
@@ -161,7 +161,7 @@ export class KnownHosts {
 
   /** Of this server's own connections it knows the end before it is stored. */
   #isConnected({ is_connected, node_id, epoch }: StoredHost): boolean {
-    const { linked, nodeId } = this.#options;
-    return is_connected === 1 && (node_id !== nodeId || linked.has(epoch ?? 0));
+    const { connected, nodeId } = this.#options;
+    return is_connected === 1 && (node_id !== nodeId || connected.has(epoch ?? 0));
   }
 }

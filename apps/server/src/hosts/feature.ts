@@ -11,7 +11,7 @@ import type { HostGateway } from './gateway.ts';
 
 export interface Hosts {
   /** The hosts of all servers, to send to and to ask. */
-  readonly linked: ConnectedHosts;
+  readonly connected: ConnectedHosts;
   readonly known: KnownHosts;
   readonly sessions: HostSessions;
 }
@@ -20,20 +20,20 @@ export interface Hosts {
 export function openHosts(context: Context): Hosts {
   const { app, database, cluster, node, commits, hosts, clock, limits, faults, timing } = context;
   const store = createHostStore(database, commits);
-  const linked = new ConnectedHosts(hosts.on, cluster.bus);
+  const connected = new ConnectedHosts(hosts.on, cluster.bus);
   const sessions = new HostSessions({ limits, clock, faults, node, store });
   hosts.admitBy(sessions);
   const replaced = new ReplacedHosts({ bus: cluster.bus, store, hosts, faults });
   app.addHook('onClose', () => replaced.close());
   app.addHook('onClose', () => sessions.endsStored());
-  const known = new KnownHosts({ store: createKnownHostStore(database), linked, nodeId: node.id });
+  const known = new KnownHosts({ store: createKnownHostStore(database), connected, nodeId: node.id });
   addBackgroundJob(context, {
     name: 'drop hosts whose tokens have expired',
     everyMs: timing.sweepMs,
     onEachServer: true,
     work: () => hosts.dropExpired(),
   });
-  return { linked, known, sessions };
+  return { connected, known, sessions };
 }
 
 const Opened = Compile(Type.Object({ userId: Type.String(), hostId: Type.String(), epoch: Type.Integer() }));

@@ -81,7 +81,7 @@ export async function serveJobs(
   addJobRoutes(app, {
     ...{ store, maker, runner, projects: projects.access, access: devices, activeRunRows },
     stop: async (runIds) => {
-      for (const epoch of await activeRunRows.requestStop(runIds)) hosts.linked.flush(epoch);
+      for (const epoch of await activeRunRows.requestStop(runIds)) hosts.connected.flush(epoch);
     },
   });
   const runTasks = createRunTaskStore(database, tasks);

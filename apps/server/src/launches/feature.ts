@@ -40,7 +40,7 @@ function openOutbox(context: Context, { runs, hosts, secretsOf }: LaunchDependen
   const { activeRunRows: store, activeRuns, lifecycle } = runs;
   const payloads = createPayloadStore(database);
   const outbox = new RunOutbox({
-    ...{ store, payloads, activeRuns, hosts: hosts.linked, lifecycle, secretsOf, faults },
+    ...{ store, payloads, activeRuns, hosts: hosts.connected, lifecycle, secretsOf, faults },
   });
   app.addHook('onClose', () => outbox.close());
   addBackgroundJob(context, {
@@ -57,7 +57,7 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
   const { compiler, parameters, getLaunchable, secretsOf, people, devices, runs } = dependencies;
   const { activeRuns, activeRunRows } = runs;
   const { ackTimeoutMs } = timing;
-  const hosts = dependencies.hosts.linked;
+  const hosts = dependencies.hosts.connected;
   const launches = createLaunchStore(database, commits);
   const stops = new RunStops({
     store: runs.store,

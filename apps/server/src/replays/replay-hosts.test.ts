@@ -16,7 +16,7 @@ function hostsThatGoAway(): ReplayHosts {
     requests.close();
     return answer;
   };
-  return new ReplayHosts({ linked: { ask }, known: { listReplaying: async () => [1] } });
+  return new ReplayHosts({ connected: { ask }, known: { listReplaying: async () => [1] } });
 }
 
 it('no screen is blamed for hosts that have gone, also while other servers list them', async () => {

@@ -39,7 +39,7 @@ export class NoReplayHost extends Error {
 }
 
 interface AskedHosts {
-  readonly linked: Pick<Hosts['linked'], 'ask'>;
+  readonly connected: Pick<Hosts['connected'], 'ask'>;
   readonly known: Pick<Hosts['known'], 'listReplaying'>;
 }
 
@@ -119,7 +119,7 @@ export class ReplayHosts {
     if (epoch === undefined) return 'absent';
     const question = { type: 'replay' as const, serial: '', ...given, budget_ms: budgetMs };
     try {
-      const answer: unknown = JSON.parse((await this.#hosts.linked.ask(epoch, question)).toString());
+      const answer: unknown = JSON.parse((await this.#hosts.connected.ask(epoch, question)).toString());
       return answers.Check(answer) ? answer : 'failed';
     } catch (error) {
       // A host that went away is not the screens' fault. Another server may list it for a moment after that.

@@ -46,7 +46,7 @@ interface RunDependencies {
 /** Runs, what hosts report of them, and what servers tell each other of them. */
 export async function openRuns(
   context: Context,
-  { hosts: { linked, sessions }, devices, people }: RunDependencies,
+  { hosts: { connected, sessions }, devices, people }: RunDependencies,
 ): Promise<Runs> {
   const { app, cluster, commits, config, clock, database, faults, limits, timing } = context;
   const store = createRunStore(database, commits);
@@ -63,7 +63,7 @@ export async function openRuns(
     ...{ store, changes: new RunChangeStore(commits, activeRuns), activeRuns, activeRunRows, clock },
     lostAfterMs: config.lostAfterMs,
     onChange: (rows) => changed.forEach((listener) => listener(rows)),
-    flush: (epoch) => linked.flush(epoch),
+    flush: (epoch) => connected.flush(epoch),
     listAway: (forMs) => sessions.listAway(forMs),
   });
   context.hosts.on('hello', (link, { runs }) => lifecycle.reconcile(link, runs));

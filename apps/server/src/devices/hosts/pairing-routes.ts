@@ -18,11 +18,14 @@ const nameLength = 10;
 const answers = Compile(Type.Union([Pairing, Type.Null()]));
 
 interface PairingRoutesOptions extends HostSources {
-  linked: Pick<ConnectedHosts, 'ask'>;
+  connected: Pick<ConnectedHosts, 'ask'>;
 }
 
 /** `POST /hosts/:id/pairings` · `GET /hosts/:id/pairings/:pairing_id` */
-export function addPairingRoutes(app: FastifyInstance, { linked, ...sources }: PairingRoutesOptions): void {
+export function addPairingRoutes(
+  app: FastifyInstance,
+  { connected, ...sources }: PairingRoutesOptions,
+): void {
   const getOwn = async (id: string, principal: Principal): Promise<KnownHost> => {
     const { host, role } = await getHost(sources, { id, userId: principal.userId });
     if (role === 'owner' && principal.projectIds === null) return host;
@@ -35,7 +38,7 @@ export function addPairingRoutes(app: FastifyInstance, { linked, ...sources }: P
   const ask = async ({ id, epoch, isConnected }: KnownHost, name: string, password: string | null) => {
     if (!isConnected || epoch === null) throw ApiError.of('host_offline', { host_id: id });
     try {
-      const answer = await linked.ask(epoch, { type: 'pairing', serial: '', name, password });
+      const answer = await connected.ask(epoch, { type: 'pairing', serial: '', name, password });
       return answers.Parse(JSON.parse(answer.toString()));
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'no reason given';
