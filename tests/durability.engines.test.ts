@@ -32,13 +32,14 @@ async function startTwentyRuns(code = numberedLines): Promise<LogReader[]> {
   const devices = await installation.readyDevices();
   const readers: LogReader[] = [];
   // One a phone at a time: a slow machine does not load twenty within the time limit of a launch.
-  while (readers.length < runCount) readers.push(...(await Promise.all(devices.map(startRun))));
+  while (readers.length < runCount)
+    readers.push(...(await Promise.all(devices.map((device) => startRun(device, code)))));
   return readers;
+}
 
-  async function startRun({ device_id: deviceId }: Device): Promise<LogReader> {
-    const launchId = await installation.launch(deviceId, code);
-    return new LogReader(installation, { deviceId, launchId });
-  }
+async function startRun({ device_id: deviceId }: Device, code: string): Promise<LogReader> {
+  const launchId = await installation.launch(deviceId, code);
+  return new LogReader(installation, { deviceId, launchId });
 }
 
 async function untilInTheMiddle(readers: readonly LogReader[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { Bus } from '../bus/bus.ts';
 import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
 import type { HostPage, KnownHostStore, StoredHost } from './store.ts';
 
-/** Who touches which device by hand. */
+/** A user's touch of a device by hand. */
 export interface Touch {
   readonly deviceId: string;
   readonly userId: string;
@@ -17,13 +17,13 @@ interface Asking {
   readonly touch?: Touch | undefined;
 }
 
-/** Where a host's server is asked, and told that something for the host is stored. */
+/** The subjects of the bus on which a host's server is asked, and is told that a message to the host is stored. */
 const questionsTo = (epoch: number): string => `host.${epoch}.ask`;
 const flushesOf = (epoch: number): string => `host.${epoch}.flush`;
 
 /**
- * The hosts that are connected to any server, by the epochs of their connections. What a host of another server is to
- * be told is stored, and its server sends it.
+ * The hosts that are connected to any server, by the epochs of their connections. A message to a host of another server
+ * is stored, and that server sends it.
  */
 export class ConnectedHosts {
   readonly #byEpoch = new Map<number, HostLink>();
