@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 
 import { type HostApp, type HostOverrides, startHost } from '../app.ts';
 import { parseHostConfig } from '../config.ts';
+import { helperPackages } from '../driver/uiautomator2/start-helper.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
 import { launchOf } from './launch-of.ts';
 import { startTestService, TestService } from './test-service.ts';
@@ -29,7 +30,8 @@ export class TestHost {
   async setUp(): Promise<void> {
     this.dataDir = await mkdtemp(join(tmpdir(), 'phalanx-host-'));
     this.service = await startTestService();
-    this.#phone = await startSimulatedPhone({ serial });
+    // To install the 18 MB of the helper is what the driver's own tests are about.
+    this.#phone = await startSimulatedPhone({ serial, installedPackages: helperPackages });
     await this.reopen();
   }
 
