@@ -162,6 +162,20 @@ export interface ReplaySequence {
   ends: 'submits' | 'throws' | null;
 }
 
+/** What one try at a screen, or at a record in order, may take. In milliseconds. */
+export interface ReplayLimits {
+  /** For the code to go on from one wait to the next. */
+  entryMs: number;
+  /** For all of it. */
+  totalMs: number;
+}
+
+/** A second try has more: a machine that stands still for a moment must not look like a slow automation. */
+export interface ReplayTries {
+  first: ReplayLimits;
+  second: ReplayLimits;
+}
+
 /** To the process that replays. */
 export type ReplayCommand =
   | {
@@ -171,6 +185,10 @@ export type ReplayCommand =
       sourceMap: string | null;
       argumentsJson: string;
       fetches: ReplayFetches;
+      limits: {
+        screen: ReplayTries;
+        sequence: ReplayTries;
+      };
     }
   | {
       type: 'screens';

@@ -68,7 +68,7 @@ describe('a run to its end', () => {
         runId: 'r',
         bundle: { code: `console.log('first')`, sourceMap: null },
         arguments: { automationParameters: {}, jobVariables: {} },
-        limits: { memoryMb: testMemoryMb, cpuMs: 5000, durationMs: 5000 },
+        limits: { memoryMb: testMemoryMb, cpuMs: 5000, durationMs: 120_000 },
       },
       {
         onLog: (entries) => void logs.push(...entries.map(({ message }) => message)),

@@ -8,7 +8,7 @@ const confinement = await openConfinement();
 const logRate = { linesPerSecond: 2000, burstLines: 2000, bytesPerSecond: 1e6, burstBytes: 1e6 };
 
 /** A child whose program is not ours: what one that was taken over may do. */
-function runProgram(main: string, durationMs = 5000) {
+function runProgram(main: string, durationMs = 120_000) {
   const bundles: SandboxBundles = {
     program: `const { Socket } = require('node:net'); const out = new Socket({ fd: 1 });
       const frame = (text) => { const body = Buffer.from(text); const head = Buffer.alloc(4); head.writeUInt32BE(body.length); return Buffer.concat([head, body]) };

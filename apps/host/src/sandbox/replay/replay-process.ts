@@ -32,6 +32,7 @@ export interface ReplayGround {
   bundles: SandboxBundles;
   confinement: Confinement;
   memoryMb: number;
+  limits: Extract<ReplayCommand, { type: 'code' }>['limits'];
 }
 
 interface Batch {

@@ -4,8 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openReplays, type Replays } from './replays.ts';
 
 let replays: Replays;
+/** For code that never comes to an end, which takes all that it may. */
+let hurried: Replays;
 beforeAll(async () => {
   replays = await openReplays();
+  const tries = { first: { entryMs: 50, totalMs: 100 }, second: { entryMs: 100, totalMs: 200 } };
+  hurried = await openReplays({ limits: { screen: tries, sequence: tries } });
 });
 
 function node(values: Partial<UiNode>, ...children: UiNode[]): UiNode {
@@ -70,10 +74,11 @@ async function replay(
   code: string,
   screens: readonly Shown[],
   mode: 'strict' | 'stream' = 'strict',
+  by = replays,
 ): Promise<(ReplayVerdict | undefined)[]> {
   const given = { code, sourceMap: null, arguments: { automationParameters: {}, jobVariables: {} } };
   const saved = screens.map(({ tree, stage }) => ({ treeJson: JSON.stringify(tree), stage }));
-  return (await replays.replay(given, saved, { mode })).map((one) => one?.verdict);
+  return (await by.replay(given, saved, { mode })).map((one) => one?.verdict);
 }
 
 const shop = `
@@ -153,9 +158,6 @@ describe('what a project takes a saved screen for', () => {
     ['an end', `stopCurrentAutomation(); await agent.actions.back()`, { kind: 'ended', did: [] }],
     ['what only a phone can tell', `await agent.apps.list()`, { kind: 'cannot' }],
     ['taps without end', `for (;;) await agent.actions.tap(1, 1)`, { kind: 'acts_blind' }],
-    ['a loop without end', `for (;;);`, { kind: 'limit' }],
-    ['a loop of promises without end', `for (;;) await null`, { kind: 'limit' }],
-    ['a clock that never comes to an end', `for (;;) await agent.actions.sleep(600_000)`, { kind: 'limit' }],
     [
       'more memory than there is',
       `const all = []; for (;;) all.push(new Array(100_000).fill(1))`,
@@ -176,6 +178,15 @@ describe('what a project takes a saved screen for', () => {
       expect.objectContaining(verdict),
       expect.objectContaining(verdict),
     ]);
+  });
+
+  test.for<[name: string, code: string]>([
+    ['a loop without end', `for (;;);`],
+    ['a loop of promises without end', `for (;;) await null`],
+    ['a clock that never comes to an end', `for (;;) await agent.actions.sleep(600_000)`],
+  ])('%s is over its limit', async ([, code]) => {
+    const verdicts = await replay(code, [{ tree: cart }, { tree: cart }], 'strict', hurried);
+    expect(verdicts).toMatchObject([{ kind: 'limit' }, { kind: 'limit' }]);
   });
 
   test('does not depend on when, where and how often', async () => {
@@ -252,11 +263,8 @@ describe('a record in order', () => {
       screen('unknown', at(treeOf(), 15)),
     ],
   };
-  const follow = (code: string, sequence: ReplaySequence = saved) =>
-    replays.follow(
-      { code, sourceMap: null, arguments: { automationParameters: {}, jobVariables: {} } },
-      sequence,
-    );
+  const follow = (code: string, sequence: ReplaySequence = saved, by = replays) =>
+    by.follow({ code, sourceMap: null, arguments: { automationParameters: {}, jobVariables: {} } }, sequence);
 
   test('is the same with the code of its run, whether the record tells the calls or not', async () => {
     expect(await follow(taps(2))).toEqual({ kind: 'same', screens: 7 });
@@ -346,7 +354,7 @@ describe('a record in order', () => {
     ['more memory than there is', 'const all = []; for (;;) all.push(new Array(100_000).fill(1))'],
     ['the end of its process', `'x'.repeat(2 ** 29 - 24).split('');`],
   ])('costs hostile code only itself: %s', async ([, code]) => {
-    expect(await follow(code)).toMatchObject({ kind: 'limit' });
+    expect(await follow(code, saved, hurried)).toMatchObject({ kind: 'limit' });
     expect(await follow(taps(2))).toMatchObject({ kind: 'same' });
   });
 

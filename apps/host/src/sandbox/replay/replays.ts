@@ -35,7 +35,17 @@ interface ReplayOptions {
   processes?: number;
   /** Heap of the user's code, in MB. Default 128. */
   memoryMb?: number;
+  /** Default `defaultReplayLimits`. */
+  limits?: ReplayCodeLimits;
 }
+
+type ReplayCodeLimits = Extract<ReplayCommand, { type: 'code' }>['limits'];
+
+const secondTry = { entryMs: 2000, totalMs: 4000 };
+const defaultReplayLimits: ReplayCodeLimits = {
+  screen: { first: { entryMs: 250, totalMs: 1000 }, second: secondTry },
+  sequence: { first: { entryMs: 250, totalMs: 2000 }, second: secondTry },
+};
 
 export interface ReplayOrder {
   /** `stream` is ten times as fast, and gives no verdict of some screens. */
@@ -68,7 +78,8 @@ export async function openReplays(options: ReplayOptions = {}): Promise<Replays>
     buildReplayBundles(),
     options.confinement ?? openConfinement(),
   ]);
-  const ground = { bundles, confinement, memoryMb: options.memoryMb ?? 128 };
+  const { memoryMb = 128, limits = defaultReplayLimits } = options;
+  const ground = { bundles, confinement, memoryMb, limits };
   const maxProcesses = options.processes ?? Math.max(1, Math.floor(availableParallelism() / 2));
   return {
     async replay(code, screens, order) {
@@ -132,7 +143,8 @@ class Worker {
     { mode, tellsMissed = false }: ReplayOrder,
   ) {
     this.#ground = ground;
-    this.#code = { type: 'code', code, sourceMap, argumentsJson: JSON.stringify(args), fetches };
+    const { limits } = ground;
+    this.#code = { type: 'code', code, sourceMap, argumentsJson: JSON.stringify(args), fetches, limits };
     this.#order = { mode, tellsMissed };
   }
 

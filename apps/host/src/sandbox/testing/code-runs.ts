@@ -38,7 +38,8 @@ export function startCode(pool: SandboxPool, code: string, options: TestRunOptio
         automationParameters: options.automationParameters ?? {},
         jobVariables: options.jobVariables ?? {},
       },
-      limits: { memoryMb: testMemoryMb, cpuMs: 15_000, durationMs: 15_000, ...options.limits },
+      // A machine that is busy with other things gives a run a small part of its time.
+      limits: { memoryMb: testMemoryMb, cpuMs: 15_000, durationMs: 120_000, ...options.limits },
     },
     {
       onLog(entries) {

@@ -16,12 +16,6 @@ import { ShownScreen } from './phone-of-screen.ts';
 import { VerdictNotes } from './verdict-notes.ts';
 import { encodeFrame } from '../../process/frames.ts';
 
-const limits: PlayLimits = { entryMs: 250, totalMs: 1000 };
-/** A machine that stands still for a moment must not look like a slow automation. */
-const secondLimits: PlayLimits = { entryMs: 2000, totalMs: 4000 };
-const sequenceLimits: PlayLimits = { entryMs: 250, totalMs: 2000 };
-const secondSequenceLimits: PlayLimits = { entryMs: 2000, totalMs: 4000 };
-
 type Code = Extract<ReplayCommand, { type: 'code' }>;
 type Screens = Extract<ReplayCommand, { type: 'screens' }>;
 
@@ -48,33 +42,36 @@ export function main(boot: SandboxStart, loadModule: NodeJS.Require): void {
 class Replay {
   readonly #isolate: ReplayIsolate;
   readonly #given: Pick<Code, 'argumentsJson' | 'fetches'>;
+  readonly #limits: Code['limits'];
   readonly #positions: ReturnType<typeof createSourcePositions>;
   /** Of code that does not compile. */
   readonly #syntaxError: Error | undefined;
 
-  constructor(isolate: ReplayIsolate, { code, sourceMap, ...given }: Code) {
+  constructor(isolate: ReplayIsolate, { code, sourceMap, limits, ...given }: Code) {
     this.#isolate = isolate;
+    this.#limits = limits;
     this.#given = given;
     this.#positions = createSourcePositions(sourceMap);
     this.#syntaxError = thrownBy(() => isolate.load(code));
   }
 
   each({ screens, tellsMissed }: Screens): void {
+    const { first, second } = this.#limits.screen;
     for (const [index, screen] of screens.entries()) {
       const shown = new ShownScreen(screen);
-      const first = this.#play(shown, tellsMissed, limits);
-      this.#tell(
-        index,
-        first.verdict?.kind === 'limit' ? this.#play(shown, tellsMissed, secondLimits) : first,
-      );
+      const notes = this.#play(shown, tellsMissed, first);
+      this.#tell(index, notes.verdict?.kind === 'limit' ? this.#play(shown, tellsMissed, second) : notes);
     }
   }
 
   /** As a run meets the screens of one record. */
   follow(sequence: ReplaySequence): void {
-    const first = this.#playSequence(sequence, sequenceLimits);
-    const result = first.kind === 'limit' ? this.#playSequence(sequence, secondSequenceLimits) : first;
-    syncChannel.send({ type: 'sequence', result });
+    const { first, second } = this.#limits.sequence;
+    const result = this.#playSequence(sequence, first);
+    syncChannel.send({
+      type: 'sequence',
+      result: result.kind === 'limit' ? this.#playSequence(sequence, second) : result,
+    });
   }
 
   #playSequence(sequence: ReplaySequence, given: PlayLimits): SequenceResult {
@@ -98,7 +95,7 @@ class Replay {
         return notes;
       };
       const stream = new ScreenStream(shown, start, notesOf);
-      playRun(this.#isolate, stream, { ...this.#given, limits });
+      playRun(this.#isolate, stream, { ...this.#given, limits: this.#limits.screen.first });
       for (const [index, notes] of all) this.#tell(index, notes);
       start = stream.index;
     }

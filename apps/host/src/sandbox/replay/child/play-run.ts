@@ -1,5 +1,5 @@
 import type { FetchHead, FetchOrder, PortAnswer, PortOrders } from '@phalanx/automation';
-import type { ReplayFetches, SandboxCallResult } from '@phalanx/protocol';
+import type { ReplayFetches, ReplayLimits, SandboxCallResult } from '@phalanx/protocol';
 
 import { isOutOfMemory } from '../../run/run-end.ts';
 import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
@@ -22,11 +22,7 @@ export interface Player {
   readonly missed: ((by: string, wanted: string) => void) | undefined;
 }
 
-export interface PlayLimits {
-  /** For the code to go on from one wait to the next. */
-  entryMs: number;
-  /** For all of it. */
-  totalMs: number;
+export interface PlayLimits extends ReplayLimits {
   /** Of the clock of the run. Default: an hour. */
   virtualMs?: number;
 }
