@@ -14,7 +14,7 @@ type What = 'tree' | 'tap';
 
 const log = pino({ level: 'error' });
 /** Nothing but the calls that are measured. */
-const quiet = { heartbeatMs: 600_000, healthMs: 600_000 };
+const quiet = { timings: { heartbeatMs: 600_000, healthMs: 600_000 } };
 let driver: Driver | undefined;
 let bareDriver: Driver | undefined;
 let bare: BareHelper | undefined;

@@ -35,6 +35,7 @@ import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
 import { ReplayAnswerer } from './sandbox/replay/replays.ts';
+import { type HostTimings, hostTimings } from './time/host-timings.ts';
 
 const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -46,8 +47,10 @@ export interface HostOverrides {
   recordLimits?: Partial<RecordLimits>;
   /** Default: what this machine offers. */
   confinement?: Confinement;
-  /** How long to wait after the server has said no, in milliseconds. Default 30 s. */
-  refusedRetryMs?: number;
+  /** Default `hostTimings`. */
+  timings?: Partial<HostTimings>;
+  /** Sandboxes of several hosts, which stay open. Default: a pool of its own. */
+  sandboxes?: SandboxPool;
 }
 
 export interface HostApp {
@@ -59,9 +62,6 @@ export interface HostApp {
   /** Ends all runs, tells the server, and lets go of the phones. */
   close(): Promise<void>;
 }
-
-/** How long a stopping host waits for the server to store the last log lines and ends. */
-const farewellMs = 3000;
 
 /**
  * Rejects with a `SettingError` when the data folder can't be used, and when sandboxes can't be started on this machine.
@@ -81,8 +81,9 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     const hostId = await loadHostId(dir);
     const confinement = overrides.confinement ?? (await openConfinement());
     tellOfConfinement(confinement, config, log);
-    const pool = await openPool(config, confinement, log);
-    opened.defer(() => pool.close());
+    const pool = overrides.sandboxes ?? (await openPool(config, confinement, log));
+    if (overrides.sandboxes === undefined) opened.defer(() => pool.close());
+    const timings = { ...hostTimings, ...overrides.timings };
     const pins = config.pinsFile === undefined ? undefined : await loadPins(config.pinsFile);
     const { phoneSettingsFile: file } = config;
     const defaults = file === undefined ? new DefaultSettings() : await loadDefaultSettings(file);
@@ -98,6 +99,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       },
       mayReboot: config.rebootPhones,
       helper: config.helper,
+      timings,
       pins,
       scrcpy: await findScrcpyServer(config.scrcpyServer, config.installedScrcpy),
     });
@@ -112,6 +114,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       confinement,
       phones,
       defaults,
+      timings,
     });
     opened.defer(close);
     return { hostId, protection: confinement.description, connected, close: () => opened.disposeAsync() };
@@ -134,6 +137,7 @@ interface Parts {
   confinement: Confinement;
   phones: PhoneWatch;
   defaults: DefaultSettings;
+  timings: HostTimings;
 }
 
 function openPool(config: HostConfig, confinement: Confinement, log: Logger): Promise<SandboxPool> {
@@ -166,9 +170,11 @@ async function connect({
   confinement,
   phones,
   defaults,
+  timings,
 }: Parts): Promise<{ close: () => Promise<void>; connected: Promise<void> }> {
   const { serverUrl, token, hostName } = config;
-  const { logLimits: limits = {}, recordLimits = {}, refusedRetryMs = 30_000 } = overrides;
+  const { logLimits: limits = {}, recordLimits = {} } = overrides;
+  const { refusedRetryMs, farewellMs } = timings;
   const clock = createServiceClock();
   const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs });
   const spool = new LogSpool({ dir: join(dir, 'spool'), connection, clock, log, limits });
@@ -176,7 +182,7 @@ async function connect({
   const sending = { limits: { ...defaultRecordLimits, ...recordLimits }, serverUrl, token, connection, log };
   const maxRunBytes = config.runFilesMb * 1_000_000;
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
-  const outbox = new RunOutbox({ journal, spool, files, connection, clock, log });
+  const outbox = new RunOutbox({ journal, spool, files, connection, clock, timings, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
   const launcher = new RunLauncher({
     ...{ outbox, records, files, spool, phones, pool, log },
@@ -186,6 +192,7 @@ async function connect({
     maxFilmBytes: config.runFilmMb * 1_000_000,
     filmsAll: config.runFilm === 'always',
     pictureLimits: sending.limits,
+    timings,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
     permissions: { changeApps: config.allowAppChanges, shell: config.allowShell, messages: config.allowSms },

@@ -11,12 +11,12 @@ export interface HostKey {
   readonly name: string;
 }
 
-const fileName = 'adb-key.pem';
+export const hostKeyFile = 'adb-key.pem';
 
 /** Reads the host's key from its data folder; the first time it is made there, readable by its owner only. */
 export async function loadHostKey(dataDir: string): Promise<HostKey> {
   await mkdir(dataDir, { recursive: true });
-  const path = join(dataDir, fileName);
+  const path = join(dataDir, hostKeyFile);
   const pem = (await findKeyFile(path)) ?? (await createKeyFile(path));
   return { privateKey: parseKey(pem, path), name: `phalanx@${hostname()}` };
 }

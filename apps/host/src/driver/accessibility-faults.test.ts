@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 /** Below what the helper may take for a tree, so that a test of a null root takes no ten seconds. */
-const timeouts = { treeMs: 200, inputMs: 300, webPageMs: 400 };
+const timings = { treeMs: 200, inputMs: 300, webPageMs: 400 };
 
 interface Pair {
   readonly phone: SimulatedPhone;
@@ -36,7 +36,7 @@ async function start(
     apps: [...sampleApps, browser],
     uiAutomator2,
   });
-  const watch = bed.watch({ addresses: [phone], timeouts, ...watching });
+  const watch = bed.watch({ addresses: [phone], timings, ...watching });
   const ready = await waitForState(watch, 'SIM1', 'ready');
   const { signal } = new AbortController();
   const read = (): Promise<ScreenTree> =>
@@ -93,11 +93,11 @@ describe('a screen without a root', () => {
     phone.faults.nullRoot = true;
     await read().catch(() => {});
     const late = read().catch((error: unknown) => error);
-    setTimeout(() => (phone.faults.nullRoot = false), 2 * timeouts.treeMs);
+    setTimeout(() => (phone.faults.nullRoot = false), 2 * timings.treeMs);
     await expect(late).resolves.toMatchObject({ code: 'screen_not_readable' });
     await expect.poll(() => read().catch(() => undefined)).toMatchObject({ source: 'uiautomator2' });
     phone.faults.nullRoot = true;
-    setTimeout(() => (phone.faults.nullRoot = false), 2 * timeouts.treeMs);
+    setTimeout(() => (phone.faults.nullRoot = false), 2 * timings.treeMs);
     await expect(read()).resolves.toMatchObject({ source: 'uiautomator2' });
   });
 });
@@ -149,7 +149,7 @@ describe('without the repairs, the simulated phone', () => {
   const enduring = { treeMs: 60_000, inputMs: 60_000, webPageMs: 60_000 };
 
   it('has no tree as long as the worn helper lives, and each reading takes all of its time', async () => {
-    const { phone, driver, read } = await start({ timeouts: enduring });
+    const { phone, driver, read } = await start({ timings: enduring });
     const first = driver();
     phone.faults.rootWaitMs = 500;
     phone.faults.wornHelper = true;
@@ -162,7 +162,7 @@ describe('without the repairs, the simulated phone', () => {
   });
 
   it('takes the whole wait for each input, and shows a web page without its nodes for ever', async () => {
-    const { phone, driver, read } = await start({ timeouts: enduring });
+    const { phone, driver, read } = await start({ timings: enduring });
     phone.faults.injectionMs = 400;
     for (const _ of [1, 2]) {
       const began = performance.now();
@@ -171,7 +171,7 @@ describe('without the repairs, the simulated phone', () => {
     }
     phone.faults.emptyWebPages = true;
     phone.android.startActivity('com.example.browser');
-    const until = performance.now() + 2 * timeouts.webPageMs;
+    const until = performance.now() + 2 * timings.webPageMs;
     while (performance.now() < until) expect(shows(await read(), 'A headline')).toBe(false);
   });
 });

@@ -10,6 +10,7 @@ import type {
   ScreenMask,
   UiNode,
 } from '@phalanx/protocol';
+import { type HostTimings, hostTimings } from '../time/host-timings.ts';
 import { withTimeLimit, pause } from '../time/time-limit.ts';
 import { readAppFacts } from './apps/apps.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
@@ -85,8 +86,8 @@ export interface DriverOptions {
   readonly deviceInfo: () => DeviceInfo;
   /** What of the screen must not be seen now. Default: none. */
   readonly masks?: (() => readonly ScreenMask[]) | undefined;
-  /** Limit of a call, besides the time that a long press or a swipe takes by itself. Default 30000. */
-  readonly timeoutMs?: number | undefined;
+  /** Default `hostTimings`. */
+  readonly timings?: HostTimings | undefined;
   /** How the phone was before settings were changed. Default: nothing was, and it is forgotten with the driver. */
   readonly earlier?: EarlierValues | undefined;
   /** Opens a lock screen that wants a PIN; `isOpen` asks the phone. Default: nobody does. */
@@ -102,9 +103,14 @@ export function createDriver(options: DriverOptions): Driver {
   const { backend, shell, deviceInfo } = options;
   const driven = { ...options, lost: AbortSignal.any([shell.connection.gone, backend.failed]) };
   const queue = createPhoneQueue();
-  const { masks = () => [], earlier = forgottenValues() } = options;
+  const { masks = () => [], earlier = forgottenValues(), timings = hostTimings } = options;
   const screen = createMaskedScreen({ backend, shell, masks, deviceInfo });
-  const allCalls = callsOf({ ...options, earlier, screen, change: new ScreenChange(backend, queue) });
+  const allCalls = callsOf({
+    ...options,
+    earlier,
+    screen,
+    change: new ScreenChange(backend, queue, timings),
+  });
   const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
   let pendingChanges = 0;
@@ -228,8 +234,8 @@ async function limited<T>(
   call: OneCall,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { serial, lost, timeoutMs = 30_000 } = driven;
-  const limitMs = timeoutMs + ownTimeOf(call);
+  const { serial, lost, timings = hostTimings } = driven;
+  const limitMs = timings.callTimeoutMs + ownTimeOf(call);
   const onTimeout = (): Error =>
     new DriverError(
       'call_timed_out',

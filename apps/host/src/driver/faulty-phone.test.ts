@@ -153,7 +153,7 @@ describe('phones of makers', () => {
   it('one that refused the helper gets it as soon as its switch is on', async () => {
     const phone = await bed.startPhone({ serial: 'SIM1', profile: 'xiaomi' });
     phone.faults.restrictedDebugging = true;
-    const watch = bed.watch({ addresses: [phone], helperRetryMs: 50, helper: 'uiautomator2' });
+    const watch = bed.watch({ addresses: [phone], timings: { helperRetryMs: 50 }, helper: 'uiautomator2' });
     const ready = await waitForState(watch, 'SIM1', 'ready');
     expect(ready.driver().source).toBe('dump');
     expect(ready.state.reason).toContain('Install via USB');

@@ -1,39 +1,17 @@
+import { type HostTimings, hostTimings } from '../time/host-timings.ts';
 import { UndoneCallError } from './driver-error.ts';
-
-/** How long the driver bears with a phone, in milliseconds. */
-export interface Timeouts {
-  /** For a tree. */
-  readonly treeMs: number;
-  /** For a tree of a phone that lately took longer than `treeMs`. */
-  readonly slowTreeMs: number;
-  /** For an input, besides the time that it takes by itself. */
-  readonly inputMs: number;
-  /** For the nodes of a web page. */
-  readonly webPageMs: number;
-  /** Between two renewals. */
-  readonly renewalMs: number;
-}
-
-export const usualTimeouts: Timeouts = {
-  treeMs: 4000,
-  // The helper itself gives up after ten seconds.
-  slowTreeMs: 12_000,
-  inputMs: 4000,
-  webPageMs: 2000,
-  renewalMs: 60_000,
-};
 
 /** The helper is started anew because its connection to Android's accessibility has worn out. It counts as no failure of the helper. */
 export class HelperRenewal extends UndoneCallError {}
 
 /** What is learned of a phone's accessibility, beyond the life of one helper. */
 export class Renewals {
-  readonly timeouts: Timeouts;
+  readonly timings: HostTimings;
   #last: { readonly at: number; readonly why: string } | undefined;
   #slowUntil = -Infinity;
 
-  constructor(timeouts: Timeouts = usualTimeouts) {
-    this.timeouts = timeouts;
+  constructor(timings: HostTimings = hostTimings) {
+    this.timings = timings;
   }
 
   /** Undefined when the last one is too recent. `why`: a sentence. */
@@ -45,18 +23,18 @@ export class Renewals {
 
   /** Why the helper was renewed, for as long as it may not be renewed again. */
   get remark(): string | undefined {
-    if (this.#last === undefined || performance.now() - this.#last.at > this.timeouts.renewalMs)
+    if (this.#last === undefined || performance.now() - this.#last.at > this.timings.renewalMs)
       return undefined;
     return `${this.#last.why} The UI helper was connected anew.`;
   }
 
   get treeMs(): number {
-    const { treeMs, slowTreeMs } = this.timeouts;
+    const { treeMs, slowTreeMs } = this.timings;
     return performance.now() < this.#slowUntil ? slowTreeMs : treeMs;
   }
 
   /** A tree came after its limit. */
   noteSlowTree(): void {
-    this.#slowUntil = performance.now() + this.timeouts.renewalMs;
+    this.#slowUntil = performance.now() + this.timings.renewalMs;
   }
 }

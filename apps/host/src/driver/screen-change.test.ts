@@ -2,6 +2,7 @@ import type { AgentCallResult, ScreenTree } from '@phalanx/protocol';
 import { sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../phones/testing/phone-test-bed.ts';
+import type { HostTimings } from '../time/host-timings.ts';
 import { callPhone } from '../phones/call-phone.ts';
 import type { Driver } from './driver.ts';
 import { browser } from './testing/browser-app.ts';
@@ -25,10 +26,16 @@ interface Pair {
   readonly readings: () => number;
 }
 
-async function start(helper: 'resident' | 'uiautomator2', uiAutomator2 = true): Promise<Pair> {
+/** The phone looks at its own screen after half a second. */
+const hurried = { firstLookMs: 50, maxLookMs: 200 };
+
+async function start(
+  helper: 'resident' | 'uiautomator2',
+  { uiAutomator2 = true, timings = {} }: { uiAutomator2?: boolean; timings?: Partial<HostTimings> } = {},
+): Promise<Pair> {
   const apps = [...sampleApps, browser];
   const phone = await bed.startPreparedPhone({ serial: 'SIM1', apps, uiAutomator2 });
-  const watch = bed.watch({ addresses: [phone], helper });
+  const watch = bed.watch({ addresses: [phone], helper, timings });
   const ready = await waitForState(watch, 'SIM1', 'ready');
   const { signal: never } = new AbortController();
   const at = { serial: 'SIM1', deviceId: 'd' };
@@ -70,10 +77,10 @@ describe('waiting for another screen by the resident helper', () => {
   });
 
   it('leaves it to the phone to look at a still screen', async () => {
-    const pair = await start('resident');
+    const pair = await start('resident', { timings: hurried });
     const since = await pair.read();
     const before = pair.readings();
-    await expect(pair.wait(since, 5000)).resolves.toBe('same');
+    await expect(pair.wait(since, 1500)).resolves.toBe('same');
     expect(pair.readings() - before).toBeLessThan(6);
   });
 
@@ -82,13 +89,13 @@ describe('waiting for another screen by the resident helper', () => {
     const since = await pair.read();
     const before = pair.readings();
     const outcome = pair.wait(since, 20_000, signal);
-    await expect.poll(() => pair.readings() - before, { timeout: 5000 }).toBe(4);
+    await expect.poll(() => pair.readings() - before).toBe(4);
     pair.phone.faults.eventIntervalMs = Infinity;
     return { outcome };
   }
 
   it('is told by the phone of what an app does not tell', async () => {
-    const pair = await start('resident');
+    const pair = await start('resident', { timings: hurried });
     const { outcome } = await waitLong(pair);
     const before = pair.readings();
     openSettings(pair);
@@ -97,7 +104,7 @@ describe('waiting for another screen by the resident helper', () => {
   });
 
   it('notices what somebody else reads while the phone looks by itself', async () => {
-    const pair = await start('resident');
+    const pair = await start('resident', { timings: hurried });
     const { outcome } = await waitLong(pair);
     openSettings(pair);
     await pair.read();
@@ -105,14 +112,14 @@ describe('waiting for another screen by the resident helper', () => {
   });
 
   it('rejects when the phone finds no screen any more', async () => {
-    const pair = await start('resident');
+    const pair = await start('resident', { timings: hurried });
     const { outcome } = await waitLong(pair);
     pair.phone.faults.nullRoot = true;
     await expect(outcome).rejects.toMatchObject({ code: 'screen_not_readable' });
   });
 
   it('has the phone look no more when it ends', async () => {
-    const pair = await start('resident');
+    const pair = await start('resident', { timings: hurried });
     const caller = new AbortController();
     const { outcome } = await waitLong(pair, caller.signal);
     caller.abort(new Error('enough'));
@@ -186,7 +193,7 @@ it.each([
   { source: 'uiautomator2', hasServer: true },
   { source: 'dump', hasServer: false },
 ])('by $source nobody tells of changes, which is said at once', async ({ source, hasServer }) => {
-  const pair = await start('uiautomator2', hasServer);
+  const pair = await start('uiautomator2', { uiAutomator2: hasServer });
   expect(pair.driver().source).toBe(source);
   await expect(pair.wait(await pair.read())).resolves.toBe('untold');
 });

@@ -1,15 +1,11 @@
 import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
+import type { HostTimings } from '../time/host-timings.ts';
 import { pause } from '../time/time-limit.ts';
 import type { PhoneQueue } from './call-queue.ts';
 import type { ChangeNotifier, ToldScreen, UiBackend } from './ui-backend.ts';
 
-/** An app may change and not tell: the screen is also looked at by itself, first after this time and then ever more seldom. */
-const firstLookMs = 250;
-const longestLookMs = 1000;
-/** After the longest pause without a change the phone looks at its own screen, and the host reads it only this often. */
-const longestOwnLookMs = 30_000;
-/** Something that tells of changes all the time, and shows none, costs no more than polling would. */
-const restMs = 250;
+type ChangeTimings = Pick<HostTimings, 'firstLookMs' | 'maxLookMs' | 'ownLookMs' | 'changeRestMs'>;
+
 const maxReadings = 8;
 
 interface Reading {
@@ -22,15 +18,21 @@ interface Reading {
 
 /** What a phone was seen to show lately, and whether it still does. */
 export class ScreenChange {
-  readonly #backend: UiBackend;
+  readonly #backend: Pick<UiBackend, 'changes' | 'readSource'>;
   readonly #queue: Pick<PhoneQueue, 'run'>;
+  readonly #timings: ChangeTimings;
   /** By the time that callers were told. */
   readonly #readings = new Map<number, Reading>();
   #lastTime = 0;
 
-  constructor(backend: UiBackend, queue: Pick<PhoneQueue, 'run'>) {
+  constructor(
+    backend: Pick<UiBackend, 'changes' | 'readSource'>,
+    queue: Pick<PhoneQueue, 'run'>,
+    timings: ChangeTimings,
+  ) {
     this.#backend = backend;
     this.#queue = queue;
+    this.#timings = timings;
   }
 
   /** To be called before a reading: gives the time that names it, once it is there. No two have the same. */
@@ -55,6 +57,7 @@ export class ScreenChange {
     signal: AbortSignal,
   ): Promise<AgentCallResult<'screen.change'>> {
     const { changes } = this.#backend;
+    const { firstLookMs, maxLookMs, ownLookMs, changeRestMs } = this.#timings;
     if (changes === undefined) return 'untold';
     const before = this.#readings.get(capturedAt);
     if (before === undefined) {
@@ -68,7 +71,7 @@ export class ScreenChange {
     // What changed before the phone was asked to tell is seen by a look alone.
     let lookMs = (await changes.watch(signal)) ? 0 : firstLookMs;
     let seen = before.told;
-    using looks = new PhoneLooks(changes);
+    using looks = new PhoneLooks(changes, ownLookMs);
     for (;;) {
       await changes.moreThan(count, Math.min(lookMs, endsAt - performance.now()), signal);
       await pause(Math.max(0, Math.min(restsUntil, endsAt) - performance.now()), signal);
@@ -76,10 +79,10 @@ export class ScreenChange {
       const isTold = changes.count !== count;
       if (!isTold && performance.now() >= endsAt) return 'same';
       if (!isTold && looks.suffice(seen)) continue;
-      if (!isTold && lookMs === longestLookMs) looks.begin();
-      if (!isTold) lookMs = Math.min(Math.max(firstLookMs, 2 * lookMs), longestLookMs);
+      if (!isTold && lookMs === maxLookMs) looks.begin();
+      if (!isTold) lookMs = Math.min(Math.max(firstLookMs, 2 * lookMs), maxLookMs);
       count = changes.count;
-      restsUntil = performance.now() + restMs;
+      restsUntil = performance.now() + changeRestMs;
       seen = await this.#read(seen, signal);
       if (seen !== before.told && seen.digest !== before.told.digest) return 'changed';
     }
@@ -94,17 +97,19 @@ export class ScreenChange {
 /** The looks of a phone at its own screen during one wait, in place of the host's readings. */
 class PhoneLooks {
   readonly #changes: ChangeNotifier;
+  readonly #ownLookMs: number;
   #end: (() => void) | undefined;
   #endsAt = -Infinity;
 
-  constructor(changes: ChangeNotifier) {
+  constructor(changes: ChangeNotifier, ownLookMs: number) {
     this.#changes = changes;
+    this.#ownLookMs = ownLookMs;
   }
 
   /** To be called before a reading. */
   begin(): void {
     this.#end ??= this.#changes.look();
-    this.#endsAt = performance.now() + longestOwnLookMs;
+    this.#endsAt = performance.now() + this.#ownLookMs;
   }
 
   /** Nobody has read another screen since, and the phone would tell of one. */

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 
 import { createServiceClock } from '../connection/service-clock.ts';
 import { rawPicture, type TakenPicture } from '../driver/pictures/taken-picture.ts';
+import { hostTimings } from '../time/host-timings.ts';
 import { RunFilm } from './run-film.ts';
 
 /** A phone whose screen has one colour, and what was kept of its film. */
@@ -21,6 +22,7 @@ function filmOf({ maxBytes = 1_000_000, hasRoom = (): boolean => true } = {}) {
     return rawPicture(png, { format: 'jpeg' });
   };
   const film = new RunFilm({
+    timings: { ...hostTimings, filmPictureMs: 40, filmAfterCallMs: 20, filmPollMs: 5 },
     ...{ runId: '', take, maxBytes, clock: createServiceClock(), log: pino({ level: 'silent' }) },
     limits: { pictureMs: 60_000, lastLookMs: 60_000 },
     video: async () => ({ reason: 'none' }),
@@ -78,6 +80,7 @@ it('a film takes no more bytes than it may, and comes to its end', async () => {
 
 it('a phone that is away costs the film its pictures, and the run nothing', async () => {
   const none = new RunFilm({
+    timings: hostTimings,
     ...{ runId: '', maxBytes: 1000, clock: createServiceClock(), log: pino({ level: 'silent' }) },
     limits: { pictureMs: 60_000, lastLookMs: 60_000 },
     video: () => Promise.reject(new Error('gone')),

@@ -10,7 +10,8 @@ import { launchOf } from '../testing/launch-of.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
 import { until, untilEmpty } from '../testing/until.ts';
 
-const host = useTestHost();
+const timings = { filmPictureMs: 100, filmAfterCallMs: 50, filmPollMs: 10, filmStretchMs: 400 };
+const host = useTestHost({ timings });
 type Part = ReturnType<typeof host.service.records.filmOf>[number];
 const masks: ScreenMask[] = [{ area: { left: 0, top: 0, right: 1, bottom: 0.1 } }];
 
@@ -21,12 +22,12 @@ async function openWithScrcpy(settings: Record<string, string> = {}): Promise<vo
   await host.reopen({ PHALANX_SCRCPY_SERVER: file, ...settings });
 }
 
-/** The screen changes every few seconds, and rests for pictures. */
+/** The screen changes, and rests for pictures. */
 const moving = `for (;;) {
   await agent.actions.launchApp('dev.phalanx.sample.form');
-  await agent.actions.sleep(2500);
+  await agent.actions.sleep(500);
   await agent.actions.home();
-  await agent.actions.sleep(2500);
+  await agent.actions.sleep(500);
 }`;
 
 function launch(code: string, film?: true): string {

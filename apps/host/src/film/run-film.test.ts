@@ -8,7 +8,8 @@ import { launchOf } from '../testing/launch-of.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
 import { untilEmpty } from '../testing/until.ts';
 
-const host = useTestHost();
+const timings = { filmPictureMs: 100, filmAfterCallMs: 50, filmPollMs: 10 };
+const host = useTestHost({ timings });
 
 function film(code: string, masks: readonly ScreenMask[] = []): string {
   const runId = randomUUID();
@@ -26,9 +27,9 @@ const form = `await agent.actions.launchApp('dev.phalanx.sample.form');
 it('shows the screen as it changes, in order, and each screen once', async () => {
   const runId = film(`for (;;) {
     ${form}
-    await agent.actions.sleep(3000);
+    await agent.actions.sleep(600);
     await agent.actions.home();
-    await agent.actions.sleep(3000);
+    await agent.actions.sleep(600);
   }`);
   await untilPictures(runId, 4);
   host.service.send({ type: 'stop', run_ids: [runId] });
@@ -59,7 +60,7 @@ it('shows nothing that is masked, while the automation works', async () => {
     for (;;) {
       await agent.actions.writeText('shown ');
       console.log('typed');
-      await agent.actions.waitForText('never', { timeoutMs: 8000 }).catch(() => undefined);
+      await agent.actions.waitForText('never', { timeoutMs: 2000 }).catch(() => undefined);
     }`;
   const runId = film(code, masks);
   await host.service.until(() => host.service.messages(runId).includes('typed'));
@@ -83,7 +84,7 @@ it('shows no field for a password, though nothing is masked', async () => {
     console.log(JSON.stringify(field.boundsInScreen));
     await field.tap();
     await agent.actions.writeText('balance-of-the-tests');
-    await agent.actions.sleep(2000);`);
+    await agent.actions.sleep(500);`);
   await host.service.untilEnded(runId);
   const bounds: Bounds = JSON.parse(host.service.messages(runId)[0] ?? '');
   const last = host.service.records.filmOf(runId).at(-1)?.body ?? Buffer.alloc(0);

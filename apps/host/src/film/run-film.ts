@@ -13,18 +13,18 @@ import {
   isOfSameForm,
 } from '../driver/video/screen-video.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
+import type { HostTimings } from '../time/host-timings.ts';
 import { pause } from '../time/time-limit.ts';
 
-/** Between two pictures, when nothing is done to the phone. */
-const everyMs = 1000;
-/** The same after a call that may have changed the screen. */
-const afterCallMs = 500;
-/** How often a film that waits looks whether there was such a call. */
-const lookMs = 100;
 /** Of all bytes. What is left is for pictures, so that a long run has a film to its end. */
 const videoShare = 0.8;
 const noRoom = 'the video of the film has reached its limit';
 const maxReasonLength = 300;
+
+type FilmTimings = Pick<
+  HostTimings,
+  'filmPictureMs' | 'filmAfterCallMs' | 'filmPollMs' | 'filmStretchMs' | 'maxFilmStretchMs'
+>;
 
 interface RunFilmOptions {
   runId: string;
@@ -37,6 +37,7 @@ interface RunFilmOptions {
   /** All of it together. */
   maxBytes: number;
   limits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
+  timings: FilmTimings;
   clock: ServiceClock;
   log: Logger;
 }
@@ -103,7 +104,7 @@ export class RunFilm {
       if (this.#stretch === undefined)
         await this.#take(AbortSignal.any([signal, AbortSignal.timeout(this.#options.limits.pictureMs)]));
       while (!signal.aborted && (this.#stretch !== undefined || performance.now() < this.#dueMs))
-        await pause(lookMs, signal);
+        await pause(this.#options.timings.filmPollMs, signal);
     }
   }
 
@@ -118,7 +119,8 @@ export class RunFilm {
    * takes pictures for half of its time at most.
    */
   get #dueMs(): number {
-    const waitMs = (this.#isTouched ? afterCallMs : everyMs) / this.#room;
+    const { filmPictureMs, filmAfterCallMs } = this.#options.timings;
+    const waitMs = (this.#isTouched ? filmAfterCallMs : filmPictureMs) / this.#room;
     return this.#lastEndMs + Math.max(waitMs, this.#tookMs);
   }
 
@@ -158,7 +160,7 @@ export class RunFilm {
       if ('reason' in found) {
         await this.#goOnWith(undefined);
         this.#noVideo = found.reason;
-        await pause(lookMs, signal);
+        await pause(this.#options.timings.filmPollMs, signal);
       } else await this.#addPackets(found, runBeganAt);
     }
     await this.#goOnWith(undefined);
@@ -188,7 +190,8 @@ export class RunFilm {
   async #addPacket(packet: VideoPacket): Promise<void> {
     if (this.#stretch?.add(packet) === true) return;
     if (!packet.isKey) return this.#goOnWith(undefined);
-    const next = new VideoStretch(packet, this.#videoRoom - (this.#stretch?.sizeBytes ?? 0));
+    const room = this.#videoRoom - (this.#stretch?.sizeBytes ?? 0);
+    const next = new VideoStretch(packet, room, this.#options.timings);
     const fits = next.add(packet);
     this.#isVideoFull ||= !fits;
     return this.#goOnWith(fits ? next : undefined, packet.takenAt);
@@ -248,11 +251,7 @@ export class RunFilm {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A stretch ends at the first key packet after so long: it is in memory until it ends, and a host that dies loses it. */
-const usualMs = 10_000;
-/** A screen at rest has no key packets. */
-const mostMs = 60_000;
-const mostBytes = 8_000_000;
+const maxStretchBytes = 8_000_000;
 /** What the file takes beside the packets: this, and so much for each. */
 const [headBytes, packetBytes] = [2000, 40];
 /** Players take no two packets of one moment. */
@@ -262,12 +261,14 @@ const leastStepMs = 1;
 class VideoStretch {
   readonly first: VideoPacket;
   readonly #maxBytes: number;
+  readonly #timings: FilmTimings;
   readonly #packets: { readonly packet: VideoPacket; readonly at: number }[] = [];
   #bytes = headBytes;
 
-  constructor(first: VideoPacket, maxBytes: number) {
+  constructor(first: VideoPacket, maxBytes: number, timings: FilmTimings) {
     this.first = first;
-    this.#maxBytes = Math.min(mostBytes, maxBytes);
+    this.#maxBytes = Math.min(maxStretchBytes, maxBytes);
+    this.#timings = timings;
   }
 
   get sizeBytes(): number {
@@ -278,7 +279,7 @@ class VideoStretch {
   add(packet: VideoPacket): boolean {
     const agedMs = packet.takenAt - this.first.takenAt;
     const bytes = this.#bytes + packet.data.byteLength + packetBytes;
-    const isLate = this.isOverAt(packet.takenAt) || (packet.isKey && agedMs > usualMs);
+    const isLate = this.isOverAt(packet.takenAt) || (packet.isKey && agedMs > this.#timings.filmStretchMs);
     if (isLate || bytes > this.#maxBytes || !isOfSameForm(packet, this.first)) return false;
     this.#bytes = bytes;
     this.#packets.push({ packet, at: Math.max(packet.takenAt, this.#lastAt + leastStepMs) });
@@ -286,7 +287,7 @@ class VideoStretch {
   }
 
   isOverAt(epochMs: number): boolean {
-    return epochMs - this.first.takenAt > mostMs;
+    return epochMs - this.first.takenAt > this.#timings.maxFilmStretchMs;
   }
 
   /** The last picture stands until then, at least. */

@@ -34,8 +34,7 @@ it('a ready phone holds little, on its side and on the host, also after its help
     const serials = Array.from({ length: count }, (_, index) => `${prefix}${index}`);
     const watch = bed.watch({
       addresses: await Promise.all(serials.map((serial) => start(serial))),
-      heartbeatMs: 60_000,
-      probeTimeoutMs: 60_000,
+      timings: { heartbeatMs: 60_000, probeTimeoutMs: 60_000 },
     });
     await waitForPhone(watch, () => {
       const states = watch.phones().map(({ state }) => state.state);

@@ -1,7 +1,7 @@
 import type { DeviceInfo } from '@phalanx/protocol';
 import type { AdbConnection } from '../adb/link.ts';
 import { createDriver, type Driver } from '../driver/driver.ts';
-import { HelperRenewal, type Timeouts, Renewals } from '../driver/renewals.ts';
+import { HelperRenewal, Renewals } from '../driver/renewals.ts';
 import { createPhoneShell, type PhoneShell } from '../driver/shell/phone-shell.ts';
 import { type NoVideo, ScreenVideo } from '../driver/video/screen-video.ts';
 import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
@@ -21,21 +21,15 @@ import {
 } from './start/start-backend.ts';
 import type { HelperChoice } from '../config.ts';
 import type { StartQueue } from './start/start-queue.ts';
+import type { HostTimings } from '../time/host-timings.ts';
 import { pause } from '../time/time-limit.ts';
 
 export interface SessionOptions {
-  readonly heartbeatMs: number;
-  readonly probeTimeoutMs: number;
-  readonly callTimeoutMs: number;
-  /** How soon a helper that could not be had is tried again. */
-  readonly helperRetryMs: number;
-  /** How often a phone that answers is looked after. */
-  readonly healthMs: number;
+  readonly timings: HostTimings;
   readonly rules: PhoneRules;
   /** Whether a phone may be restarted when nothing else helped. */
   readonly mayReboot: boolean;
   readonly starts: StartQueue;
-  readonly timeouts: Timeouts;
   readonly pins: PhonePins;
   readonly helper: HelperChoice;
   /** What encodes video on phones. */
@@ -55,7 +49,7 @@ export async function runSession(
   options: SessionOptions,
 ): Promise<void> {
   const shell = createPhoneShell(connection);
-  const renewals = new Renewals(options.timeouts);
+  const renewals = new Renewals(options.timings);
   const video = videoOf(phone, shell, options);
   phone.video = video;
   try {
@@ -64,7 +58,7 @@ export async function runSession(
       (description ??= await describe(phone, shell));
     while (!connection.gone.aborted) {
       // The helper also dies when Android itself starts anew below a standing connection.
-      await waitForBoot(phone, shell, options.pins);
+      await waitForBoot(phone, shell, options);
       const recent = recentDeaths(phone);
       const isHelperUsable = recent < maxHelperDeaths;
       const end = await serve({ phone, shell, describeOnce, options, isHelperUsable, renewals });
@@ -187,7 +181,7 @@ async function serveBy(
       : seekHelper({
           ...start,
           onFailure: () => {},
-          firstMs: options.helperRetryMs,
+          firstMs: options.timings.helperRetryMs,
           starts: options.starts,
           isBusy,
         });
@@ -201,7 +195,7 @@ async function serveBy(
       deviceInfo,
       masks: () => phone.masks.list(),
       unlock: (isOpen, signal) => options.pins.unlock(phone.serial, shell, { isOpen, signal }),
-      timeoutMs: options.callTimeoutMs,
+      timings: options.timings,
       earlier: phone.earlier,
       onAnswer: () => phone.confirm(),
     });
@@ -229,8 +223,6 @@ function infoOf(serial: string, description: PhoneDescription): DeviceInfo {
   return { ...told, serial, deviceId: serial };
 }
 
-const pollMs = 1000;
-
 const reasons: Readonly<Record<Exclude<Unlocking, 'open'>, string>> = {
   no_pin:
     'Enter it on the phone, or give it to the host (PHALANX_PINS_FILE); without a screen lock this never happens.',
@@ -240,7 +232,11 @@ const reasons: Readonly<Record<Exclude<Unlocking, 'open'>, string>> = {
 };
 
 /** Waits, as `booting` or `locked`, until Android takes commands and starts apps. Types the PIN where the host knows it. */
-async function waitForBoot(phone: PhoneRecord, shell: PhoneShell, pins: PhonePins): Promise<void> {
+async function waitForBoot(
+  phone: PhoneRecord,
+  shell: PhoneShell,
+  { pins, timings }: SessionOptions,
+): Promise<void> {
   const { gone } = shell.connection;
   const isOpen = async (): Promise<boolean> => (await readPhase(shell)) === 'up';
   for (let phase = await readPhase(shell); phase !== 'up'; phase = await readPhase(shell)) {
@@ -253,7 +249,7 @@ async function waitForBoot(phone: PhoneRecord, shell: PhoneShell, pins: PhonePin
         'The phone was restarted and wants its PIN, pattern or password once before apps can run.';
       phone.setTrouble('locked', `${sentence} ${reasons[unlocking]}`);
     }
-    await pause(pollMs, gone);
+    await pause(timings.bootPollMs, gone);
     gone.throwIfAborted();
   }
   phone.confirm();

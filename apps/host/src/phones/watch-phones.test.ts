@@ -139,7 +139,7 @@ describe('a phone on a TCP address', () => {
 
   it('leaves ready when it hangs, ends the call that runs, and recovers', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
-    const watch = bed.watch({ addresses: [phone], heartbeatMs: 100, probeTimeoutMs: 300 });
+    const watch = bed.watch({ addresses: [phone], timings: { heartbeatMs: 100, probeTimeoutMs: 300 } });
     const ready = await waitForState(watch, 'SIM1', 'ready');
     const confirmedAt = ready.confirmedAt;
     phone.faults.hang = true;
@@ -165,7 +165,7 @@ describe('a phone on a TCP address', () => {
 
   it('ends a call at its time limit and stays ready', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1', uiAutomator2: false });
-    const watch = bed.watch({ addresses: [phone], callTimeoutMs: 300 });
+    const watch = bed.watch({ addresses: [phone], timings: { callTimeoutMs: 300 } });
     const ready = await waitForState(watch, 'SIM1', 'ready');
     phone.faults.slowMs = 800;
     await expect(ready.driver().call('app.current', {})).rejects.toMatchObject({ code: 'call_timed_out' });
@@ -277,7 +277,7 @@ describe.skipIf(!(await hasAdb()))('a phone of an adb server', () => {
   it('leaves ready when it hangs, although the server still lists it, and recovers', async () => {
     const adb = await bed.startAdb();
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
-    const watch = bed.watch({ adbServer: adb.address, heartbeatMs: 100, probeTimeoutMs: 300 });
+    const watch = bed.watch({ adbServer: adb.address, timings: { heartbeatMs: 100, probeTimeoutMs: 300 } });
     await adb.connect(phone);
     const ready = await waitForState(watch, 'SIM1', 'ready');
     phone.faults.hang = true;

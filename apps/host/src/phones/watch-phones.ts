@@ -6,7 +6,6 @@ import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
 import type { ReconnectPauses } from '../adb/reconnect.ts';
-import { type Timeouts, usualTimeouts } from '../driver/renewals.ts';
 import { EarlierSettings } from '../driver/settings/change-settings.ts';
 import { HistoryFolder } from './health/history-folder.ts';
 import type { Phone } from './phone.ts';
@@ -16,6 +15,7 @@ import { PhonePins } from './phone-pins.ts';
 import type { PhoneRules } from './health/phone-health.ts';
 import { PhoneRegistry } from './phone-registry.ts';
 import type { HelperChoice } from '../config.ts';
+import { type HostTimings, hostTimings } from '../time/host-timings.ts';
 import { StartQueue, type StartQueueOptions } from './start/start-queue.ts';
 
 export interface WatchPhonesOptions {
@@ -26,16 +26,8 @@ export interface WatchPhonesOptions {
   /** Holds the host's ADB key, and what phones went through. */
   readonly dataDir: string;
   readonly log: Logger;
-  /** How often a ready phone is asked for a sign of life. Default 5000. */
-  readonly heartbeatMs?: number | undefined;
-  /** How long it may take to answer. Default 3000. */
-  readonly probeTimeoutMs?: number | undefined;
-  /** Limit of one call of a driver. Default 30000. */
-  readonly callTimeoutMs?: number | undefined;
-  /** How soon a UI helper that could not be had is tried again, while the phone is idle. Default 180000. */
-  readonly helperRetryMs?: number | undefined;
-  /** How often a phone that answers is looked after. Default 30000. */
-  readonly healthMs?: number | undefined;
+  /** Default `hostTimings`. */
+  readonly timings?: Partial<HostTimings> | undefined;
   /** Default: no limits. */
   readonly rules?: PhoneRules | undefined;
   /** Whether a phone may be restarted when nothing else helped. Default false. */
@@ -49,8 +41,6 @@ export interface WatchPhonesOptions {
   readonly helper?: HelperChoice | undefined;
   /** What encodes video on phones. Default: nothing. */
   readonly scrcpy?: ScrcpyServer | NoVideo | undefined;
-  /** Default `usualTimeouts`. */
-  readonly timeouts?: Partial<Timeouts> | undefined;
   /** Epoch milliseconds. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -68,10 +58,8 @@ const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0, tr
 
 /** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
-  const { heartbeatMs = 5000, probeTimeoutMs = 3000, callTimeoutMs = 30_000, now = Date.now } = options;
   const {
-    helperRetryMs = 180_000,
-    healthMs = 30_000,
+    now = Date.now,
     rules = noRules,
     mayReboot = false,
     helper = 'auto',
@@ -79,20 +67,15 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
     scrcpy = { reason: 'no scrcpy server on the host' },
   } = options;
   const starts = new StartQueue(options.starts);
-  const timeouts = { ...usualTimeouts, ...options.timeouts };
+  const timings = { ...hostTimings, ...options.timings };
   const histories = new HistoryFolder(join(options.dataDir, 'phones'), options.log);
   const earlier = new EarlierSettings(join(options.dataDir, 'phone-settings'), options.log);
   const registry = new PhoneRegistry(
     {
-      heartbeatMs,
-      probeTimeoutMs,
-      callTimeoutMs,
-      helperRetryMs,
-      healthMs,
+      timings,
       rules,
       mayReboot,
       starts,
-      timeouts,
       helper,
       pins,
       scrcpy,

@@ -11,6 +11,7 @@ import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { RunFiles } from './files/run-files.ts';
 import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
+import type { HostTimings } from '../time/host-timings.ts';
 import { withTimeLimit } from '../time/time-limit.ts';
 import { RunTrace } from '../logs/run-trace.ts';
 import { answerCall } from './answer-call.ts';
@@ -19,9 +20,6 @@ import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd } from './run-journal.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import type { RunTasks } from './run-tasks.ts';
-
-/** Below the 10 s that the server waits for the acknowledgement: a run that is late must not begin after all. */
-const startTimeoutMs = 9000;
 
 /** One run to execute. */
 export interface RunTask extends CalledPhone {
@@ -35,6 +33,8 @@ export interface RunTask extends CalledPhone {
 
 export interface RunSurroundings {
   phones: PhoneWatch;
+  /** A run that is late must not begin after all. */
+  timings: Pick<HostTimings, 'runStartMs'>;
   /** So long the phone may be away before the run has failed. */
   phoneGraceMs: number;
   pool: SandboxPool;
@@ -101,8 +101,14 @@ async function execute(
   const letSleep = phone.screen.hold();
   const loss = watchForLoss(surroundings, task.serial, stop);
   try {
-    const areSet = setUp(task, surroundings.phones, { settings, stopAsked });
-    const { end: ownEnd, hasBegun } = await follow(sandbox, { ...surroundings.start, areSet }, stopAsked);
+    const { runStartMs } = surroundings.timings;
+    const areSet = setUp(task, surroundings.phones, { settings, stopAsked, limitMs: runStartMs });
+    const isLoaded = whenStarted(sandbox, runStartMs);
+    const { end: ownEnd, hasBegun } = await follow(
+      sandbox,
+      { ...surroundings.start, areReady: Promise.all([isLoaded, areSet]) },
+      stopAsked,
+    );
     const end =
       loss.reason() === undefined
         ? task.secrets.redact(account.blame(ownEnd))
@@ -133,13 +139,13 @@ async function execute(
 async function setUp(
   { settings: wanted, serial, deviceId }: RunTask,
   phones: PhoneWatch,
-  { settings, stopAsked }: { settings: RunSettings; stopAsked: AbortSignal },
+  { settings, stopAsked, limitMs }: { settings: RunSettings; stopAsked: AbortSignal; limitMs: number },
 ): Promise<void> {
   if (Object.keys(wanted).length === 0) return;
   settings.claim(wanted);
-  const message = `The phone ${serial} did not take its settings within ${startTimeoutMs / 1000} s.`;
+  const message = `The phone ${serial} did not take its settings within ${limitMs / 1000} s.`;
   const onTimeout = (): Error => new NotBegun('device_unavailable', message);
-  await withTimeLimit({ timeoutMs: startTimeoutMs, signals: [stopAsked], onTimeout }, (signal) =>
+  await withTimeLimit({ timeoutMs: limitMs, signals: [stopAsked], onTimeout }, (signal) =>
     callPhone(phones, { serial, deviceId }, { name: 'phone.settings', params: wanted, signal }),
   ).catch((error: unknown) => {
     if (stopAsked.aborted) return;
@@ -199,7 +205,7 @@ async function recordBadEnd(
 /** The order counts: the phone's settings, journal, acknowledgement, what the server has stored, first line. */
 async function follow(
   sandbox: SandboxRun,
-  start: RunStart & { areSet: Promise<void> },
+  start: RunStart & { areReady: Promise<unknown> },
   stopAsked: AbortSignal,
 ): Promise<{ end: RunEnd; hasBegun: boolean }> {
   let isOver = false;
@@ -207,7 +213,7 @@ async function follow(
     isOver = true;
     return toRunEnd(end);
   });
-  await Promise.all([whenStarted(sandbox), start.areSet]);
+  await start.areReady;
   // A run that ended while it was started never began.
   await Promise.resolve();
   const isStopped = (): boolean => isOver || stopAsked.aborted;
@@ -234,10 +240,10 @@ async function begin(sandbox: SandboxRun, { start, ended, isStopped }: Beginning
   return true;
 }
 
-async function whenStarted(sandbox: SandboxRun): Promise<void> {
-  const message = `The code was not loaded within ${startTimeoutMs / 1000} s. The host may be overloaded.`;
+async function whenStarted(sandbox: SandboxRun, limitMs: number): Promise<void> {
+  const message = `The code was not loaded within ${limitMs / 1000} s. The host may be overloaded.`;
   const onTimeout = (): Error => new NotBegun('start_timed_out', message);
-  await withTimeLimit({ timeoutMs: startTimeoutMs, onTimeout }, () => sandbox.started);
+  await withTimeLimit({ timeoutMs: limitMs, onTimeout }, () => sandbox.started);
 }
 
 class NotBegun extends Error {

@@ -21,6 +21,7 @@ import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd, type RunRecord } from './run-journal.ts';
 import { RunSecrets } from './run-secrets.ts';
 import { RunTasks } from './run-tasks.ts';
+import type { HostTimings } from '../time/host-timings.ts';
 
 type Bundle = SandboxJob['bundle'];
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
@@ -42,6 +43,7 @@ export interface RunLauncherOptions {
   defaults: DefaultSettings;
   pool: SandboxPool;
   limits: SandboxLimits;
+  timings: HostTimings;
   phoneGraceMs: number;
   permissions: RunPermissions;
   log: Logger;
@@ -144,7 +146,8 @@ export class RunLauncher {
   }
 
   async #execute(run: HeldRun, { hasFilm, ...task }: RunTask & { hasFilm: boolean }): Promise<void> {
-    const { outbox, records, files, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
+    const { outbox, records, files, spool, phones, pool, timings, phoneGraceMs, permissions, log } =
+      this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const { serial, deviceId, appLimit } = task;
@@ -157,6 +160,7 @@ export class RunLauncher {
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId, appLimit });
     const execution = executeRun(task, {
       phones,
+      timings,
       phoneGraceMs,
       permissions,
       pool,
@@ -184,10 +188,18 @@ export class RunLauncher {
 
   /** Undefined when this host makes none. */
   #filmOf(runId: string, { serial, appLimit }: RunTask): RunFilm | undefined {
-    const { phones, files, clock, maxFilmBytes: maxBytes, pictureLimits: limits, log } = this.#options;
+    const {
+      phones,
+      files,
+      clock,
+      timings,
+      maxFilmBytes: maxBytes,
+      pictureLimits: limits,
+      log,
+    } = this.#options;
     if (maxBytes === 0) return undefined;
     return new RunFilm({
-      ...{ runId, maxBytes, limits, clock, log },
+      ...{ runId, maxBytes, limits, timings, clock, log },
       take: async (signal) => {
         const phone = phones.find(serial);
         if (phone?.state.state !== 'ready') return undefined;

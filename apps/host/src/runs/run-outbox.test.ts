@@ -3,10 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isEnded } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
-import { useTestHost } from '../testing/test-host.ts';
+import { serial, useTestHost } from '../testing/test-host.ts';
 import { untilJournaled } from '../testing/until.ts';
 
 const host = useTestHost();
+/** A server that stores no lines is waited for, for so long. */
+const impatient = { timings: { endReportMs: 300 } };
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
 describe('a host that reports its runs', () => {
@@ -80,6 +82,8 @@ describe('a host that reports its runs', () => {
   });
 
   it('tells the end after a while when the server stores no lines, and the lines when it does', async () => {
+    await host.stop();
+    await host.reopen({}, {}, impatient);
     host.service.acknowledgesLogs = false;
     const runId = host.launch("console.log('one');");
     expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed', log_left: true });
@@ -113,14 +117,21 @@ describe('a host that reports its runs', () => {
 
   it('tells ends with large results without a frame that is too large', async () => {
     host.service.acknowledgesRuns = false;
-    const code = `agent.control.setResult('x'.repeat(65_000));`;
-    const runIds: string[] = [];
-    // No more at once than a busy machine starts in time.
-    while (runIds.length < 40) {
-      const few = Array.from({ length: 4 }, () => host.launch(code));
-      for (const runId of few) await host.service.untilEnded(runId);
-      runIds.push(...few);
-    }
+    await host.stop();
+    const runIds = Array.from({ length: 40 }, () => randomUUID());
+    const journaled = {
+      automation_id: '',
+      serial,
+      status: 'completed',
+      error: null,
+      result: JSON.stringify('x'.repeat(65_000)),
+      started_at: 1,
+      ended_at: 2,
+    };
+    for (const run_id of runIds)
+      await writeFile(join(host.pathOf('runs'), `${run_id}.json`), JSON.stringify({ run_id, ...journaled }));
+    await host.reopen();
+    for (const runId of runIds) await host.service.untilEnded(runId);
     host.service.runs.clear();
     host.service.cut();
     for (const runId of runIds) {
@@ -171,6 +182,8 @@ describe('a host that reports its runs', () => {
   });
 
   it('stops a run that waits for a server which stores nothing', async () => {
+    await host.stop();
+    await host.reopen({}, {}, impatient);
     host.service.acknowledgesLogs = false;
     const loud = host.launch("const line = 'x'.repeat(10_000); for (;;) console.log(line);");
     // Meanwhile the loud one fills its buffer.

@@ -7,11 +7,9 @@ import type { LogSpool } from '../logs/log-spool.ts';
 import { inPages } from '../connection/pages.ts';
 import type { RunFileSender } from './files/run-file-sender.ts';
 import { type RunJournal, failed, type RunEnd, type RunRecord, toRunReport } from './run-journal.ts';
+import type { HostTimings } from '../time/host-timings.ts';
 import { onceATurn } from '../time/once-a-turn.ts';
 import type { Execution } from './execute-run.ts';
-
-/** How long the end of a run waits for its last log lines and files, with the server connected: less than a stop is waited for. */
-const logWaitMs = 8000;
 
 interface RunOutboxOptions {
   journal: RunJournal;
@@ -19,6 +17,7 @@ interface RunOutboxOptions {
   files: Pick<RunFileSender, 'whenOffered'>;
   connection: ServerConnection;
   clock: ServiceClock;
+  timings: Pick<HostTimings, 'endReportMs'>;
   log: Logger;
 }
 
@@ -162,7 +161,8 @@ export class RunOutbox {
   async #whenGone(stored: Promise<unknown>): Promise<void> {
     const waiting = new AbortController();
     const signal = AbortSignal.any([waiting.signal, this.#closed.signal]);
-    await Promise.race([stored, this.#options.connection.whenOnlineFor(logWaitMs, signal)]);
+    const { connection, timings } = this.#options;
+    await Promise.race([stored, connection.whenOnlineFor(timings.endReportMs, signal)]);
     waiting.abort();
   }
 

@@ -12,7 +12,10 @@ import { type HostApp, type HostOverrides, startHost } from '../app.ts';
 import { parseHostConfig } from '../config.ts';
 import { helperPackages } from '../driver/uiautomator2/start-helper.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
+import type { HostTimings } from '../time/host-timings.ts';
 import { launchOf } from './launch-of.ts';
+import { prepareHostKey } from './prepare-host-key.ts';
+import { openSharedPool } from './shared-pool.ts';
 import { startTestService, TestService } from './test-service.ts';
 
 /** The simulated phone's. */
@@ -20,15 +23,25 @@ export const serial = 'simulated-1';
 /** Pictures have the time that a busy machine takes for them. */
 const patient: Partial<RecordLimits> = { pictureMs: 60_000, settleMs: 60_000, lastLookMs: 60_000 };
 
+/** A machine that is busy with other things starts a sandbox within this time. */
+const busy: Partial<HostTimings> = { refusedRetryMs: 50, runStartMs: 60_000 };
+
 /** A host with a real sandbox, a simulated phone and a test service, fresh for each test. */
 export class TestHost {
+  readonly #usual: HostOverrides;
   service = new TestService();
   #phone: SimulatedPhone | undefined;
   #app: HostApp | undefined;
   dataDir = '';
 
+  /** `usual`: overrides of each start of the host. */
+  constructor(usual: HostOverrides = {}) {
+    this.#usual = usual;
+  }
+
   async setUp(): Promise<void> {
     this.dataDir = await mkdtemp(join(tmpdir(), 'phalanx-host-'));
+    await prepareHostKey(join(this.dataDir, 'host'));
     this.service = await startTestService();
     // To install the 18 MB of the helper is what the driver's own tests are about.
     this.#phone = await startSimulatedPhone({ serial, installedPackages: helperPackages });
@@ -60,16 +73,19 @@ export class TestHost {
       PHALANX_DATA_DIR: this.dataDir,
       PHALANX_ADB_SERVER: 'off',
       PHALANX_PHONES: `${this.phone.host}:${this.phone.port}`,
-      // Half of them would start for nothing.
-      PHALANX_WARM_SANDBOXES: '0',
       ...settings,
     });
     const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
+    // With a confinement of its own, a test is about what is confined.
+    const sandboxes =
+      overrides.confinement === undefined ? { sandboxes: await openSharedPool(config.runMemoryMb) } : {};
     this.#app = await startHost(config, {
       log,
-      refusedRetryMs: 50,
+      ...sandboxes,
+      ...this.#usual,
       ...overrides,
-      recordLimits: { ...patient, ...overrides.recordLimits },
+      timings: { ...busy, ...this.#usual.timings, ...overrides.timings },
+      recordLimits: { ...patient, ...this.#usual.recordLimits, ...overrides.recordLimits },
     });
   }
 
@@ -127,8 +143,8 @@ export class TestHost {
   }
 }
 
-export function useTestHost(): TestHost {
-  const host = new TestHost();
+export function useTestHost(usual?: HostOverrides): TestHost {
+  const host = new TestHost(usual);
   beforeEach(() => host.setUp());
   afterEach(() => host.tearDown());
   return host;

@@ -10,7 +10,7 @@ import { findNode } from '../find-node.ts';
 import type { TakenPicture } from './taken-picture.ts';
 
 /** `PICTURES=1000 npm test -- picture-of-moment --testTimeout=600000` tries so many of each kind, 10,000 together. */
-const tries = Number(process.env['PICTURES'] ?? 60);
+const tries = Number(process.env['PICTURES'] ?? 24);
 const packageName = 'dev.phalanx.test.colours';
 const form = { format: 'jpeg', quality: 90, maxWidth: 180 } as const;
 const secret = '#ff00ff';

@@ -163,8 +163,7 @@ else
           const watch = bed.watch({
             addresses: [{ host: '127.0.0.1', port: cable.port }],
             helper: 'resident',
-            heartbeatMs: 5000,
-            probeTimeoutMs: 20_000,
+            timings: { heartbeatMs: 5000, probeTimeoutMs: 20_000 },
           });
           for (let cut = 1; cut <= Math.ceil(cuts / 4); cut += 1) {
             const roll = dice(cut);

@@ -131,7 +131,7 @@ function createScreenReader(
   link: HelperLink,
   renewals: Renewals,
 ): ScreenReader & { lookedAt: () => ToldScreen | undefined } {
-  const { webPageMs, slowTreeMs } = renewals.timeouts;
+  const { webPageMs, slowTreeMs } = renewals.timings;
   let last: KeptScreen | undefined;
   let emptySince: number | undefined;
   const readOnce = async (allWindows: boolean, signal: AbortSignal): Promise<Buffer> => {

@@ -31,7 +31,7 @@ async function start(
   const watch = bed.watch({
     addresses: [phone],
     helper: 'resident',
-    timeouts: { webPageMs: 400 },
+    timings: { webPageMs: 400 },
     ...watching,
   });
   const ready = await waitForState(watch, 'SIM1', 'ready');
@@ -92,7 +92,7 @@ describe('tier 5, the resident helper on the simulated phone', () => {
   });
 
   it('connects anew for a screen without a root and for an empty web page, once, and says so', async () => {
-    const { phone, driver, read } = await start({}, { timeouts: { webPageMs: 200, renewalMs: 1000 } });
+    const { phone, driver, read } = await start({}, { timings: { webPageMs: 200, renewalMs: 1000 } });
     const first = driver();
     await read();
     phone.faults.wornHelper = true;

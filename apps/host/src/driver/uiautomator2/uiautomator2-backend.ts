@@ -3,13 +3,14 @@ import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 import { DriverError } from '../driver-error.ts';
 import { createFallbackBackend } from '../fallback/fallback-backend.ts';
 import { createFrameSource } from '../frames/frame-source.ts';
-import type { HelperRenewal, Timeouts, Renewals } from '../renewals.ts';
+import type { HelperRenewal, Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { XmlScreen, type ToldText } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
 import { type HelperLaunch, isReady, lastLines, startHelper } from './start-helper.ts';
 import { createFieldTyper } from './text-field.ts';
+import type { HostTimings } from '../../time/host-timings.ts';
 import { pause } from '../../time/time-limit.ts';
 import { parseRoots } from '../tree/parse-tree.ts';
 
@@ -73,7 +74,7 @@ export async function createUiautomator2Backend(
       ...createQuickInput(
         actions(session, sdkVersion),
         createFallbackBackend(shell),
-        renewals.timeouts,
+        renewals.timings,
         () => appInFront,
       ),
       async readSource(readSignal, known) {
@@ -208,7 +209,7 @@ type Input = Pick<UiBackend, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 'drag
 function createQuickInput(
   helper: Input,
   shell: Input,
-  { inputMs }: Timeouts,
+  { inputMs }: Pick<HostTimings, 'inputMs'>,
   appInFront: () => string,
 ): Input {
   let slowApp: string | undefined;
@@ -251,7 +252,7 @@ interface TreeReader {
 }
 
 function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading): TreeReader {
-  const { webPageMs } = renewals.timeouts;
+  const { webPageMs } = renewals.timings;
   let emptySince: number | undefined;
   const renew = (why: string): void => {
     const renewal = renewals.begin(why);

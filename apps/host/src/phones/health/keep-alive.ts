@@ -1,6 +1,7 @@
 import { DriverError } from '../../driver/driver-error.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
 import type { UiBackend } from '../../driver/ui-backend.ts';
+import type { HostTimings } from '../../time/host-timings.ts';
 import { follow, pause, withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneRecord } from '../phone-record.ts';
 import { type PhoneRules, reasonToRest, sampleFacts, freePercent } from './phone-health.ts';
@@ -45,10 +46,7 @@ interface Beating {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly options: {
-    readonly heartbeatMs: number;
-    readonly probeTimeoutMs: number;
-    readonly callTimeoutMs: number;
-    readonly healthMs: number;
+    readonly timings: HostTimings;
     readonly rules: PhoneRules;
   };
   readonly isBusy: () => boolean;
@@ -59,6 +57,7 @@ interface Beating {
 /** Probes until the backend fails or a better one was found (returns) or the phone does (throws). */
 export async function keepAlive(beating: Beating): Promise<void> {
   const { phone, shell, backend, options } = beating;
+  const { heartbeatMs, probeTimeoutMs, healthMs } = options.timings;
   const { gone } = shell.connection;
   const waiting = new AbortController();
   const stops = [gone, backend.failed, beating.found].map((signal) => follow(signal, waiting));
@@ -69,7 +68,7 @@ export async function keepAlive(beating: Beating): Promise<void> {
   try {
     for (;;) {
       // Counted from the last beat, so that a slow answer doesn't put off the next question.
-      await pause(Math.max(minPauseMs, options.heartbeatMs - (performance.now() - beganAt)), waiting.signal);
+      await pause(Math.max(minPauseMs, heartbeatMs - (performance.now() - beganAt)), waiting.signal);
       // The helper's connection ends a little before the phone is known to be gone.
       if (backend.failed.aborted) await pause(goneGraceMs, gone);
       gone.throwIfAborted();
@@ -80,15 +79,12 @@ export async function keepAlive(beating: Beating): Promise<void> {
       }
       beganAt = performance.now();
       const onAnswer = (): void => phone.confirm();
-      const result = await probePhone({ shell, backend, timeoutMs: options.probeTimeoutMs, onAnswer });
+      const result = await probePhone({ shell, backend, timeoutMs: probeTimeoutMs, onAnswer });
       gone.throwIfAborted();
       if (result === 'phone') {
-        throw new DriverError(
-          'phone_gone',
-          `The phone did not answer in ${options.probeTimeoutMs / 1000} s.`,
-        );
+        throw new DriverError('phone_gone', `The phone did not answer in ${probeTimeoutMs / 1000} s.`);
       }
-      if (result === 'alive' && performance.now() - checkedAt > options.healthMs) {
+      if (result === 'alive' && performance.now() - checkedAt > healthMs) {
         checkedAt = performance.now();
         await checkHealth({ ...beating, rules: options.rules }).catch((error: unknown) => {
           gone.throwIfAborted();
@@ -116,7 +112,7 @@ function createStuckHelperCheck({ isBusy, options }: Beating): (result: ProbeRes
     if (result === 'alive') silentSince = undefined;
     else silentSince ??= performance.now();
     if (silentSince === undefined) return false;
-    return !isBusy() || performance.now() - silentSince > 2 * options.callTimeoutMs;
+    return !isBusy() || performance.now() - silentSince > 2 * options.timings.callTimeoutMs;
   };
 }
 

@@ -17,7 +17,7 @@ afterEach(async () => {
   await bed.close();
 });
 
-const quick = { heartbeatMs: 50, healthMs: 50 };
+const quick = { timings: { heartbeatMs: 50, healthMs: 50 } };
 
 describe('the health of a phone', () => {
   it('is read from it, and tells what it went through', async () => {
@@ -118,7 +118,7 @@ describe('the health of a phone', () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
     phone.android.files.cacheBytes = 75e9;
     const rules = { minBatteryPercent: 0, maxTemperatureCelsius: 0, trimBelowPercent: 20 };
-    const watch = bed.watch({ addresses: [phone], ...quick, healthMs: 300, rules });
+    const watch = bed.watch({ addresses: [phone], timings: { heartbeatMs: 50, healthMs: 300 }, rules });
     const ready = await waitForState(watch, 'SIM1', 'ready');
     const letGo = ready.screen.hold();
     await expect.poll(() => ready.warnings).toHaveLength(1);

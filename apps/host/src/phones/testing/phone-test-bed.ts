@@ -7,6 +7,7 @@ import { type RealAdbd, startRealAdbd } from '@phalanx/simulated-phone/testing/r
 import { pino } from 'pino';
 
 import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
+import { prepareHostKey } from '../../testing/prepare-host-key.ts';
 import { helperPackages } from '../../driver/uiautomator2/start-helper.ts';
 import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 import { type ScriptedAdbServer, startScriptedAdbServer } from './scripted-adb-server.ts';
@@ -31,6 +32,7 @@ export interface PhoneTestBed {
 
 export async function createPhoneTestBed(): Promise<PhoneTestBed> {
   const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-phones-'));
+  await prepareHostKey(dataDir);
   const endings: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
   const startPhone = async (options: PhoneOptions): Promise<SimulatedPhone> => {
@@ -62,9 +64,8 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
         addresses: [],
         dataDir,
         log,
-        heartbeatMs: 300,
-        probeTimeoutMs: 1500,
         ...options,
+        timings: { heartbeatMs: 300, probeTimeoutMs: 1500, ...options.timings },
       });
       endings.push(() => watch.close());
       return watch;
