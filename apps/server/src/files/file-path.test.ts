@@ -22,6 +22,9 @@ describe('the path of a file', () => {
     'a/b/c.txt',
     '.gitignore',
     '.gitattributes',
+    'a/.gitattributes',
+    '.gitignore/x',
+    '.mailmap/x',
     '.github/workflow.yml',
     'x.git',
     'git',
@@ -94,6 +97,8 @@ describe('the path of a file', () => {
     '.GITATTRIBUTES',
     'gitatt~1',
     'gi7d29~9',
+    '.gitattributes/x',
+    'a/.gitattributes/b/c.txt',
   ])('can not be %j', (text) => {
     expect(findPathProblem(text)).toEqual(expect.any(String));
   });

@@ -25,6 +25,14 @@ export function findSegmentProblem(name: string): string | undefined {
   return findReservedReason(name);
 }
 
+/** What keeps `name` from being that of a folder, beside what keeps it from being a segment; as the end of a sentence. */
+export function findFolderProblem(name: string): string | undefined {
+  // A look-alike is refused as a segment. `git fsck` looks at no other name so.
+  return name === '.gitattributes'
+    ? 'must not lead through ".gitattributes": git takes it for a file'
+    : undefined;
+}
+
 /** What keeps `path` from being the path of a file in a project. */
 export function findPathProblem(path: string): string | undefined {
   if (path === '') return 'must not be empty';
@@ -35,8 +43,9 @@ export function findPathProblem(path: string): string | undefined {
   if (path.startsWith('/')) return 'must be relative: it starts with "/"';
   const names = path.split('/');
   if (names.length > maxPathDepth + 1) return `must not lead through more than ${maxPathDepth} folders`;
-  for (const name of names) {
-    const problem = findSegmentProblem(name);
+  for (const [at, name] of names.entries()) {
+    const isFolder = at < names.length - 1;
+    const problem = findSegmentProblem(name) ?? (isFolder ? findFolderProblem(name) : undefined);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -106,6 +106,11 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
     async () => tree({ mode: '40000', name: '.gitmodules', id: await file('x') }),
     /gitmodules/,
   ],
+  [
+    'a folder named .gitattributes',
+    async () => tree({ mode: '40000', name: '.gitattributes', id: await file('x') }),
+    /gitattributes/,
+  ],
   ['a writable mode', () => file('a', '100666'), /mode/i],
   [
     'a file twice',

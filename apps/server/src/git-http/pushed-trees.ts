@@ -1,6 +1,12 @@
 import { maxFileBytes } from '@phalanx/protocol';
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
-import { findPathProblem, findSegmentProblem, maxPathBytes, maxPathDepth } from '../files/file-path.ts';
+import {
+  findFolderProblem,
+  findPathProblem,
+  findSegmentProblem,
+  maxPathBytes,
+  maxPathDepth,
+} from '../files/file-path.ts';
 import {
   type GitObjects,
   type ObjectInfo,
@@ -34,7 +40,8 @@ export type Quarantine = Readonly<Record<string, string>>;
 
 function findEntryProblem(name: string, mode: string): string | undefined {
   const segment = name.includes('\uFFFD') ? 'must be UTF-8' : findSegmentProblem(name);
-  if (segment !== undefined) return `${shown(name)} ${segment}`;
+  const problem = segment ?? (mode === folderMode ? findFolderProblem(name) : undefined);
+  if (problem !== undefined) return `${shown(name)} ${problem}`;
   if ([fileMode, executableMode, folderMode].includes(mode)) return undefined;
   return `${shown(name)} ${oddModes[mode] ?? `has the odd mode ${mode}`}: a project has files and folders only`;
 }
