@@ -5,6 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { findExcess, type JsonBounds } from '../../http/bodies/json-bounds.ts';
 import type { Turns } from '../../limits/turns.ts';
 import {
+  type Budget,
   ConfinedProcessEnded,
   type EndReason,
   ConfinedProcess,
@@ -27,6 +28,8 @@ interface Options {
   readonly turns: Turns;
   /** What holds the processes that read schemas. */
   readonly confinement: Confinement;
+  /** Processor time to compile a schema, once; from then on it is warm. Default 2,000. */
+  readonly compileMs?: number;
 }
 
 /** Why the text of a schema is not read at all, as the end of a sentence that begins with "it". */
@@ -139,7 +142,7 @@ export class ParameterChecker {
   }
 
   #start(): SchemaProcess {
-    const process = new SchemaProcess(this.#options.confinement);
+    const process = new SchemaProcess(this.#options);
     this.#processes.push(process);
     void process.ended.then(() => {
       this.#processes = this.#processes.filter((other) => other !== process);
@@ -166,8 +169,6 @@ const watchMs = 20;
 /** Of a machine that is busy with other work; a process that uses no processor is ended by it, too. */
 const timeoutMs = 60_000;
 const startBudget = { processorMs: 20_000, timeoutMs };
-/** Once a schema; from then on it is warm. */
-const compileBudget = { processorMs: 2000, timeoutMs };
 const checkBudget = { processorMs: 100, timeoutMs };
 
 /** The server's end of a process that compiles schemas, keeps them warm, and checks parameters against them. */
@@ -175,9 +176,10 @@ class SchemaProcess extends ConfinedProcess<ToProcess, FromProcess> {
   readonly #ready = Promise.withResolvers<void>();
   /** Schemas that it has compiled; it may have dropped some. */
   readonly #compiled = new Set<string>();
+  readonly #compileBudget: Budget;
   #isTaken = false;
 
-  constructor(confinement: Confinement) {
+  constructor({ confinement, compileMs = 2000 }: Options) {
     super({
       confinement,
       program,
@@ -187,6 +189,7 @@ class SchemaProcess extends ConfinedProcess<ToProcess, FromProcess> {
       nodeFlags: [`--max-old-space-size=${maxHeapMb}`],
       watchMs,
     });
+    this.#compileBudget = { processorMs: compileMs, timeoutMs };
     void this.ended.then(() => this.#ready.reject(new ConfinedProcessEnded('not_started', '')));
     this.#ready.promise.catch(() => undefined);
   }
@@ -219,7 +222,7 @@ class SchemaProcess extends ConfinedProcess<ToProcess, FromProcess> {
   async #compileAndCheck({ hash, schema, parameters }: Question): Promise<Answer> {
     const take = (reply: FromProcess) => (reply.kind === 'compiled' ? reply : undefined);
     const asked = () => this.ask({ kind: 'compile', hash, schema }, take);
-    const { problem } = await this.work(asked, compileBudget);
+    const { problem } = await this.work(asked, this.#compileBudget);
     this.#compiled.add(hash);
     if (problem !== null) return { kind: 'schema_problem', problem };
     if (parameters === undefined) return { kind: 'fits', parameters: {} };
