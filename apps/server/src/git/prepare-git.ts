@@ -15,7 +15,7 @@ import { maxPushBytes, type GitProgram, runGit } from './git-process.ts';
 const leastVersion = [2, 38] as const;
 
 /** Measured: a push of 49 MB files that are deltas of each other takes 64 to 128 MB. What asks for so much more is an attack. */
-const maxDataBytes = 1024 * 1024 * 1024;
+const usualDataBytes = 1024 * 1024 * 1024;
 /** Of one command; those that are kept open are started again. Packing the largest projects takes minutes. */
 const maxCpuSeconds = 30 * 60;
 /** The pack of a project with its history. */
@@ -125,11 +125,18 @@ const unusable = (problem: string, cause?: unknown): SettingError =>
     cause,
   });
 
-/** Writes what git needs to know into `folder`. The default confinement is what this machine offers. Throws a `SettingError` when there is no git that will do. */
+interface Holding {
+  /** Default: what this machine offers. */
+  readonly confinement?: Confinement;
+  /** Of one command. Default 1 GiB. */
+  readonly maxDataBytes?: number;
+}
+
+/** Writes what git needs to know into `folder`. Throws a `SettingError` when there is no git that will do. */
 export async function prepareGit(
   folder: string,
   searchPath: string,
-  confinement?: Confinement,
+  { confinement, maxDataBytes = usualDataBytes }: Holding = {},
 ): Promise<GitProgram> {
   const stagingFolder = path.join(folder, 'staging');
   const hooksFolder = path.join(folder, 'hooks');
@@ -153,26 +160,29 @@ export async function prepareGit(
     },
   };
   await requireVersion(git);
-  return confineGit(git, confinement ?? (await openConfinement()), { configFile, hooksFolder });
+  return confineGit(git, confinement ?? (await openConfinement()), {
+    ...{ configFile, hooksFolder, maxDataBytes },
+  });
 }
 
-interface OwnFiles {
+interface Own {
   readonly configFile: string;
   readonly hooksFolder: string;
+  readonly maxDataBytes: number;
 }
 
 /**
  * The same git, which the operating system holds to one repository at a time, the staging folder and its own programs:
  * no network, no other files, limited memory. It is tried; where it does not work, git stays as it is and says why.
  */
-async function confineGit(git: GitProgram, confinement: Confinement, own: OwnFiles): Promise<GitProgram> {
+async function confineGit(git: GitProgram, confinement: Confinement, own: Own): Promise<GitProgram> {
   if (!confinement.holds) return unconfined(git, confinement.description);
   try {
     const basis = await findBasis(git, own);
     const start: GitProgram['start'] = (args, gitDir, limits = { maxCpuSeconds }) =>
       confinement.wrap(
         { program: basis.program, args },
-        { ...policyFor(basis, git.stagingFolder, gitDir), ...limits },
+        { ...policyFor(basis, git.stagingFolder, gitDir), maxDataBytes: own.maxDataBytes, ...limits },
       );
     const confined = { ...git, start };
     await tryOut(confined);
@@ -194,7 +204,7 @@ interface Basis {
   readonly runnable: readonly string[];
 }
 
-async function findBasis(git: GitProgram, { configFile, hooksFolder }: OwnFiles): Promise<Basis> {
+async function findBasis(git: GitProgram, { configFile, hooksFolder }: Own): Promise<Basis> {
   const { stdout } = await runGit(git, ['--exec-path'], {});
   const programs = stdout.toString().trim();
   const [program = 'git', cat = ''] = await Promise.all(['git', 'cat'].map((name) => find(git, name)));
@@ -217,14 +227,17 @@ async function find({ environment }: GitProgram, name: string): Promise<string> 
   throw new Error(`${name} is not in the PATH`);
 }
 
-const policyFor = (basis: Basis, stagingFolder: string, gitDir: string | undefined): Policy => ({
+const policyFor = (
+  basis: Basis,
+  stagingFolder: string,
+  gitDir: string | undefined,
+): Omit<Policy, 'maxDataBytes'> => ({
   readable: basis.readable,
   runnable: basis.runnable,
   writable: [stagingFolder, '/dev/null', ...(gitDir === undefined ? [] : [gitDir])],
   processes: true,
   // A push speaks with the server through them.
   keptDescriptors: [3, 4],
-  maxDataBytes,
   maxCpuSeconds,
   maxFileBytes,
 });

@@ -93,7 +93,7 @@ export async function openProjects(
   { compiler, parameters, people, onDeleted, onSaved }: ProjectDependencies,
 ): Promise<Projects> {
   const { app, clock, config, confinement, database, dataDir, faults, limits, log } = context;
-  const git = await prepareGit(path.resolve(dataDir, 'git'), config.searchPath, confinement);
+  const git = await prepareGit(path.resolve(dataDir, 'git'), config.searchPath, { confinement });
   tellOfConfinement(git, config.requireConfinement, log);
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
