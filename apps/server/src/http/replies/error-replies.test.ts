@@ -14,6 +14,8 @@ const contracts = Object.entries(protocol)
 const closedRoutes = contracts.filter((contract) => contract.scope !== null);
 const bodyRoutes = closedRoutes.filter((contract) => contract.body !== undefined);
 
+const codes = new Set<string>(Object.keys(errorTable));
+
 const nameOf = ({ method, path }: RouteContract): string => `${method} ${path}`;
 const pathOf = ({ path }: RouteContract): string => path.replaceAll(/:\w+/g, 'some-id');
 const [launchPath, stopAllPath, logsPath] = [
@@ -22,23 +24,25 @@ const [launchPath, stopAllPath, logsPath] = [
   logRoutes.read.path,
 ];
 
-/** The shape of every refusal, and nothing of the service's inside in it. */
-function expectRefusal(reply: ApiReply, status: number, code?: string): void {
-  expect(reply.status, reply.text).toBe(status);
+/** The shape of every refusal, and nothing of the service's inside in it. `asked` tells which one it is. */
+function expectRefusal(reply: ApiReply, status: number, code?: string, asked = ''): void {
+  const told = `${asked}: ${reply.text}`;
+  expect(reply.status, told).toBe(status);
   const { errors, devices, ...body } = reply.body;
-  expect(Object.keys(body).sort()).toEqual(['code', 'message', 'success']);
-  expect(body['success']).toBe(false);
-  expect(Object.keys(errorTable)).toContain(body['code']);
-  if (code !== undefined) expect(body['code']).toBe(code);
-  if (errors !== undefined) expect(code).toBe('compile_failed');
-  for (const row of Array.isArray(devices) ? devices : []) expect(row).toMatchObject({ outcome: 'refused' });
-  expect(body['message']).toMatch(/^\S.{8,}\.$/s);
-  expect(body['message']).not.toMatch(
+  expect(Object.keys(body).toSorted(), told).toEqual(['code', 'message', 'success']);
+  expect(body['success'], told).toBe(false);
+  expect(codes.has(String(body['code'])), told).toBe(true);
+  if (code !== undefined) expect(body['code'], told).toBe(code);
+  if (errors !== undefined) expect(code, told).toBe('compile_failed');
+  for (const row of Array.isArray(devices) ? devices : [])
+    expect(row, told).toMatchObject({ outcome: 'refused' });
+  expect(body['message'], told).toMatch(/^\S.{8,}\.$/s);
+  expect(body['message'], told).not.toMatch(
     /\{\w+\}|undefined|\[object|sqlite|FST_|node_modules|\.ts:\d|TypeError|\s at /i,
   );
-  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-  expect(reply.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  expect(reply.headers.get('content-type'), told).toBe('application/json; charset=utf-8');
+  expect(reply.headers.get('x-request-id'), told).toMatch(/^[0-9a-f-]{36}$/);
+  expect(reply.headers.get('www-authenticate'), told).toBe(status === 401 ? 'Bearer' : null);
 }
 
 let server: TestServer;
@@ -97,43 +101,35 @@ describe('a caller whose token is not valid', () => {
     'an expired token': () => ({ token: tokens.expired }),
     'a token with the secret of an SQL injection': () => ({ token: "'OR'1'='1" }),
   };
-  const cases = closedRoutes.flatMap((route) =>
-    Object.entries(callers).map(([who, request]) => ({ route, who, request, name: nameOf(route) })),
-  );
-
-  it.each(cases)('$name refuses $who with 401', async ({ route, request }) => {
-    expectRefusal(await server.api(route.method, pathOf(route), request()), 401, 'unauthorized');
+  it.each(Object.keys(callers))('is refused with 401 by every route: %s', async (who) => {
+    for (const route of closedRoutes) {
+      const reply = await server.api(route.method, pathOf(route), callers[who]?.());
+      expectRefusal(reply, 401, 'unauthorized', nameOf(route));
+    }
   });
 
-  it.each(bodyRoutes.map((route) => ({ route, name: nameOf(route) })))(
-    '$name answers 401 before it looks at a body that is broken in any way',
-    async ({ route }) => {
-      const bodies: ApiRequest[] = [
-        { raw: '{"broken' },
-        { raw: 'x', contentType: 'text/plain' },
-        { raw: `"${'x'.repeat(2 * 1024 * 1024)}"` },
-        { body: {} },
-      ];
-      for (const body of bodies) {
+  it('is refused with 401 by every route before it looks at a body that is broken in any way', async () => {
+    const broken: ApiRequest[] = [{ raw: '{"broken' }, { raw: 'x', contentType: 'text/plain' }, { body: {} }];
+    const tooLarge = { raw: `"${'x'.repeat(2 * 1024 * 1024)}"` };
+    for (const [at, route] of bodyRoutes.entries())
+      for (const body of at === 0 ? [tooLarge, ...broken] : broken) {
         const reply = await server.api(route.method, pathOf(route), { token: null, ...body });
-        expectRefusal(reply, 401, 'unauthorized');
+        expectRefusal(reply, 401, 'unauthorized', nameOf(route));
       }
-    },
-  );
+  });
 });
 
 describe('a token that does not allow it', () => {
-  const cases = closedRoutes.flatMap((route) =>
-    (['read', 'launch', 'host'] as const)
-      .filter((scope) => scope !== route.scope)
-      .map((scope) => ({ route, scope, name: nameOf(route) })),
+  it.each(['read', 'launch', 'host'] as const)(
+    'is refused by every route of another scope when it has only the scope %s',
+    async (scope) => {
+      for (const route of closedRoutes.filter((one) => one.scope !== scope)) {
+        const reply = await server.api(route.method, pathOf(route), { token: tokens[scope] });
+        expectRefusal(reply, 403, 'forbidden', nameOf(route));
+        expect(reply.body['message'], nameOf(route)).toContain(`"${route.scope}"`);
+      }
+    },
   );
-
-  it.each(cases)('$name refuses a token that has only the scope $scope', async ({ route, scope }) => {
-    const reply = await server.api(route.method, pathOf(route), { token: tokens[scope] });
-    expectRefusal(reply, 403, 'forbidden');
-    expect(reply.body['message']).toContain(`"${route.scope}"`);
-  });
 
   it.each([launchPath, stopAllPath])('%s refuses a token that is limited to projects', async (path) => {
     expectRefusal(
@@ -195,14 +191,14 @@ describe('a body that does not fit', () => {
       [1, null, '', 'tomorrow', '2030-13-01', '1e9', '2030-01-01T00:00'],
     ],
   ];
-  const wrongCases = wrong.flatMap(([path, field, values]) =>
-    values.map((value) => ({ path, field, value, shown: (JSON.stringify(value) ?? '').slice(0, 40) })),
-  );
 
-  it.each(wrongCases)('$path names $field when it is $shown', async ({ path, field, value }) => {
-    const reply = await server.api('POST', path, { body: { ...good[path], [field]: value } });
-    expectRefusal(reply, 400, 'invalid_request');
-    expect(reply.body['message']).toContain(field);
+  it.each(wrong)('%s names %s whatever is wrong with it', async (path, field, values) => {
+    for (const value of values) {
+      const reply = await server.api('POST', path, { body: { ...good[path], [field]: value } });
+      const shown = JSON.stringify(value).slice(0, 40);
+      expectRefusal(reply, 400, 'invalid_request', shown);
+      expect(reply.body['message'], shown).toContain(field);
+    }
   });
 
   const optional = new Set([
@@ -251,11 +247,9 @@ describe('a body that does not fit', () => {
       'unsupported_media_type',
     ],
   ];
-  const unreadableCases = Object.keys(good).flatMap((path) =>
-    unreadable.map(([name, request, status, code]) => ({ path, name, request, status, code })),
-  );
-  it.each(unreadableCases)('$path refuses $name', async ({ path, request, status, code }) => {
-    expectRefusal(await server.api('POST', path, request), status, code);
+  it.each(Object.keys(good))('%s refuses what can not be read', async (path) => {
+    for (const [name, request, status, code] of unreadable)
+      expectRefusal(await server.api('POST', path, request), status, code, name);
   });
 
   it('tells where malformed JSON is broken without quoting it', async () => {
@@ -376,19 +370,18 @@ describe('what does not exist', () => {
 
 describe('a method that a path does not take', () => {
   const paths = Map.groupBy(contracts, (contract) => contract.path);
-  const cases = [...paths].flatMap(([path, taken]) => {
-    const methods = new Set(taken.map((contract) => contract.method));
-    const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
-      (method) => !methods.has(method),
-    );
-    return others.map((method) => ({ method, path, methods: [...methods] }));
-  });
 
-  it.each(cases)('$method $path is 405 and names the others in Allow', async ({ method, path, methods }) => {
-    const reply = await server.api(method, path.replaceAll(/:\w+/g, 'x'), { token: null });
-    expectRefusal(reply, 405, 'method_not_allowed');
-    const allow = reply.headers.get('allow')?.split(', ') ?? [];
-    expect(allow.filter((name) => name !== 'HEAD').sort()).toEqual([...methods].sort());
+  it('is 405, and the others stand in Allow', async () => {
+    for (const [path, taken] of paths) {
+      const methods = new Set<string>(taken.map((contract) => contract.method));
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !methods.has(one))) {
+        const reply = await server.api(method, path.replaceAll(/:\w+/g, 'x'), { token: null });
+        expectRefusal(reply, 405, 'method_not_allowed', `${method} ${path}`);
+        const allow = reply.headers.get('allow')?.split(', ') ?? [];
+        const others = allow.filter((name) => name !== 'HEAD').toSorted();
+        expect(others, `${method} ${path}`).toEqual([...methods].toSorted());
+      }
+    }
   });
 });
 
