@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import { cloneUrl, runUserGit, TestProject } from '../projects/testing/test-projects.ts';
 import { BreakableGit } from '../testing/breakable-git.ts';
@@ -17,17 +17,22 @@ let log: TestLog;
 let server: TestServer;
 let project: TestProject;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'phalanx-git-faults-'));
   git = new BreakableGit(path.join(folder, 'bin'));
   log = new TestLog();
   server = await TestServer.start({ settings: { PATH: git.folder }, log: log.logger });
-  project = await TestProject.create(server.api);
-  await project.put('notes.txt', 'one');
 });
-afterEach(async () => {
+afterAll(async () => {
   await server.dispose();
   await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  git.mend();
+  await expect.poll(isReady).toBe(true);
+  log.lines.length = 0;
+  project = await TestProject.create(server.api);
+  await project.put('notes.txt', 'one');
 });
 
 /** Two commits, and the next of the pages after the first of them. */
@@ -103,7 +108,7 @@ it('a cache of projects that is gone is made again', async () => {
   await loseCaches();
   await project.put('more.txt', 'two');
   expect(await project.content('notes.txt')).toBe('one');
-  const clone = path.join(folder, 'clone');
+  const clone = path.join(folder, 'made again');
   await project.mustCommit();
   await loseCaches();
   const url = cloneUrl(server, adminToken, project.id);

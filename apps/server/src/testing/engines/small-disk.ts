@@ -3,7 +3,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const blockBytes = 4096;
+/** Large ones first: the last room is filled by blocks of the file system. */
+const fillBytes = [1024 * 1024, 4096];
 
 function mount(folder: string, ...options: string[]): boolean {
   try {
@@ -11,6 +12,15 @@ function mount(folder: string, ...options: string[]): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Until there is no room for a whole block. */
+function fillBy(file: number, block: Buffer): void {
+  try {
+    for (;;) writeSync(file, block);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
   }
 }
 
@@ -36,13 +46,8 @@ export class SmallDisk {
   /** To the last block. */
   fill(): void {
     const file = openSync(this.#ballast, 'a');
-    try {
-      for (;;) writeSync(file, Buffer.alloc(blockBytes, 1));
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
-    } finally {
-      closeSync(file);
-    }
+    for (const bytes of fillBytes) fillBy(file, Buffer.alloc(bytes, 1));
+    closeSync(file);
   }
 
   makeRoom(): void {
