@@ -92,7 +92,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
             from = logs.at(-1)?.id;
           },
         ),
-        { numRuns: 40 },
+        { numRuns: 15 },
       );
     });
 
@@ -231,9 +231,9 @@ describe.each(engines)('log entries beside %s', (engine) => {
           expect(messagesOf(logs)).toEqual(steps.flatMap(({ entries }, at) => numbered(entries, `${at}-`)));
           expectStrictlyIncreasing(idsOf(logs));
         }),
-        { numRuns: 25 },
+        { numRuns: 10 },
       );
-      // The service starts again some fifteen times.
+      // The service starts again some six times.
     });
 
     it('may send batches that overlap what is stored in any way', async () => {
