@@ -222,7 +222,7 @@ test('no command line ends the phone, and each has an exit code', async () => {
       );
       expect(exitCode).toBeLessThan(256);
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
   expect((await shell('echo alive')).stdout).toBe('alive\n');
 });
