@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { maxCaptureBytes, recordRoutes, type CaptureKind, type ScreenReport } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { jpegBytes, recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
 import { isOnServers } from '../testing/engines/test-database.ts';
+import { afterThisFile } from '../testing/file-clean-ups.ts';
 import { spawnServer as startProcess } from '../testing/spawn-server.ts';
 import { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
@@ -23,16 +24,24 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
-async function startAll(settings: Record<string, string> = {}, dataDir?: string) {
+const afterThisTest = (cleanUp: () => Promise<unknown>): void => void cleanUps.push(cleanUp);
+
+async function startAll(settings: Record<string, string> = {}, dataDir?: string, clean = afterThisTest) {
   const own = dataDir === undefined ? {} : { dataDir };
   const server = await TestServer.start({ heartbeatMs: 60_000, settings, ...own });
-  cleanUps.push(() => server.dispose());
+  clean(() => server.dispose());
   const { host, deviceId } = await server.connectHost();
-  cleanUps.push(() => host.cut());
+  clean(() => host.cut());
   const run = await server.startRun(host, deviceId);
   return { server, host, deviceId, ...run };
 }
 type All = Awaited<ReturnType<typeof startAll>>;
+
+/** For tests that leave its settings and its clock as they are, and do not restart it. */
+let usual: All;
+beforeAll(async () => {
+  usual = await startAll({}, undefined, afterThisFile);
+});
 
 interface Place {
   recordId: string;
@@ -94,7 +103,7 @@ async function urlOf(server: TestServer, place: Place): Promise<string> {
 
 describe('a capture', () => {
   it('makes its record whole when the last one arrives, and is read at its address without a header', async () => {
-    const all = await startAll();
+    const all = usual;
     const place = await announce(all);
     expect(await put(all.server, place, tree)).toMatchObject({ status: 200, body: { success: true } });
     expect((await readRecord(all.server, place.recordId)).record).toMatchObject({ partial: true });
@@ -119,7 +128,7 @@ describe('a capture', () => {
   });
 
   it('stays as it is when it is sent again, and is no longer asked for', async () => {
-    const all = await startAll();
+    const all = usual;
     const report = recordReport(all.runId, { screens: [screenReport()] });
     await tell(all.host, report);
     const place: Place = {
@@ -148,7 +157,7 @@ describe('a capture', () => {
   });
 
   it('is refused unless this user’s host has announced it, before its body is looked at', async () => {
-    const all = await startAll();
+    const all = usual;
     const place = await announce(all, { screenshot: null });
     const stranger = await all.server.createCaller('stranger');
     const { secret } = await all.server.createToken({ scopes: ['read', 'review'] });
@@ -173,7 +182,7 @@ describe('a capture', () => {
   });
 
   it('of the wrong content is refused, and nothing is left of it', async () => {
-    const all = await startAll();
+    const all = usual;
     const place = await announce(all);
     for (const content of ['', '[]', '{"a":', tree.slice(0, -1), `${tree}x`]) {
       expect((await put(all.server, place, content)).status).toBe(400);
@@ -190,7 +199,7 @@ describe('a capture', () => {
   });
 
   it('that is too large is refused also when its length was not told', async () => {
-    const all = await startAll();
+    const all = usual;
     const place = { ...(await announce(all)), kind: 'screenshot' as const };
     const upload = startUpload(all.server.url, place, { 'transfer-encoding': 'chunked' });
     const chunk = jpegBytes(1024 * 1024);
@@ -201,7 +210,7 @@ describe('a capture', () => {
   });
 
   it('that is cut off leaves nothing behind', async () => {
-    const all = await startAll();
+    const all = usual;
     const place = { ...(await announce(all)), kind: 'screenshot' as const };
     const upload = startUpload(all.server.url, place, { 'content-length': '100000' });
     upload.sending.write(jpegBytes(50_000));
@@ -253,7 +262,7 @@ describe('the address of a capture', () => {
   });
 
   it('is void when anything of it is changed', async () => {
-    const all = await startAll();
+    const all = usual;
     const place = await announce(all);
     await put(all.server, place, tree);
     await put(all.server, { ...place, kind: 'screenshot' }, jpegBytes());
@@ -285,7 +294,7 @@ describe('the address of a capture', () => {
   });
 
   it('serves parts, conditions and HEAD', async () => {
-    const all = await startAll();
+    const all = usual;
     const place = await announce(all);
     await put(all.server, place, tree);
     const url = await reachableUrlOf(all.server, place);
