@@ -10,7 +10,7 @@ import { launchOf } from '../testing/launch-of.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
 import { until, untilEmpty } from '../testing/until.ts';
 
-const timings = { filmPictureMs: 100, filmAfterCallMs: 50, filmPollMs: 10, filmStretchMs: 400 };
+const timings = { filmPictureMs: 100, filmAfterCallMs: 50, filmPollMs: 10, filmStretchMs: 2000 };
 const host = useTestHost({ timings });
 type Part = ReturnType<typeof host.service.records.filmOf>[number];
 const masks: ScreenMask[] = [{ area: { left: 0, top: 0, right: 1, bottom: 0.1 } }];
@@ -25,9 +25,9 @@ async function openWithScrcpy(settings: Record<string, string> = {}): Promise<vo
 /** The screen changes, and rests for pictures. */
 const moving = `for (;;) {
   await agent.actions.launchApp('dev.phalanx.sample.form');
-  await agent.actions.sleep(500);
+  await agent.actions.sleep(400);
   await agent.actions.home();
-  await agent.actions.sleep(500);
+  await agent.actions.sleep(400);
 }`;
 
 function launch(code: string, film?: true): string {
