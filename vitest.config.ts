@@ -22,19 +22,23 @@ const engines = '{apps,tests}/**/*.engines.test.ts';
 const world = '{packages,apps,tests}/**/*.world.test.ts';
 const eachEngine = 'apps/**/*.each-engine.test.ts';
 
-const areEnginesHere = !/postgresql|nats-server|radosgw/.test(process.env['TEST_WITHOUT'] ?? '');
+const missing = process.env['TEST_WITHOUT'] ?? '';
 
 /** Each of their files has several processes of its own, which keep the processors busy. */
 const ofProcesses = { ...common, maxWorkers: 2 };
 
-/** Each request at another one of three servers on PostgreSQL, NATS and S3. */
-const onThreeServers = {
+const onPostgres = {
   test: {
     ...ofProcesses,
-    name: 'engines: three servers',
+    name: 'engines: PostgreSQL',
     include: [eachEngine],
-    env: { TEST_DATABASE: 'servers' },
+    env: { TEST_DATABASE: 'postgres' },
   },
+};
+
+/** Each request at another one of three servers on PostgreSQL, NATS and S3. */
+const onThreeServers = {
+  test: { ...ofProcesses, name: 'servers', include: [eachEngine], env: { TEST_DATABASE: 'servers' } },
 };
 
 export default defineConfig({
@@ -45,7 +49,8 @@ export default defineConfig({
         test: { ...common, name: 'test', include: [all], exclude: [engines, world, '**/node_modules/**'] },
       },
       { test: { ...ofProcesses, name: 'engines', include: [engines] } },
-      ...(areEnginesHere ? [onThreeServers] : []),
+      ...(missing.includes('postgresql') ? [] : [onPostgres]),
+      ...(/postgresql|nats-server|radosgw/.test(missing) ? [] : [onThreeServers]),
       { test: { ...ofProcesses, name: 'world', include: [world] } },
     ],
   },

@@ -1,4 +1,4 @@
-// npm test, npm run test:engines, npm run test:world [-- <vitest's filters and options>]
+// npm test, npm run test:engines, npm run test:world, npm run test:servers [-- <vitest's filters and options>]
 import { parseCLI, startVitest } from 'vitest/node';
 import { describeTime, findOverrun, measureTier } from './test-budget.ts';
 import {

@@ -15,15 +15,17 @@ import { afterThisFile } from '../file-clean-ups.ts';
 const getEngineUrl = async (): Promise<string> => stringAt(await askForEngine('postgres'), 'url');
 
 /**
- * By `TEST_DATABASE=servers`: each request of the server's tests goes to another one of three servers. So does
- * `npm run test:engines` with `*.each-engine.test.ts`.
+ * `postgres`: each test server has a PostgreSQL, as in `npm run test:engines`. `servers`: each is three servers with PostgreSQL, NATS
+ * and S3, and each request goes to another one of them, as in `npm run test:servers`.
  */
-export const isOnServers = process.env['TEST_DATABASE'] === 'servers';
+const testDatabase = process.env['TEST_DATABASE'];
+
+export const isOnServers = testDatabase === 'servers';
 
 export type Engine = 'SQLite' | 'PostgreSQL';
 
 /** Of this run. */
-export const defaultEngine: Engine = isOnServers ? 'PostgreSQL' : 'SQLite';
+export const defaultEngine: Engine = testDatabase === undefined ? 'SQLite' : 'PostgreSQL';
 
 /** For `describe.each`: what a store has to work on in this run. */
 export const engines: readonly Engine[] = [defaultEngine];
