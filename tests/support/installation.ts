@@ -10,10 +10,7 @@ import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-pho
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
 import { Cable } from './cable.ts';
-import { Program } from './program.ts';
-
-/** A campaign that starts a server again and again meets the moment at which a machine does much else. */
-const restartMs = 180_000;
+import { Program, startLimitMs } from './program.ts';
 
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
 
@@ -100,7 +97,7 @@ export class Installation {
 
   async restartServer(): Promise<void> {
     this.server = this.#spawnServer();
-    await this.server.printed(/Phalanx server is at/, restartMs);
+    await this.server.printed(/Phalanx server is at/);
   }
 
   restartHost(): void {
@@ -126,6 +123,7 @@ export class Installation {
       `${this.phones.length} ready devices`,
       listDevices,
       (now) => now.filter(isReady).length === this.phones.length,
+      startLimitMs,
     );
     return devices.filter(isReady);
   }

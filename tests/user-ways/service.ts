@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 import { until } from '@phalanx/host/testing/until';
 
-import { Program } from '../support/program.ts';
+import { Program, startLimitMs } from '../support/program.ts';
 
 const execute = promisify(execFile);
 const launcher = fileURLToPath(new URL('../../apps/cli/bin/phalanx.mjs', import.meta.url));
@@ -106,6 +106,7 @@ export class Service {
       `${count} devices to be ready`,
       async () => (await this.call('GET', '/api/v2/devices'))['devices'] as Json[],
       (all) => all.filter(isReady).length === count,
+      startLimitMs,
     );
     return devices
       .filter(isReady)

@@ -182,5 +182,5 @@ it(
     }
     expect(known.commits.length).toBeGreaterThan(0);
   },
-  30_000 + rounds * 20_000,
+  60_000 + rounds * 60_000,
 );
