@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '@phalanx/host/testing/until';
 import type { Device } from '@phalanx/protocol';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
 import { LogReader } from './support/log-reader.ts';
@@ -25,10 +25,12 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, inde
 
 let installation: Installation;
 
-afterEach(() => installation.stop());
+beforeAll(async () => {
+  installation = await Installation.start(4);
+});
+afterAll(() => installation.stop());
 
 async function startTwentyRuns(code = numberedLines): Promise<LogReader[]> {
-  installation = await Installation.start(4);
   const devices = await installation.readyDevices();
   const readers: LogReader[] = [];
   // One a phone at a time: a slow machine does not load twenty within the time limit of a launch.
@@ -42,48 +44,35 @@ async function startRun({ device_id: deviceId }: Device, code: string): Promise<
   return new LogReader(installation, { deviceId, launchId });
 }
 
-async function untilInTheMiddle(readers: readonly LogReader[]): Promise<void> {
-  const isInTheMiddle = async (): Promise<boolean> => {
+/** Each log has more lines than so many. */
+async function untilRead(readers: readonly LogReader[], lines: number): Promise<void> {
+  const isRead = async (): Promise<boolean> => {
     for (const reader of readers) await reader.poll();
-    return readers.every(({ entries }) => entries.length > lineCount / 5);
+    return readers.every(({ entries }) => entries.length > lines);
   };
-  await until('a fifth of each log', isInTheMiddle, Boolean, timeLimitMs / 2);
+  await until(`${lines} lines of each log`, isRead, Boolean, timeLimitMs / 2);
 }
 
 const readAll = async (readers: readonly LogReader[]): Promise<void> =>
   void (await Promise.all(readers.map((reader) => reader.readToEnd())));
 
-async function expectAllCompleted(readers: readonly LogReader[]): Promise<void> {
-  for (const reader of readers) {
-    expect(reader.numbers).toEqual(upTo(lineCount));
-    expect(await installation.findRun(reader.launchId)).toMatchObject({ status: 'completed', error: null });
-  }
-}
-
 test(
-  'after a cut socket every line is read exactly once, in order, and every run completes',
+  'after cut sockets and kill -9 of the server every line is read exactly once, in order, and every run completes',
   async () => {
     const readers = await startTwentyRuns();
-    await untilInTheMiddle(readers);
+    await untilRead(readers, lineCount / 5);
     for (let cuts = 0; cuts < 5; cuts++) {
       installation.cable.cut();
       await sleep(150);
     }
-    await readAll(readers);
-    await expectAllCompleted(readers);
-  },
-  timeLimitMs,
-);
-
-test(
-  'after kill -9 of the server every line is read exactly once, in order, and every run completes',
-  async () => {
-    const readers = await startTwentyRuns();
-    await untilInTheMiddle(readers);
+    await untilRead(readers, (2 * lineCount) / 5);
     await installation.server.end('SIGKILL');
     await installation.restartServer();
     await readAll(readers);
-    await expectAllCompleted(readers);
+    for (const reader of readers) {
+      expect(reader.numbers).toEqual(upTo(lineCount));
+      expect(await installation.findRun(reader.launchId)).toMatchObject({ status: 'completed', error: null });
+    }
   },
   timeLimitMs,
 );
@@ -92,7 +81,7 @@ test(
   'after kill -9 of the host every line that was logged is read exactly once, and every run has ended truly',
   async () => {
     const readers = await startTwentyRuns(thenWaits);
-    await untilInTheMiddle(readers);
+    await untilRead(readers, lineCount / 5);
     await installation.host.end('SIGKILL');
     installation.restartHost();
     await readAll(readers);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '@phalanx/host/testing/until';
 import { projectRoutes } from '@phalanx/protocol';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { isS3Here, makeTestBucket } from '../apps/server/src/testing/engines/test-bucket.ts';
 import { startPostgres } from '../apps/server/src/testing/engines/postgres-engine.ts';
@@ -15,29 +15,33 @@ import { Installation } from './support/installation.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
+let bucket: Awaited<ReturnType<typeof makeTestBucket>>;
+let line: Cable;
+let installation: Installation;
+let deviceId: string;
 const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
 
-async function startAll() {
+beforeAll(async () => {
+  if (!isS3Here) return;
   const engine = await startPostgres();
   if (engine === undefined) throw new Error('PostgreSQL is not installed');
   cleanUps.push(() => engine.stop());
-  const bucket = await makeTestBucket();
-  const line = await Cable.to(bucket.endpoint.href);
+  bucket = await makeTestBucket();
+  line = await Cable.to(bucket.endpoint.href);
   cleanUps.push(() => line.close());
-  const installation = await Installation.start(1, undefined, {
+  installation = await Installation.start(1, undefined, {
     ...{ PHALANX_DATABASE_URL: `${engine.url}/postgres`, ...bucket.settings },
     PHALANX_S3_ENDPOINT: line.url,
   });
   cleanUps.push(() => installation.stop());
-  const [device] = await installation.readyDevices();
-  return { bucket, line, installation, deviceId: device?.device_id ?? '' };
-}
+  deviceId = (await installation.readyDevices())[0]?.device_id ?? '';
+});
+afterAll(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
 
 /** The addresses of its captures, once all are taken in. */
-async function capturesOf(installation: Installation, automationId: string): Promise<string[]> {
+async function capturesOf(automationId: string): Promise<string[]> {
   const record = await installation.wholeRecord(automationId, 120_000);
   const urls = record.screens.flatMap(({ uiUrl, screenshot }) => [uiUrl, screenshot.screenshotUrl]);
   return urls.filter((url) => url !== null && url !== undefined);
@@ -59,11 +63,10 @@ const code = `
 test.skipIf(!isS3Here)(
   'a service with PostgreSQL and S3 loses no capture while S3 is gone, and launches as before',
   async () => {
-    const { bucket, line, installation, deviceId } = await startAll();
     const environment = readFileSync(`/proc/${installation.server.pid}/environ`, 'latin1');
     expect(environment).not.toContain(bucket.secretKey);
 
-    const first = await capturesOf(installation, await installation.launch(deviceId, code));
+    const first = await capturesOf(await installation.launch(deviceId, code));
     expect(first.length).toBeGreaterThan(1);
     for (const url of first) {
       const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
@@ -103,7 +106,7 @@ test.skipIf(!isS3Here)(
     await installation.endedRun(await installation.launch(deviceId, 'console.log(1)'));
 
     line.plug();
-    const second = await capturesOf(installation, launchId);
+    const second = await capturesOf(launchId);
     expect(second).toHaveLength(first.length);
     expect(await readAll([...first, ...second])).toEqual([...first, ...second].map(() => 200));
     expect(installation.server.output).not.toContain(bucket.secretKey);
@@ -113,7 +116,6 @@ test.skipIf(!isS3Here)(
 test.skipIf(!isS3Here)(
   'a large push is in S3, and is cloned from there when the server has lost its repositories',
   async () => {
-    const { installation } = await startAll();
     const { project } = await installation.api.call(projectRoutes.create, { body: { name: 'large' } });
     const token = installation.callerSettings['PHALANX_TOKEN'] ?? '';
     const address = `${installation.url.replace('//', `//x:${token}@`)}/git/${project.id}.git`;
