@@ -1,6 +1,9 @@
+/** One service is asked for what nobody should ask for, over HTTP, by hosts and by git, as `npm run fuzz` does for longer. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { describeViolation, fuzzApi, fuzzRefusals } from './campaign.ts';
+import { fuzzHosts } from './host-campaign.ts';
+import { fuzzPushes } from './push-campaign.ts';
 import { World } from './world.ts';
 
 let world: World;
@@ -24,4 +27,15 @@ test('requests made from the document meet no fault, and change nothing of anoth
 test('a refused request changes nothing', async () => {
   const { violations } = await fuzzRefusals(world, { seed: 2, requests: 100 });
   expect(violations.map(describeViolation)).toEqual([]);
+});
+
+test('whatever a host says, the service lives on and no other user sees anything of it', async () => {
+  expect(await fuzzHosts(world, { seed: 3, frames: 1000 })).toEqual([]);
+  expect(world.server.hasExited).toBe(false);
+});
+
+test('a push that is not taken changes nothing, and whatever is pushed the service lives on', async () => {
+  const { violations, taken } = await fuzzPushes(world, { seed: 4, pushes: 120 });
+  expect(violations).toEqual([]);
+  expect(taken).toBeGreaterThan(0);
 });
