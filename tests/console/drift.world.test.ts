@@ -23,7 +23,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 
 import { Installation } from '../support/installation.ts';
 import { findViolations } from './support/axe.ts';
-import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { closeWindows, openWindow, sharedBrowser, signIn } from './support/browser.ts';
 import { hasChromium, story } from './support/story.ts';
 
 const launcher = fileURLToPath(new URL('../../apps/cli/bin/phalanx.mjs', import.meta.url));
@@ -82,10 +82,10 @@ beforeAll(async () => {
   receiver.listen(0, '127.0.0.2');
   await once(receiver, 'listening');
   all = await Installation.start(1, undefined, { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32' });
-  browser = await openBrowser();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await all?.stop();
   receiver.close();
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 
 import { Installation } from '../support/installation.ts';
 import { findViolations } from './support/axe.ts';
-import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { closeWindows, openWindow, sharedBrowser, signIn } from './support/browser.ts';
 import { hasChromium, story } from './support/story.ts';
 
 const rows = 200;
@@ -29,10 +29,10 @@ let browser: Browser;
 beforeAll(async () => {
   if (!hasChromium) return;
   installation = await Installation.start(3);
-  browser = await openBrowser();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await installation?.stop();
 });
 

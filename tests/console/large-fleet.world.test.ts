@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 
 import { TestServer } from '../../apps/server/src/testing/test-server.ts';
 import type { TestHost } from '../../apps/server/src/testing/test-host.ts';
-import { openBrowser, openWindow } from './support/browser.ts';
+import { closeWindows, openWindow, sharedBrowser } from './support/browser.ts';
 import { hasChromium, story } from './support/story.ts';
 
 const phones = 1000;
@@ -19,10 +19,10 @@ beforeAll(async () => {
   server = await TestServer.start({ console: prepareConsole(), heartbeatMs: 60_000 });
   const serials = Array.from({ length: phones }, (_, index) => `shelf-${String(index).padStart(4, '0')}`);
   ({ host } = await server.connectHost({ serials }));
-  browser = await openBrowser();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await host?.cut();
   await server?.dispose();
 });

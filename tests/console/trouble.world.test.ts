@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 
 import { SmallDisk } from '../../apps/server/src/testing/engines/small-disk.ts';
 import { Installation } from '../support/installation.ts';
-import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { closeWindows, openWindow, sharedBrowser, signIn } from './support/browser.ts';
 import { paste } from './support/paste.ts';
 import { hasChromium, story } from './support/story.ts';
 
@@ -30,7 +30,7 @@ story(
     await api.call(fileRoutes.write, { params, body: { path: 'main.ts', content: '// begin\n' } });
     const stored = async () =>
       (await api.call(fileRoutes.read, { params, query: { path: 'main.ts' } })).content;
-    const browser = await openBrowser();
+    const browser = await sharedBrowser();
     try {
       const { page, problems } = await openWindow(browser);
       await signIn(page, url, callerSettings['PHALANX_TOKEN'] ?? '');
@@ -87,7 +87,7 @@ story(
         .waitFor();
       expect(problems).toEqual([]);
     } finally {
-      await browser.close();
+      await closeWindows();
     }
   },
 );

@@ -12,11 +12,31 @@ export function findChromium(): string | undefined {
     .find((file) => existsSync(file));
 }
 
+/** It ends with this process, whatever ends that: the pipe between them closes. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('chromium is not installed');
-  // In a container Chromium's own sandbox has nothing to stand on; it sees our own pages only.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({
+    executablePath,
+    // In a container Chromium's own sandbox has nothing to stand on; it sees our own pages only.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    ...{ handleSIGHUP: false, handleSIGINT: false, handleSIGTERM: false },
+  });
+}
+
+let shared: Promise<Browser> | undefined;
+
+/** The browser of all test files of a worker, because each start of Chromium is six processes. A file closes its windows. */
+export async function sharedBrowser(): Promise<Browser> {
+  const open = await shared;
+  if (open?.isConnected() === true) return open;
+  shared = openBrowser();
+  return shared;
+}
+
+export async function closeWindows(): Promise<void> {
+  const browser = await shared;
+  for (const context of browser?.contexts() ?? []) await context.close();
 }
 
 export interface Watched {

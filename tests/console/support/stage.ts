@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 
 import { Service } from '../../user-ways/service.ts';
-import { openBrowser } from './browser.ts';
+import { closeWindows, sharedBrowser } from './browser.ts';
 import { hasChromium } from './story.ts';
 
 interface Stage {
@@ -21,10 +21,10 @@ export function stage(phones: number, settings: Readonly<Record<string, string>>
   beforeAll(async () => {
     if (!hasChromium) return;
     service = await Service.start(phones, settings);
-    browser = await openBrowser();
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeWindows();
     await service?.stop();
   });
   return {
