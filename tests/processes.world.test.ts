@@ -94,7 +94,9 @@ async function keepBusy(url: string): Promise<void> {
     startLimitMs,
   );
   type Created = { project: { id: string } };
-  const { project } = await call<Created>(url, 'POST', '/automation-project', { name: 'busy' });
+  const { project } = await call<Created>(url, 'POST', '/automation-project', {
+    name: `busy ${crypto.randomUUID()}`,
+  });
   await call(url, 'PUT', `/automation/file/${project.id}`, {
     path: 'a.ts',
     content: 'export const a = 1;\n',
