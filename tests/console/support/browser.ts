@@ -20,7 +20,9 @@ export async function openBrowser(): Promise<Browser> {
     executablePath,
     // In a container Chromium's own sandbox has nothing to stand on; it sees our own pages only.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    ...{ handleSIGHUP: false, handleSIGINT: false, handleSIGTERM: false },
+    handleSIGHUP: false,
+    handleSIGINT: false,
+    handleSIGTERM: false,
   });
 }
 

@@ -160,9 +160,7 @@ export async function prepareGit(
     },
   };
   await requireVersion(git);
-  return confineGit(git, confinement ?? (await openConfinement()), {
-    ...{ configFile, hooksFolder, maxDataBytes },
-  });
+  return confineGit(git, confinement ?? (await openConfinement()), { configFile, hooksFolder, maxDataBytes });
 }
 
 interface Own {

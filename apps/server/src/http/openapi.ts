@@ -20,7 +20,7 @@ const protectPage: onRequestHookHandler = (_request, reply, done) => {
   done();
 };
 
-/** By version: to make one takes forty milliseconds, more than most of a start, and seldom is it asked for. */
+/** By version. Made when it is first asked for, because that takes forty milliseconds. */
 const documents = new Map<string, string>();
 
 function documentOf(version: string): string {
