@@ -77,12 +77,12 @@ describe('a host that is asked what code makes of saved screens', () => {
     const verdicts = ['Cart', 'unknown'].map((state) => ({
       ...{ kind: 'state', state, stage: 'pay', next: 'acts', did: [expect.any(String)], message: null },
     }));
-    expect(await answerWithin(40_000)).toEqual({ verdicts });
+    expect(await answerWithin(10_000)).toEqual({ verdicts });
     expect(await answerWithin(0)).toEqual({ verdicts: [null, null] });
     expect(await answerWithin(3000, 'for (;;) {}')).toHaveProperty('verdicts.0.kind', 'limit');
-    const long = await answerWithin(40_000, 'throw new Error("x".repeat(1e6))');
+    const long = await answerWithin(10_000, 'throw new Error("x".repeat(1e6))');
     expect(long).toHaveProperty('verdicts.1.message.length', maxVerdictTextLength);
-    expect(await answerWithin(40_000)).toEqual({ verdicts });
+    expect(await answerWithin(10_000)).toEqual({ verdicts });
   });
 });
 

@@ -187,7 +187,7 @@ function moveFor(moves: number): void {
 }
 
 /** `ACTS=1000 npx vitest …` plays longer. */
-const actCount = Number(process.env['ACTS'] ?? 60);
+const actCount = Number(process.env['ACTS'] ?? 150);
 
 test('of many touches while the screen changes none goes wrong, and few are refused in vain', async () => {
   const dice = createDice(7);
