@@ -116,7 +116,7 @@ async function killBeforeAnswer(readJob: () => Promise<Job>): Promise<void> {
 }
 
 async function killHost(readJob: () => Promise<Job>): Promise<void> {
-  // What runs on a host goes on without the server: only the host's own end takes runs away.
+  // Runs go on without the server: only the end of their host ends them.
   const isBusy = ({ tasks, ended_at }: Job): boolean => tasks.running > 0 || ended_at !== null;
   await until('a run on the host', readJob, isBusy, timeLimitMs);
   await installation.host.end('SIGKILL');

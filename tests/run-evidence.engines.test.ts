@@ -219,7 +219,7 @@ test(
   timeLimitMs,
 );
 
-/** Of a project with masks: its film is made of pictures. */
+/** Launches a project with masks, whose film is made of pictures. */
 async function launchMasked(deviceId: string): Promise<string> {
   const { api } = installation;
   const { project } = await api.call(projectRoutes.create, { body: { name: 'masked' } });
@@ -242,7 +242,7 @@ async function launchWithVideo(deviceId: string): Promise<string> {
   return runIdOf(launchId);
 }
 
-/** What the host has on its disk of a run after it was cut off: files, pictures and videos, by their numbers. */
+/** Files, pictures and videos of a run that the host has on its disk after it was cut off, by their numbers. */
 interface Waiting {
   readonly files: readonly string[];
   readonly pictures: readonly number[];

@@ -139,7 +139,7 @@ const masks = [
   { packageName: 'dev.phalanx.sample.form', viewId: 'name' },
   { area: { left: 0, top: 0, right: 1, bottom: 0.1 } },
 ];
-/** Of a screen of 1080 by 2400. */
+/** The upper tenth of a screen of 1080 by 2400. */
 const area = { left: 0, top: 0, right: 1080, bottom: 240 };
 const maskedCode = `
   await agent.actions.launchApp('dev.phalanx.sample.form');

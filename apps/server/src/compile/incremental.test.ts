@@ -6,7 +6,7 @@ import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.
 
 let compiler: Compiler;
 beforeAll(async () => {
-  // What is fresh is opened beside what is warm.
+  // Fresh projects are opened beside the warm one.
   compiler = await createTestCompiler({ maxWarmProjects: 4 });
 });
 afterAll(() => compiler.close());

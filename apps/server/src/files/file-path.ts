@@ -25,7 +25,7 @@ export function findSegmentProblem(name: string): string | undefined {
   return findReservedReason(name);
 }
 
-/** What keeps `name` from being that of a folder, beside what keeps it from being a segment; as the end of a sentence. */
+/** Why `name` can't be a folder although it can be a segment, as the end of a sentence. */
 export function findFolderProblem(name: string): string | undefined {
   // A look-alike is refused as a segment. `git fsck` looks at no other name so.
   return name === '.gitattributes'

@@ -46,7 +46,7 @@ interface Entry {
 const blob = (content: string): string => objects.add('blob', content);
 const submodule = '1'.repeat(40);
 
-/** As no honest git writes it. */
+/** A tree that no honest git writes. */
 const treeBytes = (entries: readonly Entry[]): Buffer =>
   Buffer.concat(
     entries.flatMap(({ mode, name, id }) => [

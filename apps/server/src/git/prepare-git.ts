@@ -128,7 +128,7 @@ const unusable = (problem: string, cause?: unknown): SettingError =>
 interface Holding {
   /** Default: what this machine offers. */
   readonly confinement?: Confinement;
-  /** Of one command. Default 1 GiB. */
+  /** Memory of one command, in bytes. Default 1 GiB. */
   readonly maxDataBytes?: number;
 }
 

@@ -169,7 +169,7 @@ describe.each(endpoints)('$method $path', ({ does, method, path, body, statuses 
 
   it(`answers each caller when it ${does}`, async () => {
     await makeProject();
-    // Whoever is refused has changed nothing for those who follow.
+    // A refused caller changes nothing for the next one.
     const isRefused = (caller: Caller): boolean => statuses[caller] >= 300;
     for (const caller of callers.toSorted(
       (one, other) => Number(isRefused(other)) - Number(isRefused(one)),

@@ -162,7 +162,7 @@ export interface ReplaySequence {
   ends: 'submits' | 'throws' | null;
 }
 
-/** What one try at a screen, or at a record in order, may take. In milliseconds. */
+/** Limits of one try at a screen, or at a record in order, in milliseconds. */
 export interface ReplayLimits {
   /** For the code to go on from one wait to the next. */
   entryMs: number;
