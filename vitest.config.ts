@@ -5,9 +5,9 @@ const common = {
   pool: 'forks',
   // Each worker loads and warms up what its files import once, which halves the processor time of all.
   isolate: false,
-  // One more than the processors of a small machine, because files also wait: for phones, pauses and disks. Of more, each
-  // gets so little that the product's own time limits end what the tests do.
-  maxWorkers: 3,
+  // Two more than the processors of a small machine, because files also wait: for phones, pauses and disks. Three workers
+  // take 5.7 minutes there, four 5.0. Of more, each gets so little that the product's own time limits end what the tests do.
+  maxWorkers: 4,
   setupFiles: 'apps/server/src/testing/set-up-file.ts',
   // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.
   testTimeout: 240_000,

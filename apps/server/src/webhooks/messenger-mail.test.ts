@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -24,14 +25,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function mailerOf(url: string): Mailer {
+function mailerOf(url: string, timeoutMs?: number): Mailer {
   const config = parseMail({
     PHALANX_SMTP_URL: url,
     PHALANX_MAIL_FROM: 'phalanx@example.com',
     PHALANX_MAIL_TO: 'example.com',
   });
   if (config === undefined) throw new Error('no mail server');
-  return new Mailer(config);
+  return new Mailer(config, timeoutMs);
 }
 
 interface Offers {
@@ -107,4 +108,15 @@ it('a service that is stopped does not wait for a slow mail server', async () =>
   closing.abort();
   expect(await sent).toMatchObject({ result: 'refused' });
   await server.close();
+});
+
+it('a mail server that never answers is given up', async () => {
+  const silent = createServer((socket) => void socket.on('error', () => undefined));
+  await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
+  const address = silent.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const mailer = mailerOf(`smtp://127.0.0.1:${port}?tls=none`, 300);
+  const sent = await mailer.send('bob@example.com', mail, never);
+  expect(sent).toMatchObject({ result: 'refused', problem: 'no answer within 0.3 s' });
+  await new Promise((resolve) => silent.close(resolve));
 });

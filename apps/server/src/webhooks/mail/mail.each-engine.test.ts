@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -192,7 +191,7 @@ it('one that is refused for now is asked again, and the pauses grow', async () =
   await expect.poll(() => statusesOf(webhook.id), timeouts).toEqual(['delivered']);
 });
 
-it('a mail server that is down, and one that never answers, lose nothing', async () => {
+it('a mail server that is down loses nothing', async () => {
   await mails.close();
   const webhook = await create();
   await run();
@@ -206,13 +205,6 @@ it('a mail server that is down, and one that never answers, lose nothing', async
         problem: expect.stringContaining('ECONNREFUSED'),
       },
     ]);
-  const silent: Server = createServer((socket) => void socket.on('error', () => undefined));
-  await new Promise<void>((resolve) => void silent.listen(port, '127.0.0.1', resolve));
-  server.clock.advance(10_000);
-  await expect
-    .poll(() => deliveriesOf(webhook.id), { ...timeouts, timeout: 60_000 })
-    .toMatchObject([{ status: 'waiting', attempts: 2, problem: 'no answer within 20 s' }]);
-  await new Promise((resolve) => silent.close(resolve));
   mails = await MailServer.start({}, port);
   server.clock.advance(hourMs);
   await expect.poll(() => statusesOf(webhook.id), timeouts).toEqual(['delivered']);
