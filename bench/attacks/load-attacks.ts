@@ -41,7 +41,7 @@ async function launchBySchema(
   return `saved ${saved}, launched ${await send(api, 'POST', '/api/v2/devices/launchAutomation', { body, signal })}`;
 }
 
-const times = <Item>(length: number, make: (at: number) => Item): Item[] =>
+export const times = <Item>(length: number, make: (at: number) => Item): Item[] =>
   Array.from({ length }, (_, at) => make(at));
 
 const nested = (levels: number): string =>
@@ -156,7 +156,7 @@ async function floodSmall(
   return [...counts].map(([status, count]) => `${status} (${count} times)`).join(', ');
 }
 
-const Devices = Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String() })) });
+export const Devices = Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String() })) });
 
 const Runs = Type.Object({ runs: Type.Array(Type.Object({ run_id: Type.String() })) });
 

@@ -28,6 +28,7 @@ export class SimulatedHost {
   /** The first lines of these runs may run. */
   onBegin: (runIds: string[]) => void = () => undefined;
   onScreenWanted: (requestId: string) => void = () => undefined;
+  onActWanted: (requestId: string) => void = () => undefined;
   /** By the server. */
   onClosed = (reason: string): void => console.error(reason);
   readonly #wire: HostWire;
@@ -119,6 +120,7 @@ export class SimulatedHost {
       this.#onRecordStored.delete(message.record_id);
     }
     if (message.type === 'screen') this.onScreenWanted(message.request_id);
+    if (message.type === 'act') this.onActWanted(message.request_id);
     if (message.type === 'heartbeat') this.#onHeartbeat();
     if (message.type === 'runs_stored') this.#forget(message.run_ids);
   }

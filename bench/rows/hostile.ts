@@ -1,4 +1,5 @@
 import { secondReport } from '../attacks/all-attacks.ts';
+import { surfaceAttacks } from '../attacks/surface-attacks.ts';
 import { attackRow } from './under-attack.ts';
 
 /** One of each kind: streams, lists, checks, patterns, bodies, runs. */
@@ -14,8 +15,8 @@ const together = [
 export const hostile = attackRow(
   {
     name: 'hostile',
-    title: 'attacks of the second report, alone and six together, that others feel no more',
+    title: 'attacks of one user, alone and six together, that others feel no more',
   },
-  secondReport,
+  [...secondReport, ...surfaceAttacks],
   together,
 );

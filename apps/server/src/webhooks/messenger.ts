@@ -143,16 +143,16 @@ const permanent = 500;
 /** Hands e-mails to the operator's mail server: one connection for each. */
 export class Mailer {
   readonly #config: MailConfig;
-  readonly #timeoutMs: number;
+  readonly #limitMs: number;
 
-  /** `timeoutMs`: limit of one e-mail, from the connection to the server's last answer. */
-  constructor(config: MailConfig, timeoutMs = mailTimeoutMs) {
+  /** `limitMs`: for one e-mail, from the connection to the server's last answer. */
+  constructor(config: MailConfig, limitMs = mailTimeoutMs) {
     this.#config = config;
-    this.#timeoutMs = timeoutMs;
+    this.#limitMs = limitMs;
   }
 
   async send(to: string, mail: MailText, closing: AbortSignal): Promise<Sent> {
-    const tooLate = AbortSignal.timeout(this.#timeoutMs);
+    const tooLate = AbortSignal.timeout(this.#limitMs);
     const signal = AbortSignal.any([closing, tooLate]);
     const socket = createConnection({ host: this.#config.server.host, port: this.#config.server.port });
     // Whoever waits for the socket hears of it too.
@@ -164,7 +164,7 @@ export class Mailer {
       const { response } = await this.#transport(socket).sendMail(this.#messageOf(to, mail));
       return { result: 'delivered', responseStatus: Number.parseInt(response, 10) || null, problem: '' };
     } catch (error) {
-      return failureOf(tooLate.aborted ? new Error(`no answer within ${this.#timeoutMs / 1000} s`) : error);
+      return failureOf(tooLate.aborted ? new Error(`no answer within ${this.#limitMs / 1000} s`) : error);
     } finally {
       signal.removeEventListener('abort', end);
       socket.destroy();
