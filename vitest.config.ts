@@ -36,9 +36,14 @@ const onPostgres = {
   },
 };
 
-/** Each request at another one of three servers on PostgreSQL, NATS and S3. */
+/** Each request at another one of three servers on PostgreSQL, NATS and S3, and what a release has to last longer. */
 const onThreeServers = {
-  test: { ...ofProcesses, name: 'servers', include: [eachEngine], env: { TEST_DATABASE: 'servers' } },
+  test: {
+    ...ofProcesses,
+    name: 'servers',
+    include: [eachEngine, 'tests/cluster/campaign.engines.test.ts'],
+    env: { TEST_DATABASE: 'servers', CLUSTER_SECONDS: process.env['CLUSTER_SECONDS'] ?? '90' },
+  },
 };
 
 export default defineConfig({

@@ -5,16 +5,18 @@ import { RepeatedWork } from '../support/repeated-work.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import type { Cluster, ClusterServer } from './cluster.ts';
 
-type Fault = () => Promise<void>;
+type NamedFault = readonly [name: string, fault: () => Promise<void>];
 
-/** Does to servers and engines what happens to them, two at a time, until it is told to end. */
+/** Does to servers and engines what happens to them, two at a time, until it is told to end: every kind comes up before one is repeated. */
 export class Faults {
   /** What was done, and when, in seconds since the beginning. */
   readonly history: string[] = [];
   readonly #startedAt = performance.now();
   readonly #cluster: Cluster;
   readonly #random: SeededRandom;
-  readonly #faults: readonly [name: string, fault: Fault][];
+  readonly #faults: readonly NamedFault[];
+  /** Those of this round that have not come up yet. */
+  #left: NamedFault[] = [];
   readonly #work = new RepeatedWork();
   readonly #underWay = new Set<string>();
   readonly #down = new Set<ClusterServer>();
@@ -40,13 +42,19 @@ export class Faults {
     this.#work.begin(2, () => this.#doOne());
   }
 
+  /** The kinds that have not come up yet. */
+  get missing(): string[] {
+    const begun = new Set(this.history.map((entry) => entry.replace(/^\S+ /, '')));
+    return this.#faults.map(([name]) => name).filter((name) => !begun.has(name));
+  }
+
   /** Resolves when everything is as it should be again. */
   end(): Promise<void> {
     return this.#work.end();
   }
 
   async #doOne(): Promise<void> {
-    const [name, fault] = this.#random.pick(this.#faults);
+    const [name, fault] = this.#next();
     // The same twice at a time is one.
     if (!this.#underWay.has(name)) {
       this.history.push(`${((performance.now() - this.#startedAt) / 1000).toFixed(1)} ${name}`);
@@ -55,6 +63,13 @@ export class Faults {
       this.#underWay.delete(name);
     }
     await pause(1000 + this.#random.below(3000));
+  }
+
+  #next(): NamedFault {
+    if (this.#left.length === 0) this.#left = [...this.#faults];
+    const next = this.#random.pick(this.#left);
+    this.#left.splice(this.#left.indexOf(next), 1);
+    return next;
   }
 
   async #killServer(): Promise<void> {
