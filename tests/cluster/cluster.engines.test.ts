@@ -6,10 +6,10 @@ import { accessRoutes, deviceRoutes, launchRoutes } from '@phalanx/protocol';
 import { until } from '@phalanx/host/testing/until';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
-import type { ClusterServer } from './cluster.ts';
-import { besideOne, isHere, readyDevices, startFleet, statesOf } from './fleet.ts';
+import type { Cluster, ClusterServer } from './cluster.ts';
+import { besideOne, isHere, joinFleet, readyDevices, startCluster, statesOf } from './fleet.ts';
 import { SimulatedHost } from './simulated-host.ts';
 
 const Token = Compile(Type.Object({ secret: Type.String(), token: Type.Object({ id: Type.String() }) }));
@@ -19,10 +19,25 @@ const metricsOf = async ({ url }: ClusterServer, token: string): Promise<string>
   return await response.text();
 };
 
+let cluster: Cluster;
+beforeAll(async () => {
+  if (isHere) cluster = await startCluster();
+});
+afterAll(() => cluster?.stop());
+// What the last test did to them is over.
+beforeEach(async () => {
+  if (!isHere) return;
+  for (const { url } of cluster.servers)
+    await until(
+      `${url} to serve`,
+      async () => (await fetch(`${url}/readyz`)).status,
+      (status) => status === 200,
+    );
+});
+
 test.skipIf(!isHere)(
   'each server names itself in its figures, and keeps no secret in its environment',
   async () => {
-    const { cluster } = await startFleet();
     for (const [at, server] of cluster.servers.entries()) {
       const figures = await until(
         'NATS to be reached',
@@ -39,16 +54,14 @@ test.skipIf(!isHere)(
 );
 
 test.skipIf(!isHere)('phones of a server that stands still are offline six seconds later', async () => {
-  const { cluster, hosts, random } = await startFleet();
-  await Promise.all(hosts.map((host) => host.stop()));
-  const { frozen, api } = besideOne({ cluster, random });
+  const { frozen, api, random } = besideOne(cluster);
   const host = new SimulatedHost({
     ...{ urls: [frozen.url], token: cluster.token, serials: ['phone-alone'], random },
     silenceMs: 60_000,
   });
   onTestFinished(() => host.stop());
   const online = async (): Promise<string[]> =>
-    [...(await statesOf(api)).values()].filter((state) => state !== 'offline');
+    [...(await statesOf({ api, hosts: [host] })).values()].filter((state) => state !== 'offline');
   await until('that phone alone to be there', online, (states) => states.join() === 'ready');
   cluster.freeze(frozen);
   await pause(6000);
@@ -65,14 +78,12 @@ const launchOn = (deviceId: string): object => ({
 test.skipIf(!isHere)(
   'a launch on a phone of a server that stands still is begun by the server that its host goes to',
   async () => {
-    const { cluster, hosts, random } = await startFleet();
-    await Promise.all(hosts.map((host) => host.stop()));
-    const { frozen, api } = besideOne({ cluster, random });
+    const { frozen, api, random } = besideOne(cluster);
     const urls = [frozen.url];
     const host = new SimulatedHost({ urls, token: cluster.token, serials: ['phone-alone'], random });
     onTestFinished(() => host.stop());
     const ready = async (): Promise<string[]> =>
-      [...(await statesOf(api))].filter(([, state]) => state === 'ready').map(([id]) => id);
+      [...(await statesOf({ api, hosts: [host] }))].filter(([, state]) => state === 'ready').map(([id]) => id);
     const [deviceId = ''] = await until('that phone alone to be ready', ready, ({ length }) => length === 1);
     cluster.freeze(frozen);
     urls.splice(0, 1, ...api.urls);
@@ -90,7 +101,8 @@ test.skipIf(!isHere)(
 test.skipIf(!isHere)(
   'a database that does not answer is told at once, and is used again as soon as it does',
   async () => {
-    const { cluster, api } = await startFleet();
+    const fleet = joinFleet(cluster);
+    await readyDevices(fleet);
     const [{ url } = { url: '' }] = cluster.servers;
     const ask = async (path: string): Promise<[number, string | null]> => {
       const headers = { authorization: `Bearer ${cluster.token}` };
@@ -113,19 +125,13 @@ test.skipIf(!isHere)(
       () => ask(deviceRoutes.list.path),
       ([status]) => status === 200,
     );
-    await until(
-      'the phones to be back',
-      () => statesOf(api),
-      (states) => states.size > 0 && ![...states.values()].includes('offline'),
-    );
+    await readyDevices(fleet);
   },
 );
 
 test.skipIf(!isHere)('launches at the others are taken while a server is replaced', async () => {
-  const fleet = await startFleet();
-  const { cluster, random } = fleet;
-  const deviceIds = [...(await readyDevices(fleet)).keys()];
-  const { frozen: replaced, api } = besideOne({ cluster, random });
+  const deviceIds = [...(await readyDevices(joinFleet(cluster))).keys()];
+  const { frozen: replaced, api, random } = besideOne(cluster);
   const replacing = cluster.replace(replaced);
   const replies = await Promise.all(
     Array.from({ length: 100 }, async () => {
@@ -139,8 +145,7 @@ test.skipIf(!isHere)('launches at the others are taken while a server is replace
 });
 
 test.skipIf(!isHere)('a server that stood still does not let in who was revoked meanwhile', async () => {
-  const { cluster, random } = await startFleet();
-  const { frozen, api } = besideOne({ cluster, random });
+  const { frozen, api } = besideOne(cluster);
   const { body } = await api.call('POST', accessRoutes.createToken.path, { name: 'for a moment' });
   assert(Token.Check(body));
   const ask = async (): Promise<number | undefined> =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deviceRoutes } from '@phalanx/protocol';
+import { Device, deviceRoutes } from '@phalanx/protocol';
 import { until } from '@phalanx/host/testing/until';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -15,9 +15,7 @@ const hostCount = 5;
 const phonesPerHost = 4;
 export const isHere = !/postgresql|nats-server|radosgw|s3/.test(process.env['TEST_WITHOUT'] ?? '');
 
-const Devices = Compile(
-  Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String(), state: Type.String() })) }),
-);
+const Devices = Compile(Type.Object({ devices: Type.Array(Device) }));
 
 export interface Fleet {
   cluster: Cluster;
@@ -26,14 +24,20 @@ export interface Fleet {
   random: SeededRandom;
 }
 
+/** Three servers. */
+export const startCluster = (): Promise<Cluster> =>
+  Cluster.start(3, { PHALANX_REQUESTS_PER_SECOND: '10000', PHALANX_MAX_RUNS_PER_DEVICE: '1000' });
+
 /** Three servers, and hosts with phones at each. Ends with the test. */
 export async function startFleet(): Promise<Fleet> {
-  const random = new SeededRandom(seed);
-  const cluster = await Cluster.start(3, {
-    PHALANX_REQUESTS_PER_SECOND: '10000',
-    PHALANX_MAX_RUNS_PER_DEVICE: '1000',
-  });
+  const cluster = await startCluster();
   onTestFinished(() => cluster.stop());
+  return joinFleet(cluster);
+}
+
+/** Hosts with phones, which end with the test. */
+export function joinFleet(cluster: Cluster): Fleet {
+  const random = new SeededRandom(seed);
   const hosts = Array.from({ length: hostCount }, (_, no) => {
     const serials = Array.from({ length: phonesPerHost }, (__, at) => `phone-${no}-${at}`);
     return new SimulatedHost({ urls: cluster.urls, token: cluster.token, serials, random });
@@ -42,28 +46,28 @@ export async function startFleet(): Promise<Fleet> {
   return { cluster, api: new BalancedApi(cluster.urls, cluster.token, random), hosts, random };
 }
 
-export async function statesOf(api: BalancedApi): Promise<Map<string, string>> {
+/** By the IDs of the phones of these hosts. */
+export async function statesOf({ api, hosts }: Pick<Fleet, 'api' | 'hosts'>): Promise<Map<string, string>> {
   const { body } = await api.call('GET', `${deviceRoutes.list.path}?limit=1000`);
-  const devices = Devices.Check(body) ? body.devices : [];
+  const ids = new Set<string | undefined>(hosts.map(({ id }) => id));
+  const devices = Devices.Check(body) ? body.devices.filter(({ host }) => ids.has(host?.id)) : [];
   return new Map(devices.map(({ device_id: id, state }) => [id, state]));
 }
 
-export const readyDevices = ({ api }: Fleet): Promise<Map<string, string>> =>
+export const readyDevices = (fleet: Fleet): Promise<Map<string, string>> =>
   until(
     'all phones to be ready',
-    () => statesOf(api),
+    () => statesOf(fleet),
     (states) =>
       states.size === hostCount * phonesPerHost &&
       [...states.values()].every((state) => state === 'ready' || state === 'busy'),
   );
 
 /** One server that is to stand still, and callers of the others. */
-export function besideOne({ cluster, random }: Pick<Fleet, 'cluster' | 'random'>): {
-  frozen: ClusterServer;
-  api: BalancedApi;
-} {
+export function besideOne(cluster: Cluster): Pick<Fleet, 'api' | 'random'> & { frozen: ClusterServer } {
   const [frozen, ...others] = cluster.servers;
   assert(frozen);
+  const random = new SeededRandom(seed);
   const urls = others.map(({ url }) => url);
-  return { frozen, api: new BalancedApi(urls, cluster.token, random) };
+  return { frozen, random, api: new BalancedApi(urls, cluster.token, random) };
 }
