@@ -59,3 +59,9 @@ export async function keptBytes(server: TestServer, runId: string): Promise<numb
   const statement = `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM kept_chunk WHERE run_id = '${runId}'`;
   return Number((await ask(server, statement))[0]?.['bytes']);
 }
+
+/** ID of the last log entry that is kept of a run; undefined when there is none. */
+export async function lastKeptId(server: TestServer, runId: string): Promise<unknown> {
+  const statement = `SELECT max(last_id) AS id FROM kept_chunk WHERE kind = 'log' AND run_id = '${runId}'`;
+  return (await ask(server, statement))[0]?.['id'] ?? undefined;
+}
