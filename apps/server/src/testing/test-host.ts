@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import {
   isEnded,
@@ -27,6 +28,10 @@ export interface TestHostOptions {
   /** `answer`: what is asked for is there, or done, at once. */
   requestHabit?: 'answer' | 'silent';
 }
+
+/** A server takes in a hello within milliseconds; on a machine that is busy with other things, within seconds. */
+const answerMs = 60_000;
+const silent = Symbol('silent');
 
 interface Waiter {
   isMet: (message: ServerMessage) => boolean;
@@ -71,11 +76,16 @@ export class TestHost {
     return host;
   }
 
-  /** Resolves when the server has taken in the hello. */
+  /** Resolves when the server has taken in the hello. Rejects when it says nothing for a minute. */
   async connect(): Promise<void> {
     await this.open();
     this.sendHello();
-    await this.heartbeat();
+    const late = pause(answerMs, silent, { ref: false });
+    if ((await Promise.race([this.heartbeat(), late])) !== silent) return;
+    const kinds = this.received.map(({ type }) => type).join(', ');
+    throw new Error(
+      `a server has not answered the hello of a test host within ${answerMs / 1000} s; it said: ${kinds || 'nothing'}`,
+    );
   }
 
   /** A socket without a hello. Rejects with the HTTP status when the server refuses it. */
@@ -84,6 +94,7 @@ export class TestHost {
       url: this.url,
       token: this.#token,
       onMessage: (message) => this.#receive(message),
+      handshakeTimeoutMs: answerMs,
     });
     this.#closed = wire.closed.then(({ code }) => {
       this.closeCode = code;

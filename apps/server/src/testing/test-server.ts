@@ -21,6 +21,7 @@ import {
   type Engine,
   isOnServers,
 } from './engines/test-database.ts';
+import { withinEngineLimit } from './engines/engine-limit.ts';
 import { TestHost, type TestHostOptions } from './test-host.ts';
 import { stringAt } from './string-at.ts';
 
@@ -109,7 +110,8 @@ export class TestServer {
     this.#shared ??= await (folders.length > 1
       ? sharedSettings(this.dataDir)
       : databaseSettings(this.dataDir, this.engine));
-    for (const folder of folders) this.#apps.push(await this.#start(folder, this.#shared));
+    const shared = this.#shared;
+    for (const folder of folders) this.#apps.push(await this.#startInTime(folder, shared));
   }
 
   async close(): Promise<void> {
@@ -132,6 +134,12 @@ export class TestServer {
     const app = this.#apps[this.#turn % this.#apps.length];
     if (app === undefined) throw new Error('the test server is closed');
     return app;
+  }
+
+  #startInTime(dataDir: string, databases: Record<string, string>): Promise<ServerApp> {
+    const url = databases['PHALANX_DATABASE_URL'];
+    const work = () => this.#start(dataDir, databases);
+    return url === undefined ? work() : withinEngineLimit({ what: 'The start of a test server', url, work });
   }
 
   async #start(dataDir: string, databases: Record<string, string>): Promise<ServerApp> {

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { openDatabase, type Db } from '../../db/database.ts';
 import { isUniqueViolation } from '../../db/dialect.ts';
 import { errorCodeOf } from '../../errors/api-error.ts';
+import { withinEngineLimit } from './engine-limit.ts';
 import { askForEngine } from './shared-engine.ts';
 import { stringAt } from '../string-at.ts';
 import { afterThisFile } from '../file-clean-ups.ts';
@@ -37,13 +38,17 @@ export const engines: readonly Engine[] = [defaultEngine];
 export const isOneServer = !isOnServers;
 
 async function administer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: `${await getEngineUrl()}/postgres` });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  const url = `${await getEngineUrl()}/postgres`;
+  const work = async (): Promise<void> => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  await withinEngineLimit({ what: statement, url, work });
 }
 
 /** The address of a database of this name with empty tables, which is made when it is not there. */
