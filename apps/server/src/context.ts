@@ -166,7 +166,7 @@ export async function createContext(config: ServerConfig, overrides: ServerOverr
   authenticator.onRecheck(() => hosts.tokenIds());
   node.onGone(() => hosts.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
   app.addHook('preClose', async () => hosts.close());
-  const webSockets = new WebSockets(app);
+  const webSockets = new WebSockets(app, limits);
   hosts.attach(app.server, webSockets);
   const bucket = await openBucket(config.s3, faults);
   app.addHook('onClose', async () => bucket?.close());

@@ -73,6 +73,13 @@ export const limitSettings = {
     description: "rate of messages from a host, with a burst of one minute's worth",
     format: count,
   }),
+  viewerMessagesPerSecond: setting({
+    name: 'PHALANX_VIEWER_MESSAGES_PER_SECOND',
+    default: '500',
+    description:
+      "rate of messages from the live views and walls of a user, of which one connection has a fifth, with a burst of two seconds' worth; further messages wait",
+    format: count,
+  }),
   requestsPerSecond: setting({
     name: 'PHALANX_REQUESTS_PER_SECOND',
     default: '5000',

@@ -17,6 +17,9 @@ interface RefusalDetails {
 }
 
 const minuteS = 60;
+const viewerBurstS = 2;
+/** So many sockets can use up the rate of their user. */
+const viewerShares = 5;
 /** Users whose refusals are remembered. */
 const maxRemembered = 10_000;
 
@@ -40,6 +43,8 @@ export class Limits {
   readonly requestTurns = new RequestTurns();
   /** Frames, by connection of a host. */
   readonly frames: RateLimiter;
+  /** Messages of viewers, by user and by socket. */
+  readonly #viewerMessages: Readonly<Record<'ofUser' | 'ofSocket', RateLimiter>>;
   readonly #config: LimitConfig;
   readonly #used = new Map<LimitName, ReadUsed>();
   /** What is about to be stored. */
@@ -55,6 +60,11 @@ export class Limits {
     this.logs = aMinute('log_bytes');
     this.logFrameScheduler = new LogFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
     this.frames = aMinute('host_messages');
+    const ofViewers = this.most('viewer_messages');
+    this.#viewerMessages = {
+      ofUser: new RateLimiter({ perSecond: ofViewers, burstSeconds: viewerBurstS }),
+      ofSocket: new RateLimiter({ perSecond: ofViewers / viewerShares, burstSeconds: viewerBurstS }),
+    };
     const perSecond = this.most('bad_tokens') / minuteS;
     this.badTokens = new RateLimiter({ perSecond, burstSeconds: minuteS });
     this.show('requests', (userId) =>
@@ -152,6 +162,14 @@ export class Limits {
     if (waitMs > 0) throw this.refusal(name, userId, { seconds: waitMs / 1000 });
   }
 
+  /** Returns 0 when a message of a viewer was spent, or else after how many milliseconds it may be read. */
+  spendViewerMessage(userId: string, socket: string): number {
+    const { ofUser, ofSocket } = this.#viewerMessages;
+    const waitMs = ofSocket.spend(socket) || ofUser.spend(userId);
+    if (waitMs > 0) this.note('viewer_messages', userId);
+    return waitMs;
+  }
+
   get refusals(): ReadonlyMap<LimitName, number> {
     return this.#refusals;
   }
@@ -211,6 +229,7 @@ export const limitTable: Readonly<Record<LimitName, LimitRow>> = {
   device_runs: row('maxRunsPerDevice', 'too_many_device_runs'),
   log_bytes: row('logKbPerSecond', null, 1024),
   host_messages: row('framesPerSecond', null),
+  viewer_messages: row('viewerMessagesPerSecond', null),
   requests: row('requestsPerSecond', 'too_many_requests'),
   bad_tokens: row('badTokensPerMinute', 'too_many_bad_tokens'),
   waiting: row('maxWaiting', 'too_many_waiting'),

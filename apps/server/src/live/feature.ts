@@ -97,7 +97,7 @@ function addLiveRoutes(
   addRawRoute(app, deviceControlRoutes.live, async ({ principal, params, query }, reply) => {
     const { device } = await access.get(params.id, principal.userId);
     streams.requirePlace(principal);
-    return webSockets.accept(reply, (socket) => {
+    return webSockets.accept(reply, principal, (socket) => {
       const one = watch(device);
       const { userId, expiresAt } = principal;
       const onNext = (viewer: LiveViewer): void => one.view.next(viewer);
@@ -105,7 +105,7 @@ function addLiveRoutes(
       const viewer = new LiveViewer({ socket, takesVideo, userId, expiresAt: expiresAt ?? Infinity, onNext });
       viewers.set(viewer, device.id);
       const forget = streams.add(principal, viewer);
-      socket.on('close', () => {
+      socket.onClose(() => {
         forget();
         viewers.delete(viewer);
         leave(device.id, viewer, one);
@@ -162,12 +162,12 @@ function addWallRoutes(
   addRawRoute(app, deviceControlRoutes.wall, async ({ principal, query: { selector } }, reply) => {
     const selected = selector === undefined ? [] : await listSelected(principal, selector);
     streams.requirePlace(principal);
-    return webSockets.accept(reply, (socket) => {
+    return webSockets.accept(reply, principal, (socket) => {
       const viewer = new WallViewer({ socket, principal });
       viewer.watch(selected);
       wall.add(viewer);
       const forget = streams.add(principal, viewer);
-      socket.on('close', () => {
+      socket.onClose(() => {
         forget();
         wall.remove(viewer);
       });

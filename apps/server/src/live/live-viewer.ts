@@ -7,13 +7,10 @@ import {
   type VideoPlace,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import type { RawData, WebSocket } from 'ws';
-import { keepAlive } from '../http/sockets/web-sockets.ts';
 import type { OpenStream } from '../http/sockets/open-streams.ts';
+import type { ViewerSocket } from '../http/sockets/viewer-socket.ts';
 
 const validator = Compile(LiveRequest);
-/** RFC 6455: a message that is not one of ours. */
-const policyViolation = 1008;
 
 export interface LivePicture {
   readonly hash: string;
@@ -32,7 +29,7 @@ export interface LiveVideo extends Extract<HostVideo, { first: unknown }> {
 const maxBehindBytes = 512 * 1024;
 
 interface ViewerOptions {
-  readonly socket: WebSocket;
+  readonly socket: ViewerSocket;
   /** Else pictures alone. */
   readonly takesVideo: boolean;
   readonly userId: string;
@@ -46,7 +43,7 @@ export class LiveViewer implements OpenStream {
   readonly userId: string;
   readonly expiresAt: number;
   readonly takesVideo: boolean;
-  readonly #socket: WebSocket;
+  readonly #socket: ViewerSocket;
   #seen = '';
   /** Answers that it waits for. */
   #asked = 0;
@@ -58,17 +55,12 @@ export class LiveViewer implements OpenStream {
     this.userId = userId;
     this.expiresAt = expiresAt;
     this.#socket = socket;
-    socket.on('message', (data, isBinary) => {
-      if (isBinary || !isRequest(data)) this.end(policyViolation);
+    socket.onMessage(validator, () => {
       // Who asks on without reading is no viewer.
-      else if (!takesVideo && socket.bufferedAmount > maxLivePictureBytes) socket.terminate();
-      else {
-        this.#asked = Math.min(this.#asked + 1, takesVideo ? maxAskedAhead : 1);
-        onNext(this);
-      }
+      if (!takesVideo && socket.unsentBytes > maxLivePictureBytes) return socket.terminate();
+      this.#asked = Math.min(this.#asked + 1, takesVideo ? maxAskedAhead : 1);
+      onNext(this);
     });
-    socket.on('error', () => socket.terminate());
-    keepAlive(socket);
   }
 
   /** Whether an answer is due. */
@@ -78,7 +70,7 @@ export class LiveViewer implements OpenStream {
 
   /** Whether it has not read what it was sent. */
   get isBehind(): boolean {
-    return this.#socket.bufferedAmount > maxBehindBytes;
+    return this.#socket.unsentBytes > maxBehindBytes;
   }
 
   /** Whether it has all packets up to there. */
@@ -120,14 +112,6 @@ export class LiveViewer implements OpenStream {
   }
 
   end(code: number): void {
-    this.#socket.close(code);
-  }
-}
-
-function isRequest(data: RawData): boolean {
-  try {
-    return Buffer.isBuffer(data) && validator.Check(JSON.parse(data.toString()));
-  } catch {
-    return false;
+    this.#socket.end(code);
   }
 }

@@ -7,14 +7,13 @@ import {
   WallRequest,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import type { RawData, WebSocket } from 'ws';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import type { LivePicture } from './live-viewer.ts';
 import { parsePicture } from './live-view.ts';
 import type { Principal } from '../http/principal.ts';
-import { keepAlive } from '../http/sockets/web-sockets.ts';
 import type { OpenStream } from '../http/sockets/open-streams.ts';
+import type { ViewerSocket } from '../http/sockets/viewer-socket.ts';
 
 const turnMs = 250;
 /** Two pictures a second are enough to see that something happens. */
@@ -129,11 +128,9 @@ class WatchedPhone {
 }
 
 const validator = Compile(WallRequest);
-/** RFC 6455: a message that is not one of ours, or one too many. */
-const policyViolation = 1008;
 
 interface ViewerOptions {
-  readonly socket: WebSocket;
+  readonly socket: ViewerSocket;
   readonly principal: Principal;
 }
 
@@ -144,7 +141,7 @@ interface ViewerOptions {
 export class WallViewer implements OpenStream {
   readonly principal: Principal;
   readonly expiresAt: number;
-  readonly #socket: WebSocket;
+  readonly #socket: ViewerSocket;
   /** What was told last of each phone that is watched. */
   readonly #told = new Map<string, string>();
   #room = maxWallPicturesAhead;
@@ -153,9 +150,7 @@ export class WallViewer implements OpenStream {
     this.principal = principal;
     this.expiresAt = principal.expiresAt ?? Infinity;
     this.#socket = socket;
-    socket.on('message', (data, isBinary) => this.#hear(isBinary ? undefined : parse(data)));
-    socket.on('error', () => socket.terminate());
-    keepAlive(socket);
+    socket.onMessage(validator, (request) => this.#hear(request));
   }
 
   get hasRoom(): boolean {
@@ -168,7 +163,9 @@ export class WallViewer implements OpenStream {
 
   watch(deviceIds: readonly string[]): void {
     for (const id of deviceIds) if (!this.#told.has(id)) this.#told.set(id, '');
-    if (this.#told.size > maxWallPhones) this.end(policyViolation);
+    if (this.#told.size <= maxWallPhones) return;
+    this.#told.clear();
+    this.#socket.refuse();
   }
 
   show(device_id: string, { hash, jpeg, captured_at, width, height }: LivePicture): void {
@@ -190,13 +187,12 @@ export class WallViewer implements OpenStream {
 
   end(code: number): void {
     this.#told.clear();
-    this.#socket.close(code);
+    this.#socket.end(code);
   }
 
-  #hear(request: WallRequest | undefined): void {
+  #hear(request: WallRequest): void {
     // Who asks on without reading is no viewer.
-    if (this.#socket.bufferedAmount > maxLivePictureBytes) return this.#socket.terminate();
-    if (request === undefined) return this.end(policyViolation);
+    if (this.#socket.unsentBytes > maxLivePictureBytes) return this.#socket.terminate();
     if (request.type === 'watch') return this.watch(request.device_ids);
     if (request.type === 'leave') for (const id of request.device_ids) this.#told.delete(id);
     if (request.type === 'shown') this.#room = Math.min(maxWallPicturesAhead, this.#room + request.pictures);
@@ -210,14 +206,5 @@ export class WallViewer implements OpenStream {
 
   #tell(message: WallMessage): void {
     this.#socket.send(JSON.stringify(message));
-  }
-}
-
-function parse(data: RawData): WallRequest | undefined {
-  try {
-    const request: unknown = Buffer.isBuffer(data) && JSON.parse(data.toString());
-    return validator.Check(request) ? request : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -2,10 +2,13 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import { ApiError } from '../../errors/api-error.ts';
+import type { Limits } from '../../limits/limits.ts';
 import { refuseSocket } from './refuse-socket.ts';
 import { pathOf } from '../addresses.ts';
+import type { Principal } from '../principal.ts';
+import { ViewerSocket } from './viewer-socket.ts';
 
 interface Handshake {
   readonly socket: Socket;
@@ -14,6 +17,8 @@ interface Handshake {
 
 /** Of what callers send on a WebSocket. */
 const maxMessageBytes = 1024;
+/** Of one message; its pieces may be empty, and are counted nowhere else. */
+const maxFragments = 8;
 
 /**
  * Brings the handshakes of WebSockets to the routes, as GET requests: so they have the same rules for tokens, cookies,
@@ -21,16 +26,23 @@ const maxMessageBytes = 1024;
  */
 export class WebSockets {
   readonly #app: FastifyInstance;
+  readonly #limits: Limits;
   readonly #handshakes = new WeakMap<IncomingMessage, Handshake>();
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,
+    maxFragments,
+    // One message of a socket in each turn of the event loop, however many came at once.
+    allowSynchronousEvents: false,
+    // `ViewerSocket` answers pings, at a rate.
+    autoPong: false,
     perMessageDeflate: false,
     clientTracking: false,
   });
 
-  constructor(app: FastifyInstance) {
+  constructor(app: FastifyInstance, limits: Limits) {
     this.#app = app;
+    this.#limits = limits;
   }
 
   /** For the server's `upgrade`. */
@@ -49,28 +61,20 @@ export class WebSockets {
     this.#app.routing(request, response);
   }
 
-  /** `take` gets the socket, unless the handshake is none of WebSocket, which is answered here. */
-  accept(reply: FastifyReply, take: (socket: WebSocket) => void): FastifyReply {
+  /** `take` gets the socket of the caller, unless the handshake is none of WebSocket, which is answered here. */
+  accept(
+    reply: FastifyReply,
+    { userId }: Pick<Principal, 'userId'>,
+    take: (socket: ViewerSocket) => void,
+  ): FastifyReply {
     const handshake = this.#handshakes.get(reply.request.raw);
     if (handshake === undefined) throw ApiError.of('upgrade_required', {});
     const { socket, head } = handshake;
     reply.hijack();
     reply.raw.detachSocket(socket);
-    this.#server.handleUpgrade(reply.request.raw, socket, head, take);
+    this.#server.handleUpgrade(reply.request.raw, socket, head, (webSocket) =>
+      take(new ViewerSocket(webSocket, { limits: this.#limits, userId })),
+    );
     return reply;
   }
-}
-
-const pingMs = 15_000;
-
-/** Ends a socket whose peer has vanished without a word, which would be kept for ever. */
-export function keepAlive(socket: WebSocket): void {
-  let isAlive = true;
-  const timer = setInterval(() => {
-    if (!isAlive) return socket.terminate();
-    isAlive = false;
-    socket.ping();
-  }, pingMs);
-  socket.on('pong', () => (isAlive = true));
-  socket.on('close', () => clearInterval(timer));
 }

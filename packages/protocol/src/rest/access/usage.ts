@@ -19,6 +19,7 @@ export const limitNames = [
   'device_runs',
   'log_bytes',
   'host_messages',
+  'viewer_messages',
   'requests',
   'bad_tokens',
   'waiting',
