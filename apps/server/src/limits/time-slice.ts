@@ -17,3 +17,17 @@ export class TimeSlice {
     this.#since = performance.now();
   }
 }
+
+/** Maps one after the other, and lets others have their turn when that takes long. */
+export async function mapInSlices<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const slice = new TimeSlice();
+  const results: Result[] = [];
+  for (const item of items) {
+    results.push(map(item));
+    if (slice.isOver) await slice.next();
+  }
+  return results;
+}

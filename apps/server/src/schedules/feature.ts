@@ -7,10 +7,13 @@ import { addGaugeBy, type Metrics } from '../health/metrics.ts';
 import type { Jobs } from '../jobs/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { Projects } from '../projects/feature.ts';
-import { ScheduleRunner, nextTurn, readWork, type Work, CronTimes } from './schedule-runner.ts';
+import { CronTimes } from './cron-times.ts';
+import { ScheduleRunner, nextTurn, readWork, type Work } from './schedule-runner.ts';
 import { createScheduleStore, type ScheduleStore, type StoredSchedule } from './store.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { mapInSlices } from '../limits/time-slice.ts';
+import { UpcomingTimes } from './upcoming-times.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
@@ -54,11 +57,11 @@ interface ScheduleRoutesOptions {
 }
 
 const mostSchedules = 1000;
-const shownTimes = 5;
 
 /** `GET, POST /schedules` · `GET, PATCH, DELETE /schedules/:id` · `GET /schedules/:id/turns` */
 function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
   const { store, runner, devices, projects, launches, clock } = options;
+  const upcoming = new UpcomingTimes();
 
   const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredSchedule> => {
     const missing = ApiError.of('schedule_not_found', { schedule_id: id });
@@ -79,7 +82,7 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     paused: row.paused === 1,
     work: readWork(row.work),
     problem: row.problem,
-    next: row.paused === 1 ? [] : new CronTimes(row.cron, row.time_zone).list(shownTimes, clock.now()),
+    next: row.paused === 1 ? [] : [...upcoming.of(row, clock.now())],
     created_at: row.created_at,
   });
 
@@ -100,7 +103,7 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
   addRoute(app, scheduleRoutes.list, async ({ principal, query }) => {
     const rows = await store.list(listedWork(principal, query));
     const { items, next_cursor } = toPage(rows, pageLimit(query), ({ id }) => id);
-    return { success: true, schedules: items.map(view), next_cursor };
+    return { success: true, schedules: await mapInSlices(items, view), next_cursor };
   });
 
   addRoute(app, scheduleRoutes.get, async ({ principal, params }) => ({

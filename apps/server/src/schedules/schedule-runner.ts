@@ -2,7 +2,6 @@ import { type JobBody, workFields } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
-import { Cron } from 'croner';
 
 import { periodically } from '../background-job.ts';
 import type { Clock } from '../clock.ts';
@@ -10,6 +9,8 @@ import { ApiError } from '../errors/api-error.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { scheduleKeyPrefix } from '../jobs/create-job.ts';
 import type { Jobs } from '../jobs/feature.ts';
+import { TimeSlice } from '../limits/time-slice.ts';
+import { CronTimes } from './cron-times.ts';
 import type { ScheduleChange, ScheduleStore, StoredSchedule, StoredTurn } from './store.ts';
 
 interface Options {
@@ -60,7 +61,9 @@ export class ScheduleRunner {
 
   async #look(): Promise<void> {
     const { store, clock, faults } = this.#options;
+    const slice = new TimeSlice();
     for (const schedule of await store.listDue(clock.now())) {
+      if (slice.isOver) await slice.next();
       if (this.#isClosed) return;
       await this.#turn(schedule).catch((error: unknown) =>
         faults.report(error, `schedule ${schedule.id} could not have its turn`),
@@ -94,7 +97,7 @@ export class ScheduleRunner {
     if (planned !== null && due !== null && due <= now && schedule.paused === 0) {
       const times = new CronTimes(schedule.cron, schedule.time_zone);
       // A turn is late by its jitter, which is no fault.
-      const { fire, missed, next } = findDue(times, planned, schedule.missed, now - (due - planned));
+      const { fire, missed, next } = await findDue(times, planned, schedule.missed, now - (due - planned));
       if (missed !== undefined) note(missed.first, null, missedReason(missed.count));
       if (fire !== undefined) Object.assign(changes, await this.#begin(schedule, fire, note));
       Object.assign(changes, nextTurn(next, schedule.jitter_seconds));
@@ -150,40 +153,9 @@ export const nextTurn = (
     ? { planned_at: null, due_at: null }
     : { planned_at: planned, due_at: planned + Math.floor(Math.random() * jitterSeconds * 1000) };
 
-/** When a schedule has its turns. */
-export class CronTimes {
-  readonly #cron: Cron;
-
-  /** Throws `invalid_cron`. */
-  constructor(cron: string, timeZone: string) {
-    try {
-      this.#cron = new Cron(cron, { timezone: timeZone, mode: '5-part', paused: true });
-      // It finds out an unknown zone with the first time.
-      if (this.#cron.nextRun() === null) throw new Error('there is no such time');
-    } catch (error) {
-      const problem = error instanceof Error ? error.message : 'it cannot be read';
-      throw ApiError.of('invalid_cron', { cron, time_zone: timeZone, problem }, { cause: error });
-    }
-  }
-
-  /** The first time after `after`; undefined: there is none. Epoch ms. */
-  next(after: number): number | undefined {
-    return this.#cron.nextRun(new Date(after))?.getTime();
-  }
-
-  /** The last time until `until`. */
-  last(until: number): number | undefined {
-    return this.#cron.previousRuns(1, new Date(until + 1000))[0]?.getTime();
-  }
-
-  list(count: number, after: number): number[] {
-    return this.#cron.nextRuns(count, new Date(after)).map((time) => time.getTime());
-  }
-}
-
 /** A turn that comes later than this has been missed. */
 const graceMs = 10 * 60_000;
-/** More are counted as so many: each takes a quarter of a millisecond. */
+/** More are counted as so many: each takes up to a millisecond. */
 const mostCounted = 300;
 
 interface DueTurns {
@@ -196,12 +168,19 @@ interface DueTurns {
 }
 
 /** What is to be done of the turns from `planned` until now; of those that were missed, at most the last one. */
-export function findDue(times: CronTimes, planned: number, missed: 'none' | 'last', now: number): DueTurns {
+export async function findDue(
+  times: CronTimes,
+  planned: number,
+  missed: 'none' | 'last',
+  now: number,
+): Promise<DueTurns> {
+  const slice = new TimeSlice();
   let [last, count] = [planned, 1];
   let next = times.next(planned);
   while (next !== undefined && next <= now && count < mostCounted) {
     [last, count] = [next, count + 1];
     next = times.next(next);
+    if (slice.isOver) await slice.next();
   }
   if (next !== undefined && next <= now) {
     last = times.last(now) ?? last;

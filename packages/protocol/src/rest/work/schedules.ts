@@ -68,7 +68,9 @@ export const Schedule = Type.Object(
     ...settings,
     work: Type.Object(workFields),
     problem: Type.String({ description: 'Why it was paused by the service; else empty' }),
-    next: Type.Array(EpochMs, { description: 'The next five times; none while it is paused' }),
+    next: Type.Array(EpochMs, {
+      description: 'The next five times within 50 years; none while it is paused',
+    }),
     created_at: EpochMs,
   },
   { title: 'Schedule' },
