@@ -12,6 +12,7 @@ import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
+import { maxWaitingSelectors } from './waiting-selectors.ts';
 import { keptBudget, limitOf } from './work-access.ts';
 import { findExcess } from '../http/bodies/json-bounds.ts';
 
@@ -55,7 +56,8 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   });
   try {
     const row = await store.insert(job, tasks, mostTasks);
-    if (row === undefined) throw ApiError.of('too_many_tasks', { limit: mostTasks }, { retryAfterS: 60 });
+    if (row === 'too_many_tasks') throw ApiError.of(row, { limit: mostTasks }, { retryAfterS: 60 });
+    if (row === 'too_many_selectors') throw tooManySelectors();
     return row;
   } catch (error) {
     // Of two requests with one key at the same moment, one finds the job of the other.
@@ -66,6 +68,9 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
     return same;
   }
 }
+
+export const tooManySelectors = (): ApiError =>
+  ApiError.of('too_many_selectors', { limit: maxWaitingSelectors }, { retryAfterS: 60 });
 
 async function withInputs({ inputs_text: text, ...body }: JobBody): Promise<JobBody> {
   if (text === undefined) return body;

@@ -9,7 +9,13 @@ import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { Projects } from '../projects/feature.ts';
 import type { Runs } from '../runs/feature.ts';
-import { createJob, type JobMaker, type JobOrigin, scheduleKeyPrefix } from './create-job.ts';
+import {
+  createJob,
+  type JobMaker,
+  type JobOrigin,
+  scheduleKeyPrefix,
+  tooManySelectors,
+} from './create-job.ts';
 import { JobRunner } from './job-runner.ts';
 import { addRunTaskCalls } from './run-task-calls.ts';
 import { createRunTaskStore } from './run-task-store.ts';
@@ -178,7 +184,9 @@ function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): void {
     const { id, user_id, project_id, project_name: name } = await get(principal, params.id, editors);
     await projects.getProject(principal, project_id, editors);
     auditEvent.on({ type: 'job', id, name }, [user_id]);
-    if (await store.resume(id)) await runner.catchUp();
+    const resumed = await store.resume(id);
+    if (resumed === 'too_many_selectors') throw tooManySelectors();
+    if (resumed) await runner.catchUp();
     return { success: true, job: await jobView(options, await get(principal, id)) };
   });
 

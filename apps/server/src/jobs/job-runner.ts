@@ -5,6 +5,7 @@ import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { readSelector, selects } from '../devices/labels/phone-labels.ts';
+import { TimeSlice } from '../limits/time-slice.ts';
 import { periodically } from '../background-job.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
@@ -12,7 +13,6 @@ import type { JobStore, StoredJob } from './store.ts';
 import { NotNow, type Settled, type TaskStore } from './task-store.ts';
 import { othersFirstMs, DueTasks, type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 import type { TaskStarter } from './task-starter.ts';
-import { limitedSelector } from './work-access.ts';
 
 interface Options {
   jobs: JobStore;
@@ -61,7 +61,7 @@ export class JobRunner {
       ...{ faults, says: 'what runs mean for their tasks could not be stored' },
     });
     this.#toServe = new Batcher<string>({
-      work: async (deviceIds) => this.#serve(deviceIds),
+      work: (deviceIds) => this.#serve(deviceIds),
       ...{ faults, says: 'tasks could not be given to phones' },
     });
     devices.fleet.onChange((deviceIds) => this.offer(deviceIds));
@@ -156,39 +156,37 @@ export class JobRunner {
     this.#timer = setTimeout(look, Math.min(longestTimerMs, Math.max(1, dueAt - now))).unref();
   }
 
-  #serve(deviceIds: readonly string[]): void {
+  async #serve(deviceIds: readonly string[]): Promise<void> {
     const runsOf = new Map<string, number>();
     const count = (userId: string): void => void runsOf.set(userId, (runsOf.get(userId) ?? 0) + 1);
     for (const { userId } of this.#options.activeRuns.all()) count(userId);
     for (const { userId } of this.#taking.values()) count(userId);
-    const fitOf = new Map<string, boolean>();
+    const slice = new TimeSlice();
     for (const id of deviceIds) {
       const device = this.#options.devices.fleet.findHeld(id);
       if (device?.state !== 'ready' || this.#taking.has(id)) continue;
-      const job = this.#waiting.choose(
-        id,
-        (userId) => runsOf.get(userId) ?? 0,
-        (one) => this.#fits(one, device, fitOf),
-      );
-      if (job === undefined) continue;
+      const job = await this.#waiting.choose(id, {
+        countRuns: (userId) => runsOf.get(userId) ?? 0,
+        fits: (one) => this.#fits(one, device),
+        slice,
+      });
+      if (job === undefined || this.#isClosed) continue;
       count(job.row.user_id);
       this.#waiting.noteTurn(job);
       this.#give(job, device);
     }
   }
 
-  /** `known`: whether a selector of a user fits a phone, for this turn. */
-  #fits({ row, deviceIds }: WaitingJob, device: FleetDevice, known: Map<string, boolean>): boolean {
+  #fits({ row, deviceIds, selector }: WaitingJob, device: FleetDevice): boolean {
     const { devices, activeRuns } = this.#options;
     const runs = activeRuns.onDevice(device.id);
     if (row.is_exclusive === 1 ? runs.length > 0 : runs.some((run) => run.automationId === row.project_id))
       return false;
     if (deviceIds?.has(device.id) === false) return false;
-    const selector = limitedSelector(row);
-    const key = `${device.id} ${row.user_id} ${selector ?? ''}`;
-    const fit = known.get(key) ?? this.#isSelected(row.user_id, selector, device);
-    known.set(key, fit);
-    return fit && devices.leases.findOther(device, row.user_id) === undefined;
+    return (
+      this.#isSelected(row.user_id, selector, device) &&
+      devices.leases.findOther(device, row.user_id) === undefined
+    );
   }
 
   #isSelected(userId: string, selector: string | null, device: FleetDevice): boolean {

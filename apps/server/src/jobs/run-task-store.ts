@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isOneSelectorTooMany } from './waiting-selectors.ts';
 import { change, invalidate } from '../db/writes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { databaseTime } from '../db/lease.ts';
@@ -143,6 +144,7 @@ async function hasRoom(
   more: number,
   { mostWaiting, mostOfJob }: AddLimits,
 ): Promise<boolean> {
+  if (await isOneSelectorTooMany(transaction, job)) return false;
   const { waiting } = await transaction
     .selectFrom('job')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('waiting'), sql.lit(0)).as('waiting'))

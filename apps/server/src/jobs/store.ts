@@ -7,6 +7,7 @@ import { isListed, type WorkFilter } from '../db/listed-work.ts';
 import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
+import { isOneSelectorTooMany } from './waiting-selectors.ts';
 
 export type StoredJob = Row<'job'>;
 export type NewJob = Omit<
@@ -31,8 +32,12 @@ export type JobStore = ReturnType<typeof createJobStore>;
 /** Jobs and what became of their tasks. */
 export function createJobStore(db: Db) {
   return {
-    /** Undefined: the user would have more than `most` tasks that wait. Throws what `isUniqueViolation` knows for a key that is used. */
-    insert: (job: NewJob, tasks: readonly NewTask[], most: number): Promise<StoredJob | undefined> =>
+    /** A code: the user would have more than `most` tasks that wait, or too many selectors of them. Throws what `isUniqueViolation` knows for a key that is used. */
+    insert: (
+      job: NewJob,
+      tasks: readonly NewTask[],
+      most: number,
+    ): Promise<StoredJob | 'too_many_tasks' | 'too_many_selectors'> =>
       change(db, async (transaction) => {
         await serialize(transaction, `jobs of ${job.user_id}`);
         const { waiting } = await transaction
@@ -41,7 +46,8 @@ export function createJobStore(db: Db) {
           .where('user_id', '=', job.user_id)
           .where('waiting', '>', 0)
           .executeTakeFirstOrThrow();
-        if (Number(waiting) + tasks.length > most) return undefined;
+        if (Number(waiting) + tasks.length > most) return 'too_many_tasks';
+        if (await isOneSelectorTooMany(transaction, job)) return 'too_many_selectors';
         const row = await transaction
           .insertInto('job')
           .values({ ...job, woken_at: databaseTime(transaction) })
@@ -157,9 +163,11 @@ export function createJobStore(db: Db) {
       }),
 
     /** What has failed or was cancelled waits again. False: there is nothing of that. */
-    resume: (id: string): Promise<boolean> =>
+    resume: (id: string): Promise<boolean | 'too_many_selectors'> =>
       change(db, async (transaction) => {
-        await transaction.selectFrom('job').select('id').where('id', '=', id).forUpdate().execute();
+        const query = transaction.selectFrom('job').selectAll().where('id', '=', id).forUpdate();
+        const job = await query.executeTakeFirst();
+        if (job !== undefined && (await isOneSelectorTooMany(transaction, job))) return 'too_many_selectors';
         const { numUpdatedRows } = await transaction
           .updateTable('task')
           .set({

@@ -1,5 +1,7 @@
+import type { TimeSlice } from '../limits/time-slice.ts';
 import type { StoredJob } from './store.ts';
 import type { TaskStore } from './task-store.ts';
+import { limitedSelector } from './work-access.ts';
 
 /** So long after a task is due again, the phone on which it has failed leaves it to others. */
 export const othersFirstMs = 1500;
@@ -12,6 +14,8 @@ export interface WaitingJob {
   readonly row: StoredJob;
   /** The only phones; undefined: those of the selector. */
   readonly deviceIds: ReadonlySet<string> | undefined;
+  /** Of the job and of the token that made it; null: neither has one. */
+  readonly selector: string | null;
   /** How many tasks wait, as far as it is known: what other phones take at this moment may be counted, or counted twice. */
   left: number;
   /** Phones that leave its tasks to others for a moment. */
@@ -25,6 +29,12 @@ interface UsersJobs {
   readonly kinds: Map<string, WaitingJob[]>;
   /** The turn in which a task of the user last began. */
   servedAt: number;
+}
+
+interface ChoiceOptions {
+  readonly countRuns: (userId: string) => number;
+  readonly fits: (job: WaitingJob) => boolean;
+  readonly slice: TimeSlice;
 }
 
 const order = (one: StoredJob, other: StoredJob): number =>
@@ -98,22 +108,21 @@ export class WaitingJobs {
   }
 
   /**
-   * The first job for a phone. `fits` is asked once for all jobs of a kind. The user with the fewest runs is asked first, and of those with the same number, the one
+   * The first job for a phone. `fits` is asked once for all jobs of a kind, in slices: meanwhile a job may end. The user with the fewest runs is asked first, and of those with the same number, the one
    * who has waited longest for a turn; a user's own jobs are in the order of priority and age.
    */
-  choose(
-    deviceId: string,
-    countRuns: (userId: string) => number,
-    fits: (job: WaitingJob) => boolean,
-  ): WaitingJob | undefined {
+  async choose(deviceId: string, { countRuns, fits, slice }: ChoiceOptions): Promise<WaitingJob | undefined> {
     const users = [...this.#byUser]
       .filter(([, { kinds }]) => kinds.size > 0)
       .map(([userId, { kinds, servedAt }]) => ({ kinds, servedAt, runs: countRuns(userId) }))
       .toSorted((one, other) => one.runs - other.runs || one.servedAt - other.servedAt);
     for (const { kinds } of users) {
-      const [first] = [...kinds.values()]
-        .flatMap((jobs) => firstOf(jobs, deviceId, fits) ?? [])
-        .toSorted((one, other) => order(one.row, other.row));
+      let first: WaitingJob | undefined;
+      for (const jobs of kinds.values()) {
+        if (slice.isOver) await slice.next();
+        const job = firstOf(jobs, deviceId, fits);
+        if (job !== undefined && (first === undefined || order(job.row, first.row) < 0)) first = job;
+      }
       if (first !== undefined) return first;
     }
     return undefined;
@@ -135,7 +144,8 @@ function waitingJobOf(row: StoredJob): WaitingJob {
   // Only `createJob` writes the column.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const deviceIds = ids === null ? undefined : new Set(JSON.parse(ids) as string[]);
-  return { row, deviceIds, left: row.waiting, leftToOthers: new Set(), isAsleep: false };
+  const selector = limitedSelector(row);
+  return { row, deviceIds, selector, left: row.waiting, leftToOthers: new Set(), isAsleep: false };
 }
 
 type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];

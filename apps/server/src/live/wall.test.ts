@@ -180,4 +180,19 @@ describe('a wall', () => {
       greedy.watch(...Array.from({ length: 20 }, (_, index) => `${at}-${index}`));
     expect(await greedy.ended).toBe(1008);
   });
+
+  it('ends the newest of the walls with which a user watches too many phones in all', async () => {
+    const walls = await Promise.all(Array.from({ length: 11 }, () => open(guest.token)));
+    const watch = (): void => {
+      for (const [number, wall] of walls.entries())
+        for (let at = 0; at < 10; at += 1)
+          wall.watch(...Array.from({ length: 20 }, (_, index) => `${number}-${at}-${index}`));
+    };
+    watch();
+    // Phones that are not there are gone with the turn that has looked them up.
+    const again = setInterval(watch, 300);
+    expect(await Promise.race(walls.map(({ ended }) => ended))).toBe(1008);
+    clearInterval(again);
+    for (const wall of walls) wall.close();
+  });
 });

@@ -11,6 +11,7 @@ import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import type { LivePicture } from './live-viewer.ts';
 import { parsePicture } from './live-view.ts';
+import { TimeSlice } from '../limits/time-slice.ts';
 import type { Principal } from '../http/principal.ts';
 import type { OpenStream } from '../http/sockets/open-streams.ts';
 import type { ViewerSocket } from '../http/sockets/viewer-socket.ts';
@@ -19,6 +20,8 @@ const turnMs = 250;
 /** Two pictures a second are enough to see that something happens. */
 const betweenPicturesMs = 500;
 const afterNothingMs = 3000;
+/** Phones on all walls of a user, each counted on each wall. */
+const maxWatchedOfUser = 10 * maxWallPhones;
 /** What nobody had room for in so long is not shown any more. */
 const staleMs = 6000;
 
@@ -66,14 +69,33 @@ export class Wall {
   }
 
   async #turn(): Promise<void> {
+    this.#endExcess();
     const ids = new Set([...this.#viewers].flatMap(({ watched }) => watched));
     for (const id of this.#phones.keys()) if (!ids.has(id)) this.#phones.delete(id);
     if (ids.size === 0) return;
     const devices = await this.#watching.findDevices([...ids]);
-    for (const viewer of this.#viewers) for (const id of viewer.watched) this.#show(viewer, id, devices);
+    const slice = new TimeSlice();
+    for (const viewer of this.#viewers)
+      for (const id of viewer.watched) {
+        this.#show(viewer, id, devices);
+        if (slice.isOver) await slice.next();
+      }
+  }
+
+  /** Who has walls of more phones than one user may watch loses the newest of them. */
+  #endExcess(): void {
+    const counts = new Map<string, number>();
+    for (const viewer of this.#viewers) {
+      const { userId } = viewer.principal;
+      const count = (counts.get(userId) ?? 0) + viewer.watched.length;
+      counts.set(userId, count);
+      if (count > maxWatchedOfUser) viewer.refuse();
+    }
   }
 
   #show(viewer: WallViewer, id: string, devices: ReadonlyMap<string, FleetDevice>): void {
+    // Others have had their turn since the viewer was asked.
+    if (!viewer.isWatching(id)) return;
     const device = devices.get(id);
     if (device === undefined || !this.#watching.mayWatch(viewer, device)) return viewer.lose(id);
     const phone = this.#phones.get(id) ?? new WatchedPhone(this.#watching.hosts);
@@ -163,7 +185,15 @@ export class WallViewer implements OpenStream {
 
   watch(deviceIds: readonly string[]): void {
     for (const id of deviceIds) if (!this.#told.has(id)) this.#told.set(id, '');
-    if (this.#told.size <= maxWallPhones) return;
+    if (this.#told.size > maxWallPhones) this.refuse();
+  }
+
+  isWatching(deviceId: string): boolean {
+    return this.#told.has(deviceId);
+  }
+
+  /** Ends it because of what it watches. */
+  refuse(): void {
     this.#told.clear();
     this.#socket.refuse();
   }

@@ -27,6 +27,11 @@ export const workErrors = {
     message:
       'You would have more than {limit} tasks that wait. Send it again when some have begun, or cancel a job.',
   },
+  too_many_selectors: {
+    status: 429,
+    message:
+      'Tasks of yours would wait with more than {limit} different selectors. Use fewer, name phones by device_ids, or send it again when some jobs have begun.',
+  },
   task_ended: {
     status: 409,
     message: 'Task {task_id} was submitted before, or is not of this run any more.',

@@ -1,22 +1,10 @@
-import {
-  Labels,
-  isSelected,
-  parseSelector,
-  poolKey,
-  type SelectablePhone,
-  SelectorProblem,
-  type SelectorTerm,
-} from '@phalanx/protocol';
+import { Labels, poolKey, SelectorProblem, type SelectorTerm } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import type { FleetDevice } from '../fleet-device.ts';
 import { nameKey } from '../../db/dialect.ts';
+import { type LabelSet, SelectorCache } from './selector-cache.ts';
 import type { LabelStore, LabelTarget, StoredLabelSet, StoredPool } from './store.ts';
 import { ApiError } from '../../errors/api-error.ts';
-
-interface LabelSet {
-  readonly name: string;
-  readonly labels: Labels;
-}
 
 type LabelledDevice = Pick<FleetDevice, 'id' | 'ownerId' | 'stored'>;
 
@@ -36,6 +24,7 @@ export class PhoneLabels {
   readonly #store: LabelStore;
   #sets = new Map<string, LabelSet>();
   #pools = new Map<string, StoredPool>();
+  readonly #selectors = new SelectorCache();
   #changes = 0;
   #listeners: (() => void)[] = [];
 
@@ -67,10 +56,26 @@ export class PhoneLabels {
 
   /** Those of the phone count before those of its host. */
   labelsOf(device: LabelledDevice): Labels {
-    const ofHost = this.#find({
-      ...{ owner_id: device.ownerId, kind: 'host', target_id: device.stored.host_id.toLowerCase() },
+    return { ...this.#ofHost(device).labels, ...this.#ofDevice(device).labels };
+  }
+
+  /** Throws a `SelectorProblem`; a pool of the user counts as what it selects at this moment. */
+  readSelector(userId: string, selector: string): readonly SelectorTerm[] {
+    const terms = this.#selectors.parse(selector);
+    const pools = terms.flatMap((term) => (term.key === poolKey ? this.#getPool(userId, term).selector : []));
+    if (pools.length === 0) return terms;
+    return this.#selectors.remember(JSON.stringify([selector, ...pools]), () => {
+      const ofPools = pools.values();
+      return terms.flatMap((term) =>
+        term.key === poolKey ? this.#selectors.parse(ofPools.next().value ?? '') : term,
+      );
     });
-    return { ...ofHost.labels, ...this.#ofDevice(device).labels };
+  }
+
+  /** Whether the phone is selected, in the state that its host says. */
+  selects(terms: readonly SelectorTerm[], device: FleetDevice): boolean {
+    const facts = { device, own: this.#ofDevice(device), ofHost: this.#ofHost(device) };
+    return this.#selectors.selects(terms, device.id, facts);
   }
 
   async rename(target: LabelTarget, name: string): Promise<void> {
@@ -129,44 +134,33 @@ export class PhoneLabels {
     return this.#find({ owner_id: ownerId, kind: 'device', target_id: id });
   }
 
+  #ofHost({ ownerId, stored }: LabelledDevice): LabelSet {
+    return this.#find({ owner_id: ownerId, kind: 'host', target_id: stored.host_id.toLowerCase() });
+  }
+
+  #getPool(userId: string, { operator, values }: SelectorTerm): StoredPool {
+    const [name = ''] = values;
+    if (operator !== '=' || values.length > 1) throw new SelectorProblem('it names one pool as pool=NAME');
+    const pool = this.findPool(userId, name);
+    if (pool === undefined) throw new SelectorProblem(`you have no pool "${name}"`);
+    return pool;
+  }
+
   #find(target: LabelTarget): LabelSet {
     return this.#sets.get(keyOf(target)) ?? none;
   }
 }
 
 /** Throws `invalid_selector`; a pool of the user counts as what it selects at this moment. */
-export function readSelector(labels: PhoneLabels, userId: string, selector: string): SelectorTerm[] {
+export function readSelector(labels: PhoneLabels, userId: string, selector: string): readonly SelectorTerm[] {
   try {
-    return parseSelector(selector).flatMap((term) =>
-      term.key === poolKey ? termsOfPool(labels, userId, term) : term,
-    );
+    return labels.readSelector(userId, selector);
   } catch (error) {
     if (!(error instanceof SelectorProblem)) throw error;
     throw ApiError.of('invalid_selector', { selector, problem: error.message });
   }
 }
 
-function termsOfPool(
-  labels: PhoneLabels,
-  userId: string,
-  { operator, values }: SelectorTerm,
-): SelectorTerm[] {
-  const [name = ''] = values;
-  if (operator !== '=' || values.length > 1) throw new SelectorProblem('it names one pool as pool=NAME');
-  const pool = labels.findPool(userId, name);
-  if (pool === undefined) throw new SelectorProblem(`you have no pool "${name}"`);
-  return parseSelector(pool.selector);
-}
-
 /** Whether the phone is selected, in the state that its host says. */
 export const selects = (labels: PhoneLabels, terms: readonly SelectorTerm[], device: FleetDevice): boolean =>
-  isSelected(terms, selectable(labels, device));
-
-const selectable = (labels: PhoneLabels, device: FleetDevice): SelectablePhone => {
-  const { brand, model, android_version, sdk_version, host_id, host_name } = device.stored;
-  return {
-    ...{ device_id: device.id, serial: device.serial, brand, model, android_version, sdk_version },
-    ...{ name: labels.nameOf(device), labels: labels.labelsOf(device), state: device.state },
-    host: { id: host_id, name: host_name },
-  };
-};
+  labels.selects(terms, device);

@@ -17,6 +17,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { pageLimit, toPage } from '../../http/replies/list-replies.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
+import { TimeSlice } from '../../limits/time-slice.ts';
 import { readSelector, selects } from './phone-labels.ts';
 
 interface LabelRoutesOptions extends HostSources {
@@ -121,9 +122,12 @@ async function viewPools(
     pool: { name, selector, devices: { total: 0, ready: 0 } },
     terms: readSelector(access.labels, userId, selector),
   }));
+  const slice = new TimeSlice();
   for await (const seen of access.listAfter(userId, ''))
     for (const { pool, terms } of counted)
-      for (const { device } of seen.filter((one) => selects(access.labels, terms, one.device))) {
+      for (const { device } of seen) {
+        if (slice.isOver) await slice.next();
+        if (!selects(access.labels, terms, device)) continue;
         pool.devices.total += 1;
         if (device.state === 'ready') pool.devices.ready += 1;
       }

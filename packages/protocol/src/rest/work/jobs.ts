@@ -214,6 +214,7 @@ export const jobRoutes = {
       'secret_in_job',
       'secrets_unavailable',
       'too_many_tasks',
+      'too_many_selectors',
     ],
   },
   list: {
@@ -292,7 +293,7 @@ export const jobRoutes = {
     audit: 'resume_job',
     params,
     responses: { 200: job },
-    errors: ['job_not_found', 'project_not_found'],
+    errors: ['job_not_found', 'project_not_found', 'too_many_selectors'],
   },
   delete: {
     method: 'DELETE',
