@@ -8,7 +8,7 @@ import { type AddressRule, guardedLookup, type Resolve } from './address-rule.ts
 const [outside, inside] = ['127.0.0.2', '127.0.0.1'];
 const rule: AddressRule = {
   isAllowed: (address) => address === outside,
-  refusal: (host, address) => new Error(`${host} (${address}) is refused`),
+  refusal: (host) => new Error(`${host} is refused`),
 };
 
 let servers: Server[];
@@ -64,7 +64,7 @@ it('a name that turns inward after it was checked is connected to as it was chec
   const { resolve, asked } = resolver([[outside], [inside]]);
   expect(await request(resolve)).toBe(200);
   expect(asked()).toBe(1);
-  expect(await request(resolve)).toBe(`turns.example (${inside}) is refused`);
+  expect(await request(resolve)).toBe('turns.example is refused');
   expect(reached).toEqual([outside]);
 });
 
@@ -73,6 +73,6 @@ it('a name with one inward address among others is refused, whichever comes firs
     [outside, inside],
     [inside, outside],
   ])
-    expect(await request(resolver([addresses]).resolve)).toBe(`turns.example (${inside}) is refused`);
+    expect(await request(resolver([addresses]).resolve)).toBe('turns.example is refused');
   expect(reached).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
@@ -6,11 +6,17 @@ import ipaddr from 'ipaddr.js';
 /** Which addresses may be connected to. */
 export interface AddressRule {
   isAllowed(address: string): boolean;
-  /** What a connection that is not allowed fails with. `host` is the address itself where no name was given. */
-  refusal(host: string, address: string): Error;
+  /** What a connection that is not allowed fails with. `host` is the name or the address that was given; what address a name has is not told. */
+  refusal(host: string): Error;
 }
 
-/** As Node asks the system. */
+/** For what the operator has named. */
+export const anywhere: AddressRule = {
+  isAllowed: () => true,
+  refusal: (host) => new Error(`${host} is refused`),
+};
+
+/** Finds the addresses of a name. */
 export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
@@ -22,12 +28,12 @@ export type Resolve = (
  * between check and use. One forbidden address among several refuses the name.
  */
 export const guardedLookup =
-  (rule: AddressRule, resolve: Resolve = lookup): LookupFunction =>
+  (rule: AddressRule, resolve: Resolve): LookupFunction =>
   (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
-      const refused = addresses.find(({ address }) => !rule.isAllowed(address));
-      if (refused !== undefined) return callback(rule.refusal(hostname, refused.address), []);
+      if (addresses.some(({ address }) => !rule.isAllowed(address)))
+        return callback(rule.refusal(hostname), []);
       if (options.all === true) return callback(null, addresses);
       const [first = { address: '', family: 0 }]: LookupAddress[] = addresses;
       return callback(null, first.address, first.family);
@@ -40,7 +46,7 @@ export const guardedLookup =
  */
 export function refuseLiteral({ hostname }: URL, rule: AddressRule): void {
   const host = hostname.replaceAll(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !rule.isAllowed(host)) throw rule.refusal(host, host);
+  if (isIP(host) !== 0 && !rule.isAllowed(host)) throw rule.refusal(host);
 }
 
 /** Networks in the notation of CIDR; a single address is a network of one. Throws when one of them cannot be read. */

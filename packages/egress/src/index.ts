@@ -1,2 +1,3 @@
 export * from './address-rule.ts';
 export * from './public-address.ts';
+export * from './name-resolver.ts';

@@ -1,3 +1,4 @@
+import { NameResolver } from '@phalanx/egress';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -32,7 +33,7 @@ function mailerOf(url: string, timeoutMs?: number): Mailer {
     PHALANX_MAIL_TO: 'example.com',
   });
   if (config === undefined) throw new Error('no mail server');
-  return new Mailer(config, timeoutMs);
+  return new Mailer(config, new NameResolver().of('mail server'), timeoutMs);
 }
 
 interface Offers {

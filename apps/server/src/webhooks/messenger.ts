@@ -1,6 +1,6 @@
-import { createConnection, type Socket } from 'node:net';
+import { createConnection, type LookupFunction, type Socket } from 'node:net';
 import { once } from 'node:events';
-import type { AddressRule } from '@phalanx/egress';
+import { type AddressRule, anywhere, guardedLookup, NameResolver, type Resolve } from '@phalanx/egress';
 import nodemailer from 'nodemailer';
 import type { Clock } from '../clock.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
@@ -39,11 +39,12 @@ const bodyOf = ({ type, at, data }: Pick<StoredDelivery, 'type' | 'at' | 'data'>
 /** Sends messages, once, as their webhook is now. */
 export class Messenger {
   readonly #options: Options;
+  readonly #resolver = new NameResolver();
   readonly #mailer: Mailer | undefined;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#mailer = options.mail && new Mailer(options.mail);
+    this.#mailer = options.mail && new Mailer(options.mail, this.#resolver.of('mail server'));
   }
 
   /** Of one webhook; what came of each. */
@@ -108,13 +109,14 @@ export class Messenger {
   }
 
   async #post(
-    { url }: StoredWebhook,
+    { url, user_id: userId }: StoredWebhook,
     { headers, body, closing }: { headers: Record<string, string>; body: string; closing: AbortSignal },
   ): Promise<Sent> {
     const tooLate = AbortSignal.timeout(timeoutMs);
     const target = {
       url: new URL(url),
       rule: this.#options.rule,
+      resolve: this.#resolver.of(userId),
       signal: AbortSignal.any([closing, tooLate]),
     };
     try {
@@ -143,18 +145,22 @@ const permanent = 500;
 /** Hands e-mails to the operator's mail server: one connection for each. */
 export class Mailer {
   readonly #config: MailConfig;
+  readonly #lookup: LookupFunction;
   readonly #limitMs: number;
 
   /** `limitMs`: for one e-mail, from the connection to the server's last answer. */
-  constructor(config: MailConfig, limitMs = mailTimeoutMs) {
+  constructor(config: MailConfig, resolve: Resolve, limitMs = mailTimeoutMs) {
     this.#config = config;
+    // The operator has named the server: it may be anywhere.
+    this.#lookup = guardedLookup(anywhere, resolve);
     this.#limitMs = limitMs;
   }
 
   async send(to: string, mail: MailText, closing: AbortSignal): Promise<Sent> {
     const tooLate = AbortSignal.timeout(this.#limitMs);
     const signal = AbortSignal.any([closing, tooLate]);
-    const socket = createConnection({ host: this.#config.server.host, port: this.#config.server.port });
+    const { host, port } = this.#config.server;
+    const socket = createConnection({ host, port, lookup: this.#lookup });
     // Whoever waits for the socket hears of it too.
     socket.on('error', () => undefined);
     const end = (): void => void socket.destroy(new Error('it took too long'));

@@ -15,12 +15,14 @@ import {
   refuseLiteral,
   isPublicAddress,
   readNetworks,
+  type Resolve,
 } from '@phalanx/egress';
 import { SettingError, type SettingFormat } from '@phalanx/settings';
 
 export interface Target {
   readonly url: URL;
   readonly rule: AddressRule;
+  readonly resolve: Resolve;
   readonly signal: AbortSignal;
 }
 
@@ -35,14 +37,14 @@ const longestBodyMs = 1000;
 
 /** Makes one POST, follows nothing, and resolves with the head of the response. Rejects when there is none. */
 export function sendMessage(
-  { url, rule, signal }: Target,
+  { url, rule, resolve: findAddresses, signal }: Target,
   headers: Readonly<Record<string, string>>,
   body: string,
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   refuseLiteral(url, rule);
   const options = { method: 'POST', headers, signal };
-  const settings = { keepAlive: false, lookup: guardedLookup(rule) };
+  const settings = { keepAlive: false, lookup: guardedLookup(rule, findAddresses) };
   const outgoing =
     url.protocol === 'https:'
       ? httpsRequest(url, { ...options, agent: new HttpsAgent(settings) })
@@ -75,9 +77,15 @@ function drain(response: IncomingMessage): void {
 /** What the owner of a webhook is told. Node tells of several tried addresses with an error that has no message of its own. */
 export function explainFailure(error: unknown): string {
   const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = cause instanceof Error ? withoutAddress(cause) : String(cause);
   return text.slice(0, 300);
 }
+
+/** Node names the address, which may be of a name within the operator's network. */
+const withoutAddress = (error: NodeJS.ErrnoException): string =>
+  error.syscall === 'connect'
+    ? `it could not be connected to (${error.code ?? 'no reason given'})`
+    : error.message;
 
 /** The networks that webhooks may reach beside the public internet. */
 export const networkList: SettingFormat<(address: string) => boolean> = {
@@ -95,12 +103,10 @@ export const networkList: SettingFormat<(address: string) => boolean> = {
 
 export const createTargetRule = (isInNetworks: (address: string) => boolean): AddressRule => ({
   isAllowed: (address) => isPublicAddress(address) || isInNetworks(address),
-  refusal(host, address) {
-    const place = host === address ? address : `${host} (${address})`;
-    return new Error(
-      `${place} is no public address; the operator of the service can allow it with the setting PHALANX_WEBHOOK_NETWORKS`,
-    );
-  },
+  refusal: (host) =>
+    new Error(
+      `${host} has no public address; the operator of the service can allow it with the setting PHALANX_WEBHOOK_NETWORKS`,
+    ),
 });
 
 /** What a webhook signs with: as it is kept, and what its receivers check with. */

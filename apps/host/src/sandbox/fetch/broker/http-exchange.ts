@@ -1,6 +1,13 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { type AddressRule, guardedLookup, isPublicAddress, refuseLiteral } from '@phalanx/egress';
+import {
+  type AddressRule,
+  anywhere,
+  guardedLookup,
+  isPublicAddress,
+  refuseLiteral,
+  type Resolve,
+} from '@phalanx/egress';
 
 /** A connection that is silent for so long is given up. */
 const silenceMs = 300_000;
@@ -9,12 +16,10 @@ const tunnelMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 const publicOnly: AddressRule = {
   isAllowed: (address) => isPublicAddress(address),
-  refusal(host, address) {
-    const place = host === address ? address : `${host} (${address})`;
-    return new Error(
-      `fetch to ${place} was refused: automations may only reach public addresses. Whoever runs the host can open local and private ones with the setting PHALANX_ALLOW_PRIVATE_FETCH=true.`,
-    );
-  },
+  refusal: (host) =>
+    new Error(
+      `fetch to ${host} was refused: automations may only reach public addresses. Whoever runs the host can open local and private ones with the setting PHALANX_ALLOW_PRIVATE_FETCH=true.`,
+    ),
 };
 
 /** One request to one place, before redirects. */
@@ -35,27 +40,26 @@ export interface Exchanger {
   close(): void;
 }
 
-export function createExchanger(allowPrivateAddresses: boolean): Exchanger {
-  const settings = {
-    keepAlive: true,
-    ...(allowPrivateAddresses ? {} : { lookup: guardedLookup(publicOnly) }),
-  };
+/** `resolve`: for the names of one run. */
+export function createExchanger(allowPrivateAddresses: boolean, resolve: Resolve): Exchanger {
+  const rule = allowPrivateAddresses ? anywhere : publicOnly;
+  const settings = { keepAlive: true, lookup: guardedLookup(rule, resolve) };
   const plain = { request: httpRequest, agent: new HttpAgent(settings) };
   const secure = { request: httpsRequest, agent: new HttpsAgent(settings) };
 
   const send: SendExchange = async ({ url, method, headers, body, signal }) => {
     if (tunnelMethods.has(method.toUpperCase())) throw new Error(`the method ${method} is not allowed`);
-    if (!allowPrivateAddresses) refuseLiteral(url, publicOnly);
+    refuseLiteral(url, rule);
     const { request, agent } = url.protocol === 'https:' ? secure : plain;
     const withoutAuth = new URL(url);
     withoutAuth.username = '';
     withoutAuth.password = '';
-    return new Promise((resolve, reject) => {
+    return new Promise((settle, reject) => {
       const outgoing = request(withoutAuth, { method, agent, headers: Object.fromEntries(headers), signal });
       outgoing.setTimeout(silenceMs, () =>
         outgoing.destroy(new Error(`no answer within ${silenceMs / 1000} s`)),
       );
-      outgoing.on('response', resolve);
+      outgoing.on('response', settle);
       outgoing.on('error', reject);
       outgoing.end(body);
     });

@@ -1,3 +1,4 @@
+import { NameResolver } from '@phalanx/egress';
 import { Socket } from 'node:net';
 
 import { serveFetches } from './serve-fetches.ts';
@@ -8,12 +9,13 @@ export interface BrokerBoot {
 
 /** The program of the broker: makes the requests of each socket that the host hands over, until the host is gone. */
 export function main({ allowPrivateAddresses }: BrokerBoot): void {
+  const resolver = new NameResolver();
   process.on('message', (_, handle) => {
     // After Node's own word that the handle has come.
     process.send?.({ type: 'served' });
     if (!(handle instanceof Socket)) return;
     handle.on('error', () => handle.destroy());
-    void serveFetches(handle, allowPrivateAddresses);
+    void serveFetches(handle, { allowPrivateAddresses, resolver });
   });
   process.on('disconnect', () => process.exit());
 }

@@ -1,3 +1,4 @@
+import { NameResolver } from '@phalanx/egress';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createExchanger, type SendExchange } from './http-exchange.ts';
 import { follow } from './serve-fetches.ts';
 
+const resolve = new NameResolver().of('a run');
 let server: Server;
 let origin = '';
 let hits = 0;
@@ -26,8 +28,8 @@ afterAll(async () => {
 
 /** The first hop is let through, as a public server would be; from then on the policy holds. */
 function firstHopAllowed(): SendExchange {
-  const sends = [createExchanger(true).send];
-  const strict = createExchanger(false).send;
+  const sends = [createExchanger(true, resolve).send];
+  const strict = createExchanger(false, resolve).send;
   return (exchange) => (sends.pop() ?? strict)(exchange);
 }
 

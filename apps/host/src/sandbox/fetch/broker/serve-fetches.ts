@@ -1,3 +1,4 @@
+import type { NameResolver } from '@phalanx/egress';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -40,8 +41,11 @@ interface UnderWay {
 }
 
 /** Makes the HTTP requests of one run, until its socket closes. A slow one waits for nobody but its run. */
-export async function serveFetches(socket: Socket, allowPrivateAddresses: boolean): Promise<void> {
-  const exchanger = createExchanger(allowPrivateAddresses);
+export async function serveFetches(
+  socket: Socket,
+  { allowPrivateAddresses, resolver }: { allowPrivateAddresses: boolean; resolver: NameResolver },
+): Promise<void> {
+  const exchanger = createExchanger(allowPrivateAddresses, resolver.of(socket));
   const underWay = new Map<number, UnderWay>();
   const start = async (order: FetchOrder, body: Buffer): Promise<void> => {
     const entry = { controller: new AbortController(), heldBytes: body.length };

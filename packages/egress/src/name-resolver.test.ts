@@ -1,0 +1,63 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { candidatesOf } from './name-files.ts';
+import { NameResolver } from './name-resolver.ts';
+import { NameServer } from './testing/name-server.ts';
+
+let folder: string;
+let server: NameServer;
+let resolver: NameResolver;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'names-'));
+  server = await NameServer.start({ 'hooks.example.com': '192.0.2.7' });
+  const hostsFile = path.join(folder, 'hosts');
+  await writeFile(hostsFile, '192.0.2.9 printer.example.com  Printer # on the first floor\n::7 printer\n');
+  resolver = new NameResolver({ servers: [server.address], hostsFile });
+});
+afterEach(async () => {
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The addresses, or the code of the failure. */
+const lookUp = (owner: string, name: string, family = 0): Promise<string[] | string> =>
+  new Promise((settle) => {
+    resolver.of(owner)(name, { all: true, family }, (error, addresses) =>
+      settle(error === null ? addresses.map(({ address }) => address) : (error.code ?? error.message)),
+    );
+  });
+
+it('a name is looked up in the hosts file, then at the name server', async () => {
+  expect(await lookUp('ada', 'PRINTER.example.com')).toEqual(['192.0.2.9']);
+  expect(await lookUp('ada', 'printer')).toEqual(['192.0.2.9', '::7']);
+  expect(await lookUp('ada', 'printer', 6)).toEqual(['::7']);
+  expect(await lookUp('ada', 'localhost')).toEqual(['127.0.0.1', '::1']);
+  expect(server.asked).toEqual([]);
+  expect(await lookUp('ada', 'hooks.example.com')).toEqual(['192.0.2.7']);
+  expect(await lookUp('ada', 'nobody.example.com')).toBe('ENOTFOUND');
+});
+
+it('names whose server is silent hold up nobody but their owner, of whom a few are asked at a time', async () => {
+  const silent = Array.from({ length: 12 }, (_, at) => `silent-${at}.example.com`);
+  const pending = silent.map((name) => lookUp('mallory', name));
+  let ended = 0;
+  for (const one of pending) void one.then(() => (ended += 1));
+  expect(await lookUp('alice', 'hooks.example.com')).toEqual(['192.0.2.7']);
+  expect(ended).toBe(0);
+  const asked = new Set(server.asked.filter((name) => name.startsWith('silent')));
+  expect([...asked].toSorted()).toEqual(silent.slice(0, 4));
+});
+
+it('a name whose server is silent fails as one that may be there later', async () => {
+  expect(await lookUp('mallory', 'silent.example.com')).toBe('EAI_AGAIN');
+});
+
+it('the search list is used as the system does', () => {
+  const text = 'nameserver 192.0.2.1\nsearch first.example second.example\noptions timeout:1 ndots:2\n';
+  expect(candidatesOf('a', text)).toEqual(['a.first.example', 'a.second.example', 'a']);
+  expect(candidatesOf('a.b.c', text)).toEqual(['a.b.c', 'a.b.c.first.example', 'a.b.c.second.example']);
+  expect(candidatesOf('a.b.', text)).toEqual(['a.b']);
+  expect(candidatesOf('a.b', '')).toEqual(['a.b']);
+});

@@ -1,0 +1,158 @@
+import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import type { Resolve } from './address-rule.ts';
+import { HostsFile, readSearch } from './name-files.ts';
+
+/** How long the name server may take for one question; it is asked once. */
+const questionMs = 3000;
+/** Of a name with all its questions. */
+const nameMs = 5000;
+/** Lookups of one owner at a time; further ones wait. */
+const maxUnderWay = 4;
+/** Lookups that wait for the system; further ones fail. */
+const maxWaitingForSystem = 16;
+
+/** Names of a house: nobody outside answers for them. */
+const ofHouse = /^[^.]+$|\.(local|localdomain|lan|home|internal|intranet|corp|private|home\.arpa)$/;
+
+interface Options {
+  /** Default: those of `/etc/resolv.conf`. */
+  readonly servers?: readonly string[];
+  /** Default `/etc/hosts`. */
+  readonly hostsFile?: string;
+}
+
+class NameError extends Error {
+  readonly code: string;
+  constructor(code: 'ENOTFOUND' | 'EAI_AGAIN', hostname: string) {
+    super(
+      code === 'ENOTFOUND'
+        ? `the name ${hostname} was not found (${code})`
+        : `no name server has answered about ${hostname} (${code})`,
+    );
+    this.code = code;
+  }
+}
+
+/**
+ * Looks names up for users: in `/etc/hosts`, then at the name servers of `/etc/resolv.conf`, by sockets. The system's own lookup
+ * holds a thread of the process until a silent name server is given up, and there are only a few. It is asked, for one name at a
+ * time, only about names of a house that no name server knows.
+ */
+export class NameResolver {
+  readonly #servers: readonly string[] | undefined;
+  readonly #hosts: HostsFile;
+  readonly #underWay = new Map<unknown, number>();
+  readonly #waiting = new Map<unknown, (() => void)[]>();
+  #system: Promise<unknown> = Promise.resolve();
+  #waitingForSystem = 0;
+
+  constructor({ servers, hostsFile = '/etc/hosts' }: Options = {}) {
+    this.#servers = servers;
+    this.#hosts = new HostsFile(hostsFile);
+  }
+
+  /** For lookups of an owner, a user or a run, of which a few are under way at a time. */
+  of(owner: unknown): Resolve {
+    return (hostname, options, callback) => {
+      this.#lookUp(owner, hostname.toLowerCase(), options).then(
+        (addresses) => callback(null, addresses),
+        (error: NodeJS.ErrnoException) => callback(error, []),
+      );
+    };
+  }
+
+  async #lookUp(owner: unknown, name: string, { family }: LookupAllOptions): Promise<LookupAddress[]> {
+    await this.#begin(owner);
+    try {
+      const all = await this.#find(name);
+      const addresses = all.filter((one) => isWanted(one, family));
+      if (addresses.length === 0) throw new NameError('ENOTFOUND', name);
+      return addresses;
+    } finally {
+      this.#end(owner);
+    }
+  }
+
+  async #begin(owner: unknown): Promise<void> {
+    const count = this.#underWay.get(owner) ?? 0;
+    if (count < maxUnderWay) return void this.#underWay.set(owner, count + 1);
+    await new Promise<void>((begin) => {
+      this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), begin]);
+    });
+  }
+
+  /** The place goes to the lookup that waits longest. */
+  #end(owner: unknown): void {
+    const [next, ...others] = this.#waiting.get(owner) ?? [];
+    if (others.length === 0) this.#waiting.delete(owner);
+    else this.#waiting.set(owner, others);
+    if (next !== undefined) return next();
+    const count = (this.#underWay.get(owner) ?? 1) - 1;
+    if (count === 0) this.#underWay.delete(owner);
+    else this.#underWay.set(owner, count);
+  }
+
+  async #find(name: string): Promise<LookupAddress[]> {
+    const known = await this.#hosts.find(name);
+    if (known.length > 0) return known;
+    if (/(^|\.)localhost\.?$/.test(name)) return loopback;
+    const found = await this.#ask(name);
+    if (found.length > 0) return found;
+    return ofHouse.test(name) ? this.#askSystem(name) : [];
+  }
+
+  async #ask(name: string): Promise<LookupAddress[]> {
+    const resolver = new Resolver({ timeout: questionMs, tries: 1 });
+    if (this.#servers !== undefined) resolver.setServers(this.#servers);
+    const timer = setTimeout(() => resolver.cancel(), nameMs);
+    try {
+      for (const candidate of await readSearch(name)) {
+        const found = await askBoth(resolver, candidate);
+        if (found.length > 0) return found;
+      }
+      return [];
+    } catch {
+      throw new NameError('EAI_AGAIN', name);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #askSystem(name: string): Promise<LookupAddress[]> {
+    if (this.#waitingForSystem >= maxWaitingForSystem) throw new NameError('EAI_AGAIN', name);
+    this.#waitingForSystem += 1;
+    const found = this.#system.then(
+      () =>
+        new Promise<LookupAddress[]>((resolve) => {
+          lookup(name, { all: true }, (_error, addresses) => resolve(addresses ?? []));
+        }),
+    );
+    this.#system = found;
+    return found.finally(() => (this.#waitingForSystem -= 1));
+  }
+}
+
+const loopback: LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+const isWanted = (one: LookupAddress, family: LookupAllOptions['family']): boolean =>
+  family === undefined || family === 0 || `IPv${one.family}` === family || one.family === family;
+
+/** Empty: there is no such name. Throws when no server has answered. */
+async function askBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = answers.flatMap((answer, at) =>
+    answer.status === 'fulfilled'
+      ? answer.value.map((address) => ({ address, family: at === 0 ? 4 : 6 }))
+      : [],
+  );
+  const silent = answers.find((answer) => answer.status === 'rejected' && !isAbsence(answer.reason));
+  if (found.length === 0 && silent?.status === 'rejected') throw silent.reason;
+  return found;
+}
+
+const isAbsence = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['ENOTFOUND', 'ENODATA'].includes(String(error.code));
