@@ -1,7 +1,7 @@
 import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 import { serveAccess } from './access/feature.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
-import { limitPhones } from './access/phone-limits.ts';
+import { limitPhones } from './access/phone-reach.ts';
 import type { OwnedResources } from './access/user-routes.ts';
 import { serveActs } from './acts/feature.ts';
 import { serveAudit } from './audit/feature.ts';

@@ -28,6 +28,8 @@ export * from './rest/all-routes.ts';
 export * from './rest/access/audit.ts';
 export * from './rest/projects/commits.ts';
 export * from './rest/contract.ts';
+export * from './rest/reach.ts';
+export * from './rest/doors.ts';
 export * from './rest/fleet/device-control.ts';
 export * from './rest/fleet/devices.ts';
 export * from './rest/records/drift.ts';

@@ -135,5 +135,8 @@ it('tasks of a job wait for the next day, also when the token is revoked', async
 it('a token with a budget makes no token that has another', async () => {
   const api = await limited({ runs_per_day: 1 });
   const made = await api('POST', '/api/v2/tokens', { body: { name: 'more' } });
-  expect([made.status, made.body['message']]).toEqual([403, 'A token with a budget makes no tokens.']);
+  expect([made.status, made.body['message']]).toEqual([
+    403,
+    'A token with a budget may not use this endpoint.',
+  ]);
 });

@@ -13,14 +13,14 @@ import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { requireScope } from '../http/authentication.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
-import { seesEveryone, type Principal } from '../http/principal.ts';
+import { requireScope, seesEveryone } from '../http/policy.ts';
+import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticator, createTokenSecret, hashTokenSecret } from './authenticator.ts';
 import { type AccessStore, type StoredToken, hasBudget } from './store.ts';
-import { userView, requireAdministrator } from './user-routes.ts';
+import { userView } from './user-routes.ts';
 import { requireName, parseTime } from '../http/validation.ts';
 import { freeAt, type TokenUse, unused } from '../limits/use-store.ts';
 
@@ -119,15 +119,13 @@ export function addUsageRoutes(app: FastifyInstance, { store, clock, limits }: U
     };
   });
 
-  addRoute(app, usageRoutes.ofUser, async ({ principal, params }) => {
-    requireAdministrator(principal);
+  addRoute(app, usageRoutes.ofUser, async ({ params }) => {
     const user = await store.findUser(params.id.toLowerCase());
     if (user === undefined) throw ApiError.of('user_not_found', { user_id: params.id });
     return { success: true, usage: await usageOf(user) };
   });
 
-  addRoute(app, usageRoutes.list, async ({ principal, query }) => {
-    requireAdministrator(principal);
+  addRoute(app, usageRoutes.list, async ({ query }) => {
     const limit = pageLimit(query);
     const users = await store.listUsers({ cursor: query.cursor, search: undefined, limit });
     const { items, next_cursor } = toPage(users, limit, ({ id }) => id);
@@ -225,8 +223,10 @@ const appsOf = ({ apps }: TokenRequest): string[] | null =>
 async function ownerOf(store: AccessStore, request: TokenRequest, principal: Principal): Promise<string> {
   const userId = request.user_id ?? principal.userId;
   if (userId === principal.userId) return userId;
-  if (principal.role !== 'admin') {
-    throw ApiError.of('forbidden', { reason: 'Only administrators make tokens for other users' });
+  if (!seesEveryone(principal)) {
+    const reason =
+      'Only administrators make tokens for other users, with tokens that are not limited to projects';
+    throw ApiError.of('forbidden', { reason });
   }
   if ((await store.findUser(userId)) === undefined) throw ApiError.of('user_not_found', { user_id: userId });
   return userId;
@@ -254,9 +254,6 @@ async function createToken(
   principal: Principal,
   request: TokenRequest,
 ): Promise<{ token: Token; secret: string }> {
-  // It would have a budget of its own, or none.
-  if (principal.budget !== null)
-    throw ApiError.of('forbidden', { reason: 'A token with a budget makes no tokens' });
   const now = clock.now();
   const secret = createTokenSecret();
   const projectIds = projectsOf(request, principal);

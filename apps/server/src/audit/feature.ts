@@ -11,7 +11,8 @@ import { createAuditStore, type AuditStore, type EntryRange, type StoredEntry } 
 import { pageLimit } from '../http/replies/list-replies.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { parseTime } from '../http/validation.ts';
-import { seesEveryone, type Principal } from '../http/principal.ts';
+import { seesEveryone } from '../http/policy.ts';
+import type { Principal } from '../http/principal.ts';
 import { timeOfUuidV7 } from '../uuid-v7.ts';
 
 const hourMs = 60 * 60 * 1000;

@@ -107,7 +107,7 @@ async function addCaptureRoutes(
         screenId: params.screen_id.toLowerCase(),
         kind: params.kind,
       };
-      return uploads.take(principal.userId, key, body);
+      return uploads.take(principal, key, body);
     },
   });
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errorCodeOf, ApiError } from '../errors/api-error.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { HostCaller } from '../http/principal.ts';
 import { addRawRoute, type RouteRequest } from '../http/route.ts';
 import {
   type CaptureKey,
@@ -17,8 +18,8 @@ import { checkedBody, tooLarge } from './checked-body.ts';
 export type Expectation = 'unknown' | 'expected' | 'stored';
 
 export interface UploadNotes<Key extends CaptureKey> {
-  /** Whether it is wanted of this user's host. */
-  expectationOf: (userId: string, key: Key) => Promise<Expectation>;
+  /** Whether it is wanted of the host that has this token. */
+  expectationOf: (caller: HostCaller, key: Key) => Promise<Expectation>;
   /** Notes that it is there. False: nobody expects it any more. */
   noteStored: (key: Key, sizeBytes: number) => Promise<boolean>;
   /** What a host is told of which it is not wanted. */
@@ -44,14 +45,14 @@ export class Uploads<Key extends CaptureKey> {
   }
 
   /** The body is read only when it is wanted; what is there stays as it is. */
-  async take(userId: string, key: Key, body: AsyncIterable<Uint8Array>): Promise<void> {
-    const expectation = await this.#options.expectationOf(userId, key);
+  async take(caller: HostCaller, key: Key, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const expectation = await this.#options.expectationOf(caller, key);
     if (expectation === 'unknown') throw this.#options.notExpected(key);
     if (expectation === 'stored') return;
     // Whoever has no room at all need not send it.
-    (await this.#keepRoom(userId, 1))();
+    (await this.#keepRoom(caller, 1))();
     const received = await this.#receive(key, body);
-    await this.#inTurn(nameOf(key), () => this.#keep(userId, key, received));
+    await this.#inTurn(nameOf(key), () => this.#keep(caller, key, received));
   }
 
   async #receive(key: Key, body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture> {
@@ -63,9 +64,9 @@ export class Uploads<Key extends CaptureKey> {
   }
 
   /** First the body, then its row: what a row names is there. */
-  async #keep(userId: string, key: Key, received: ReceivedCapture): Promise<void> {
+  async #keep(caller: HostCaller, key: Key, received: ReceivedCapture): Promise<void> {
     const { captures, expectationOf, noteStored, notExpected } = this.#options;
-    const release = await this.#permit(userId, key, received);
+    const release = await this.#permit(caller, key, received);
     if (release === undefined) return;
     try {
       await received.keep();
@@ -74,20 +75,20 @@ export class Uploads<Key extends CaptureKey> {
       release();
     }
     // Another server has taken it at the same time: a host that was cut off sends it again elsewhere.
-    if ((await expectationOf(userId, key)) === 'stored') return;
+    if ((await expectationOf(caller, key)) === 'stored') return;
     // What it belongs to was deleted meanwhile, and all that is stored of that perhaps before this one came.
     await captures.deleteRecord(key.recordId);
     throw notExpected(key);
   }
 
   /** Makes room for it. Undefined when it is there already. Whatever is not kept is discarded. */
-  async #permit(userId: string, key: Key, received: ReceivedCapture): Promise<(() => void) | undefined> {
+  async #permit(caller: HostCaller, key: Key, received: ReceivedCapture): Promise<(() => void) | undefined> {
     const { expectationOf, notExpected } = this.#options;
     let release: (() => void) | undefined;
     try {
-      const expectation = await expectationOf(userId, key);
+      const expectation = await expectationOf(caller, key);
       if (expectation === 'unknown') throw notExpected(key);
-      if (expectation === 'expected') release = await this.#keepRoom(userId, received.sizeBytes);
+      if (expectation === 'expected') release = await this.#keepRoom(caller, received.sizeBytes);
       return release;
     } finally {
       if (release === undefined) await received.discard();
@@ -95,7 +96,7 @@ export class Uploads<Key extends CaptureKey> {
   }
 
   /** Rejects when the user has no room for it. To be called when it is noted. */
-  #keepRoom(userId: string, sizeBytes: number): Promise<() => void> {
+  #keepRoom({ userId }: HostCaller, sizeBytes: number): Promise<() => void> {
     return this.#options.limits.keepRoom('capture_bytes', userId, sizeBytes);
   }
 

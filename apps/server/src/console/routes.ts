@@ -64,14 +64,18 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
     return page === undefined ? sendPage(reply.code(404), state) : reply.redirect(page);
   });
   for (const url of pages)
-    app.get(url, { config: { scope: null } }, (_request, reply) => sendPage(reply, state));
-  app.get<{ Params: { '*': string } }>('/assets/*', { config: { scope: null } }, (request, reply) => {
-    const file =
-      state !== undefined && 'built' in state && state.built.files.get(`assets/${request.params['*']}`);
-    if (file === false || file === undefined)
-      throw ApiError.of('route_not_found', { method: 'GET', path: request.url });
-    return sendFile(request, reply, file);
-  });
+    app.get(url, { config: { scope: null, reach: null } }, (_request, reply) => sendPage(reply, state));
+  app.get<{ Params: { '*': string } }>(
+    '/assets/*',
+    { config: { scope: null, reach: null } },
+    (request, reply) => {
+      const file =
+        state !== undefined && 'built' in state && state.built.files.get(`assets/${request.params['*']}`);
+      if (file === false || file === undefined)
+        throw ApiError.of('route_not_found', { method: 'GET', path: request.url });
+      return sendFile(request, reply, file);
+    },
+  );
 }
 
 const isPageRequest = ({ method, headers }: FastifyRequest): boolean =>

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
-import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { deviceTarget, hostTarget } from './device-access.ts';
 import { getHost, hostCursor, type HostSources, listHosts } from './hosts/host-list.ts';
@@ -55,7 +54,6 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
       return { success: true, members: items, next_cursor };
     });
     addRoute(app, routes.putMember, async ({ principal, params, body, auditEvent }) => {
-      refuseLimitedToken(principal);
       const shared = await find(params.id, principal.userId);
       requireOwner(shared.isOwner);
       const userId = params.user_id.toLowerCase();
@@ -66,7 +64,6 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
       return { success: true, member };
     });
     addRoute(app, routes.deleteMember, async ({ principal, params, auditEvent }) => {
-      refuseLimitedToken(principal);
       const shared = await find(params.id, principal.userId);
       const { target } = shared;
       const userId = params.user_id.toLowerCase();
@@ -128,9 +125,4 @@ function onShared(
 function requireOwner(isOwner: boolean): void {
   if (isOwner) return;
   throw ApiError.of('forbidden', { reason: 'Only the owner of a phone shares it' });
-}
-
-function refuseLimitedToken({ projectIds }: Principal): void {
-  if (projectIds === null) return;
-  throw ApiError.of('forbidden', { reason: 'This token is limited to some projects: it shares no phones' });
 }

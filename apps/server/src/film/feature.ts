@@ -25,7 +25,7 @@ export async function serveFilms(
 ): Promise<void> {
   const store = createFilmStore(database);
   const uploads = new Uploads({
-    ...createFilmNotes({ store, findRun: runs.store.find }),
+    ...createFilmNotes({ store, findRunOfHost: runs.store.findOfHost }),
     captures,
     limits,
     figures,
@@ -78,9 +78,10 @@ async function addFilmRoutes(app: FastifyInstance, options: FilmRoutesOptions): 
 
   await addUploadRoute(app, filmRoutes.put, {
     kindOf: ({ query }) => kindOfPart(query),
-    take: ({ principal: { userId }, params, query: about }, body) => {
+    take: ({ principal, params, query: about }, body) => {
+      const { userId } = principal;
       const ids = { recordId: params.run_id.toLowerCase(), screenId: params.part_id.toLowerCase() };
-      return uploads.take(userId, { ...ids, kind: kindOfPart(about), about, userId }, body);
+      return uploads.take(principal, { ...ids, kind: kindOfPart(about), about, userId }, body);
     },
   });
 }

@@ -3,7 +3,7 @@ import type { FilmPartAbout, FilmPicture, FilmVideo } from '@phalanx/protocol';
 import type { CaptureKey } from '../captures/captures.ts';
 import type { UploadNotes } from '../captures/uploads.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { StoredRun } from '../runs/stored-run.ts';
+import type { FindRunOfHost } from '../runs/stored-run.ts';
 import type { Db } from '../db/database.ts';
 import { type FilmStore, type StoredPart, createFilmStore } from './store.ts';
 
@@ -18,7 +18,7 @@ export interface PartKey extends CaptureKey<PartKind> {
 
 interface Options {
   store: FilmStore;
-  findRun: (runId: string) => Promise<StoredRun | undefined>;
+  findRunOfHost: FindRunOfHost;
 }
 
 export const kindOfPart = ({ ended_at }: { ended_at?: number | null }): PartKind =>
@@ -45,11 +45,10 @@ export function filmView(parts: readonly StoredPart[]): { pictures: FilmPicture[
 }
 
 /** What is known of parts of films, for whoever takes them in. */
-export function createFilmNotes({ store, findRun }: Options): UploadNotes<PartKey> {
+export function createFilmNotes({ store, findRunOfHost }: Options): UploadNotes<PartKey> {
   return {
-    async expectationOf(userId, { recordId: runId, about: { number } }) {
-      // A run belongs to the host of its phone, whoever has launched it.
-      if ((await findRun(runId))?.device_owner_id !== userId) return 'unknown';
+    async expectationOf(caller, { recordId: runId, about: { number } }) {
+      if ((await findRunOfHost(runId, caller)) === undefined) return 'unknown';
       return (await store.find(runId, number)) === undefined ? 'expected' : 'stored';
     },
     noteStored: ({ recordId, screenId, userId, about }, sizeBytes) => {

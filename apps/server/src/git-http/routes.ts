@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@phalanx/protocol';
+import { type Door, type ErrorCode, otherDoors } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { Readable, Transform } from 'node:stream';
@@ -6,7 +6,8 @@ import { createGunzip } from 'node:zlib';
 import type { Logger } from 'pino';
 import { ApiError } from '../errors/api-error.ts';
 import { actorOf, AuditEvent, type AuditEventSink } from '../http/audit-event.ts';
-import { type Authenticate, requireScope } from '../http/authentication.ts';
+import type { Authenticate } from '../http/authentication.ts';
+import { requireAllowed } from '../http/policy.ts';
 import { asApiError, logFailure, tellWhen } from '../http/replies/error-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -41,6 +42,8 @@ const services: Record<string, GitService | undefined> = {
   'git-receive-pack': 'receive-pack',
 };
 
+const doors: Record<GitService, Door> = { 'upload-pack': otherDoors.fetch, 'receive-pack': otherDoors.push };
+
 /**
  * `GET /git/:project.git/info/refs` · `POST /git/:project.git/git-upload-pack` · `POST /git/:project.git/git-receive-pack`:
  * what git clients speak over HTTP. Errors are plain text, because git shows that to its user.
@@ -57,7 +60,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
         done(null, payload),
       );
     git.setErrorHandler((error, request, reply) => sendPlainError(error, request, reply));
-    const closed = { config: { scope: null, readsBody: true } };
+    const closed = { config: { scope: null, reach: null, readsBody: true } };
 
     git.get<{ Params: { name: string }; Querystring: { service?: string } }>(
       '/git/:name/info/refs',
@@ -264,7 +267,7 @@ async function admitGitCaller(
   access: ProjectAccess,
   { principal, projectId, service }: GitRequest,
 ): Promise<SharedProject> {
-  requireScope(principal, service === 'upload-pack' ? 'read' : 'edit');
+  requireAllowed(principal, doors[service]);
   const project = await access.getProject(principal, projectId, readers);
   if (service === 'receive-pack' && !editors.includes(project.role))
     throw ApiError.of('forbidden', { reason: 'You may read this project, but not push to it' });

@@ -32,7 +32,7 @@ export async function serveHelp({ app }: Context): Promise<readonly HelpPage[]> 
   }));
 
   const serve = (address: string, type: 'plain' | 'markdown', text: string): unknown =>
-    app.get(address, { config: { scope: null } }, (_request, reply) =>
+    app.get(address, { config: { scope: null, reach: null } }, (_request, reply) =>
       reply.type(`text/${type}; charset=utf-8`).send(text),
     );
   serve('/llms.txt', 'plain', listOf(pages));

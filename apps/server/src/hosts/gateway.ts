@@ -1,14 +1,15 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { closeCodes, hostConnectPath, maxFrameBytes } from '@phalanx/protocol';
+import { closeCodes, hostConnectPath, maxFrameBytes, otherDoors } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../clock.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { AuditEvent, type AuditEventSink, type Actor } from '../http/audit-event.ts';
-import { requireScope, type Authenticate } from '../http/authentication.ts';
+import type { Authenticate } from '../http/authentication.ts';
+import { requireAllowed } from '../http/policy.ts';
 import { pathOf } from '../http/addresses.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -174,9 +175,7 @@ export class HostGateway {
     requirePlace(request);
     const principal = await authenticate(request.headers.authorization, () => addressOf(request));
     actor.principal = principal;
-    requireScope(principal, 'host');
-    if (principal.projectIds !== null || principal.phones !== null)
-      throw ApiError.of('forbidden', { reason: 'A token that is limited to projects or phones is no host' });
+    requireAllowed(principal, otherDoors.host);
     return principal;
   }
 

@@ -1,14 +1,16 @@
-import type { Scope } from '@phalanx/protocol';
+import type { Reach, Scope } from '@phalanx/protocol';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.ts';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import type { RequestTurns } from '../limits/turns.ts';
+import { requireAllowed } from './policy.ts';
 import type { Principal } from './principal.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the caller's token must allow; `null`: no token is asked for. Routes without it are closed. */
     scope?: Scope | null;
+    /** What it reaches, by which limited tokens are judged; `null` together with the scope. */
+    reach?: Reach | null;
   }
   interface FastifyRequest {
     principal: Principal;
@@ -30,11 +32,6 @@ export type Authenticate = (
 /** Finds out who sends a request by the cookie that a browser sends by itself; undefined when there is none. */
 export type FindCaller = (request: FastifyRequest) => Promise<Principal | undefined>;
 
-export function requireScope(principal: Principal, scope: Scope): void {
-  if (principal.scopes.has(scope)) return;
-  throw ApiError.of('forbidden', { reason: `This token does not have the scope "${scope}"` });
-}
-
 interface Gate {
   authenticate: Authenticate;
   findCaller: FindCaller;
@@ -46,11 +43,31 @@ interface Gate {
   turns: RequestTurns;
 }
 
+/** Keeps the service from starting with a route that says nothing of tokens. */
+function requireReach(app: FastifyInstance): void {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  // A plugin may have added to what its routes say.
+  app.addHook('onReady', async () => {
+    for (const { method, url, config: { scope, reach } = {} } of routes) {
+      if (
+        scope === null
+          ? reach === null
+          : typeof scope === 'string' && typeof reach === 'object' && reach !== null
+      )
+        continue;
+      const missing = 'name its scope and its reach, or null for both when it asks for no token';
+      throw new Error(`${String(method)} ${url} does not say which tokens may use it: ${missing}`);
+    }
+  });
+}
+
 /** Asks every request for its token, or for the session of a browser, before anything of its body is read. */
 export function requireCallers(app: FastifyInstance, gate: Gate): void {
   const { authenticate, findCaller, addressOf, admitStranger, catchUp, turns } = gate;
   app.decorateRequest('principal');
   app.decorateRequest('hasPrincipal', false);
+  requireReach(app);
 
   const findOut = (request: FastifyRequest): Principal | Promise<Principal> => {
     const { authorization } = request.headers;
@@ -60,14 +77,16 @@ export function requireCallers(app: FastifyInstance, gate: Gate): void {
   };
   const callerOf = (request: FastifyRequest): Principal | Promise<Principal> =>
     catchUp()?.then(() => findOut(request)) ?? findOut(request);
-  const admit = (request: FastifyRequest, principal: Principal, scope: Scope | undefined): void => {
+  const admit = (request: FastifyRequest, principal: Principal): void => {
+    const { scope, reach } = request.routeOptions.config;
     request.principal = principal;
     request.hasPrincipal = true;
-    if (scope !== undefined) requireScope(principal, scope);
+    // The service starts with no route that has one without the other.
+    if (typeof scope === 'string' && typeof reach === 'object' && reach !== null && reach !== null)
+      requireAllowed(principal, { scope, reach });
   };
   app.addHook('onRequest', (request, _reply, done) => {
-    const { scope } = request.routeOptions.config;
-    if (request.is404 || scope === null) {
+    if (request.is404 || request.routeOptions.config.scope === null) {
       const address = addressOf(request.raw);
       admitStranger(address);
       return turns.pass(address, done);
@@ -76,9 +95,9 @@ export function requireCallers(app: FastifyInstance, gate: Gate): void {
     // Most callers are known, and to wait for a promise costs as much as to find them.
     if (caller instanceof Promise)
       return void caller
-        .then((principal) => admit(request, principal, scope))
+        .then((principal) => admit(request, principal))
         .then(() => turns.pass(request.principal.userId, done), done);
-    admit(request, caller, scope);
+    admit(request, caller);
     turns.pass(caller.userId, done);
   });
 }

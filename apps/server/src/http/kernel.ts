@@ -241,7 +241,7 @@ function refuse(app: FastifyInstance, url: string, taken: ReadonlySet<string>): 
   app.route({
     url,
     method: others,
-    config: { scope: null, audit: null },
+    config: { scope: null, reach: null, audit: null },
     // Before the body is read, so that a wrong method is named even when the body is unreadable too.
     onRequest: async (request, reply) => sendError(notAllowed(request, reply, taken), request, reply),
     handler: async () => undefined,

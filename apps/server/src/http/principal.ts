@@ -30,6 +30,9 @@ export interface Principal {
   readonly expiresAt: number | null;
 }
 
+/** Who asks over HTTP for a host. */
+export type HostCaller = Pick<Principal, 'userId' | 'tokenId'>;
+
 /** What hosts are told of the apps that the caller may use; undefined: all. */
 export function appLimitOf({
   phones,
@@ -38,7 +41,3 @@ export function appLimitOf({
   const apps = phones?.apps ?? null;
   return apps === null ? undefined : { apps: [...apps], token };
 }
-
-/** Whether the caller administers the service with this token. */
-export const seesEveryone = ({ role, scopes, projectIds, phones }: Principal): boolean =>
-  role === 'admin' && scopes.has('admin') && projectIds === null && phones === null;

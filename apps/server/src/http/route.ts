@@ -80,7 +80,7 @@ export function addRawRoute<Contract extends RouteContract>(
     method: contract.method,
     url: contract.path,
     schema: schemaOf(contract),
-    config: { scope: contract.scope, ...(audit === undefined ? {} : { audit }) },
+    config: { scope: contract.scope, reach: contract.reach, ...(audit === undefined ? {} : { audit }) },
     ...(isAuditEvent ? { onSend: noteSuccess } : {}),
     ...(contract.bodyLimitBytes === undefined ? {} : { bodyLimit: contract.bodyLimitBytes }),
     handler: (request, reply) => {

@@ -91,7 +91,14 @@ export async function serveJobs(
     },
   });
   const runTasks = createRunTaskStore(database, tasks);
-  addRunTaskCalls(app, { store: runTasks, tasks, runner, findRun: runs.store.find, clock, mostTasks });
+  addRunTaskCalls(app, {
+    store: runTasks,
+    tasks,
+    runner,
+    findRunOfHost: runs.store.findOfHost,
+    clock,
+    mostTasks,
+  });
   addGaugeBy(metrics, {
     ...{ name: 'phalanx_tasks', help: 'Tasks of jobs that wait or run, of all servers', label: 'status' },
     read: () => store.countTasks(),

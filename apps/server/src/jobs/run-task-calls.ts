@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { addRoute } from '../http/route.ts';
-import type { StoredRun } from '../runs/stored-run.ts';
+import type { FindRunOfHost, StoredRun } from '../runs/stored-run.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { AddedTask, RunTaskStore, TaskOfRun } from './run-task-store.ts';
 import type { StoredJob } from './store.ts';
@@ -14,7 +14,7 @@ interface Options {
   store: RunTaskStore;
   tasks: TaskStore;
   runner: JobRunner;
-  findRun: (id: string) => Promise<StoredRun | undefined>;
+  findRunOfHost: FindRunOfHost;
   clock: Clock;
   mostTasks: number;
 }
@@ -25,9 +25,8 @@ type CallOf<Name extends RunTaskCall['call']> = Extract<RunTaskCall, { call: Nam
 export function addRunTaskCalls(app: FastifyInstance, options: Options): void {
   const calls = new RunTaskCalls(options);
   addRoute(app, runTaskRoutes.call, async ({ principal, params, body }) => {
-    const run = await options.findRun(params.run_id.toLowerCase());
-    // A run belongs to the host of its phone, whoever has launched it.
-    if (run === undefined || run.device_owner_id !== principal.userId || run.ended_at !== null)
+    const run = await options.findRunOfHost(params.run_id.toLowerCase(), principal);
+    if (run === undefined || run.ended_at !== null)
       throw ApiError.of('run_not_found', { run_id: params.run_id });
     return { success: true, tasks: (await calls.answer(run, body)).map(taskView) };
   });

@@ -5,7 +5,7 @@ import type {
   CallToolResult,
   ReadResourceResult,
 } from '@modelcontextprotocol/server';
-import { type HelpPage, type Scope, helpRoutes, runRoutes } from '@phalanx/protocol';
+import { type HelpPage, type Scope, helpRoutes, otherDoors, runRoutes } from '@phalanx/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type * as sdkModule from '@modelcontextprotocol/server';
 import type * as sdk from '@modelcontextprotocol/server';
@@ -57,7 +57,7 @@ export function serveMcp({ app, log }: Context, { version, pages }: Served): voi
 
   app.post(
     path,
-    { config: { scope: 'read', audit: null }, bodyLimit: maxBodyBytes },
+    { config: { ...otherDoors.mcp, audit: null }, bodyLimit: maxBodyBytes },
     async (request, reply) => {
       requireToken(request);
       const { fetch } = await (handler ??= open());

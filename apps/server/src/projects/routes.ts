@@ -47,7 +47,6 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
   });
 
   addRoute(app, projectRoutes.create, async ({ principal, body, auditEvent }) => {
-    refuseLimitedToken(principal);
     const id = uuidv7();
     const project = {
       id,
@@ -156,13 +155,6 @@ function projectView({ id, name, role, owner_id, created_at }: SharedProject): P
 
 const explainName = (error: unknown, name: string): unknown =>
   isUniqueViolation(error) ? ApiError.of('project_name_taken', { name }, { cause: error }) : error;
-
-function refuseLimitedToken({ projectIds }: Principal): void {
-  if (projectIds === null) return;
-  throw ApiError.of('forbidden', {
-    reason: 'This token is limited to some projects: it could not use a new one',
-  });
-}
 
 interface ProjectDeletion {
   people: ProjectPeople;

@@ -73,7 +73,10 @@ export async function openRecords(context: Context, dependencies: RecordDependen
   };
   const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
   let onTree = (): void => undefined;
-  const notes = { ...noteStore, ...captureNotes(store, noteStore, { changes, onTree: () => onTree() }) };
+  const notes = {
+    ...noteStore,
+    ...captureNotes({ store, notes: noteStore, runs: runs.store, changes, onTree: () => onTree() }),
+  };
   const cleanCaptures = await serveCaptures(context, { captures, urls, notes, figures });
   const limits = { debugPerTag: keptDebugRecords, others: config.recordsKept };
   const retention = addRetention(context, limits, onDeleted);
@@ -114,14 +117,23 @@ export async function openRecords(context: Context, dependencies: RecordDependen
   };
 }
 
-const captureNotes = (
-  store: RecordStore,
-  notes: ReturnType<typeof createCaptureNotes>,
-  { changes, onTree }: { changes: RecordChanges; onTree: () => void },
-): CaptureNotes => ({
-  async expectationOf(userId, key) {
+interface CaptureNoting {
+  store: RecordStore;
+  notes: ReturnType<typeof createCaptureNotes>;
+  runs: Pick<Runs['store'], 'find' | 'findOfHost'>;
+  changes: RecordChanges;
+  onTree: () => void;
+}
+
+const captureNotes = ({ store, notes, runs, changes, onTree }: CaptureNoting): CaptureNotes => ({
+  async expectationOf(caller, key) {
     const record = await store.find(key.recordId);
-    if (record?.user_id !== userId) return 'unknown';
+    if (record?.user_id !== caller.userId) return 'unknown';
+    // A record may be kept for longer than its run.
+    const isOthers =
+      (await runs.findOfHost(record.run_id, caller)) === undefined &&
+      (await runs.find(record.run_id)) !== undefined;
+    if (isOthers) return 'unknown';
     const state = (await notes.findScreen(key.recordId, key.screenId))?.[key.kind] ?? 'none';
     return state === 'none' ? 'unknown' : state;
   },

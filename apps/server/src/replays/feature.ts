@@ -18,7 +18,7 @@ import { ReplayHosts, SequenceReplays } from './replay-hosts.ts';
 import { ReplayWorker } from './replay-worker.ts';
 import { createReplayStore, mostUnended, type ReplayStore, type StoredReplay } from './store.ts';
 import type { Clock } from '../clock.ts';
-import { requireScope } from '../http/authentication.ts';
+import { requireScope } from '../http/policy.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';

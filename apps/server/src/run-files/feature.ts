@@ -15,7 +15,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Clock } from '../clock.ts';
-import type { StoredRun } from '../runs/stored-run.ts';
+import type { FindRunOfHost } from '../runs/stored-run.ts';
 
 interface RunFileDependencies {
   runs: Runs;
@@ -30,7 +30,7 @@ export async function serveRunFiles(
 ): Promise<void> {
   const store = createRunFileStore(database);
   const uploads = new Uploads({
-    ...createRunFileNotes({ store, findRun: runs.store.find, clock }),
+    ...createRunFileNotes({ store, findRunOfHost: runs.store.findOfHost, clock }),
     captures,
     limits,
     figures,
@@ -66,10 +66,11 @@ async function addRunFileRoutes(app: FastifyInstance, options: RunFileRoutesOpti
 
   await addUploadRoute(app, runRoutes.putFile, {
     kindOf: () => 'file',
-    take: ({ principal: { userId }, params, query }, body) => {
+    take: ({ principal, params, query }, body) => {
+      const { userId } = principal;
       const ids = { recordId: params.run_id.toLowerCase(), screenId: params.file_id.toLowerCase() };
       const key = newRunFileKey({ ...ids, userId, name: query.name, contentType: query.content_type });
-      return uploads.take(userId, key, hashed(body, key.hash));
+      return uploads.take(principal, key, hashed(body, key.hash));
     },
   });
 }
@@ -123,7 +124,7 @@ interface RunFileKey extends CaptureKey<'file'> {
 
 interface Options {
   store: RunFileStore;
-  findRun: (runId: string) => Promise<StoredRun | undefined>;
+  findRunOfHost: FindRunOfHost;
   clock: Clock;
 }
 
@@ -144,19 +145,18 @@ const newRunFileKey = (about: Omit<RunFileKey, 'kind' | 'hash'>): RunFileKey => 
 });
 
 /** What is known of files of runs, for whoever takes them in. */
-function createRunFileNotes({ store, findRun, clock }: Options): UploadNotes<RunFileKey> {
+function createRunFileNotes({ store, findRunOfHost, clock }: Options): UploadNotes<RunFileKey> {
   /** Of a name that the run has no file of. */
   const requireRoom = async (runId: string): Promise<Expectation> => {
     if ((await store.count(runId)) < maxRunFiles) return 'expected';
     throw ApiError.of('too_many_run_files', { run_id: runId, limit: maxRunFiles });
   };
   return {
-    async expectationOf(userId, { recordId: runId, screenId: fileId, name }) {
+    async expectationOf(caller, { recordId: runId, screenId: fileId, name }) {
       const problem = problemWithFileName(name);
       if (problem !== undefined)
         throw ApiError.of('invalid_request', { problem: problem.replace(/\.$/, '') });
-      // A run belongs to the host of its phone, whoever has launched it.
-      if ((await findRun(runId))?.device_owner_id !== userId) return 'unknown';
+      if ((await findRunOfHost(runId, caller)) === undefined) return 'unknown';
       const known = await store.find(runId, name);
       if (known === undefined) return requireRoom(runId);
       if (known.file_id === fileId) return 'stored';

@@ -3,6 +3,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/writes.ts';
 import { textsIn } from '../db/dialect.ts';
+import type { HostCaller } from '../http/principal.ts';
 import { runQueue, readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
 export interface RunFilter {
@@ -100,6 +101,21 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
   return {
     find: (id: string): Promise<StoredRun | undefined> =>
       db.selectFrom('run').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    /** The same when the caller has the token that the host of its phone is connected with, or was last. */
+    findOfHost: (id: string, { userId, tokenId }: HostCaller): Promise<StoredRun | undefined> =>
+      db
+        .selectFrom('run')
+        .innerJoin('host', (join) =>
+          join
+            .onRef('host.owner_id', '=', 'run.device_owner_id')
+            .on((eb) => eb('host.id', '=', eb.fn<string>('lower', ['run.host_id']))),
+        )
+        .selectAll('run')
+        .where('run.id', '=', id)
+        .where('host.owner_id', '=', userId)
+        .where('host.token_id', '=', tokenId)
+        .executeTakeFirst(),
 
     findDetail: (id: string): Promise<StoredRunDetail | undefined> =>
       db

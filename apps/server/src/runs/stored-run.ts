@@ -8,6 +8,7 @@ import {
 } from '@phalanx/protocol';
 
 import type { OutboxEvent } from '../db/webhook-outbox.ts';
+import type { HostCaller } from '../http/principal.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 /** What is stored of runs that have begun, one after another: see `GroupCommit`. */
@@ -15,6 +16,9 @@ export const runQueue = 'runs';
 
 /** A run as it is stored. */
 export type StoredRun = Omit<Row<'run'>, 'epoch'>;
+
+/** The run, when the host of its phone is connected with the token of the caller, or was last. */
+export type FindRunOfHost = (id: string, caller: HostCaller) => Promise<StoredRun | undefined>;
 
 export const runColumns = [
   ...([

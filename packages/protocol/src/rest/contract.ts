@@ -2,6 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox';
 
 import type { AuditAction } from '../audit.ts';
 import { errorCodes, errorTable, type ErrorCode } from '../errors.ts';
+import type { Reach } from './reach.ts';
 import type { routeTags } from './route-tags.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface RouteContract {
   description?: string;
   /** What the caller's token must allow. `null`: open to everyone, without a token. */
   scope: Scope | null;
+  /** What it reaches, by which limited tokens are judged. `null` when no token is asked for. */
+  reach: Reach | null;
   /**
    * What the audit log calls it. `null`: it changes nothing that anybody has to answer for. Every method but GET has
    * one or the other.

@@ -29,6 +29,7 @@ export const eventRoutes = {
     description:
       'Sends `device`, `run`, `log`, `record`, `group` and `replay` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`. A stream that does not take its events is cut off: its last event is `error`, with the body of a refusal.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
       device_id: Type.Optional(Id),
       automation_id: Type.Optional(Id),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { success, type RouteContract } from './contract.ts';
+import { ofAdministrators } from './reach.ts';
 
 export const healthRoutes = {
   alive: {
@@ -10,6 +11,7 @@ export const healthRoutes = {
     tag: 'Service',
     summary: 'The process is alive',
     scope: null,
+    reach: null,
     responses: { 200: Type.Object({ success }) },
   },
   ready: {
@@ -19,6 +21,7 @@ export const healthRoutes = {
     tag: 'Service',
     summary: 'The service can take requests: its database answers and it is not shutting down',
     scope: null,
+    reach: null,
     responses: { 200: Type.Object({ success }) },
     errors: ['not_ready'],
   },
@@ -29,6 +32,7 @@ export const healthRoutes = {
     tag: 'Service',
     summary: 'Figures for Prometheus (administrators)',
     scope: 'admin',
+    reach: ofAdministrators,
     responses: { 200: ['text/plain'], 304: [] },
   },
 } as const satisfies Record<string, RouteContract>;

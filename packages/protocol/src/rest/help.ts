@@ -35,6 +35,7 @@ export const helpRoutes = {
     summary: 'List the pages of the documentation',
     description: 'Each of them is also Markdown at `/help/` with its name and `.md`.',
     scope: null,
+    reach: null,
     responses: { 200: Type.Object({ success, pages: Type.Array(HelpPage) }) },
   },
   read: {
@@ -44,6 +45,7 @@ export const helpRoutes = {
     tag: 'Service',
     summary: 'Read a page of the documentation',
     scope: null,
+    reach: null,
     query: Type.Object({ name: pageName }),
     responses: {
       200: Type.Object({ success, page: HelpPage, text: Type.String({ description: 'Markdown' }) }),
@@ -58,6 +60,7 @@ export const helpRoutes = {
     summary: 'Search the documentation',
     description: 'The ten sections that have most of the words, the best first.',
     scope: null,
+    reach: null,
     query: Type.Object({
       query: Type.String({ minLength: 1, maxLength: 200, examples: ['device_leased'] }),
     }),

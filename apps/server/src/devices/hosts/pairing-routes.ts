@@ -28,12 +28,8 @@ export function addPairingRoutes(
 ): void {
   const getOwn = async (id: string, principal: Principal): Promise<KnownHost> => {
     const { host, role } = await getHost(sources, { id, userId: principal.userId });
-    if (role === 'owner' && principal.projectIds === null) return host;
-    const reason =
-      role === 'owner'
-        ? 'This token is limited to some projects: it pairs no phones'
-        : 'Only the owner of a host pairs phones with it';
-    throw ApiError.of('forbidden', { reason });
+    if (role === 'owner') return host;
+    throw ApiError.of('forbidden', { reason: 'Only the owner of a host pairs phones with it' });
   };
   const ask = async ({ id, epoch, isConnected }: KnownHost, name: string, password: string | null) => {
     if (!isConnected || epoch === null) throw ApiError.of('host_offline', { host_id: id });

@@ -11,7 +11,7 @@ import { createSavedScreens, type SavedScreens } from './saved-screens-store.ts'
 import { SignReader, findSigns, type FoundSigns, type Variety } from './find-signs.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { fileTag } from '../../files/file-version.ts';
-import { requireScope } from '../../http/authentication.ts';
+import { requireScope } from '../../http/policy.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';

@@ -5,6 +5,7 @@ import { AppPattern, maxAppPatterns } from '../../phones/app-limit.ts';
 import { Selector } from '../../phones/device-selector.ts';
 import { Scope, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
+import { ofAdministrators } from '../reach.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
 /** Without what has a meaning in selectors. */
@@ -86,6 +87,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Who this token belongs to and what it may do',
     scope: 'read',
+    reach: { projects: 'open', phones: 'none' },
     responses: { 200: Type.Object({ success, user: User, token: Token }) },
   },
   listUsers: {
@@ -95,6 +97,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'List the users (administrators)',
     scope: 'admin',
+    reach: ofAdministrators,
     query: Type.Object({
       ...idPageQuery,
       search: Type.Optional(Type.String({ description: 'Part of the name, in any letter case' })),
@@ -108,6 +111,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Create a user (administrators)',
     scope: 'admin',
+    reach: ofAdministrators,
     audit: 'create_user',
     body: Type.Object({ name }),
     responses: { 201: Type.Object({ success, user: User }) },
@@ -122,6 +126,7 @@ export const accessRoutes = {
     description:
       'A disabled user’s tokens answer 401 at once, and their event streams and host connections end; projects, devices and tokens stay for the day on which they are enabled again.',
     scope: 'admin',
+    reach: ofAdministrators,
     audit: 'update_user',
     params: Type.Object({ id: Id }),
     body: Type.Object({
@@ -142,6 +147,7 @@ export const accessRoutes = {
     description:
       'Their tokens, devices, runs and records of direct code go with them, and they leave the projects of others. Their own projects are deleted only with `projects=delete`.',
     scope: 'admin',
+    reach: ofAdministrators,
     audit: 'delete_user',
     params: Type.Object({ id: Id }),
     query: Type.Object({ projects: Type.Optional(Type.Enum(['delete'])) }),
@@ -156,6 +162,7 @@ export const accessRoutes = {
     summary: 'List your tokens; administrators with the scope `admin` see everyone’s',
     description: 'A token that is limited to projects sees itself and what was made with it.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
       ...idPageQuery,
       user_id: Type.Optional(Type.String({ description: 'Only the tokens of this user' })),
@@ -171,6 +178,7 @@ export const accessRoutes = {
     description:
       'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit it to phones, at the moment of each request, `max_phones` the phones of one launch, and `apps` the apps that it uses there, by packages such as `com.example.shop` or `com.example.*`: such a token lists and uses these phones, launches projects there and reads their runs, edits code, makes jobs and schedules that keep its limit, and calls `/mcp`; all other endpoints are closed to it. `runs_per_day` and `minutes_per_day` are its budget, in runs that it begins and minutes that they take together: what is beyond is refused with `budget_spent` until midnight UTC. Such a token makes no tokens.',
     scope: 'admin',
+    reach: { projects: 'within', phones: 'refused', budget: 'refused' },
     audit: 'create_token',
     body: Type.Object({
       name,
@@ -197,6 +205,7 @@ export const accessRoutes = {
     summary: 'Revoke a token at once, and those that were made with it',
     description: 'A token may always revoke itself; for others it needs the scope `admin`.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'own_token' },
     audit: 'delete_token',
     params: Type.Object({ id: Id }),
     responses: { 200: SuccessMessage },
@@ -217,6 +226,7 @@ export const sessionRoutes = {
     description:
       'The reply sets a cookie that scripts can’t read. Pages of this service alone may use it: every request with it is looked at for where it comes from. It ends after 12 hours without use, after 7 days, with its token, and by signing out.',
     scope: null,
+    reach: null,
     audit: 'sign_in',
     body: Type.Object({
       token: Type.Optional(secret),
@@ -234,6 +244,7 @@ export const sessionRoutes = {
     summary: 'Sign this browser out',
     description: 'The token that it signed in with stays as it is.',
     scope: 'read',
+    reach: { projects: 'open', phones: 'none' },
     audit: 'sign_out',
     responses: { 200: SuccessMessage },
   },

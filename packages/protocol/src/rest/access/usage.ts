@@ -5,6 +5,7 @@ import { Id, Uuid } from '../../ids.ts';
 import { success, type RouteContract } from '../contract.ts';
 import { idPageQuery, pageOf } from '../page.ts';
 import { TokenBudget } from './access.ts';
+import { ofAdministrators } from '../reach.ts';
 
 /** What a limit is a limit of; the settings of the server have the numbers. */
 export const limitNames = [
@@ -72,6 +73,7 @@ export const usageRoutes = {
     tag: 'Account',
     summary: 'What you use, and of what limit',
     scope: 'read',
+    reach: { projects: 'open', phones: 'none' },
     responses: {
       200: Type.Object({
         success,
@@ -89,6 +91,7 @@ export const usageRoutes = {
     tag: 'Account',
     summary: 'What a user uses (administrators)',
     scope: 'admin',
+    reach: ofAdministrators,
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ success, usage: Usage }) },
     errors: ['user_not_found'],
@@ -100,6 +103,7 @@ export const usageRoutes = {
     tag: 'Account',
     summary: 'What every user uses (administrators)',
     scope: 'admin',
+    reach: ofAdministrators,
     query: Type.Object(idPageQuery),
     responses: { 200: pageOf({ usage: Type.Array(Usage) }) },
   },

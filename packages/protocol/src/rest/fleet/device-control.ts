@@ -55,6 +55,7 @@ export const deviceControlRoutes = {
     description:
       'Send `{"type":"next"}` for each picture. The answer is `{"type":"frame","captured_at","width","height"}`, followed by a binary message with the JPEG; or, after a second without a change, `{"type":"still","captured_at"}`; or `{"type":"nothing","reason"}` while there is no picture. `width` and `height` are those of the screen, in whose pixels `input` counts; the picture is at most 540 pixels wide. All who watch a phone share one stream of at most ten pictures a second; nothing is taken while nobody asks. With `?video=h264` the answers may be `{"type":"video","captured_at","width","height","codec","packets":[{"is_key","size_bytes"}]}` instead, followed by a binary message with those packets of H.264 (Annex B) one after the other: the first one that you get is a key frame, as is the first after packets that you were too slow for. `next` may then be sent up to 30 times ahead, and one `next` is used up by each answer. Where there is no video now, for example because a mask is active on the phone, you get pictures, and `no_video` in their messages says why. Close codes: 4003 when the token has ended, 4004 when the device is no longer yours to see.',
     scope: 'read',
+    reach: { projects: 'open', phones: 'path', apps: 'refused' },
     params,
     query: Type.Object({
       video: Type.Optional(
@@ -73,6 +74,7 @@ export const deviceControlRoutes = {
     description:
       'Say `{"type":"watch","device_ids":[…]}` of the phones that can be seen, at most 20 at once and 200 altogether, and `{"type":"leave","device_ids":[…]}` of those that cannot any more; the phones of `selector` are watched from the beginning. What changes comes unasked, at most twice a second for each phone: `{"type":"frame","device_id","captured_at","width","height"}`, followed by a binary message with the JPEG, which is 240 pixels wide; `{"type":"nothing","device_id","reason"}` while there is no picture; `{"type":"gone","device_id"}` when the phone is not yours to see, or no longer. Answer the pictures with `{"type":"shown","pictures":1}`: beyond 16 that are not answered, pictures are left out, and the newest comes when there is room again. Close codes: 4003 when the token has ended, 1008 after anything else that is said.',
     scope: 'read',
+    reach: { projects: 'open', phones: 'wall', apps: 'refused' },
     query: Type.Object({ selector: Type.Optional(Selector) }),
     responses: { 101: [] },
     errors: ['invalid_selector', 'upgrade_required', 'too_many_streams'],
@@ -86,6 +88,7 @@ export const deviceControlRoutes = {
     description:
       'Answered when the phone has done it. It comes between the calls of an automation that runs there. Refused while somebody else holds the lease; your own lease begins anew with it.',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'path' },
     audit: 'touch_device',
     params,
     query: Type.Object({ lease_id: leaseId }),
@@ -106,6 +109,7 @@ export const deviceControlRoutes = {
     description:
       'Empty when there is no text on it. Refused while somebody else holds the lease. `input` with `clipboard` writes it.',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'path' },
     params,
     query: Type.Object({ lease_id: leaseId }),
     responses: { 200: Type.Object({ success, ...PhoneClipboard.properties }) },
@@ -120,6 +124,7 @@ export const deviceControlRoutes = {
     description:
       'Parts come in their order, each after the answer to the one before; at most 2,048. After the last one the phone installs an APK, or a bundle of APKs (`.apk`, `.apks`, `.xapk`, `.apkm`), which needs `PHALANX_ALLOW_APP_CHANGES=true` at its host; another file is then in `/sdcard/Download`. While the answer is `working`, ask again with the last part. Refused while somebody else holds the lease; your own lease begins anew with each part.',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'path' },
     audit: 'send_file',
     params,
     query: Type.Object({ lease_id: leaseId }),
@@ -143,6 +148,7 @@ export const deviceControlRoutes = {
     description:
       'Before each touch the phone looks for the node again, by what it is and what stands beside it: the same one is touched where it is now; one that cannot be told from others, or is gone, is refused. Stops at the first step that fails, and answers when the screen has come to rest, with what has changed since `screen_id`. Refused while somebody else holds the lease, and while an automation runs on the phone.',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'path' },
     audit: 'act_on_device',
     params,
     body: Type.Object({
@@ -152,7 +158,7 @@ export const deviceControlRoutes = {
       project_id: Type.Optional(
         Type.String({
           maxLength: 200,
-          description: 'Whose secrets the steps type; you have to be able to edit it',
+          description: 'Whose secrets the steps type; you have to be able to edit it, with the scope `edit`',
         }),
       ),
       timeout_ms: Type.Optional(
@@ -182,6 +188,7 @@ export const deviceControlRoutes = {
     description:
       'Until the lease expires or is released, no other user can send input to the device or launch on it. Runs on the device go on. A repeated request and each input restart the duration.',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'path' },
     audit: 'lease_device',
     params,
     body: Type.Object({
@@ -218,6 +225,7 @@ export const deviceControlRoutes = {
     summary: 'Read what `act` did during your lease, as code of an automation',
     description: 'Kept until the lease ends, of the last 300 acts.',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'path' },
     params,
     query: Type.Object({ lease_id: leaseId }),
     responses: { 200: Type.Object({ success, code: Type.Array(Type.String()) }) },
@@ -230,6 +238,7 @@ export const deviceControlRoutes = {
     tag: 'Devices',
     summary: 'Give the phone back; its owner ends anybody’s lease',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'path' },
     audit: 'end_lease',
     params,
     query: Type.Object({ lease_id: leaseId }),

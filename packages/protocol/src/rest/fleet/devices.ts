@@ -133,6 +133,7 @@ export const deviceRoutes = {
     summary:
       'List your devices and those that are shared with you, in the order in which they were first seen',
     scope: 'read',
+    reach: { projects: 'open', phones: 'selector' },
     query: Type.Object({
       ...idPageQuery,
       state: Type.Optional(DeviceState),
@@ -152,6 +153,7 @@ export const deviceRoutes = {
     tag: 'Devices',
     summary: 'Read one device',
     scope: 'read',
+    reach: { projects: 'open', phones: 'path' },
     params,
     responses: { 200: Type.Object({ success, device: Device }) },
     errors: ['device_not_found'],
@@ -163,6 +165,7 @@ export const deviceRoutes = {
     tag: 'Devices',
     summary: 'Forget a device that is no longer connected',
     scope: 'admin',
+    reach: { projects: 'refused', phones: 'refused' },
     audit: 'forget_device',
     params,
     responses: { 200: Type.Object({ success, message: Type.String() }) },
@@ -177,6 +180,7 @@ export const deviceRoutes = {
     description:
       '`view=compact` gives about 300 tokens in place of 16,000, for coding agents, with numbers that `act` takes; `view=diff` what has changed since the screen `since`, which keeps the numbers of what is the same. The full reply has an `ETag`: with `If-None-Match`, a screen that is still the same is answered with 304. The picture is null where the app in front forbids pictures (FLAG_SECURE) and when the screen is off.',
     scope: 'read',
+    reach: { projects: 'open', phones: 'path' },
     params,
     query: Type.Object({
       width: Type.Optional(
@@ -203,6 +207,7 @@ export const deviceRoutes = {
     description:
       'The phone looks for the node again, as `act` does. Each selector was tried on the screen as it is now.',
     scope: 'read',
+    reach: { projects: 'open', phones: 'refused' },
     params: Type.Object({
       id: Id,
       screen_id: ScreenId,
@@ -223,6 +228,7 @@ export const deviceRoutes = {
     description:
       'The last 200 events, also those from before a restart of its host, which keeps them and is asked: it has to be connected.',
     scope: 'read',
+    reach: { projects: 'open', phones: 'path' },
     params,
     responses: { 200: Type.Object({ success, health: PhoneHealth }) },
     errors: ['device_not_found', 'device_offline', 'host_request_failed'],
@@ -235,6 +241,7 @@ export const deviceRoutes = {
     summary: 'List the apps that are installed on a phone, by package name',
     description: 'The phone is asked: its host has to be connected.',
     scope: 'read',
+    reach: { projects: 'open', phones: 'path' },
     params,
     responses: { 200: Type.Object({ success, apps: PhoneApps }) },
     errors: ['device_not_found', 'device_offline', 'host_request_failed'],
@@ -246,6 +253,7 @@ export const deviceRoutes = {
     tag: 'Devices',
     summary: 'Take a screenshot now (JPEG)',
     scope: 'read',
+    reach: { projects: 'open', phones: 'path' },
     params,
     responses: { 200: ['image/jpeg'] },
     errors: ['device_not_found', 'device_offline', 'screenshot_failed', 'app_not_allowed'],

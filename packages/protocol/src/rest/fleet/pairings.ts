@@ -32,6 +32,7 @@ export const pairingRoutes = {
     description:
       'Show `code` as a QR code. On the phone: Developer options, Wireless debugging, "Pair device with QR code". Phone and host are in the same network.',
     scope: 'edit',
+    reach: { projects: 'refused', phones: 'refused' },
     audit: 'pair_phone',
     params: Type.Object({ id: Id }),
     responses: {
@@ -50,6 +51,7 @@ export const pairingRoutes = {
     tag: 'Devices',
     summary: 'Read how far a pairing is (owner)',
     scope: 'read',
+    reach: { projects: 'refused', phones: 'refused' },
     params: Type.Object({ id: Id, pairing_id: Type.String({ minLength: 1, maxLength: 100 }) }),
     responses: { 200: Type.Object({ success, pairing: Pairing }) },
     errors: [...errors, 'pairing_not_found'],

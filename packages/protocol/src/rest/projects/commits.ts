@@ -47,6 +47,7 @@ export const commitRoutes = {
     description:
       '`message` has 1 to 1000 characters without the white space around it. Its line ends become LF, as git has them. A line `Solves <ID of a group>` solves that group of records in this commit; it needs the scope `review`, too.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: 'commit',
     params,
     body: Type.Object({ message: Type.String() }),
@@ -71,6 +72,7 @@ export const commitRoutes = {
     tag: 'Commits',
     summary: 'List the commits, newest first',
     scope: 'read',
+    reach: { projects: 'within', phones: 'none' },
     params,
     query: Type.Object(pageQuery),
     responses: { 200: pageOf({ commits: Type.Array(ListedCommit) }) },
@@ -83,6 +85,7 @@ export const commitRoutes = {
     tag: 'Commits',
     summary: 'What has changed since the newest commit, or in a commit, file by file',
     scope: 'read',
+    reach: { projects: 'within', phones: 'none' },
     params,
     query: Type.Object({
       commit: Type.Optional(
@@ -114,6 +117,7 @@ export const commitRoutes = {
     description:
       'The files become those of the commit, as uncommitted changes; the history stays as it is. With the newest commit, this discards what was not committed. Uncommitted changes that it replaces are kept as the commit `replaced`, which can be reverted to like any other.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: 'revert',
     params,
     body: Type.Object({ hash: Type.String() }),

@@ -107,6 +107,7 @@ export const fileRoutes = {
     description:
       '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to the `.js`, `.mjs` or `.cjs` beside them; when that fails, nothing is changed. `content` holds at most 52,428,800 bytes of UTF-8.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: 'write_file',
     params,
     headers: changeHeaders,
@@ -133,6 +134,7 @@ export const fileRoutes = {
     tag: 'Files',
     summary: 'Read a file, or what was compiled of one',
     scope: 'read',
+    reach: { projects: 'within', phones: 'none' },
     params,
     headers: Type.Object({
       'if-none-match': Type.Optional(
@@ -155,6 +157,7 @@ export const fileRoutes = {
     description:
       'For editors, while somebody types: what a write of the same content would refuse or warn of.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: null,
     params,
     body: NewFile,
@@ -178,6 +181,7 @@ export const fileRoutes = {
     summary: 'Tell what stands at a place in a file as it would be saved',
     description: 'For editors: the type, documentation and signatures of the name at `position`.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: null,
     params,
     body: placeInCode,
@@ -193,6 +197,7 @@ export const fileRoutes = {
     summary: 'List what could stand at a place in a file as it would be saved',
     description: 'For editors: members after a dot, words of a union in quotes, or else the globals.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: null,
     params,
     body: placeInCode,
@@ -208,6 +213,7 @@ export const fileRoutes = {
     summary: 'Find where a name in a file is defined and used in the project',
     description: 'For editors, to go to a definition and to rename: of the name at `position`.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: null,
     params,
     body: placeInCode,
@@ -224,6 +230,7 @@ export const fileRoutes = {
     description:
       'Lines that contain `text` in any letter case, in the order of the paths; at most 20 of a file.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'none' },
     params,
     query: Type.Object({
       text: Type.String({ minLength: 1, maxLength: 200, description: 'As it stands in a line' }),
@@ -250,6 +257,7 @@ export const fileRoutes = {
     tag: 'Files',
     summary: 'Delete a file, and what was compiled of it',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: 'delete_file',
     params,
     headers: changeHeaders,
@@ -265,6 +273,7 @@ export const fileRoutes = {
     summary: 'Rename a file, and what names it in the imports of others',
     description: 'All or nothing: the project as it would be is checked and compiled as a whole.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: 'rename_file',
     params,
     body: Type.Object({ path, new_path: path }),
@@ -286,6 +295,7 @@ export const fileRoutes = {
     summary: 'List the files by path, with what has changed since the newest commit',
     description: 'The files of a `commit` are all `unchanged`.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'none' },
     params,
     query: Type.Object({ ...pageQuery, commit }),
     responses: {
@@ -306,6 +316,7 @@ export const fileRoutes = {
     description:
       'The project as it would be is checked and compiled as a whole; when that fails, or when the files are not those of `expected_etag` any more, nothing is changed. Each file has the rules of a single write.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'none' },
     audit: 'replace_files',
     params,
     body: Type.Object({

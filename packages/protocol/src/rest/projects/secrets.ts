@@ -28,6 +28,7 @@ export const secretRoutes = {
     summary: 'List the names of a project’s secrets (owner, editors)',
     description: 'A project has at most 100 secrets. No endpoint returns a value.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ success, secrets: Type.Array(Secret) }) },
     errors: ['project_not_found'],
@@ -41,6 +42,7 @@ export const secretRoutes = {
     description:
       'Automations of the project read it by `agent.secrets.get(name)`. A run has the value of the moment of its launch. Phalanx replaces known values by `[secret]` in logs, results, errors, records and UI trees, and covers them in pictures.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'set_secret',
     params,
     body: Type.Object({
@@ -58,6 +60,7 @@ export const secretRoutes = {
     summary: 'Delete a secret (owner, editors)',
     description: 'Runs that have begun keep it until they end.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'delete_secret',
     params,
     responses: { 200: SuccessMessage },

@@ -87,6 +87,7 @@ export const driftRoutes = {
     description:
       'The version that was seen first last comes first. Owners and shared editors of the project see it. Up to 100 versions; those that were not seen for 180 days are forgotten.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ success, versions: Type.Array(AppVersionFigures) }) },
     errors: ['project_not_found'],

@@ -158,6 +158,7 @@ export const groupRoutes = {
     description:
       'The last screen of each record that is not `debug` puts it into a group, soon after its tree has arrived. Owners and shared editors of the automation see its groups. Begins with the group that was seen last, or with the one that has the most records.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
       ...pageQuery,
       automation_id: Type.Optional(Id),
@@ -175,6 +176,7 @@ export const groupRoutes = {
     summary: 'Read one group, with its newest screens of up to eight phones',
     description: 'The ID of a group that was merged into another one gives that one.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params,
     responses: {
       200: Type.Object({
@@ -205,6 +207,7 @@ export const groupRoutes = {
     tag: 'Records',
     summary: 'List the records of a group, newest first, with the reason why each belongs to it',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params,
     query: Type.Object(idPageQuery),
     responses: { 200: pageOf({ records: Type.Array(GroupRecord) }) },
@@ -217,6 +220,7 @@ export const groupRoutes = {
     tag: 'Records',
     summary: 'Read which group a record belongs to, or why it has none',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params,
     responses: {
       200: Type.Object({
@@ -237,6 +241,7 @@ export const groupRoutes = {
     description:
       'Its pending records are marked as well: `solved` marks them as solved, `ignored` as skipped; `"mark_records": false` leaves them. A solved group opens again with the first record of a run that began later. With `solved_in` it opens with the first record of a run whose commit contains that commit, and records of older commits are `outdated`.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'change_group',
     params,
     body: Type.Object({
@@ -264,6 +269,7 @@ export const groupRoutes = {
     summary: 'Merge other groups of the same automation into this one',
     description: 'Later records of their screens join this group, too.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'merge_groups',
     params,
     body: Type.Object({ group_ids: uuids(20) }),
@@ -279,6 +285,7 @@ export const groupRoutes = {
     description:
       'Later records join the new group when their screens have the prints of these, or are more like them. A print that records of both groups have stays with the old one.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'split_group',
     params,
     body: Type.Object({ record_ids: uuids(1000) }),
@@ -294,6 +301,7 @@ export const groupRoutes = {
     description:
       'Up to five signs, the most lasting first. Each holds on all kept screens of the group and on no other saved screen of the automation: kept screens of other groups, golden screens of the saved files, and screens of records that were recognised. The change is made to the saved files and compiles; nothing is saved. The token needs the scope `review` as well.',
     scope: 'edit',
+    reach: { projects: 'within', phones: 'refused' },
     audit: null,
     params,
     body: Type.Object({
@@ -333,6 +341,7 @@ export const groupRoutes = {
     description:
       'Records that the mark has marked are pending again. Refused when another group of the merge or split has been changed since.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'undo_group',
     params,
     responses: { 200: group },
@@ -347,6 +356,7 @@ export const groupRoutes = {
     description:
       '`kept_screens` of the group and the verdicts of replays have its name. Records that show the screen stay; delete those by themselves.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'delete_group_screen',
     params: Type.Object({ id: Id, name: Type.String({ pattern: '^[0-9A-Za-z_-]{1,100}$' }) }),
     responses: { 200: Type.Object({ success }) },

@@ -90,6 +90,7 @@ export const recordRoutes = {
     description:
       'Newest first. `cursor` reads that record; `before_cursor` the next older match, `after_cursor` the next newer one. They exclude each other.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
       cursor: Type.Optional(Uuid),
       before_cursor: Type.Optional(Uuid),
@@ -124,6 +125,7 @@ export const recordRoutes = {
     tag: 'Records',
     summary: 'List the tags of an automation’s debug records',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({ automation_id: Id }),
     responses: { 200: Type.Object({ success, tags: Type.Array(Type.String()) }) },
   },
@@ -134,6 +136,7 @@ export const recordRoutes = {
     tag: 'Records',
     summary: 'Mark a pending record as solved or skipped, for good',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'mark_record',
     params,
     body: Type.Object({ status: Type.Enum(['solved', 'skipped']) }),
@@ -148,6 +151,7 @@ export const recordRoutes = {
     summary: 'Save a record, or stop saving it',
     description: 'A saved record is protected from automatic deletion for 2 months from its creation.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'save_record',
     params,
     body: Type.Object({ saved: Type.Boolean() }),
@@ -163,6 +167,7 @@ export const recordRoutes = {
     description:
       'The copy of its screen that replays use is deleted as well, and the record leaves its group. Golden screens are files of the project and stay.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'delete_record',
     params,
     responses: { 200: Type.Object({ success, message: Type.String() }) },
@@ -177,6 +182,7 @@ export const recordRoutes = {
     description:
       'The body is the tree (`application/json`) or the picture (`image/jpeg`). The same again is a success.',
     scope: 'host',
+    reach: { projects: 'refused', phones: 'refused' },
     audit: null,
     params: Type.Object({ record_id: Uuid, screen_id: Uuid, kind: CaptureKind }),
     bodyTypes: captureTypes,
@@ -199,6 +205,7 @@ export const recordRoutes = {
     description:
       'Open such an address only as a record gives it (`uiUrl`, `screenshotUrl`): it is signed and works for a day, without a header.',
     scope: null,
+    reach: null,
     params: Type.Object({ record_id: LowerCaseUuid, screen_id: LowerCaseUuid, kind: CaptureKind }),
     query: Type.Object({
       expires: Type.String({ pattern: '^[1-9][0-9]{0,11}$', description: 'Epoch seconds' }),

@@ -142,6 +142,7 @@ export const replayRoutes = {
     description:
       'A host without phones can do it. Poll the replay until its status is `done`. The code sees each saved screen instead of a phone; the first screen that it stores is its verdict. With `files` or `deleted` it is a draft: they are laid over the files, by the rules of writes, and nothing is saved; the scope `edit` is needed, too. A `sequence` asks whether the run of a record would have gone otherwise: the next screen is shown when the code has done what the record tells.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'replay',
     params,
     body: Type.Object({
@@ -191,6 +192,7 @@ export const replayRoutes = {
     description:
       'Saves replay the screens of open groups, commits and pushes the whole set (`all`). The newest replay with the hash of a commit and the cause `commit` is its result.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params,
     query: Type.Object(idPageQuery),
     responses: { 200: pageOf({ replays: Type.Array(Replay) }) },
@@ -203,6 +205,7 @@ export const replayRoutes = {
     tag: 'Records',
     summary: 'Read one replay',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params,
     responses: { 200: one },
     errors: ['replay_not_found'],
@@ -214,6 +217,7 @@ export const replayRoutes = {
     tag: 'Records',
     summary: 'List what the code made of each screen',
     scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
     params,
     query: Type.Object({
       ...pageQuery,
@@ -235,6 +239,7 @@ export const replayRoutes = {
     summary: 'Stop a replay',
     description: 'The verdicts that are there stay. A replay that has ended stays as it is.',
     scope: 'review',
+    reach: { projects: 'within', phones: 'refused' },
     audit: 'stop_replay',
     params,
     responses: { 200: one },

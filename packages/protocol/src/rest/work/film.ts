@@ -68,6 +68,7 @@ export const filmRoutes = {
     description:
       'For runs that were launched with `film`, also while they go on. A screen that does not change is one picture: each stands until the next, or until a video begins. A video is a part of some ten seconds: the next one follows at once unless the screen was turned, something was masked or the phone was away. `no_video` of a picture says why it is none. Whoever may read the log of the run may see its film, which is kept as long as the run.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
     query: Type.Object({
       cursor: Type.Optional(
@@ -85,6 +86,7 @@ export const filmRoutes = {
     tag: 'Runs',
     summary: 'Read a picture or a video of the film of a run: a JPEG file, or an MP4 file with H.264',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id, number: Type.String({ pattern: '^[1-9][0-9]{0,3}$' }) }),
     responses: { 200: ['image/jpeg', 'video/mp4'], 206: ['image/jpeg', 'video/mp4'] },
     errors: ['run_not_found', 'film_part_not_found', 'range_not_satisfiable', 'bucket_unavailable'],
@@ -98,6 +100,7 @@ export const filmRoutes = {
     description:
       'A video says until when it shows the screen. A number that the film has is a success, and its body is not read.',
     scope: 'host',
+    reach: { projects: 'refused', phones: 'refused' },
     audit: null,
     params: Type.Object({ run_id: Uuid, part_id: Uuid }),
     query: FilmPartAbout,

@@ -195,6 +195,7 @@ export const jobRoutes = {
     description:
       'The job waits for phones that fit. Each task is run once; one whose phone or host failed is run again, as `retries` says, and each attempt is a run of its own. Phones are shared fairly between users.',
     scope: 'launch',
+    reach: { projects: 'within', phones: 'work', budget: 'within' },
     audit: 'create_job',
     body: JobBody,
     bodyExample: {
@@ -224,6 +225,7 @@ export const jobRoutes = {
     tag: 'Jobs',
     summary: 'List your jobs, newest first',
     scope: 'read',
+    reach: { projects: 'within', phones: 'kept' },
     query: Type.Object({
       ...idPageQuery,
       automation_id: Type.Optional(Id),
@@ -240,6 +242,7 @@ export const jobRoutes = {
     tag: 'Jobs',
     summary: 'Read one job: what its tasks came to, its place, and why it waits',
     scope: 'read',
+    reach: { projects: 'within', phones: 'kept' },
     params,
     responses: { 200: job },
     errors: ['job_not_found'],
@@ -251,6 +254,7 @@ export const jobRoutes = {
     tag: 'Jobs',
     summary: 'List the tasks of a job with their attempts and results, in the order of the inputs',
     scope: 'read',
+    reach: { projects: 'within', phones: 'kept' },
     params,
     query: Type.Object({ ...idPageQuery, status: Type.Optional(JobStatus) }),
     responses: { 200: pageOf({ tasks: Type.Array(Task) }) },
@@ -265,6 +269,7 @@ export const jobRoutes = {
     description:
       'A column for each field of the inputs and of the results; with more than 200 of one of them, a single column with JSON.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'kept' },
     params,
     query: Type.Object({ format: Type.Optional(Type.Enum(['csv', 'jsonl'] as const)) }),
     responses: { 200: ['text/csv', 'application/jsonl'] },
@@ -277,6 +282,7 @@ export const jobRoutes = {
     tag: 'Jobs',
     summary: 'Cancel a job: what waits never begins, and what runs is stopped',
     scope: 'launch',
+    reach: { projects: 'within', phones: 'kept' },
     audit: 'cancel_job',
     params,
     responses: { 200: job },
@@ -290,6 +296,7 @@ export const jobRoutes = {
     summary: 'Let the tasks that failed or were cancelled wait again',
     description: 'What has completed stays as it is.',
     scope: 'launch',
+    reach: { projects: 'within', phones: 'kept', budget: 'within' },
     audit: 'resume_job',
     params,
     responses: { 200: job },
@@ -302,6 +309,7 @@ export const jobRoutes = {
     tag: 'Jobs',
     summary: 'Delete a job that has ended, with its tasks; its runs stay',
     scope: 'launch',
+    reach: { projects: 'within', phones: 'kept' },
     audit: 'delete_job',
     params,
     responses: { 200: SuccessMessage },

@@ -90,6 +90,7 @@ export const launchRoutes = {
     description:
       'Phones are given by `device_ids`, or by `selector`: then those are chosen that are free, which means ready, without a run, and not controlled by hand. All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not. `launch_id` is your idempotency key of a start: the same request again gets the same answer, and never starts anything twice.',
     scope: 'launch',
+    reach: { projects: 'within', phones: 'launch', budget: 'within' },
     audit: 'launch',
     body: LaunchBody,
     bodyExample: {
@@ -131,6 +132,7 @@ export const launchRoutes = {
     description:
       'A start is answered when the device holds the code and has begun. `launch_id` is also the idempotency key: the same request again never starts a second run. A stop is answered when the run has ended; stopping what does not run is a success.',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'direct', budget: 'within' },
     audit: 'launch',
     body: LaunchDirectBody,
     // A text of more takes longer to parse than others may wait.
@@ -158,6 +160,7 @@ export const launchRoutes = {
     tag: 'Launches',
     summary: 'Stop every automation that runs on a device',
     scope: 'launch',
+    reach: { projects: 'refused', phones: 'direct' },
     audit: 'stop',
     body: Type.Object({ device_id: Id }),
     responses: { 200: reply },
@@ -172,6 +175,7 @@ export const launchRoutes = {
     summary: 'Stop one run',
     description: 'Answered when the run has ended; stopping one that has ended is a success.',
     scope: 'launch',
+    reach: { projects: 'within', phones: 'run' },
     audit: 'stop',
     params: Type.Object({ id: Id }),
     responses: { 200: reply },

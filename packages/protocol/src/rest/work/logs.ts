@@ -41,6 +41,7 @@ export const logRoutes = {
     description:
       'Oldest first, at most 1,000 entries: ask again with the `id` of the last one as `from`. An empty list means that there is nothing newer.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'body' },
     audit: null,
     body: Type.Object({
       device_id: Id,

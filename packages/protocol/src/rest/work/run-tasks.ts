@@ -73,6 +73,7 @@ export const runTaskRoutes = {
     summary: 'Do what the code of a run asks of the job that it is of',
     description: 'No tasks: the run is of no job, or there is no other task for it.',
     scope: 'host',
+    reach: { projects: 'refused', phones: 'refused' },
     audit: null,
     params: Type.Object({ run_id: Uuid }),
     body: RunTaskCall,

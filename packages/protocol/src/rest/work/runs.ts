@@ -111,6 +111,7 @@ export const runRoutes = {
     description:
       'A search looks through 10,000 runs a page. A page may be empty and have a `next_cursor`, when so many were searched and too few found.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'query' },
     query: Type.Object({
       ...idPageQuery,
       device_id: Type.Optional(Id),
@@ -157,6 +158,7 @@ export const runRoutes = {
     tag: 'Runs',
     summary: 'Read one run, with what explains it',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ success, run: RunDetail }) },
     errors: ['run_not_found'],
@@ -170,6 +172,7 @@ export const runRoutes = {
     description:
       'As the launch sent it, for as long as the run is kept; stacks and steps call it `main.ts`. Only its launcher may read it. The files of a project that ran are read by the `commit` of the run.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
     responses: {
       200: Type.Object({
@@ -192,6 +195,7 @@ export const runRoutes = {
     description:
       'Oldest first, for as long as the run is kept, also while it still runs. Of a log beyond the limit the beginning and the end are kept, with an entry where some were left out. A page may be empty and have a `next_cursor`, when much was searched and nothing found; to follow a run, go on with the last entry’s `id`.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
     query: Type.Object({
       from: Type.Optional(Uuid),
@@ -234,6 +238,7 @@ export const runRoutes = {
     description:
       'What the code gave to `agent.run.attach`, also while the run goes on. A file appears here when its host has uploaded it. Whoever may read the log of the run may read its files; they are kept as long as the run.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ success, files: Type.Array(RunFile, { maxItems: maxRunFiles }) }) },
     errors: ['run_not_found'],
@@ -247,6 +252,7 @@ export const runRoutes = {
     description:
       'Takes a `Range`. The content type is that of a PNG or JPEG picture, and else `application/octet-stream`, so that no browser shows what an automation wrote; the list has the type that the code gave.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id, name: RunFileName }),
     responses: { 200: servedFileTypes, 206: servedFileTypes },
     errors: ['run_not_found', 'run_file_not_found', 'range_not_satisfiable', 'bucket_unavailable'],
@@ -259,6 +265,7 @@ export const runRoutes = {
     summary: 'Upload a file that a run of the host has attached',
     description: 'The same file ID again is a success, and its body is not read.',
     scope: 'host',
+    reach: { projects: 'refused', phones: 'refused' },
     audit: null,
     params: Type.Object({ run_id: Uuid, file_id: Uuid }),
     query: Type.Object({ name: RunFileName, content_type: ContentType }),

@@ -68,6 +68,7 @@ export const statsRoutes = {
     description:
       'By automation unless `by` says otherwise; of all runs that you may see, also of those whose history was deleted since. A run counts when it has ended. Days begin at midnight UTC and are kept for 400 days.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'selector' },
     query,
     responses: {
       200: Type.Object({
@@ -88,6 +89,7 @@ export const statsRoutes = {
     tag: 'Stats',
     summary: 'Export the same as CSV',
     scope: 'read',
+    reach: { projects: 'within', phones: 'selector' },
     query,
     responses: { 200: ['text/csv'], 304: [] },
     errors: ['invalid_selector'],

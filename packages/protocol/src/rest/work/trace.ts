@@ -120,6 +120,7 @@ export const traceRoutes = {
     description:
       'Every call of `agent`, in the order in which they ended, for as long as the run is kept, also while it still runs. A step names its screens by their `screen_id`: the screens of the last steps before a failure, and all that the automation stored, are in the records of the run. Of a trace beyond the limit of a log the beginning and the end are kept.',
     scope: 'read',
+    reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
     query: Type.Object({
       from: Type.Optional(Uuid),

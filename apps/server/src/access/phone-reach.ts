@@ -1,28 +1,10 @@
-import {
-  accessRoutes,
-  commitRoutes,
-  deviceControlRoutes,
-  deviceRoutes,
-  fileRoutes,
-  filmRoutes,
-  jobRoutes,
-  launchRoutes,
-  logRoutes,
-  projectRoutes,
-  type RouteContract,
-  runRoutes,
-  scheduleRoutes,
-  sessionRoutes,
-  statsRoutes,
-  traceRoutes,
-  usageRoutes,
-} from '@phalanx/protocol';
+import type { PhoneReach } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { PhoneLimit, Principal } from '../http/principal.ts';
-import { readSelector, selects } from '../devices/labels/phone-labels.ts';
+import { type PhoneLabels, readSelector, selects } from '../devices/labels/phone-labels.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 
 /** What it takes to know which phones a request reaches. */
@@ -40,82 +22,41 @@ interface Asked extends PhoneKnowledge {
 /** Throws when the request reaches a phone that the token does not, or narrows it to those that it does. */
 type Rule = (asked: Asked) => Promise<void> | void;
 
-const reachesNoPhone: Rule = () => undefined;
+const isFree: Rule = () => undefined;
 
-const every = (routes: Readonly<Record<string, RouteContract>>, rule: Rule): [RouteContract, Rule][] =>
-  Object.values(routes).map((route) => [route, rule]);
-
-const mcpEndpoint = { method: 'POST', path: '/mcp' } as const;
+/** Of all tokens that `http/policy.ts` has let in: what is refused to those with such a limit has no rule. */
+const rules: Record<Exclude<PhoneReach, 'refused'>, Rule> = {
+  none: isFree,
+  // Of each job and schedule, its feature asks whether it keeps the same limit.
+  kept: isFree,
+  calls: isFree,
+  path: phoneOfPath,
+  body: phoneOfBody,
+  run: phoneOfRun,
+  query: phoneOfQuery,
+  selector: narrowQuery,
+  wall: narrowQuery,
+  launch: phonesOfLaunch,
+  direct: phoneOfDirect,
+  work: phonesOfWork,
+  own_token: itself,
+};
 
 /**
- * What a token that is limited to phones, or to apps on them, may do. An endpoint without a row is closed to it: a new endpoint reaches no phone
- * by such a token before somebody has thought of it.
+ * Keeps requests of tokens that are limited to phones to these. Add it before all routes. Returns how to tell it of phones and runs,
+ * without which such tokens reach nothing.
  */
-const rules = new Map<string, Rule>(
-  (
-    [
-      [accessRoutes.me, reachesNoPhone],
-      [usageRoutes.mine, reachesNoPhone],
-      [accessRoutes.deleteToken, itself],
-      ...every(sessionRoutes, reachesNoPhone),
-      [projectRoutes.list, reachesNoPhone],
-      [projectRoutes.get, reachesNoPhone],
-      [projectRoutes.create, reachesNoPhone],
-      ...every(fileRoutes, reachesNoPhone),
-      ...every(commitRoutes, reachesNoPhone),
-      [deviceRoutes.list, narrowQuery],
-      [deviceRoutes.get, phoneOfPath],
-      [deviceRoutes.screen, phoneOfPath],
-      [deviceRoutes.history, phoneOfPath],
-      [deviceRoutes.apps, phoneOfPath],
-      [deviceRoutes.screenshot, phoneOfPath],
-      ...every(deviceControlRoutes, phoneOfPath),
-      // Of each phone that is watched, the wall asks whether the token reaches it.
-      [deviceControlRoutes.wall, phonesOfWall],
-      [deviceControlRoutes.live, phoneOfLiveView],
-      [launchRoutes.launch, phonesOfLaunch],
-      [launchRoutes.launchDirect, phoneOfDirect],
-      [launchRoutes.stopAll, phoneOfDirect],
-      [launchRoutes.stopRun, phoneOfRun],
-      [logRoutes.read, phoneOfBody],
-      [runRoutes.list, phoneOfQuery],
-      [runRoutes.get, phoneOfRun],
-      [runRoutes.logs, phoneOfRun],
-      [runRoutes.code, phoneOfRun],
-      [runRoutes.files, phoneOfRun],
-      [runRoutes.readFile, phoneOfRun],
-      [traceRoutes.read, phoneOfRun],
-      [filmRoutes.list, phoneOfRun],
-      [filmRoutes.read, phoneOfRun],
-      ...every(statsRoutes, narrowQuery),
-      ...every(jobRoutes, reachesNoPhone),
-      [jobRoutes.create, phonesOfWork],
-      ...every(scheduleRoutes, reachesNoPhone),
-      [scheduleRoutes.create, phonesOfWork],
-      [scheduleRoutes.change, phonesOfWork],
-      // Its tools call these endpoints with the same token.
-      [mcpEndpoint, reachesNoPhone],
-    ] satisfies [Pick<RouteContract, 'method' | 'path'>, Rule][]
-  ).map(([{ method, path }, rule]) => [`${method} ${path}`, rule]),
-);
-
-const ruleOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): Rule | undefined =>
-  rules.get(`${method === 'HEAD' ? 'GET' : method} ${url}`);
-
-/** Add it before all routes. Returns how to tell it of phones and runs, without which such tokens reach nothing. */
 export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) => void {
   let known: PhoneKnowledge | undefined;
-  app.addHook('onRequest', async (request) => {
-    if (!request.hasPrincipal || request.principal.phones === null) return;
-    if (ruleOf(request) === undefined || known === undefined)
-      throw ApiError.of('forbidden', {
-        reason: 'A token that is limited to phones or apps may not use this endpoint',
-      });
-  });
   app.addHook('preHandler', async (request) => {
-    if (!request.hasPrincipal || request.principal.phones === null || known === undefined) return;
+    if (!request.hasPrincipal || request.principal.phones === null) return;
     const { principal } = request;
-    await ruleOf(request)?.({ ...known, request, principal, limit: request.principal.phones });
+    const { reach } = request.routeOptions.config;
+    // Git, which asks for itself.
+    if (reach === null) return;
+    if (known === undefined || reach === undefined || reach.phones === 'refused')
+      throw ApiError.of('not_ready', { reason: 'starting' });
+    await rules[reach.phones]({ ...known, request, principal, limit: request.principal.phones });
   });
   return (knowledge) => {
     known = knowledge;
@@ -134,10 +75,18 @@ const textAt = (part: Record<string, unknown>, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-function reaches({ devices: { labels }, principal, limit }: Asked, device: FleetDevice): boolean {
-  if (limit.selector === null) return true;
-  return selects(labels, readSelector(labels, principal.userId, limit.selector), device);
+/** Whether the token of the caller reaches the phone, as its labels are now; which phones are its user's is another question. */
+export function reachesPhone(
+  labels: PhoneLabels,
+  { userId, phones }: Pick<Principal, 'userId' | 'phones'>,
+  device: FleetDevice,
+): boolean {
+  const selector = phones?.selector ?? null;
+  return selector === null || selects(labels, readSelector(labels, userId, selector), device);
 }
+
+const reaches = ({ devices: { labels }, principal }: Asked, device: FleetDevice): boolean =>
+  reachesPhone(labels, principal, device);
 
 async function requirePhone(asked: Asked, id: string): Promise<void> {
   const device = await asked.devices.fleet.find(id);
@@ -154,26 +103,10 @@ function phoneOfPath(asked: Asked): Promise<void> {
   return requirePhone(asked, textAt(partOf(asked.request, 'params'), 'id'));
 }
 
-/** All who watch a phone are shown the same pictures, of whatever is in front. */
-async function phoneOfLiveView(asked: Asked): Promise<void> {
-  requireAllApps(asked, 'watches no live view');
-  await phoneOfPath(asked);
-}
-
-function phonesOfWall(asked: Asked): void {
-  requireAllApps(asked, 'watches no live view');
-  narrowQuery(asked);
-}
-
-function requireAllApps({ limit }: Asked, refused: string): void {
-  if (limit.apps !== null)
-    throw ApiError.of('forbidden', { reason: `A token that is limited to apps ${refused}` });
-}
-
 /** A proxy or a time zone is that of all apps. */
-function requireNoSettings(asked: Asked): void {
-  if (partOf(asked.request, 'body')['phone_settings'] !== undefined)
-    requireAllApps(asked, 'changes no settings of phones');
+function requireNoSettings({ request, limit }: Asked): void {
+  if (limit.apps === null || partOf(request, 'body')['phone_settings'] === undefined) return;
+  throw ApiError.of('forbidden', { reason: 'A token that is limited to apps changes no settings of phones' });
 }
 
 function phoneOfBody(asked: Asked): Promise<void> {

@@ -1,0 +1,19 @@
+import type { Scope } from './contract.ts';
+import type { Reach } from './reach.ts';
+
+/** What a door asks of the token of a caller. */
+export interface Door {
+  /** What the token must allow. */
+  readonly scope: Scope;
+  readonly reach: Reach;
+}
+
+/** The doors that are no endpoints of the API. */
+export const otherDoors = {
+  /** The WebSocket of hosts, and what they ask over HTTP. */
+  host: { scope: 'host', reach: { projects: 'refused', phones: 'refused' } },
+  fetch: { scope: 'read', reach: { projects: 'within', phones: 'refused' } },
+  push: { scope: 'edit', reach: { projects: 'within', phones: 'refused' } },
+  /** Its tools call endpoints of the API with the same token, and each asks again. */
+  mcp: { scope: 'read', reach: { projects: 'within', phones: 'calls' } },
+} as const satisfies Record<string, Door>;
