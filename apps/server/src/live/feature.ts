@@ -12,6 +12,7 @@ import { addRawRoute } from '../http/route.ts';
 import type { WebSockets } from '../http/sockets/web-sockets.ts';
 import { LiveView } from './live-view.ts';
 import { LiveViewer } from './live-viewer.ts';
+import { reachesPhone } from '../access/phone-reach.ts';
 import { readSelector, selects } from '../devices/labels/phone-labels.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
@@ -43,6 +44,14 @@ interface LiveRoutesOptions {
 /** The device is no longer the viewer's to see. */
 const notFound = 4004;
 
+/** Whether it is the caller's to see, and within the reach of their token: asked again of all that is shown. */
+const maySee = (
+  { shares, labels }: Pick<DeviceAccess, 'shares' | 'labels'>,
+  principal: Principal,
+  device: FleetDevice,
+): boolean =>
+  shares.roleOf(principal.userId, device) !== undefined && reachesPhone(labels, principal, device);
+
 interface Watched {
   readonly view: LiveView;
   viewers: number;
@@ -54,25 +63,29 @@ function addLiveRoutes(
   { access, hosts, webSockets, streams, faults, catchUp }: LiveRoutesOptions,
 ): void {
   const watched = new Map<string, Watched>();
-  /** Of those who watch, each of the device that they watch. */
-  const viewers = new Map<LiveViewer, string>();
+  /** Who watches which device. */
+  const viewers = new Map<LiveViewer, { principal: Principal; deviceId: string }>();
 
   /** Ends the views of devices that are no longer the viewer's to see. */
   const recheck = async (): Promise<void> => {
     if (viewers.size === 0) return;
-    const devices = await access.fleet.findAll([...new Set(viewers.values())]);
-    for (const [viewer, deviceId] of viewers) mayWatch(viewer, devices.get(deviceId));
+    const ids = new Set([...viewers.values()].map(({ deviceId }) => deviceId));
+    const devices = await access.fleet.findAll([...ids]);
+    for (const [viewer, { deviceId }] of viewers) mayWatch(viewer, devices.get(deviceId));
   };
-  access.shares.onChange(() => {
-    recheck().catch((error: unknown) =>
+  const recheckNow = (): void =>
+    void recheck().catch((error: unknown) =>
       faults.report(error, 'who may watch a device could not be looked up'),
     );
-  });
+  access.shares.onChange(recheckNow);
+  access.labels.onChange(recheckNow);
 
   const mayWatch = (viewer: LiveViewer, device: FleetDevice | undefined): boolean => {
-    const maySee = device !== undefined && access.shares.roleOf(viewer.userId, device) !== undefined;
-    if (!maySee) viewer.end(notFound);
-    return maySee;
+    const watching = viewers.get(viewer);
+    const isSeen =
+      device !== undefined && watching !== undefined && maySee(access, watching.principal, device);
+    if (!isSeen) viewer.end(notFound);
+    return isSeen;
   };
 
   const watch = (device: FleetDevice): Watched => {
@@ -99,11 +112,11 @@ function addLiveRoutes(
     streams.requirePlace(principal);
     return webSockets.accept(reply, principal, (socket) => {
       const one = watch(device);
-      const { userId, expiresAt } = principal;
       const onNext = (viewer: LiveViewer): void => one.view.next(viewer);
       const takesVideo = query.video === 'h264';
-      const viewer = new LiveViewer({ socket, takesVideo, userId, expiresAt: expiresAt ?? Infinity, onNext });
-      viewers.set(viewer, device.id);
+      const expiresAt = principal.expiresAt ?? Infinity;
+      const viewer = new LiveViewer({ socket, takesVideo, expiresAt, onNext });
+      viewers.set(viewer, { principal, deviceId: device.id });
       const forget = streams.add(principal, viewer);
       socket.onClose(() => {
         forget();
@@ -129,22 +142,13 @@ function addWallRoutes(
   app: FastifyInstance,
   { access, hosts, webSockets, streams, faults, catchUp }: WallRoutesOptions,
 ): void {
-  const reaches = (userId: string, selector: string, device: FleetDevice): boolean =>
-    selects(access.labels, readSelector(access.labels, userId, selector), device);
-
-  const mayWatch = ({ userId, phones }: Principal, device: FleetDevice): boolean => {
-    if (access.shares.roleOf(userId, device) === undefined) return false;
-    const limit = phones?.selector ?? null;
-    return limit === null || reaches(userId, limit, device);
-  };
-
   const wall = new Wall({
     // What was known of shares longer ago shows nothing.
     findDevices: async (ids) => {
       await catchUp();
       return access.fleet.findAll(ids);
     },
-    mayWatch: ({ principal }, device) => mayWatch(principal, device),
+    mayWatch: ({ principal }, device) => maySee(access, principal, device),
     hosts,
     onFailure: (error) => faults.report(error, 'who may watch a wall could not be looked up'),
   });

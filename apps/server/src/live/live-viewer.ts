@@ -32,7 +32,6 @@ interface ViewerOptions {
   readonly socket: ViewerSocket;
   /** Else pictures alone. */
   readonly takesVideo: boolean;
-  readonly userId: string;
   readonly expiresAt: number;
   /** It wants one more answer. */
   readonly onNext: (viewer: LiveViewer) => void;
@@ -40,7 +39,6 @@ interface ViewerOptions {
 
 /** One who watches a phone. It is sent nothing but an answer to each `next`, so a slow one keeps nobody waiting. */
 export class LiveViewer implements OpenStream {
-  readonly userId: string;
   readonly expiresAt: number;
   readonly takesVideo: boolean;
   readonly #socket: ViewerSocket;
@@ -50,9 +48,8 @@ export class LiveViewer implements OpenStream {
   /** Of the last packet that it has; undefined: it begins with a key frame. */
   #place: VideoPlace | undefined;
 
-  constructor({ socket, takesVideo, userId, expiresAt, onNext }: ViewerOptions) {
+  constructor({ socket, takesVideo, expiresAt, onNext }: ViewerOptions) {
     this.takesVideo = takesVideo;
-    this.userId = userId;
     this.expiresAt = expiresAt;
     this.#socket = socket;
     socket.onMessage(validator, () => {
