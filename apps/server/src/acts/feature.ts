@@ -16,6 +16,7 @@ import { type DeviceAccess, getTouchable } from '../devices/device-access.ts';
 import type { DeviceScreens } from '../devices/feature.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Hosts } from '../hosts/feature.ts';
+import { requireScope } from '../http/policy.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Projects } from '../projects/feature.ts';
@@ -57,8 +58,11 @@ export function serveActs(
     const running = (await runs.activeRunRows.mapByDevice([deviceId])).get(deviceId) ?? [];
     if (running.length > 0) throw ApiError.of('device_in_use', { device_id: deviceId });
   };
-  const secretsFor = async (principal: Principal, projectId: string): Promise<LaunchSecrets> =>
-    secretsOf((await projects.access.getProject(principal, projectId, editors)).id);
+  /** Whoever has them typed can have them shown. */
+  const secretsFor = async (principal: Principal, projectId: string): Promise<LaunchSecrets> => {
+    requireScope(principal, 'edit');
+    return secretsOf((await projects.access.getProject(principal, projectId, editors)).id);
+  };
 
   addRoute(app, deviceControlRoutes.act, async ({ principal, params, body, auditEvent }) => {
     const { userId } = principal;
