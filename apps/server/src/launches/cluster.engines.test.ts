@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
 
 import { stringAt } from '../testing/string-at.ts';
 import { type ApiReply, createApiCaller } from '../testing/api-caller.ts';
@@ -7,27 +7,41 @@ import type { TestServer } from '../testing/test-server.ts';
 import { canBeSeveral, startServers } from '../testing/test-servers.ts';
 import { Viewer } from '../live/testing/viewers.ts';
 
+type Pair = readonly [TestServer, TestServer];
+
+/** Nobody is there. */
+const withoutNats = { PHALANX_NATS_URL: 'nats://127.0.0.1:9' };
+
 describe.skipIf(!canBeSeveral)('with several servers', () => {
-  let servers: TestServer[] = [];
   const hosts: TestHost[] = [];
+  const pairs = new Map<string, Promise<Pair>>();
 
   afterEach(async () => {
     for (const host of hosts.splice(0)) await host.cut();
-    for (const server of servers.splice(0)) await server.close();
+  });
+  afterAll(async () => {
+    for (const pair of await Promise.all(pairs.values())) for (const server of pair) await server.close();
   });
 
-  async function open(settings?: Record<string, string>): Promise<[TestServer, TestServer]> {
-    servers = await startServers(2, settings);
-    const [one, other] = servers;
+  async function start(settings?: Record<string, string>): Promise<Pair> {
+    const [one, other] = await startServers(2, settings);
     if (one === undefined || other === undefined) throw new Error('two servers were to start');
     return [one, other];
+  }
+
+  /** One pair for all tests with these settings: each test has hosts, phones and users of its own. */
+  function open(settings?: Record<string, string>): Promise<Pair> {
+    const key = JSON.stringify(settings ?? {});
+    const pair = pairs.get(key) ?? start(settings);
+    pairs.set(key, pair);
+    return pair;
   }
 
   async function connect(
     server: TestServer,
     options?: Partial<TestHostOptions>,
   ): Promise<{ host: TestHost; deviceId: string; deviceIds: string[] }> {
-    const connected = await server.connectHost(options);
+    const connected = await server.connectHost({ serials: [crypto.randomUUID()], ...options });
     hosts.push(connected.host);
     return connected;
   }
@@ -89,7 +103,8 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
   it('a connection that a newer one has replaced is ended by the server that had it', async () => {
     const [one, other] = await open();
     const { host } = await connect(one);
-    const second = await connect(other, { hostId: host.hostId });
+    const serials = host.devices.map(({ serial }) => serial);
+    const second = await connect(other, { hostId: host.hostId, serials });
     expect(await host.ended()).toBe(4000);
     expect(second.host.isOpen).toBe(true);
     expect(await stateOn(one, second.deviceId)).toBe('ready');
@@ -105,7 +120,7 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
   });
 
   it('without a word between them a launch only takes longer', async () => {
-    const [one, other] = await open({ PHALANX_NATS_URL: 'nats://127.0.0.1:9' });
+    const [one, other] = await open(withoutNats);
     const { host, deviceId } = await connect(one);
     const { launchId, runId } = await other.startRun(host, deviceId);
     expect((await other.stop(deviceId, launchId)).status).toBe(200);
@@ -113,7 +128,7 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
   });
 
   it('a device that is leased at one server takes no input of another user at another server, though it has not heard of the lease', async () => {
-    const [one, other] = await open({ PHALANX_NATS_URL: 'nats://127.0.0.1:9' });
+    const [one, other] = await open(withoutNats);
     const { host, deviceId } = await connect(one, { requestHabit: 'answer' });
     const holder = await one.createCaller('holder');
     const path = `/api/v2/devices/${deviceId}`;
@@ -128,7 +143,7 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
 
   it.each([
     ['', {}],
-    [', also without a word between them', { PHALANX_NATS_URL: 'nats://127.0.0.1:9' }],
+    [', also without a word between them', withoutNats],
   ])(
     'a live view at one server ends when the share of its viewer is revoked at another%s',
     async (_, settings) => {
@@ -148,7 +163,8 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
   );
 
   it('a screen that one server has read is known to the others for as long as that server is there', async () => {
-    const [one, other] = await open();
+    const [one, other] = await start();
+    onTestFinished(() => one.close());
     const { deviceId } = await connect(one, { requestHabit: 'answer' });
     const path = `/api/v2/devices/${deviceId}`;
     const { body } = await one.api('GET', `${path}/screen?view=compact`);
