@@ -70,6 +70,7 @@ beforeAll(async () => {
     PATH: `${at('prefix', 'bin')}${path.delimiter}${machinePath}`,
     HOME: process.env['HOME'] ?? folder,
     XDG_CONFIG_HOME: at('config'),
+    XDG_CACHE_HOME: at('cache'),
   };
   await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: repository, env });
   const tarball = at(`phalanx-${await packedVersion()}.tgz`);

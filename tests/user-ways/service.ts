@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { inheritedEnvironment } from '@phalanx/cli/testing/cli-process';
 import { until } from '@phalanx/host/testing/until';
 
 import { Program, startLimitMs } from '../support/program.ts';
@@ -55,7 +56,7 @@ export class Service {
       const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);
       const [, tokenFile = ''] = await program.printed(/token is in (.+): take it/);
       const token = (await readFile(tokenFile, 'utf8')).trim();
-      const caller = { ...env, PHALANX_SERVER_URL: url, PHALANX_TOKEN: token };
+      const caller = { ...inheritedEnvironment(), ...env, PHALANX_SERVER_URL: url, PHALANX_TOKEN: token };
       const service = new Service({ folder, url, token, env: caller }, program);
       await service.readyDevices(phones);
       return service;
