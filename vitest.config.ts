@@ -24,8 +24,11 @@ const eachEngine = 'apps/**/*.each-engine.test.ts';
 
 const missing = process.env['TEST_WITHOUT'] ?? '';
 
-/** Each of their files has several processes of its own, which keep the processors busy. */
-const ofProcesses = { ...common, maxWorkers: 2 };
+/**
+ * One more than the processors of a small machine: each of their files has several processes of its own, which compute
+ * for less than half of the time.
+ */
+const ofProcesses = { ...common, maxWorkers: 3 };
 
 const onPostgres = {
   test: {
@@ -39,7 +42,7 @@ const onPostgres = {
 /** Each request at another one of three servers on PostgreSQL, NATS and S3, and what a release has to last longer. */
 const onThreeServers = {
   test: {
-    ...ofProcesses,
+    ...{ ...common, maxWorkers: 2 },
     name: 'servers',
     include: [eachEngine, 'tests/cluster/campaign.engines.test.ts'],
     env: { TEST_DATABASE: 'servers', CLUSTER_SECONDS: process.env['CLUSTER_SECONDS'] ?? '90' },
