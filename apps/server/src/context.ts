@@ -119,6 +119,7 @@ function createLimits({ config, database }: Storage): Limits {
   const storedBytes = createStoredBytes(database);
   limits.show('capture_bytes', (userId) => storedBytes.count(userId, 'captures'));
   limits.show('project_bytes', (userId) => storedBytes.count(userId, 'projects'));
+  limits.show('work_bytes', (userId) => storedBytes.count(userId, 'work'));
   return limits;
 }
 

@@ -28,6 +28,7 @@ const names: Partial<Record<UsageRow['limit'], string>> = {
   project_bytes: 'Repositories',
   capture_bytes: 'Screens of records, files of runs',
   kept_log_bytes: 'Logs of runs',
+  work_bytes: 'Inputs and results',
   tokens: 'Tokens',
   devices: 'Phones',
   hosts: 'Hosts',

@@ -7,6 +7,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import { type PhoneLabels, readSelector } from '../devices/labels/phone-labels.ts';
+import type { Limits } from '../limits/limits.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
@@ -22,6 +23,7 @@ export interface JobMaker {
   readonly launches: Pick<ProjectLaunches, 'checkParameters' | 'requireNoSecrets'>;
   readonly getLaunchable: GetLaunchable;
   readonly clock: Clock;
+  readonly limits: Pick<Limits, 'withRoom'>;
   /** How many tasks of a user may wait. */
   readonly mostTasks: number;
 }
@@ -49,13 +51,16 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   const parameters = await launches.checkParameters(project, body.parameters ?? {}, principal.userId);
   await launches.requireNoSecrets(project.projectId, [parameters, ...(body.inputs ?? [])]);
   const now = maker.clock.now();
-  const tasks = await tasksOf(body, now);
-  const job = newJob(body, { project, parameters, origin, now, fingerprint, waiting: tasks.length });
+  const { tasks, bytes: ofInputs } = await tasksOf(body, now);
+  const ownBytes = Buffer.byteLength(JSON.stringify([parameters, body.device_ids ?? '']));
+  const bytes = ownBytes + ofInputs;
+  const job = newJob(body, { project, parameters, origin, now, fingerprint, waiting: tasks.length, bytes });
   auditEvent?.on({ type: 'job', id: job.id, name: project.name }, [project.ownerId], {
     ...{ project: project.projectId, tasks: tasks.length },
   });
   try {
-    const row = await store.insert(job, tasks, mostTasks);
+    const stored = { userId: principal.userId, bytes };
+    const row = await maker.limits.withRoom('work_bytes', stored, () => store.insert(job, tasks, mostTasks));
     if (row === 'too_many_tasks') throw ApiError.of(row, { limit: mostTasks }, { retryAfterS: 60 });
     if (row === 'too_many_selectors') throw tooManySelectors();
     return row;
@@ -116,17 +121,22 @@ async function fingerprintOf({ inputs = [], ...body }: JobBody, limit: string | 
   return sum.digest('hex');
 }
 
-async function tasksOf({ inputs, count, device_ids: deviceIds }: JobBody, now: number): Promise<NewTask[]> {
+async function tasksOf(
+  { inputs, count, device_ids: deviceIds }: JobBody,
+  now: number,
+): Promise<{ tasks: NewTask[]; bytes: number }> {
   const ids = new IncreasingIds();
   const runs = count ?? (deviceIds === undefined ? 1 : new Set(deviceIds).size);
   const tasks: NewTask[] = [];
+  let bytes = 0;
   const slice = new TimeSlice();
   for (const input of inputs ?? Array.from({ length: runs }, () => null)) {
     const text = input === null ? null : JSON.stringify(input);
     tasks.push({ id: ids.next(now), number: tasks.length + 1, input: text });
+    bytes += Buffer.byteLength(text ?? '');
     if (slice.isOver) await slice.next();
   }
-  return tasks;
+  return { tasks, bytes };
 }
 
 const retriesOf = ({ retries }: Pick<JobBody, 'retries'>): Retries =>
@@ -146,9 +156,13 @@ interface JobParts {
   now: number;
   fingerprint: string;
   waiting: number;
+  bytes: number;
 }
 
-function newJob(body: JobBody, { project, parameters, origin, now, fingerprint, waiting }: JobParts): NewJob {
+function newJob(
+  body: JobBody,
+  { project, parameters, origin, now, fingerprint, waiting, bytes }: JobParts,
+): NewJob {
   const { principal, scheduleId } = origin;
   const hasInputs = body.inputs !== undefined;
   return {
@@ -181,6 +195,7 @@ function newJob(body: JobBody, { project, parameters, origin, now, fingerprint, 
     ended_at: null,
     cancelled_at: null,
     waiting,
+    bytes,
   };
 }
 

@@ -66,7 +66,7 @@ export async function serveJobs(
   context: Context,
   { hosts, devices, runs, projects, launches, metrics }: JobDependencies,
 ): Promise<Jobs> {
-  const { app, access, database, commits, clock, faults, cluster, config, timing } = context;
+  const { app, access, database, commits, clock, faults, cluster, config, timing, limits } = context;
   const { activeRuns, activeRunRows } = runs;
   const { getLaunchable } = projects;
   const store = createJobStore(database);
@@ -83,7 +83,15 @@ export async function serveJobs(
     await runner.close();
     await starter.close();
   });
-  const maker: JobMaker = { store, labels: devices.labels, launches, getLaunchable, clock, mostTasks };
+  const maker: JobMaker = {
+    store,
+    labels: devices.labels,
+    launches,
+    getLaunchable,
+    clock,
+    mostTasks,
+    limits,
+  };
   addJobRoutes(app, {
     ...{ store, maker, runner, projects: projects.access, access: devices, activeRunRows },
     stop: async (runIds) => {
@@ -97,6 +105,7 @@ export async function serveJobs(
     runner,
     findRunOfHost: runs.store.findOfHost,
     clock,
+    limits,
     mostTasks,
   });
   addGaugeBy(metrics, {

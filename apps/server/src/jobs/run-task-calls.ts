@@ -4,9 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { addRoute } from '../http/route.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { FindRunOfHost, StoredRun } from '../runs/stored-run.ts';
 import type { JobRunner } from './job-runner.ts';
-import type { AddedTask, RunTaskStore, TaskOfRun } from './run-task-store.ts';
+import { type AddedTask, bytesOf, type RunTaskStore, type TaskOfRun } from './run-task-store.ts';
 import type { StoredJob } from './store.ts';
 import type { TaskStore } from './task-store.ts';
 
@@ -16,6 +17,7 @@ interface Options {
   runner: JobRunner;
   findRunOfHost: FindRunOfHost;
   clock: Clock;
+  limits: Pick<Limits, 'withRoom'>;
   mostTasks: number;
 }
 
@@ -71,9 +73,14 @@ class RunTaskCalls {
     return [(await store.findCurrent(run.id)) ?? current];
   }
 
-  async #submit(run: StoredRun, { task_id, status, is_final, data }: CallOf<'submit'>): Promise<TaskOfRun[]> {
+  #submit(run: StoredRun, call: CallOf<'submit'>): Promise<TaskOfRun[]> {
+    requireObject(call.data);
+    const stored = { userId: run.user_id, bytes: Buffer.byteLength(call.data) };
+    return this.#options.limits.withRoom('work_bytes', stored, () => this.#store(run, call));
+  }
+
+  async #store(run: StoredRun, { task_id, status, is_final, data }: CallOf<'submit'>): Promise<TaskOfRun[]> {
     const { store, tasks, runner, clock } = this.#options;
-    requireObject(data);
     const taskId = task_id.toLowerCase();
     if (!is_final || status === 'running') {
       if (!(await store.note(taskId, run.id, data))) throw ApiError.of('task_ended', { task_id });
@@ -122,8 +129,11 @@ class RunTaskCalls {
     const job: StoredJob | undefined = await store.findJob(run, jobId);
     if (job === undefined) throw jobNotFound(jobId);
     const limits = { now: clock.now(), mostWaiting: mostTasks, mostOfJob: maxInputs };
-    if (!(await store.add(job, parentId, added, limits)))
-      throw ApiError.of('too_many_tasks', { limit: maxInputs }, { retryAfterS: 60 });
+    const stored = { userId: job.user_id, bytes: bytesOf(added) };
+    const isAdded = await this.#options.limits.withRoom('work_bytes', stored, () =>
+      store.add(job, parentId, added, limits),
+    );
+    if (!isAdded) throw ApiError.of('too_many_tasks', { limit: maxInputs }, { retryAfterS: 60 });
     await runner.catchUp();
     const found = await store.list(
       run,

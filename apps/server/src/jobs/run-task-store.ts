@@ -160,6 +160,13 @@ async function lastNumber(transaction: Transaction, jobId: string): Promise<numb
   return Number(last?.number ?? 0);
 }
 
+/** Of their JSON. */
+export const bytesOf = (added: readonly AddedTask[]): number =>
+  added.reduce(
+    (sum, { input, result }) => sum + Buffer.byteLength(input ?? '') + Buffer.byteLength(result ?? ''),
+    0,
+  );
+
 interface Insertion {
   job: StoredJob;
   parentId: string | null;
@@ -186,6 +193,7 @@ async function insertTasks(
       waiting: eb('waiting', '+', count('waiting')),
       completed: eb('completed', '+', count('completed')),
       failed: eb('failed', '+', count('failed')),
+      bytes: eb('bytes', '+', bytesOf(fresh)),
       ...(count('waiting') > 0 ? { ended_at: null, woken_at: databaseTime(transaction) } : {}),
     }))
     .where('id', '=', job.id)

@@ -12,7 +12,7 @@ const jobOf = (id: string, selector: string | null): NewJob => ({
   ...{ count: null, at_once: null, is_distinct: 0, is_exclusive: 0, has_film: 0, phone_settings: null },
   ...{ priority: 0, concurrency_key: null, concurrency_most: null, parameters: '{}', retries: '{}' },
   ...{ wait_until: null, schedule_id: null },
-  ...{ created_at: 0, ended_at: null, cancelled_at: null, waiting: 1 },
+  ...{ created_at: 0, ended_at: null, cancelled_at: null, waiting: 1, bytes: 0 },
 });
 
 describe.each(engines)('the selectors with which tasks of a user wait, on %s', (engine) => {

@@ -21,6 +21,7 @@ import type { Bundle } from './bundles.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { RunOutbox } from './run-outbox.ts';
 import {
+  bytesOf,
   launchMessage,
   type LaunchPayload,
   type BegunRun,
@@ -139,22 +140,27 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   }));
   const rows = planned.map(({ row }) => row);
   const note = noteOf(dispatcher, launch, rows);
-  const sent = outbox.keepOff(launch.id);
-  try {
-    await launches.insert(newLaunch(launch, createdAt), planned.map(placedRun), {
+  const stored = newLaunch(launch, createdAt);
+  const code = launch.code === null ? null : keptCode(launch.code, Object.values(launch.secrets));
+  const store = async (): Promise<void> => {
+    await launches.insert(stored, planned.map(placedRun), {
       requireRoom: async (transaction) => {
         const { userId, budget } = launch.launcher;
         await runLimits.requireRoom(transaction, userId, launch.devices);
         const begun = { runs: launch.devices.length, now: createdAt };
         if (budget !== null) await spendBudget(transaction, budget, begun);
       },
-      code: launch.code === null ? null : keptCode(launch.code, Object.values(launch.secrets)),
+      code,
       payload: planned.some(({ epoch }) => !hosts.has(epoch)) ? payloadOf(launch) : undefined,
       note,
     });
     // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
     for (const { row, epoch } of planned) if (hosts.has(epoch)) activeRuns.add(activeRunOf(row, epoch));
     sendToHosts(hosts, launch, planned);
+  };
+  const sent = outbox.keepOff(launch.id);
+  try {
+    await runLimits.withRoom(launch.launcher.userId, bytesOf(stored.parameters, code), store);
   } finally {
     sent();
   }

@@ -40,4 +40,9 @@ export class RunLimits {
       devices: boundedList(names),
     });
   }
+
+  /** Does what stores so many bytes of a launch. Throws `work_bytes_exceeded`. */
+  withRoom<Result>(userId: string, bytes: number, store: () => Promise<Result>): Promise<Result> {
+    return this.#limits.withRoom('work_bytes', { userId, bytes }, store);
+  }
 }

@@ -17,7 +17,7 @@ import type { StoredRun } from '../runs/stored-run.ts';
 import type { Bundle } from './bundles.ts';
 
 export type StoredLaunch = Row<'launch'>;
-export type NewLaunch = Omit<StoredLaunch, 'answer'>;
+export type NewLaunch = Omit<StoredLaunch, 'answer' | 'bytes'>;
 /** What became of a run. */
 export type BegunRun = Pick<
   StoredRun,
@@ -38,6 +38,10 @@ export interface LaunchTerms {
   /** Notes who has launched what. */
   note: Write<void>;
 }
+
+/** Of what is kept of a launch. */
+export const bytesOf = (...texts: readonly (string | null)[]): number =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
 
 /** What the runs of a launch do not have in common. */
 const ownColumns = {
@@ -100,7 +104,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         await requireRoom(transaction);
         await transaction
           .insertInto('launch')
-          .values({ ...launch, answer: null })
+          .values({ ...launch, answer: null, bytes: bytesOf(launch.parameters, code) })
           .execute();
         // One statement for all of them: a value for each field of each run would make it too long.
         await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, epoch, launch, user_id, automation_id,

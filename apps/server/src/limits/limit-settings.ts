@@ -54,6 +54,13 @@ export const limitSettings = {
       "storage for the archived logs of a user's runs, compressed; beyond it the oldest are deleted",
     format: megabytes,
   }),
+  maxWorkMb: setting({
+    name: 'PHALANX_MAX_WORK_MB',
+    default: '10240',
+    description:
+      'storage for the inputs, parameters, code and results of the jobs, schedules and launches of a user',
+    format: megabytes,
+  }),
   maxProjectMb: setting({
     name: 'PHALANX_MAX_PROJECT_MB',
     default: '20480',

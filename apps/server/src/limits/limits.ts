@@ -20,6 +20,8 @@ const minuteS = 60;
 const viewerBurstS = 2;
 /** So many sockets can use up the rate of their user. */
 const viewerShares = 5;
+/** Limits of what is stored. */
+type StoredLimit = 'capture_bytes' | 'project_bytes' | 'work_bytes';
 /** Users whose refusals are remembered. */
 const maxRemembered = 10_000;
 
@@ -137,7 +139,7 @@ export class Limits {
    * Keeps room for what is about to be stored, so that several at once can't pass together. Throws when there is none.
    * Call the result when it is counted, or will not be stored.
    */
-  async keepRoom(name: 'capture_bytes' | 'project_bytes', userId: string, more: number): Promise<() => void> {
+  async keepRoom(name: StoredLimit, userId: string, more: number): Promise<() => void> {
     const key = `${name} ${userId}`;
     const keep = (change: number): void => {
       const kept = (this.#kept.get(key) ?? 0) + change;
@@ -152,6 +154,20 @@ export class Limits {
     } catch (error) {
       keep(-more);
       throw error;
+    }
+  }
+
+  /** Does what stores so many bytes while there is room for them. Throws when there is none. */
+  async withRoom<Result>(
+    name: StoredLimit,
+    { userId, bytes }: { userId: string; bytes: number },
+    store: () => Promise<Result>,
+  ): Promise<Result> {
+    const release = await this.keepRoom(name, userId, bytes);
+    try {
+      return await store();
+    } finally {
+      release();
     }
   }
 
@@ -222,6 +238,7 @@ export const limitTable: Readonly<Record<LimitName, LimitRow>> = {
   project_bytes: row('maxProjectMb', 'project_bytes_exceeded', megabyte),
   capture_bytes: row('maxCaptureMb', 'capture_bytes_exceeded', megabyte),
   kept_log_bytes: row('maxKeptLogMb', null, megabyte),
+  work_bytes: row('maxWorkMb', 'work_bytes_exceeded', megabyte),
   tokens: row('maxTokens', 'too_many_tokens'),
   devices: row('maxDevices', null),
   hosts: row('maxHosts', null),
@@ -244,6 +261,7 @@ const shownLimits: ReadonlyMap<LimitName, Pick<UsageRow, 'per' | 'unit'>> = new 
   ['project_bytes', { per: 'user', unit: 'bytes' }],
   ['capture_bytes', { per: 'user', unit: 'bytes' }],
   ['kept_log_bytes', { per: 'user', unit: 'bytes' }],
+  ['work_bytes', { per: 'user', unit: 'bytes' }],
   ['tokens', { per: 'user', unit: 'count' }],
   ['hosts', { per: 'user', unit: 'count' }],
   ['devices', { per: 'user', unit: 'count' }],

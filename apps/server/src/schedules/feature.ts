@@ -12,6 +12,7 @@ import { ScheduleRunner, nextTurn, readWork, type Work } from './schedule-runner
 import { createScheduleStore, type ScheduleStore, type StoredSchedule } from './store.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Limits } from '../limits/limits.ts';
 import { mapInSlices } from '../limits/time-slice.ts';
 import { UpcomingTimes } from './upcoming-times.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
@@ -34,12 +35,12 @@ export function serveSchedules(
   context: Context,
   { jobs, devices, projects, launches, metrics }: ScheduleDependencies,
 ): void {
-  const { app, database, clock, faults, cluster, timing } = context;
+  const { app, database, clock, faults, cluster, timing, limits } = context;
   const store = createScheduleStore(database);
   const runner = new ScheduleRunner({ store, jobs, clock, faults, lookEveryMs: timing.sweepMs });
   cluster.invalidations.on('schedules', () => runner.look());
   app.addHook('onClose', () => runner.close());
-  addScheduleRoutes(app, { store, runner, devices, projects: projects.access, launches, clock });
+  addScheduleRoutes(app, { store, runner, devices, projects: projects.access, launches, clock, limits });
   addGaugeBy(metrics, {
     ...{ name: 'phalanx_schedules', help: 'Schedules by state, of all servers', label: 'state' },
     read: () => store.countByState(),
@@ -54,13 +55,14 @@ interface ScheduleRoutesOptions {
   projects: ProjectAccess;
   launches: Pick<ProjectLaunches, 'requireNoSecrets'>;
   clock: Clock;
+  limits: Pick<Limits, 'withRoom'>;
 }
 
 const mostSchedules = 1000;
 
 /** `GET, POST /schedules` · `GET, PATCH, DELETE /schedules/:id` · `GET /schedules/:id/turns` */
 function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
-  const { store, runner, devices, projects, launches, clock } = options;
+  const { store, runner, devices, projects, launches, clock, limits } = options;
   const upcoming = new UpcomingTimes();
 
   const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredSchedule> => {
@@ -94,8 +96,10 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     auditEvent.on({ type: 'schedule', id: row.id, name: row.name || project.name }, [project.owner_id], {
       ...{ project: project.id, cron: row.cron, time_zone: row.time_zone },
     });
-    if (!(await store.insert(row, mostSchedules)))
-      throw ApiError.of('too_many_schedules', { limit: mostSchedules });
+    const isStored = await limits.withRoom('work_bytes', { userId: row.user_id, bytes: row.bytes }, () =>
+      store.insert(row, mostSchedules),
+    );
+    if (!isStored) throw ApiError.of('too_many_schedules', { limit: mostSchedules });
     await runner.look();
     return { success: true, schedule: view(row) };
   });
@@ -132,11 +136,16 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     });
     // Whoever sends it on asks for its rights: they have to be there.
     if (paused === false) await projects.getProject(principal, row.project_id, editors);
-    await store.update(row.id, {
-      ...changed,
-      ...nextTurn(times.next(clock.now()), changed.jitter_seconds),
-      ...(changed.paused === 1 ? { queued_at: null } : {}),
-    });
+    const bytes = Buffer.byteLength(changed.work);
+    const more = { userId: row.user_id, bytes: Math.max(0, bytes - row.bytes) };
+    await limits.withRoom('work_bytes', more, () =>
+      store.update(row.id, {
+        ...changed,
+        bytes,
+        ...nextTurn(times.next(clock.now()), changed.jitter_seconds),
+        ...(changed.paused === 1 ? { queued_at: null } : {}),
+      }),
+    );
     await runner.look();
     return { success: true, schedule: view(await get(principal, row.id)) };
   });
@@ -174,6 +183,7 @@ interface Parts {
 function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): StoredSchedule {
   const { automation_id: _, name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...work } = body;
   const jitter = jitter_seconds ?? 0;
+  const workText = JSON.stringify(work);
   return {
     id: uuidv7(),
     user_id: principal.userId,
@@ -182,7 +192,8 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
     token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
     token_phones: limitOf(principal),
     token_budget: keptBudget(principal),
-    ...{ name: name ?? '', cron, time_zone, jitter_seconds: jitter, work: JSON.stringify(work) },
+    ...{ name: name ?? '', cron, time_zone, jitter_seconds: jitter, work: workText },
+    bytes: Buffer.byteLength(workText),
     ...{ overlap: overlap ?? 'skip', missed: missed ?? 'none', paused: Number(paused ?? false) },
     ...{ problem: '', queued_at: null, created_at: now },
     ...nextTurn(new CronTimes(cron, time_zone).next(now), jitter),

@@ -32,6 +32,11 @@ export const workErrors = {
     message:
       'Tasks of yours would wait with more than {limit} different selectors. Use fewer, name phones by device_ids, or send it again when some jobs have begun.',
   },
+  work_bytes_exceeded: {
+    status: 409,
+    message:
+      'The inputs, parameters, code and results of the jobs, schedules and launches of a user may take {limit} bytes (PHALANX_MAX_WORK_MB), and nothing was stored beyond: delete jobs that have ended, or ask the operator for more.',
+  },
   task_ended: {
     status: 409,
     message: 'Task {task_id} was submitted before, or is not of this run any more.',

@@ -98,7 +98,7 @@ export type Transaction = KyselyTransaction<Database>;
 /** A row as it is read. */
 export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
 
-export type StoredKind = 'captures' | 'projects' | 'logs';
+export type StoredKind = 'captures' | 'projects' | 'logs' | 'work';
 
 interface UserTable {
   id: string;

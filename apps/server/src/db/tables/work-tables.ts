@@ -54,6 +54,8 @@ export interface JobTable {
   completed: Generated<number>;
   failed: Generated<number>;
   cancelled: Generated<number>;
+  /** Of its JSON and that of its tasks. */
+  bytes: Generated<number>;
 }
 
 export interface ScheduleTable {
@@ -83,6 +85,8 @@ export interface ScheduleTable {
   /** A turn whose job is made when the one before has ended. */
   queued_at: EpochMs | null;
   created_at: EpochMs;
+  /** Of its work. */
+  bytes: Generated<number>;
 }
 
 export interface ScheduleTurnTable {
@@ -148,6 +152,8 @@ export interface LaunchTable {
   /** Of `{automation_parameters, job_variables}`. */
   parameters: Json | null;
   created_at: EpochMs;
+  /** Of its parameters, its code, and the results of its runs. */
+  bytes: Generated<number>;
 }
 
 export interface RunTable {

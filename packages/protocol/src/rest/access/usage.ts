@@ -13,6 +13,7 @@ export const limitNames = [
   'project_bytes',
   'capture_bytes',
   'kept_log_bytes',
+  'work_bytes',
   'tokens',
   'devices',
   'hosts',

@@ -216,6 +216,7 @@ export const jobRoutes = {
       'secrets_unavailable',
       'too_many_tasks',
       'too_many_selectors',
+      'work_bytes_exceeded',
     ],
   },
   list: {

@@ -79,6 +79,6 @@ export const runTaskRoutes = {
     body: RunTaskCall,
     bodyExample: { call: 'current' },
     responses: { 200: Type.Object({ success, tasks: Type.Array(RunTask) }) },
-    errors: ['run_not_found', 'job_not_found', 'task_ended', 'too_many_tasks'],
+    errors: ['run_not_found', 'job_not_found', 'task_ended', 'too_many_tasks', 'work_bytes_exceeded'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely';
 import { createTrigger, execute } from './column-types.ts';
 
 interface Counted {
-  table: 'record' | 'run_file' | 'film_part' | 'project' | 'kept_log';
+  table: string;
   column: string;
   user: string;
-  kind: 'captures' | 'projects' | 'logs';
+  kind: 'captures' | 'projects' | 'logs' | 'work';
 }
 
 const counted: readonly Counted[] = [
@@ -25,7 +25,8 @@ export async function createStoredBytes(db: Kysely<unknown>): Promise<void> {
   for (const one of counted) await count(db, one);
 }
 
-async function count(db: Kysely<unknown>, { table, column, user, kind }: Counted): Promise<void> {
+/** Counts a column of a table for a user, whatever changes or deletes its rows. */
+export async function count(db: Kysely<unknown>, { table, column, user, kind }: Counted): Promise<void> {
   const add = (bytes: string): string =>
     `insert into stored_bytes (user_id, kind, bytes) values (new.${user}, '${kind}', ${bytes})
       on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`;
