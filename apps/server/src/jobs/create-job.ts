@@ -13,8 +13,9 @@ import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
+import { limitOf } from '../http/kept-token.ts';
 import { maxWaitingSelectors } from './waiting-selectors.ts';
-import { keptBudget, limitOf } from './work-access.ts';
+import { makerOf } from './work-access.ts';
 import { findExcess } from '../http/bodies/json-bounds.ts';
 
 export interface JobMaker {
@@ -149,6 +150,12 @@ const leastOf = (...limits: readonly (number | null | undefined)[]): number | nu
   return given.length === 0 ? null : Math.min(...given);
 };
 
+/** How many tasks of a job may run at a time, as whoever it runs as. */
+export const atOnceOf = (
+  { count, is_distinct }: Pick<StoredJob, 'count' | 'is_distinct'>,
+  { phones }: Principal,
+): number | null => leastOf(is_distinct === 1 ? null : count, phones?.most);
+
 interface JobParts {
   project: Launchable;
   parameters: Record<string, unknown>;
@@ -167,18 +174,14 @@ function newJob(
   const hasInputs = body.inputs !== undefined;
   return {
     id: uuidv7(),
-    user_id: principal.userId,
+    ...makerOf(principal),
     project_id: project.projectId,
     project_name: project.name,
-    token_name: principal.tokenName,
-    token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
-    token_phones: limitOf(principal),
-    token_budget: keptBudget(principal),
     fingerprint,
     selector: body.selector ?? null,
     device_ids: body.device_ids === undefined ? null : JSON.stringify([...new Set(body.device_ids)]),
     count: body.count ?? null,
-    at_once: leastOf(hasInputs ? body.count : undefined, principal.phones?.most),
+    at_once: atOnceOf({ count: body.count ?? null, is_distinct: Number(!hasInputs) }, principal),
     is_distinct: Number(!hasInputs),
     is_exclusive: Number(body.exclusive ?? true),
     has_film: Number(body.film ?? false),

@@ -10,6 +10,7 @@ import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { Projects } from '../projects/feature.ts';
 import type { Runs } from '../runs/feature.ts';
 import {
+  atOnceOf,
   createJob,
   type JobMaker,
   type JobOrigin,
@@ -28,6 +29,7 @@ import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { editors, type ProjectAccess } from '../projects/project-access.ts';
 import {
+  idsOf,
   type JobSources,
   jobView,
   shortView,
@@ -36,7 +38,8 @@ import {
   resultsAsCsv,
   resultsAsLines,
 } from './job-view.ts';
-import { listedWork, requireWork } from './work-access.ts';
+import { listedWork, makerOf, requireNamedPhones, requireWork } from './work-access.ts';
+import { readSelector } from '../devices/labels/phone-labels.ts';
 
 interface JobDependencies {
   hosts: Hosts;
@@ -140,7 +143,7 @@ interface JobRoutesOptions extends JobSources {
 
 /** `GET, POST /jobs` · `GET, DELETE /jobs/:id` · `GET /jobs/:id/tasks` · `POST /jobs/:id/cancel, resume` */
 function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): void {
-  const { store, maker, runner, projects, stop } = options;
+  const { store, maker, runner, projects, stop, access: devices } = options;
 
   const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredJob> => {
     const missing = ApiError.of('job_not_found', { job_id: id });
@@ -197,12 +200,21 @@ function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): void {
   });
 
   addRoute(app, jobRoutes.resume, async ({ principal, params, auditEvent }) => {
-    const { id, user_id, project_id, project_name: name } = await get(principal, params.id, editors);
+    const row = await get(principal, params.id, editors);
+    const { id, user_id: before, project_id, project_name: name } = row;
     await projects.getProject(principal, project_id, editors);
-    auditEvent.on({ type: 'job', id, name }, [user_id]);
-    const resumed = await store.resume(id);
-    if (resumed === 'too_many_selectors') throw tooManySelectors();
-    if (resumed) await runner.catchUp();
+    const isTaken = before !== principal.userId;
+    if (row.selector !== null) readSelector(devices.labels, principal.userId, row.selector);
+    if (isTaken) await requireNamedPhones(devices, principal, idsOf(row.device_ids));
+    auditEvent.on({ type: 'job', id, name }, [before], isTaken ? { maker_before: before } : {});
+    const taker = { ...makerOf(principal), at_once: atOnceOf(row, principal) };
+    const terms = { budget: principal.budget, most: maker.mostTasks, now: maker.clock.now() };
+    const taken = { userId: principal.userId, bytes: isTaken ? row.bytes : 0 };
+    const outcome = await maker.limits.withRoom('work_bytes', taken, () => store.resume(row, taker, terms));
+    if (outcome === 'too_many_tasks')
+      throw ApiError.of('too_many_tasks', { limit: terms.most }, { retryAfterS: 60 });
+    if (outcome === 'too_many_selectors') throw tooManySelectors();
+    if (outcome === 'resumed') await runner.catchUp();
     return { success: true, job: await jobView(options, await get(principal, id)) };
   });
 

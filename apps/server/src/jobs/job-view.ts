@@ -6,7 +6,8 @@ import { csvLine } from '../http/replies/csv.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 import { readRetries } from './retry-rule.ts';
 import type { JobStore, StoredAttempt, StoredJob, StoredTask } from './store.ts';
-import { limitedSelector, readLimit } from './work-access.ts';
+import { readLimit } from '../http/kept-token.ts';
+import { limitedSelector } from './work-access.ts';
 
 const tasksPerPage = 50;
 /** More of them are one column with JSON: columns times rows must not grow without a bound. */
@@ -63,8 +64,9 @@ export function shortView({ access }: Pick<JobSources, 'access'>, row: StoredJob
   };
 }
 
-function idsOf(json: string): string[] {
-  const ids: unknown = JSON.parse(json);
+/** The phones that a job names. */
+export function idsOf(json: string | null): string[] {
+  const ids: unknown = JSON.parse(json ?? '[]');
   return Array.isArray(ids) ? ids.map(String) : [];
 }
 

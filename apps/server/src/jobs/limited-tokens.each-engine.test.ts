@@ -181,8 +181,8 @@ it('a schedule keeps to the phones of its token, also when that is revoked', asy
   expect((await api('GET', '/api/v2/schedules')).body['schedules']).toMatchObject([{ id }]);
   const moved = await api('PATCH', path, { body: { device_ids: [bank] } });
   expect(moved.body['code']).toBe('devices_unavailable');
+  expect((await api('PATCH', path, { body: { paused: false } })).status).toBe(200);
   await server.api('DELETE', `/api/v2/tokens/${tokenId}`);
-  await server.api('PATCH', path, { body: { paused: false } });
   server.clock.advance(minuteMs);
   const jobs = async (): Promise<Job[]> =>
     (await server.api('GET', '/api/v2/jobs?open=true')).body['jobs'] as Job[];

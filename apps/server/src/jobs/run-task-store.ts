@@ -5,6 +5,7 @@ import type { Db, Transaction } from '../db/database.ts';
 import { databaseTime } from '../db/lease.ts';
 import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';
+import { type KeptToken, limitsTextOf } from '../http/kept-token.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';
@@ -20,7 +21,7 @@ const columns = [
 ] as const;
 
 /** Of the job of a run, or of another one of the same project and user. */
-type JobOfRun = Pick<StoredRun, 'id' | 'user_id' | 'automation_id' | 'device_id'>;
+type JobOfRun = Pick<StoredRun, 'id' | 'launch' | 'user_id' | 'automation_id' | 'device_id'>;
 
 export interface AddedTask {
   readonly id: string;
@@ -34,17 +35,44 @@ export interface AddedTask {
 const taskColumns = { id: 'text', place: 'bigint', input: 'text', result: 'text', status: 'text' } as const;
 const choice = 16;
 
+/** Jobs of its user and project. Work of a token with limits reaches only what has the same: a task would begin with the rights of its job. */
+const isReached = (
+  { user_id, automation_id }: JobOfRun,
+  limits: string | null,
+  job: KeptToken & Pick<StoredJob, 'user_id' | 'project_id'>,
+): boolean =>
+  job.user_id === user_id &&
+  job.project_id === automation_id &&
+  (limits === null || limits === limitsTextOf(job));
+
+const taskOf = ({
+  id,
+  job_id,
+  parent_id,
+  number,
+  status,
+  input,
+  result,
+  error_message,
+}: TaskOfRun): TaskOfRun => ({
+  id,
+  job_id,
+  parent_id,
+  number,
+  status,
+  input,
+  result,
+  error_message,
+});
+
 export type RunTaskStore = ReturnType<typeof createRunTaskStore>;
 
 /** Tasks as the code of a run asks for them. */
 export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'listDue'>) {
-  const ofProject = ({ user_id, automation_id }: JobOfRun) =>
-    db
-      .selectFrom('task')
-      .innerJoin('job', 'job.id', 'task.job_id')
-      .select(columns)
-      .where('job.user_id', '=', user_id)
-      .where('job.project_id', '=', automation_id);
+  const findLimits = async (run: JobOfRun): Promise<string | null> => {
+    const query = db.selectFrom('launch').select('token_limits').where('id', '=', run.launch);
+    return (await query.executeTakeFirst())?.token_limits ?? null;
+  };
   return {
     /** The task that the run has taken last. */
     findCurrent: (runId: string): Promise<TaskOfRun | undefined> =>
@@ -58,17 +86,24 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
         .limit(1)
         .executeTakeFirst(),
 
-    list: (run: JobOfRun, ids: readonly string[]): Promise<TaskOfRun[]> =>
-      ofProject(run).where('task.id', 'in', textsIn(db, ids)).execute(),
+    /** The run's own, and those of jobs that it reaches. */
+    async list(run: JobOfRun, ids: readonly string[]): Promise<TaskOfRun[]> {
+      const rows = await db
+        .selectFrom('task')
+        .innerJoin('job', 'job.id', 'task.job_id')
+        .select(columns)
+        .select(['task.run_id', 'job.user_id', 'job.project_id'])
+        .select(['job.token_name', 'job.token_projects', 'job.token_phones', 'job.token_budget'])
+        .where('task.id', 'in', textsIn(db, ids))
+        .execute();
+      const limits = await findLimits(run);
+      return rows.filter((row) => row.run_id === run.id || isReached(run, limits, row)).map(taskOf);
+    },
 
-    findJob: (run: JobOfRun, id: string): Promise<StoredJob | undefined> =>
-      db
-        .selectFrom('job')
-        .selectAll()
-        .where('id', '=', id)
-        .where('user_id', '=', run.user_id)
-        .where('project_id', '=', run.automation_id)
-        .executeTakeFirst(),
+    async findJob(run: JobOfRun, id: string): Promise<StoredJob | undefined> {
+      const job = await db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst();
+      return job !== undefined && isReached(run, await findLimits(run), job) ? job : undefined;
+    },
 
     /** A task that waits is taken by a run that goes on. False: none may begin now. */
     async takeNext(run: JobOfRun, job: StoredJob, now: number): Promise<boolean> {

@@ -7,6 +7,8 @@ import { isListed, type WorkFilter } from '../db/listed-work.ts';
 import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
+import type { KeptToken } from '../http/kept-token.ts';
+import { type Budget, requireBudget } from '../limits/use-store.ts';
 import { isOneSelectorTooMany } from './waiting-selectors.ts';
 
 export type StoredJob = Row<'job'>;
@@ -40,13 +42,7 @@ export function createJobStore(db: Db) {
     ): Promise<StoredJob | 'too_many_tasks' | 'too_many_selectors'> =>
       change(db, async (transaction) => {
         await serialize(transaction, `jobs of ${job.user_id}`);
-        const { waiting } = await transaction
-          .selectFrom('job')
-          .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('waiting'), sql.lit(0)).as('waiting'))
-          .where('user_id', '=', job.user_id)
-          .where('waiting', '>', 0)
-          .executeTakeFirstOrThrow();
-        if (Number(waiting) + tasks.length > most) return 'too_many_tasks';
+        if ((await countWaiting(transaction, job.user_id)) + tasks.length > most) return 'too_many_tasks';
         if (await isOneSelectorTooMany(transaction, job)) return 'too_many_selectors';
         const row = await transaction
           .insertInto('job')
@@ -162,12 +158,27 @@ export function createJobStore(db: Db) {
         return rows.flatMap(({ run_id }) => run_id ?? []);
       }),
 
-    /** What has failed or was cancelled waits again. False: there is nothing of that. */
-    resume: (id: string): Promise<boolean | 'too_many_selectors'> =>
+    /** What has failed or was cancelled waits again, and all that waits begins as its new maker. Throws `budget_spent`. */
+    resume: (
+      { id, user_id: before }: StoredJob,
+      maker: KeptToken & Pick<StoredJob, 'user_id' | 'at_once'>,
+      { budget, most, now }: { budget: Budget | null; most: number; now: number },
+    ): Promise<'resumed' | 'nothing' | 'too_many_tasks' | 'too_many_selectors'> =>
       change(db, async (transaction) => {
-        const query = transaction.selectFrom('job').selectAll().where('id', '=', id).forUpdate();
-        const job = await query.executeTakeFirst();
-        if (job !== undefined && (await isOneSelectorTooMany(transaction, job))) return 'too_many_selectors';
+        const { user_id: userId } = maker;
+        if (budget !== null) await requireBudget(transaction, budget, { runs: 1, now });
+        await serialize(transaction, `jobs of ${userId}`);
+        const job = await transaction
+          .selectFrom('job')
+          .select(['waiting', 'failed', 'cancelled', 'selector'])
+          .where('id', '=', id)
+          .forUpdate()
+          .executeTakeFirst();
+        if (job === undefined || job.failed + job.cancelled === 0) return 'nothing';
+        const more = job.failed + job.cancelled + (userId === before ? 0 : job.waiting);
+        if ((await countWaiting(transaction, userId)) + more > most) return 'too_many_tasks';
+        if (await isOneSelectorTooMany(transaction, { ...maker, selector: job.selector }))
+          return 'too_many_selectors';
         const { numUpdatedRows } = await transaction
           .updateTable('task')
           .set({
@@ -181,10 +192,12 @@ export function createJobStore(db: Db) {
           .where('job_id', '=', id)
           .where('status', 'in', ['failed', 'cancelled'])
           .executeTakeFirst();
-        if (numUpdatedRows === 0n) return false;
         await transaction
           .updateTable('job')
           .set((eb) => ({
+            ...maker,
+            // A key is one of its maker's.
+            ...(userId === before ? {} : { dedup_key: null }),
             waiting: eb('waiting', '+', Number(numUpdatedRows)),
             ...{ failed: 0, cancelled: 0, cancelled_at: null, ended_at: null, wait_until: null, problem: '' },
             woken_at: databaseTime(transaction),
@@ -192,7 +205,7 @@ export function createJobStore(db: Db) {
           .where('id', '=', id)
           .execute();
         await invalidate(transaction, 'jobs');
-        return true;
+        return 'resumed';
       }),
 
     /** Everything that waits of the job fails, for one reason. */
@@ -246,6 +259,17 @@ export function createJobStore(db: Db) {
       await db.deleteFrom('job').where('ended_at', '<', time).execute();
     },
   };
+}
+
+/** Tasks of all jobs of the user. */
+async function countWaiting(transaction: Transaction, userId: string): Promise<number> {
+  const { waiting } = await transaction
+    .selectFrom('job')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('waiting'), sql.lit(0)).as('waiting'))
+    .where('user_id', '=', userId)
+    .where('waiting', '>', 0)
+    .executeTakeFirstOrThrow();
+  return Number(waiting);
 }
 
 const lockOpen = (transaction: Transaction, id: string): Promise<StoredJob | undefined> =>

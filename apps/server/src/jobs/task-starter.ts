@@ -11,16 +11,11 @@ import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { readPhoneSettings } from './job-view.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';
-import { readBudget, readLimit } from './work-access.ts';
+import { readBudget, readLimit } from '../http/kept-token.ts';
+import type { Maker } from './work-access.ts';
 
 type KnownUser = Pick<Row<'user'>, 'id' | 'name' | 'role' | 'disabled_at'>;
 export type FindUser = (id: string) => Promise<KnownUser | undefined>;
-
-/** Of a job or a schedule: who made it, and what their token allowed. */
-type MadeWith = Pick<
-  StoredJob,
-  'user_id' | 'token_name' | 'token_projects' | 'token_phones' | 'token_budget'
->;
 
 interface Options {
   findUser: FindUser;
@@ -92,7 +87,7 @@ export class TaskStarter {
   }
 
   /** Throws `forbidden` when the user is gone. */
-  async principalOf(job: MadeWith): Promise<Principal> {
+  async principalOf(job: Maker): Promise<Principal> {
     const user = await this.#options.findUser(job.user_id);
     if (user === undefined || user.disabled_at !== null)
       throw ApiError.of('forbidden', { reason: 'The user who made the job is disabled or deleted' });

@@ -102,6 +102,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
 /** One of the places that the job, and its key, have. */
 async function takePlace(transaction: Transaction, job: StoredJob): Promise<void> {
   const { id, user_id, concurrency_key: key, concurrency_most: most } = job;
+  const { token_projects, token_phones, token_budget } = job;
   if (key !== null && most !== null) {
     await serialize(transaction, `tasks of ${user_id} ${key}`);
     const { running } = await transaction
@@ -118,6 +119,11 @@ async function takePlace(transaction: Transaction, job: StoredJob): Promise<void
     .set((eb) => ({ waiting: eb('waiting', '-', 1), running: eb('running', '+', 1) }))
     .where('id', '=', id)
     .where('waiting', '>', 0)
+    // What it runs as has changed since it was read.
+    .where('user_id', '=', user_id)
+    .where(sql<boolean>`coalesce(token_projects, '') = ${token_projects ?? ''}`)
+    .where(sql<boolean>`coalesce(token_phones, '') = ${token_phones ?? ''}`)
+    .where(sql<boolean>`coalesce(token_budget, '') = ${token_budget ?? ''}`)
     .where((eb) => eb.or([eb('at_once', 'is', null), eb('running', '<', eb.ref('at_once'))]))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw new NotNow();

@@ -1,3 +1,4 @@
+import { limitsTextOf } from '../http/kept-token.ts';
 import type { TimeSlice } from '../limits/time-slice.ts';
 import type { StoredJob } from './store.ts';
 import type { TaskStore } from './task-store.ts';
@@ -43,6 +44,10 @@ const order = (one: StoredJob, other: StoredJob): number =>
 const kindOf = ({ selector, token_phones, device_ids, is_exclusive, project_id }: StoredJob): string =>
   JSON.stringify([selector, token_phones, device_ids, is_exclusive === 1 ? null : project_id]);
 
+/** Whether it still runs as the same user, within the same limits. */
+const isSameMaker = (one: StoredJob, other: StoredJob): boolean =>
+  one.user_id === other.user_id && limitsTextOf(one) === limitsTextOf(other);
+
 /** The jobs of which tasks wait, cached from the rows, and whose turn it is. */
 export class WaitingJobs {
   readonly #byId = new Map<string, WaitingJob>();
@@ -66,7 +71,9 @@ export class WaitingJobs {
   /** Returns its kind when it is not the last of it. */
   #addOne({ kinds }: UsersJobs, row: StoredJob): string | undefined {
     const known = this.#byId.get(row.id);
-    if (known !== undefined) {
+    if (known !== undefined && !isSameMaker(known.row, row)) {
+      this.remove(row.id);
+    } else if (known !== undefined) {
       known.left = row.waiting;
       known.isAsleep = false;
       return undefined;

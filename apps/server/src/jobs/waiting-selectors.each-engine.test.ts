@@ -34,7 +34,11 @@ describe.each(engines)('the selectors with which tasks of a user wait, on %s', (
     expect(await store.insert(jobOf('same', 'rack=1'), [], 1000)).toMatchObject({ id: 'same' });
     expect(await store.insert(jobOf('by-id', null), [], 1000)).toMatchObject({ id: 'by-id' });
     await store.cancel('j0', 1);
+    await db.updateTable('job').set({ cancelled: 1 }).where('id', '=', 'j0').execute();
+    const cancelled = await store.find('j0');
+    if (cancelled === undefined) throw new Error('there is no j0');
     expect(await store.insert(jobOf('new', 'rack=new'), [], 1000)).toMatchObject({ id: 'new' });
-    expect(await store.resume('j0')).toBe('too_many_selectors');
+    const terms = { budget: null, most: 1000, now: 0 };
+    expect(await store.resume(cancelled, cancelled, terms)).toBe('too_many_selectors');
   });
 });

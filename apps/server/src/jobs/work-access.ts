@@ -1,26 +1,10 @@
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { ApiError } from '../errors/api-error.ts';
+import { reachesPhone } from '../access/phone-reach.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import { ApiError, boundedList } from '../errors/api-error.ts';
+import { type KeptToken, keptTokenOf, limitOf, readLimit } from '../http/kept-token.ts';
 import { pageLimit } from '../http/replies/list-replies.ts';
-import type { Principal, PhoneLimit } from '../http/principal.ts';
+import type { Principal } from '../http/principal.ts';
 import { type ProjectAccess, readers } from '../projects/project-access.ts';
-import type { Budget } from '../limits/use-store.ts';
-
-const limits = Compile(
-  Type.Object({
-    selector: Type.Union([Type.String(), Type.Null()]),
-    most: Type.Union([Type.Integer(), Type.Null()]),
-    apps: Type.Union([Type.Array(Type.String()), Type.Null()]),
-  }),
-);
-
-const budgets = Compile(
-  Type.Object({
-    ...{ tokenId: Type.String(), tokenName: Type.String() },
-    runs: Type.Union([Type.Integer(), Type.Null()]),
-    minutes: Type.Union([Type.Integer(), Type.Null()]),
-  }),
-);
 
 /** A job, or a schedule. */
 interface Work {
@@ -63,15 +47,6 @@ export const listedWork = (
   limit: pageLimit(query) + 1,
 });
 
-/** The limit of the token, as rows of jobs and schedules keep it: equal limits are equal texts. */
-export const limitOf = ({ phones }: Principal): string | null =>
-  phones === null
-    ? null
-    : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
-
-export const readLimit = (json: string | null): PhoneLimit | null =>
-  json === null ? null : limits.Parse(JSON.parse(json));
-
 /** Such a token reaches what was made with its own limit; any other token, what its user reaches. */
 const isWithinLimit = (
   principal: Principal,
@@ -91,9 +66,26 @@ export function limitedSelector({
   return terms.length === 0 ? null : terms.join(',');
 }
 
-/** What the token may use in a day, as rows of jobs and schedules keep it. */
-export const keptBudget = ({ budget }: Principal): string | null =>
-  budget === null ? null : JSON.stringify(budget);
+/** Whom a job or a schedule runs as: their user, and what limits the token that they made or last changed it with. */
+export interface Maker extends KeptToken {
+  readonly user_id: string;
+}
 
-export const readBudget = (json: string | null): Budget | null =>
-  json === null ? null : budgets.Parse(JSON.parse(json));
+export const makerOf = (principal: Principal): Maker => ({
+  user_id: principal.userId,
+  ...keptTokenOf(principal),
+});
+
+/** Whoever takes work over that names phones has to be one who may launch on them. Throws `devices_unavailable`. */
+export async function requireNamedPhones(
+  devices: DeviceAccess,
+  principal: Principal,
+  ids: readonly string[] = [],
+): Promise<void> {
+  const seen = await devices.findAll(ids, principal.userId);
+  const others = ids.filter((id) => {
+    const one = seen.get(id);
+    return one === undefined || one.role === 'view' || !reachesPhone(devices.labels, principal, one.device);
+  });
+  if (others.length > 0) throw ApiError.of('devices_unavailable', { devices: boundedList(others, ', ') });
+}

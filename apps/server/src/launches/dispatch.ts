@@ -9,6 +9,7 @@ import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
+import { keptTokenOf, limitsTextOf } from '../http/kept-token.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
 import { spendBudget } from '../limits/use-store.ts';
 import type { Turns } from '../limits/turns.ts';
@@ -31,7 +32,7 @@ import {
 } from './store.ts';
 
 export interface Dispatch {
-  launcher: Pick<Principal, 'userId' | 'tokenName' | 'phones' | 'budget'>;
+  launcher: Pick<Principal, 'userId' | 'tokenName' | 'projectIds' | 'phones' | 'budget'>;
   /** Null: whoever made the job of it is noted there. */
   auditEvent: AuditEvent | null;
   /** Stored in the same transaction as the only run. */
@@ -281,6 +282,7 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   fingerprint: launch.fingerprint,
   token_name: launch.launcher.tokenName,
   budget_token: launch.launcher.budget?.tokenId ?? null,
+  token_limits: limitsTextOf(keptTokenOf(launch.launcher)),
   tree: launch.project?.files.treeId ?? null,
   parameters: keptParameters(
     {

@@ -71,8 +71,7 @@ export async function spendBudget(
   { runs, now }: { runs: number; now: number },
 ): Promise<void> {
   const { tokenId } = budget;
-  const used = (await readTokenUse(transaction, [tokenId], now))(tokenId);
-  requireLeft(budget, used, { runs, now });
+  const used = await requireBudget(transaction, budget, { runs, now });
   const today = dayOf(now);
   await transaction
     .insertInto('token_use')
@@ -91,6 +90,17 @@ export async function spendBudget(
       .deleteFrom('token_use')
       .where('day', '<', today - 1)
       .execute();
+}
+
+/** What the token has used today, when it has room for so many runs more. Throws `budget_spent`. */
+export async function requireBudget(
+  db: Db,
+  budget: Budget,
+  more: { runs: number; now: number },
+): Promise<TokenUse> {
+  const used = (await readTokenUse(db, [budget.tokenId], more.now))(budget.tokenId);
+  requireLeft(budget, used, more);
+  return used;
 }
 
 function requireLeft(

@@ -39,7 +39,7 @@ describe.each(engines)('%s', (engine) => {
     await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
     const commits = new GroupCommit(db);
     const launch = { id: 'l', user_id: 'u', launch_id: null, fingerprint: '', created_at: 0 };
-    const about = { token_name: null, budget_token: null, tree: null, parameters: null };
+    const about = { token_name: null, budget_token: null, token_limits: null, tree: null, parameters: null };
     const rows = ['one', 'two'].map((id) => ({ ...run, id, device_id: id }));
     await createLaunchStore(db, commits).insert({ ...launch, ...about }, rows, terms);
     activeRuns = new ActiveRuns();
@@ -80,7 +80,14 @@ describe.each(engines)('%s', (engine) => {
     const epoch = await openHost(db, { userId: 'u', hostId: 'h' });
     const launches = createLaunchStore(db, new GroupCommit(db));
     const launch = { id: 'late', user_id: 'u', launch_id: 'late', fingerprint: '', created_at: 0 };
-    const whole = { ...launch, token_name: null, budget_token: null, tree: null, parameters: null };
+    const whole = {
+      ...launch,
+      token_name: null,
+      budget_token: null,
+      token_limits: null,
+      tree: null,
+      parameters: null,
+    };
     const lateRun = { ...run, id: 'late', launch: 'late', device_id: 'third' };
     const onEarlier = launches.insert(whole, [{ ...lateRun, epoch: earlier }], terms);
     await expect(onEarlier).rejects.toThrow(EpochOver);

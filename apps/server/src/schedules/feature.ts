@@ -19,7 +19,7 @@ import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { requirePhones } from '../jobs/create-job.ts';
-import { keptBudget, limitOf, listedWork, requireWork } from '../jobs/work-access.ts';
+import { listedWork, makerOf, requireNamedPhones, requireWork } from '../jobs/work-access.ts';
 import { editors, type ProjectAccess } from '../projects/project-access.ts';
 
 interface ScheduleDependencies {
@@ -119,9 +119,12 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     const row = await get(principal, params.id, editors);
     const { name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...given } = body;
     const work = withWork(readWork(row.work), given);
-    // What cannot work any more can be paused and renamed all the same.
-    if (paused === false || Object.keys(given).length > 0) {
-      requirePhones(devices.labels, row.user_id, work);
+    // What cannot work any more can be paused and renamed all the same, and whoever does only that takes nothing over.
+    const takesOver = paused === false || Object.keys(body).some((key) => key !== 'name' && key !== 'paused');
+    if (takesOver) {
+      await projects.getProject(principal, row.project_id, editors);
+      requirePhones(devices.labels, principal.userId, work);
+      if (row.user_id !== principal.userId) await requireNamedPhones(devices, principal, work.device_ids);
       await launches.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
     }
     const changed = {
@@ -133,19 +136,25 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     const times = new CronTimes(changed.cron, changed.time_zone);
     auditEvent.on({ type: 'schedule', id: row.id, name: changed.name }, [row.user_id], {
       fields: Object.keys(body),
+      ...(takesOver && row.user_id !== principal.userId ? { maker_before: row.user_id } : {}),
     });
-    // Whoever sends it on asks for its rights: they have to be there.
-    if (paused === false) await projects.getProject(principal, row.project_id, editors);
     const bytes = Buffer.byteLength(changed.work);
-    const more = { userId: row.user_id, bytes: Math.max(0, bytes - row.bytes) };
-    await limits.withRoom('work_bytes', more, () =>
-      store.update(row.id, {
-        ...changed,
-        bytes,
-        ...nextTurn(times.next(clock.now()), changed.jitter_seconds),
-        ...(changed.paused === 1 ? { queued_at: null } : {}),
-      }),
+    const changes = {
+      ...changed,
+      bytes,
+      ...nextTurn(times.next(clock.now()), changed.jitter_seconds),
+      ...(changed.paused === 1 ? { queued_at: null } : {}),
+    };
+    const taker = takesOver ? principal.userId : row.user_id;
+    const counted = taker === row.user_id ? row.bytes : 0;
+    const more = { userId: taker, bytes: Math.max(0, bytes - counted) };
+    const terms = { budget: principal.budget, most: mostSchedules, now: clock.now() };
+    const isStored = await limits.withRoom('work_bytes', more, () =>
+      takesOver
+        ? store.take(row, { ...changes, ...makerOf(principal) }, terms)
+        : store.update(row.id, changes).then(() => true),
     );
+    if (!isStored) throw ApiError.of('too_many_schedules', { limit: mostSchedules });
     await runner.look();
     return { success: true, schedule: view(await get(principal, row.id)) };
   });
@@ -186,12 +195,8 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
   const workText = JSON.stringify(work);
   return {
     id: uuidv7(),
-    user_id: principal.userId,
+    ...makerOf(principal),
     project_id: projectId,
-    token_name: principal.tokenName,
-    token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
-    token_phones: limitOf(principal),
-    token_budget: keptBudget(principal),
     ...{ name: name ?? '', cron, time_zone, jitter_seconds: jitter, work: workText },
     bytes: Buffer.byteLength(workText),
     ...{ overlap: overlap ?? 'skip', missed: missed ?? 'none', paused: Number(paused ?? false) },

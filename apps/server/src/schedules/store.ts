@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import { change, invalidate } from '../db/writes.ts';
-import type { Db } from '../db/database.ts';
+import type { Db, Transaction } from '../db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
 import { isListed, type WorkFilter } from '../db/listed-work.ts';
 import { serialize } from '../db/transactions.ts';
 import type { Row } from '../db/tables/tables.ts';
+import type { KeptToken } from '../http/kept-token.ts';
+import { type Budget, requireBudget } from '../limits/use-store.ts';
 
 export type StoredSchedule = Row<'schedule'>;
 export type StoredTurn = Row<'schedule_turn'>;
@@ -23,6 +25,17 @@ const skipOf = (
   audience: { kind: 'schedule', userId, automationId },
 });
 
+/** Whether the user may have one more; nobody else gives them one before the transaction ends. */
+async function hasRoom(transaction: Transaction, userId: string, most: number): Promise<boolean> {
+  await serialize(transaction, `schedules of ${userId}`);
+  const { count } = await transaction
+    .selectFrom('schedule')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return count < most;
+}
+
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 /** Schedules and their turns. */
@@ -31,13 +44,7 @@ export function createScheduleStore(db: Db) {
     /** False: the user has as many as they may. */
     insert: (schedule: StoredSchedule, most: number): Promise<boolean> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `schedules of ${schedule.user_id}`);
-        const { count } = await transaction
-          .selectFrom('schedule')
-          .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('user_id', '=', schedule.user_id)
-          .executeTakeFirstOrThrow();
-        if (count >= most) return false;
+        if (!(await hasRoom(transaction, schedule.user_id, most))) return false;
         await transaction.insertInto('schedule').values(schedule).execute();
         await invalidate(transaction, 'schedules');
         return true;
@@ -62,6 +69,21 @@ export function createScheduleStore(db: Db) {
         const { numUpdatedRows } = await query.executeTakeFirst();
         await invalidate(transaction, 'schedules');
         return numUpdatedRows > 0n;
+      }),
+
+    /** The same by whoever it runs as from then on. False: they have as many as they may. Throws `budget_spent`. */
+    take: (
+      { id, user_id: before }: StoredSchedule,
+      changes: ScheduleChange & KeptToken & Pick<StoredSchedule, 'user_id'>,
+      { budget, most, now }: { budget: Budget | null; most: number; now: number },
+    ): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { user_id: userId } = changes;
+        if (budget !== null) await requireBudget(transaction, budget, { runs: 1, now });
+        if (userId !== before && !(await hasRoom(transaction, userId, most))) return false;
+        await transaction.updateTable('schedule').set(changes).where('id', '=', id).execute();
+        await invalidate(transaction, 'schedules');
+        return true;
       }),
 
     delete: (id: string): Promise<boolean> =>

@@ -14,6 +14,7 @@ export const workBytes: Migration = {
       counted.map((table) => `alter table ${table} add column bytes bigint not null default 0`),
     );
     for (const table of counted) await count(db, { table, column: 'bytes', user: 'user_id', kind: 'work' });
+    for (const table of ['job', 'schedule']) await move(db, table);
     // What comes back later counts for the job and the launch that it goes with.
     await createTrigger(db, {
       name: 'task_result_bytes',
@@ -43,3 +44,19 @@ export const workBytes: Migration = {
     ]);
   },
 };
+
+/** Whoever takes a job or a schedule over has its bytes from then on. */
+async function move(db: Kysely<unknown>, table: string): Promise<void> {
+  const change = { on: `after update of user_id on ${table}`, when: 'old.user_id <> new.user_id' };
+  await createTrigger(db, {
+    ...change,
+    name: `${table}_bytes_taken`,
+    statement: `insert into stored_bytes (user_id, kind, bytes) values (new.user_id, 'work', old.bytes)
+      on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`,
+  });
+  await createTrigger(db, {
+    ...change,
+    name: `${table}_bytes_left`,
+    statement: `update stored_bytes set bytes = bytes - old.bytes where user_id = old.user_id and kind = 'work'`,
+  });
+}

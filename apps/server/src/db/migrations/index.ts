@@ -6,6 +6,7 @@ import { createCluster, createFleet, createLogs } from './001-schema/fleet.ts';
 import { createProjects } from './001-schema/projects.ts';
 import { createStoredBytes } from './001-schema/stored-bytes.ts';
 import { createRecords } from './001-schema/records.ts';
+import { addLaunchLimits } from './002-launch-limits.ts';
 import { workBytes } from './002-work-bytes.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
@@ -20,5 +21,6 @@ const schema: Migration = {
 /** In the order of their names. One that has been released is never changed: a later one corrects it. */
 export const migrations: Record<string, Migration> = {
   '001-schema': schema,
+  '002-launch-limits': addLaunchLimits,
   '002-work-bytes': workBytes,
 };

@@ -11,9 +11,9 @@ export interface JobTable {
   /** As it was called when the job was made. */
   project_name: string;
   token_name: string | null;
-  /** The only projects of the token that made it; null: all of its user. */
+  /** The only projects of the token that made it, or last changed or resumed it; null: all of its user. */
   token_projects: Json | null;
-  /** What limited the token that made it to phones; null: nothing. */
+  /** What limited that token to phones; null: nothing. */
   token_phones: Json | null;
   /** JSON of a `Budget`. */
   token_budget: Json | null;
@@ -147,6 +147,8 @@ export interface LaunchTable {
   token_name: string | null;
   /** ID of that token, when it has a budget. */
   budget_token: string | null;
+  /** What limited that token, as `limitsTextOf` has it; null: nothing. */
+  token_limits: string | null;
   /** Git's hash of the project's saved files. */
   tree: string | null;
   /** Of `{automation_parameters, job_variables}`. */

@@ -155,7 +155,8 @@ export const scheduleRoutes = {
     operationId: 'changeSchedule',
     tag: 'Schedules',
     summary: 'Change or pause a schedule',
-    description: 'Times that passed while it was paused are not made up for.',
+    description:
+      'Times that passed while it was paused are not made up for. Whoever changes more than the name, or sends it on, is its maker from then on: its jobs run with their phones and rights, and the limits and the budget of their token. A pause and a name change nothing of that.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'work', budget: 'within' },
     audit: 'change_schedule',
@@ -172,6 +173,8 @@ export const scheduleRoutes = {
       'secret_in_job',
       'work_bytes_exceeded',
       'secrets_unavailable',
+      'too_many_schedules',
+      'budget_spent',
     ],
   },
   delete: {
