@@ -149,9 +149,9 @@ describe('steps', () => {
   });
 
   it('that take long are asked for again, with the time that is left', async () => {
-    const first = answer('act', acted([{ state: 'unfinished' }], shown('Wait')));
+    const first = answer('act', acted([done, { state: 'unfinished' }], shown('Wait')));
     const waiting = act('owner', {
-      steps: [{ type: 'wait_for', on: 'Done', timeout_ms: 8000 }, { type: 'back' }],
+      steps: [{ type: 'back' }, { type: 'wait_for', on: 'Done', timeout_ms: 8000 }, { type: 'back' }],
     });
     await first;
     const steps = await answer('act', acted([done, done], shown('Done')));
@@ -172,6 +172,49 @@ describe('steps', () => {
     const reply = await act('owner', body);
     expect([reply.status, reply.body['message']]).toEqual([400, expect.stringContaining(message)]);
     expect(phone.host.received.at(-1)?.type).not.toBe('act');
+  });
+});
+
+describe('a host that lies', () => {
+  const unfinished = { state: 'unfinished' } as const;
+  const failed = { state: 'failed' } as const;
+
+  /** Answers every question of this act at once, and returns how many there were. */
+  async function lie(
+    results: HostActAnswer['results'],
+    { code = [], steps }: { code?: string[]; steps: number },
+  ): Promise<{ reply: ApiReply; questions: number }> {
+    let questions = 0;
+    phone.host.answerWith = (question) => {
+      if (question.type !== 'act') return undefined;
+      questions += 1;
+      const { request_id } = question;
+      return Buffer.from(
+        `${JSON.stringify({ type: 'act', request_id })}\n${acted(results, shown('x'), code)}`,
+      );
+    };
+    const body = { steps: Array.from({ length: steps }, () => ({ type: 'back' })), timeout_ms: 2000 };
+    const reply = await act('owner', body);
+    phone.host.answerWith = () => undefined;
+    return { reply, questions };
+  }
+
+  it.each<[string, HostActAnswer['results'], number]>([
+    ['whose time is never over', [unfinished], 3],
+    ['that goes on behind what is unfinished', [unfinished, done], 3],
+    ['that goes on behind what has failed', [failed, done], 3],
+  ])('%s is asked once, and the act ends', async (_, results, steps) => {
+    const { reply, questions } = await lie(results, { steps });
+    expect([reply.status, reply.body['code'], questions]).toEqual([502, 'host_request_failed', 1]);
+  });
+
+  it('is asked no more often than there are steps, and its code is kept as far as an act has room', async () => {
+    const lines = Array.from({ length: 2 }, () => 'x'.repeat(9000));
+    const { reply, questions } = await lie([done], { code: lines, steps: 10 });
+    expect([reply.body['done'], questions]).toEqual([true, 10]);
+    const code = reply.body['code'];
+    expect(JSON.stringify(code).length).toBeLessThan(70_000);
+    expect(code).toEqual(expect.arrayContaining([expect.stringContaining('was left out')]));
   });
 });
 

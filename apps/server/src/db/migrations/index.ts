@@ -8,6 +8,7 @@ import { createStoredBytes } from './001-schema/stored-bytes.ts';
 import { createRecords } from './001-schema/records.ts';
 import { addLaunchLimits } from './002-launch-limits.ts';
 import { workBytes } from './002-work-bytes.ts';
+import { leases } from './002-leases.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -23,4 +24,5 @@ export const migrations: Record<string, Migration> = {
   '001-schema': schema,
   '002-launch-limits': addLaunchLimits,
   '002-work-bytes': workBytes,
+  '002-leases': leases,
 };

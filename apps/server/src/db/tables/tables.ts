@@ -44,8 +44,7 @@ export interface Database {
   task_attempt: work.TaskAttemptTable;
   installation: { id: string; url_key: string | null; sealing_key_id: string | null };
   device_lease: DeviceLeaseTable;
-  /** What an act did during a lease, as lines of code. */
-  lease_code: { position: Generated<number>; device_id: string; lease_id: string; lines: string };
+  lease_code: LeaseCodeTable;
   cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
   bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
@@ -138,6 +137,17 @@ interface SessionTable {
   token_id: string;
   created_at: EpochMs;
   used_at: EpochMs;
+}
+
+/** What an act did during a lease, as lines of code. */
+interface LeaseCodeTable {
+  position: Generated<number>;
+  device_id: string;
+  lease_id: string;
+  /** From 1 in each lease. */
+  number: number;
+  lines: string;
+  size_bytes: number;
 }
 
 interface DeviceLeaseTable {

@@ -123,4 +123,19 @@ describe.each(engines)('leases, in %s,', (engine) => {
     expect(await other.readCode(phone, { userId: 'somebody' })).toEqual([]);
     expect(await db.selectFrom('lease_code').selectAll().execute()).toEqual([]);
   });
+
+  it('keep the code of their last acts, in rows and bytes, and tell of what was left out', async () => {
+    const leases = open();
+    const holder = { userId: 'holder' };
+    await leases.take(phone, { ...holder, durationMs: 10_000 });
+    const keptBytes = async (): Promise<number> => {
+      const rows = await db.selectFrom('lease_code').select('lines').execute();
+      return rows.reduce((sum, { lines }) => sum + Buffer.byteLength(lines), 0);
+    };
+    for (let act = 0; act < 8; act += 1) await leases.addCode(phone, holder, [`${act}${'ä'.repeat(25_000)}`]);
+    expect(await keptBytes()).toBeLessThan(256 * 1024);
+    const [first = '', ...kept] = await leases.readCode(phone, holder);
+    expect(first).toContain('left out');
+    expect(kept.map((line) => line[0])).toEqual(['3', '4', '5', '6', '7']);
+  });
 });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { change } from '../../db/writes.ts';
 import type { Db } from '../../db/database.ts';
 import type { Row } from '../../db/tables/tables.ts';
@@ -5,7 +6,11 @@ import type { Row } from '../../db/tables/tables.ts';
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
+/** The last of a lease, in rows and bytes. */
 const maxActs = 300;
+const maxCodeBytes = 256 * 1024;
+
+const leftOut = `// What was done before was left out: a lease has room for ${maxActs} acts and ${maxCodeBytes / 1024} KB of code.`;
 
 /** The leases of devices, and what was done during them. */
 export function createLeaseStore(db: Db) {
@@ -60,29 +65,36 @@ export function createLeaseStore(db: Db) {
     async addCode(lease: Pick<StoredLease, 'device_id' | 'id'>, lines: readonly string[]): Promise<void> {
       // PostgreSQL stores no NUL.
       const text = lines.join('\n').replaceAll('\0', '');
+      const earlier = db
+        .selectFrom('lease_code')
+        .where('device_id', '=', lease.device_id)
+        .where('lease_id', '=', lease.id)
+        .select(({ fn }) => fn.coalesce(fn.max('number'), sql<number>`0`).as('number'));
       await db
         .insertInto('lease_code')
-        .columns(['device_id', 'lease_id', 'lines'])
+        .columns(['device_id', 'lease_id', 'lines', 'size_bytes', 'number'])
         .expression((eb) =>
           eb
             .selectFrom('device_lease')
             .where('device_id', '=', lease.device_id)
             .where('id', '=', lease.id)
-            .select(['device_id', 'id', eb.val(text).as('lines')]),
+            .select([
+              ...(['device_id', 'id'] as const),
+              eb.val(text).as('lines'),
+              eb.val(Buffer.byteLength(text)).as('size_bytes'),
+              eb(earlier, '+', 1).as('number'),
+            ]),
         )
         .execute();
-      const ofDevice = db.selectFrom('lease_code').where('device_id', '=', lease.device_id);
-      const newest = ofDevice.select('position').orderBy('position', 'desc');
-      const oldest = await newest.offset(maxActs).limit(1).executeTakeFirst();
-      if (oldest === undefined) return;
-      const acts = db.deleteFrom('lease_code').where('device_id', '=', lease.device_id);
-      await acts.where('position', '<=', oldest.position).execute();
+      await deleteSurplus(db, lease.device_id);
     },
 
+    /** One line more than was done says that the beginning was left out. */
     async readCode({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<string[]> {
-      const acts = db.selectFrom('lease_code').select('lines').where('device_id', '=', device_id);
+      const acts = db.selectFrom('lease_code').select(['lines', 'number']).where('device_id', '=', device_id);
       const found = await acts.where('lease_id', '=', id).orderBy('position').execute();
-      return found.flatMap(({ lines }) => lines.split('\n'));
+      const isCut = (found[0]?.number ?? 1) > 1;
+      return [...(isCut ? [leftOut] : []), ...found.flatMap(({ lines }) => lines.split('\n'))];
     },
 
     /** Returns the IDs of the devices. */
@@ -95,4 +107,27 @@ export function createLeaseStore(db: Db) {
       return rows.map((row) => row.device_id);
     },
   };
+}
+
+/** Keeps the last acts of a device. */
+async function deleteSurplus(db: Db, deviceId: string): Promise<void> {
+  const newestFirst = sql`over (order by position desc)`;
+  const kept = db
+    .selectFrom('lease_code')
+    .where('device_id', '=', deviceId)
+    .select([
+      'position',
+      sql<number>`row_number() ${newestFirst}`.as('acts'),
+      sql<number>`sum(size_bytes) ${newestFirst}`.as('bytes'),
+    ])
+    .as('kept');
+  await db
+    .deleteFrom('lease_code')
+    .where('position', 'in', (eb) =>
+      eb
+        .selectFrom(kept)
+        .select('position')
+        .where((row) => row.or([row('acts', '>', maxActs), row('bytes', '>', maxCodeBytes)])),
+    )
+    .execute();
 }
