@@ -214,6 +214,9 @@ async function connect({
     else void answerQuestion(command, { phones, connection, clock, mayChangeApps, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
+  connection.onOnline(() => {
+    for (const phone of phones.phones()) phone.uses.forget();
+  });
   await files.recover();
   await outbox.recover();
   await records.recover();

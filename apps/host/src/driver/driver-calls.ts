@@ -6,7 +6,7 @@ import type {
   ScreenPicture,
   WindowTree,
 } from '@phalanx/protocol';
-import { createAppLauncher, openLink, readCurrentApp, stopApp, listUsers } from './apps/apps.ts';
+import { type AppLauncher, openLink, readCurrentApp, stopApp, listUsers } from './apps/apps.ts';
 import { clearAppData, listApps, setPermission, uninstallApp, installApp } from './apps/change-apps.ts';
 import { encodeScreenshot } from './pictures/encode-picture.ts';
 import { listMessages, listNotifications } from './apps/messages.ts';
@@ -18,6 +18,7 @@ import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
+import type { PasswordMemory } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 export type Calls = {
@@ -35,6 +36,9 @@ interface CalledParts {
   readonly change: ScreenChange;
   readonly deviceInfo: () => DeviceInfo;
   readonly earlier: EarlierValues;
+  readonly launcher: AppLauncher;
+  /** What was typed by whoever calls. */
+  readonly passwords: PasswordMemory;
 }
 
 /** Those that change nothing on the phone. */
@@ -61,8 +65,8 @@ const keyBack = 4;
 const keyAppSwitch = 187;
 
 /** What each call does on a phone. */
-export function callsOf({ shell, backend, screen, change, deviceInfo, earlier }: CalledParts): Calls {
-  const launcher = createAppLauncher(shell);
+export function callsOf(parts: CalledParts): Calls {
+  const { shell, backend, screen, change, deviceInfo, earlier, launcher, passwords } = parts;
   const set = (settings: ChangedSettings, signal: AbortSignal): Promise<void> =>
     changeSettings({ shell, earlier, ...deviceInfo() }, settings, signal);
   return {
@@ -100,7 +104,7 @@ export function callsOf({ shell, backend, screen, change, deviceInfo, earlier }:
       const settings = `settings put system accelerometer_rotation 0; settings put system user_rotation ${quarterTurns}`;
       await shell.run(settings, signal);
     },
-    'input.text': ({ text }, signal) => backend.typeText(text, signal),
+    'input.text': ({ text }, signal) => backend.typeText(text, passwords, signal),
     'input.clearText': (_, signal) => backend.clearText(signal),
     'clipboard.read': (_, signal) => backend.readClipboard(signal),
     'clipboard.write': ({ text }, signal) => backend.writeClipboard(text, signal),

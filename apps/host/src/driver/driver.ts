@@ -11,36 +11,22 @@ import type {
   UiNode,
 } from '@phalanx/protocol';
 import { type HostTimings, hostTimings } from '../time/host-timings.ts';
-import { withTimeLimit, pause } from '../time/time-limit.ts';
-import { readAppFacts } from './apps/apps.ts';
+import { withTimeLimit } from '../time/time-limit.ts';
+import { createAppLauncher, readAppFacts } from './apps/apps.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
-import { switchAdvice } from './apps/maker-switches.ts';
 import { type Calls, callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
+import { type DrivenPhone, limited } from './limited-call.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
+import type { PhoneUse } from './phone-use.ts';
 import { createScreenPictures, type PictureOrder } from './pictures/picture-of-moment.ts';
 import type { TakenPicture } from './pictures/taken-picture.ts';
 import { ScreenChange } from './screen-change.ts';
 import { type EarlierValues, putSettingsBack, tellLocationAgain } from './settings/change-settings.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
+import { noPasswordMemory, Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
-
-interface OneCall {
-  readonly name: PhoneCallName;
-  readonly params: object;
-  readonly signal: AbortSignal | undefined;
-}
-
-interface CalledPhone {
-  readonly serial: string;
-  readonly shell: PhoneShell;
-  readonly backend: UiBackend;
-  readonly deviceInfo: () => DeviceInfo;
-}
-
-// An adb server tells that a phone has left about 100 ms after the phone's sockets broke.
-const goneGraceMs = 300;
 
 /** Executes the calls of user code on one phone, one after the other. */
 export interface Driver {
@@ -75,6 +61,8 @@ export interface Driver {
    * call that changes the screen waits or runs, or the screen moves. Calls wait for a reading of it at most.
    */
   takePassingPicture(signal?: AbortSignal): Promise<TakenPicture | undefined>;
+  /** The same phone for one user: its calls are done while the use goes on, and may be remembered for it. */
+  usedBy(use: PhoneUse): Driver;
   /** The same phone for somebody who may use these apps alone. Undefined: all of them. */
   limitedTo(limit: AppLimit | undefined): Driver;
 }
@@ -101,21 +89,32 @@ const putBackTimeoutMs = 10_000;
 
 export function createDriver(options: DriverOptions): Driver {
   const { backend, shell, deviceInfo } = options;
-  const driven = { ...options, lost: AbortSignal.any([shell.connection.gone, backend.failed]) };
-  const queue = createPhoneQueue();
   const { masks = () => [], earlier = forgottenValues(), timings = hostTimings } = options;
+  const driven: DrivenPhone = {
+    ...options,
+    timings,
+    lost: AbortSignal.any([shell.connection.gone, backend.failed]),
+  };
+  const queue = createPhoneQueue();
   const screen = createMaskedScreen({ backend, shell, masks, deviceInfo });
-  const allCalls = callsOf({
+  const touches = new Touches();
+  const parts = {
     ...options,
     earlier,
     screen,
     change: new ScreenChange(backend, queue, timings),
-  });
+    launcher: createAppLauncher(shell),
+  };
   const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
   let pendingChanges = 0;
   const findHome = createHomeFinder(shell);
-  const driverOf = (calls: Calls, apps?: LimitedApps): Driver => ({
+  const driverOf = (use: PhoneUse | undefined, limits: readonly LimitedApps[]): Driver => {
+    const passwords = use?.passwordMemory(touches, timings.passwordMs) ?? noPasswordMemory;
+    const calls = limits.reduce(limitCalls, callsOf({ ...parts, passwords }));
+    return drive(calls, { use, limits, over: use?.over, apps: limits.at(-1) });
+  };
+  const drive = (calls: Calls, { use, limits, over, apps }: View): Driver => ({
     source: backend.source,
     get pendingCalls() {
       return pendingCalls;
@@ -123,13 +122,19 @@ export function createDriver(options: DriverOptions): Driver {
     async call(name, params, signal) {
       // It waits beside the others, and uses the phone no more than it has to.
       if (name === 'screen.change')
-        return await limited(driven, { name, params, signal }, (limit) => calls[name](params, limit));
+        return await limited(driven, { name, params, signal, over }, (limit) => calls[name](params, limit));
       pendingCalls += 1;
       const changes = !readings.has(name);
       if (changes) pendingChanges += 1;
       try {
-        return await limited(driven, { name, params, signal }, (limit) =>
-          queue.run(() => calls[name](params, limit), { changes, signal: limit }),
+        return await limited(driven, { name, params, signal, over }, (limit) =>
+          queue.run(
+            () => {
+              if (changes) touches.count += 1;
+              return calls[name](params, limit);
+            },
+            { changes, signal: limit },
+          ),
         );
       } finally {
         if (changes) screen.noteInput();
@@ -186,13 +191,22 @@ export function createDriver(options: DriverOptions): Driver {
         if (apps !== undefined && !(await apps.isInFront(limit))) return undefined;
         return await pictures.takePassing(() => pendingChanges > 0, limit);
       }),
+    usedBy: (user) => driverOf(user, limits),
     limitedTo(limit) {
-      if (limit === undefined) return driverOf(calls, apps);
-      const limitedApps = new LimitedApps(limit, shell, findHome);
-      return driverOf(limitCalls(calls, limitedApps), limitedApps);
+      const added = limit === undefined ? [] : [new LimitedApps(limit, shell, findHome)];
+      return driverOf(use, [...limits, ...added]);
     },
   });
-  return driverOf(allCalls);
+  return driverOf(undefined, []);
+}
+
+/** Of whom a driver is, and what they may use. */
+interface View {
+  readonly use: PhoneUse | undefined;
+  readonly over: AbortSignal | undefined;
+  readonly limits: readonly LimitedApps[];
+  /** The last of them. */
+  readonly apps: LimitedApps | undefined;
 }
 
 function forgottenValues(): EarlierValues {
@@ -212,68 +226,4 @@ async function openScreen({ shell, unlock }: DriverOptions, signal: AbortSignal)
     /showing=false/.test((await shell.run('dumpsys window policy | grep showing=', signal)).stdout);
   await shell.run('wm dismiss-keyguard', signal);
   if (unlock !== undefined && !(await isOpen())) await unlock(isOpen, signal);
-}
-
-/** A phone may look at an APK, and compile it, for minutes. */
-const installMs = 180_000;
-
-/** What a call takes by itself, on a phone that answers at once. */
-function ownTimeOf({ name, params }: OneCall): number {
-  if (name === 'app.install') return installMs;
-  if ('durationMs' in params && typeof params.durationMs === 'number') return params.durationMs;
-  return 'timeoutMs' in params && typeof params.timeoutMs === 'number' ? params.timeoutMs : 0;
-}
-
-interface Driven extends DriverOptions {
-  /** Aborted when the phone or its helper is gone. */
-  readonly lost: AbortSignal;
-}
-
-async function limited<T>(
-  driven: Driven,
-  call: OneCall,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const { serial, lost, timings = hostTimings } = driven;
-  const limitMs = timings.callTimeoutMs + ownTimeOf(call);
-  const onTimeout = (): Error =>
-    new DriverError(
-      'call_timed_out',
-      `The phone ${serial} did not finish ${call.name} in ${limitMs / 1000} s.`,
-    );
-  try {
-    const signals = [call.signal, lost];
-    const result = await withTimeLimit({ timeoutMs: limitMs, signals, onTimeout }, work);
-    driven.onAnswer?.();
-    return result;
-  } catch (error) {
-    throw await explainFailure(error, call, driven);
-  }
-}
-
-/** What a caller is told of a failed call. */
-async function explainFailure(error: unknown, call: OneCall, phone: CalledPhone): Promise<DriverError> {
-  const { signal } = call;
-  const { gone } = phone.shell.connection;
-  const about = `${call.name} on the phone ${phone.serial}`;
-  if (signal?.aborted === true && error === signal.reason) {
-    return new DriverError('call_cancelled', `${about} was cancelled: ${textOf(error)}.`, error);
-  }
-  if (error instanceof DriverError && error.code === 'ui_helper_failed') await pause(goneGraceMs, gone);
-  if (gone.aborted) {
-    return new DriverError(
-      'phone_gone',
-      `${about} failed because the phone is gone: ${textOf(gone.reason)}.`,
-      error,
-    );
-  }
-  if (error instanceof DriverError) {
-    const advice = switchAdvice(error, phone.deviceInfo().brand);
-    return new DriverError(error.code, `${about}: ${error.message}${advice}`, error);
-  }
-  return new DriverError('phone_answer_unexpected', `${about} failed: ${textOf(error)}.`, error);
-}
-
-function textOf(reason: unknown): string {
-  return reason instanceof Error ? reason.message.replace(/\.$/, '') : String(reason);
 }

@@ -8,6 +8,7 @@ import {
   waitForState,
 } from '../phones/testing/phone-test-bed.ts';
 import { findNode } from './find-node.ts';
+import { PhoneUse } from './phone-use.ts';
 import type { Driver } from './driver.ts';
 
 let bed: PhoneTestBed;
@@ -241,7 +242,8 @@ describe('the UiAutomator2 driver', () => {
   });
 
   it('types a password in several calls, which shows only its dots', async () => {
-    const { phone, driver } = await startPair('uiautomator2');
+    const { phone, driver: base } = await startPair('uiautomator2');
+    const driver = base.usedBy(new PhoneUse(new AbortController().signal));
     phone.android.startActivity('dev.phalanx.sample.form');
     const { root } = await driver.call('screen.content', {});
     const field = findNode(root, ({ password }) => password)?.boundsInScreen;

@@ -1,6 +1,7 @@
 import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 import type { FrameSource } from './frames/frame-source.ts';
 import type { ParsedTree } from './tree/parse-tree.ts';
+import type { PasswordMemory } from './typed-password.ts';
 
 /** The active window as the phone has told it. */
 export interface ToldScreen {
@@ -49,7 +50,8 @@ export interface UiBackend {
   moveFingers(fingers: AgentCallParams<'input.fingers'>, signal: AbortSignal): Promise<void>;
   /** Gives the label of the button. */
   pressAlert(press: AgentCallParams<'alert.press'>, signal: AbortSignal): Promise<string>;
-  typeText(text: string, signal: AbortSignal): Promise<void>;
+  /** Puts the text after what the field with the focus holds. */
+  typeText(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<void>;
   clearText(signal: AbortSignal): Promise<void>;
   readClipboard(signal: AbortSignal): Promise<string>;
   writeClipboard(text: string, signal: AbortSignal): Promise<void>;

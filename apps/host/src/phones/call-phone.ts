@@ -3,6 +3,7 @@ import type { AppLimit, AgentCallParams, AgentCallResult, PhoneCallName } from '
 import type { Driver } from '../driver/driver.ts';
 import { readings } from '../driver/driver-calls.ts';
 import { DriverError } from '../driver/driver-error.ts';
+import type { PhoneUse } from '../driver/phone-use.ts';
 import type { Phone, PhoneStateName } from './phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 import { pause } from '../time/time-limit.ts';
@@ -11,6 +12,8 @@ import { pause } from '../time/time-limit.ts';
 export interface CalledPhone {
   serial: string;
   deviceId: string;
+  /** Undefined for who only looks: nothing is remembered from one call to the next. */
+  use?: PhoneUse | undefined;
   /** Undefined: all of them. */
   appLimit?: AppLimit | undefined;
 }
@@ -31,7 +34,7 @@ const repairMs = 20_000;
  */
 export async function callPhone<Name extends PhoneCallName>(
   phones: PhoneWatch,
-  { serial, deviceId, appLimit }: CalledPhone,
+  { serial, deviceId, appLimit, use }: CalledPhone,
   { name, params, signal }: PhoneCall<Name>,
 ): Promise<AgentCallResult<Name>> {
   const phone = phones.find(serial);
@@ -40,7 +43,7 @@ export async function callPhone<Name extends PhoneCallName>(
   const call = async (): Promise<AgentCallResult<Name>> => {
     await whenMended(phones, phone, { failed, signal });
     const driver = phone.driver();
-    return await driver
+    return await (use === undefined ? driver : driver.usedBy(use))
       .limitedTo(appLimit)
       .call(name, params, signal)
       .catch((error: unknown) => {

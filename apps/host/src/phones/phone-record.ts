@@ -14,6 +14,7 @@ import {
   PhoneUnavailable,
 } from './phone.ts';
 import { warningsOf } from './health/phone-health.ts';
+import { PhoneUses } from './phone-uses.ts';
 import { ScreenHolder } from './screen-holder.ts';
 
 interface RecordParts {
@@ -28,6 +29,7 @@ export class PhoneRecord implements Phone {
   readonly isIdentified: boolean;
   readonly screen = new ScreenHolder();
   readonly masks = new HeldMasks();
+  readonly uses = new PhoneUses();
   readonly settings = new HeldSettings();
   /** Undefined while its serial number is not known for certain. */
   readonly earlier: EarlierValues | undefined;

@@ -4,6 +4,7 @@ import type { HeldMasks } from '../driver/masks/masked-screen.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import type { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { PhoneHistory } from './health/history-folder.ts';
+import type { PhoneUses } from './phone-uses.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
 /** What a phone is doing, in one word. Only `ready` phones take calls. */
@@ -53,6 +54,8 @@ export interface Phone {
   readonly masks: Pick<HeldMasks, 'hold'>;
   /** While the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;
+  /** Runs and users by hand use it. */
+  readonly uses: PhoneUses;
   /** Who changes settings holds them. */
   readonly settings: Pick<HeldSettings, 'hold'>;
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */

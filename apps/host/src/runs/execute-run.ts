@@ -91,7 +91,9 @@ async function execute(
   const phone = getPhone(surroundings.phones, task.serial);
   const unmask = phone.masks.hold([...task.masks, ...task.secrets.masks()]);
   const settings = phone.settings.hold();
-  const hooks = hooksOf(task, surroundings, { account, trace, settings });
+  const { use, end: endUse } = phone.uses.beginRun();
+  const called = { ...task, use };
+  const hooks = hooksOf(called, surroundings, { account, trace, settings });
   const sandbox = surroundings.pool.start(task.job, hooks);
   const stop = (): void => {
     sandbox.stop();
@@ -102,7 +104,7 @@ async function execute(
   const loss = watchForLoss(surroundings, task.serial, stop);
   try {
     const { runStartMs } = surroundings.timings;
-    const areSet = setUp(task, surroundings.phones, { settings, stopAsked, limitMs: runStartMs });
+    const areSet = setUp(called, surroundings.phones, { settings, stopAsked, limitMs: runStartMs });
     const isLoaded = whenStarted(sandbox, runStartMs);
     const { end: ownEnd, hasBegun } = await follow(
       sandbox,
@@ -129,6 +131,7 @@ async function execute(
     await surroundings.film?.cut();
     await settings.letGo();
     letSleep();
+    endUse();
     unmask();
     surroundings.recorder.close();
     await surroundings.files.close();
@@ -137,7 +140,7 @@ async function execute(
 
 /** Resolves when the phone has what the launch wants of it, or the run is stopped. */
 async function setUp(
-  { settings: wanted, serial, deviceId }: RunTask,
+  { settings: wanted, serial, deviceId, use }: RunTask,
   phones: PhoneWatch,
   { settings, stopAsked, limitMs }: { settings: RunSettings; stopAsked: AbortSignal; limitMs: number },
 ): Promise<void> {
@@ -146,7 +149,7 @@ async function setUp(
   const message = `The phone ${serial} did not take its settings within ${limitMs / 1000} s.`;
   const onTimeout = (): Error => new NotBegun('device_unavailable', message);
   await withTimeLimit({ timeoutMs: limitMs, signals: [stopAsked], onTimeout }, (signal) =>
-    callPhone(phones, { serial, deviceId }, { name: 'phone.settings', params: wanted, signal }),
+    callPhone(phones, { serial, deviceId, use }, { name: 'phone.settings', params: wanted, signal }),
   ).catch((error: unknown) => {
     if (stopAsked.aborted) return;
     if (error instanceof NotBegun) throw error;

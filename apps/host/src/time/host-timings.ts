@@ -29,6 +29,8 @@ export interface HostTimings {
   readonly slowTreeMs: number;
   /** Limit for an input, besides the time that it takes by itself. */
   readonly inputMs: number;
+  /** So long what was typed into a password field is known to the next call that types more into it. */
+  readonly passwordMs: number;
   /** Limit for the nodes of a web page. */
   readonly webPageMs: number;
   /** Between two renewals of a helper whose connection to Android's accessibility has worn out. */
@@ -69,6 +71,7 @@ export const hostTimings: HostTimings = Object.freeze({
   treeMs: 4000,
   slowTreeMs: 12_000,
   inputMs: 4000,
+  passwordMs: 30_000,
   webPageMs: 2000,
   renewalMs: 60_000,
   firstLookMs: 250,

@@ -1,9 +1,15 @@
-import { type AppLimit, appRefusalStart, type ErrorCode, type PhoneInput } from '@phalanx/protocol';
+import {
+  type AppLimit,
+  appRefusalStart,
+  type ErrorCode,
+  type HostTouchType,
+  type PhoneInput,
+} from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
 import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { HostQuestion } from '../hosts/host-link.ts';
-import type { ConnectedHosts, Touch } from '../hosts/connected-hosts.ts';
+import type { ConnectedHosts, TouchFor } from '../hosts/connected-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Toucher } from './leases/leases.ts';
 
@@ -18,7 +24,11 @@ export interface Asked {
   readonly appLimit: AppLimit | undefined;
 }
 
-type Ask = (question: HostQuestion, touch?: Touch) => Promise<Buffer>;
+type Ask = <Question extends HostQuestion>(
+  question: Question,
+  ...touch: TouchFor<Question['type']>
+) => Promise<Buffer>;
+type QuestionOfLooks = Exclude<HostQuestion, { type: HostTouchType }>;
 
 /** Asks the host of a phone. Throws `device_offline` when it is not connected, and `failureCode` when it gives no answer. */
 export async function askHost<Answer>(
@@ -29,7 +39,7 @@ export async function askHost<Answer>(
   if (epoch === null) throw ApiError.of('device_offline', { device_id: id, reason });
   try {
     const limit = appLimit === undefined ? {} : { app_limit: appLimit };
-    return await inquire((question, touch) => hosts.ask(epoch, { ...question, ...limit }, touch));
+    return await inquire((question, ...touch) => hosts.ask(epoch, { ...question, ...limit }, ...touch));
   } catch (error) {
     const why = error instanceof Error ? error.message : 'no reason given';
     if (why.startsWith(appRefusalStart)) {
@@ -43,7 +53,7 @@ export async function askHost<Answer>(
 /** The JSON that a host answers, held against its schema. */
 export const askForJson = <Answer>(
   asked: Asked,
-  question: HostQuestion,
+  question: QuestionOfLooks,
   validator: { Check: (value: unknown) => value is Answer },
 ): Promise<Answer> =>
   askHost(asked, 'host_request_failed', async (ask) => {

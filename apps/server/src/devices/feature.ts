@@ -71,6 +71,12 @@ export function serveDevices(
     screens,
   });
   addControlRoutes(app, reaching);
+  leases.onChange(({ id, serial, epoch }, changes) => {
+    if (epoch === null) return;
+    // A host that does not hear of it hears of it with the next touch.
+    const told = hosts.connected.ask(epoch, { type: 'lease', serial, device_id: id, lease: changes });
+    told.catch(() => {});
+  });
   addMemberRoutes(app, { access, hosts: hosts.known });
   addPairingRoutes(app, { access, hosts: hosts.known, connected: hosts.connected });
   addLabelRoutes(app, { access, hosts: hosts.known, activeRunRows: runs.activeRunRows });

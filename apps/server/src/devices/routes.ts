@@ -171,9 +171,9 @@ export function addControlRoutes(
 ): void {
   const { leases } = access;
 
-  hosts.requireOfTouch(async ({ deviceId, ...toucher }) => {
+  hosts.permitTouches(async ({ deviceId, ...toucher }) => {
     const { device } = await access.get(deviceId, toucher.userId);
-    await leases.requireFreeNow(device, toucher);
+    return leases.requireFreeNow(device, toucher);
   });
 
   addRoute(app, deviceControlRoutes.input, async ({ principal, params, query, body, auditEvent }) => {

@@ -9,7 +9,8 @@ import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
-export type StoredDevice = Row<'device'>;
+/** How its leases are counted is a matter of those. */
+export type StoredDevice = Omit<Row<'device'>, 'lease_changes'>;
 /** What a host says of a phone, on the connection of an epoch. */
 export type DescribedDevice = Omit<StoredDevice, 'id' | 'epoch'>;
 /** The state of a phone that the server of its host has seen change. */

@@ -1,4 +1,6 @@
-import type { LaunchBundle, ServerMessage } from '@phalanx/protocol';
+import { createHash } from 'node:crypto';
+
+import { type HostTouchType, isHostTouch, type LaunchBundle, type ServerMessage } from '@phalanx/protocol';
 
 import type { Bus } from '../bus/bus.ts';
 import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
@@ -11,6 +13,9 @@ export interface Touch {
   /** The lease that they show. */
   readonly leaseId?: string | undefined;
 }
+
+/** What a question of that type is asked with. */
+export type TouchFor<Type extends HostQuestion['type']> = Type extends HostTouchType ? [touch: Touch] : [];
 
 interface Asking {
   readonly question: HostQuestion;
@@ -29,7 +34,7 @@ export class ConnectedHosts {
   readonly #byEpoch = new Map<number, HostLink>();
   readonly #bus: Bus;
   readonly #ends = new Map<number, (() => void)[]>();
-  #requireOfTouch: (touch: Touch) => Promise<void> = async () => undefined;
+  #permit: (touch: Touch) => Promise<number> = () => Promise.reject(new Error('nobody may touch it yet'));
   #onFlush: (epochs: readonly number[]) => void = () => undefined;
 
   /** Made before the features that are told what hosts say: they may answer. */
@@ -66,21 +71,35 @@ export class ConnectedHosts {
     else this.#bus.publish(flushesOf(epoch), '');
   }
 
-  /** Sets what has to hold where the phone is, at the moment of a touch. `requirement` rejects with a sentence for people. */
-  requireOfTouch(requirement: (touch: Touch) => Promise<void>): void {
-    this.#requireOfTouch = requirement;
+  /**
+   * Sets who may touch, asked where the phone is, at the moment of the touch. `permit` resolves with the count of the phone's leases at
+   * that moment, and rejects with a sentence for people.
+   */
+  permitTouches(permit: (touch: Touch) => Promise<number>): void {
+    this.#permit = permit;
   }
 
   /** Rejects with a sentence for people. */
-  async ask(epoch: number, question: HostQuestion, touch?: Touch): Promise<Buffer> {
+  async ask<Question extends HostQuestion>(
+    epoch: number,
+    question: Question,
+    ...[touch]: TouchFor<Question['type']>
+  ): Promise<Buffer> {
     const link = this.#byEpoch.get(epoch);
     if (link !== undefined) return this.#askHere(link, { question, touch });
     return this.#bus.ask(questionsTo(epoch), JSON.stringify({ question, touch }));
   }
 
   async #askHere(link: HostLink, { question, touch }: Asking): Promise<Buffer> {
-    if (touch !== undefined) await this.#requireOfTouch(touch);
-    return link.ask(question);
+    if (touch === undefined) {
+      if (isHostTouch(question.type)) throw new Error(`the question ${question.type} does not say who asks`);
+      return link.ask(question);
+    }
+    const { deviceId: device_id, userId } = touch;
+    const lease = await this.#permit(touch);
+    // Hosts of other users are not told of IDs of users.
+    const by = createHash('sha256').update(`${device_id} ${userId}`).digest('base64url');
+    return link.ask({ ...question, touch: { device_id, lease, by } });
   }
 
   #add(link: HostLink): void {

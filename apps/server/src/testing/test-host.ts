@@ -291,6 +291,7 @@ function answerTo({ type, request_id }: Extract<ServerMessage, { request_id: str
     video: JSON.stringify({ reason: 'no scrcpy server on the host' }),
     wall: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     input: '',
+    lease: '',
     clipboard: JSON.stringify({ text: '' }),
     file: 'stored',
     apps: '[]',

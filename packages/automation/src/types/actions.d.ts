@@ -65,7 +65,8 @@ interface AgentActions extends AgentWaits {
   /**
    * Types into the focused field, after what is there: text of any script, of up to 10,000 characters. Rejects with
    * `no_focused_field`, and with `text_not_typable` where the field takes no text, and for what is not ASCII while the
-   * phone is on the slower way.
+   * phone is on the slower way. A password field that holds a text takes more of it from the run that typed it, within 30
+   * seconds, while nothing else was done to the phone: else it is `text_not_typable`, and `clearText` helps.
    */
   writeText(text: string): Promise<void>;
   /** Empties the focused field. */

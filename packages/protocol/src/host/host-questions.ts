@@ -8,7 +8,7 @@
 import { Type, type Static, type TObject, type TProperties } from 'typebox';
 import { HostActSteps, HostNode, PhoneInput } from '../phones/act.ts';
 import { AppLimit } from '../phones/app-limit.ts';
-import { Uuid } from '../ids.ts';
+import { Id, Uuid } from '../ids.ts';
 import { maxLivePictureBytes, maxVideoBytes, VideoPlace } from '../phones/live.ts';
 import { SentFilePart } from '../phones/sent-file.ts';
 import { maxRecordScreens, RecordedCall } from '../runs/records.ts';
@@ -23,7 +23,20 @@ interface HostQuestionRow {
   readonly asks: TProperties;
   /** Of the answer's payload; what is longer counts as no answer. */
   readonly maxAnswerBytes: number;
+  /** Somebody uses the phone by hand: the question says who. */
+  readonly isTouch?: true;
 }
+
+/** Who uses a phone by hand. */
+export const HostTouch = Type.Object({
+  /** The service's ID of the phone, which `lease` counts for. */
+  device_id: Id,
+  /** How many leases of the phone have begun or ended until this touch was permitted. */
+  lease: Type.Integer({ minimum: 0 }),
+  /** Tells users apart, and says nothing of them. */
+  by: Type.String({ maxLength: 100 }),
+});
+export type HostTouch = Static<typeof HostTouch>;
 
 const megabyte = 1024 * 1024;
 
@@ -70,11 +83,11 @@ export const hostQuestions = {
     maxAnswerBytes: maxLivePictureBytes + 1024,
   },
   /** Touch, type or start something. Answer: empty, when it was done. */
-  input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+  input: { since: 4, asks: { input: PhoneInput }, isTouch: true, maxAnswerBytes: 1024 },
   /** What is on the clipboard. Answer: JSON of a `PhoneClipboard`. */
-  clipboard: { since: 9, asks: {}, maxAnswerBytes: 4 * megabyte },
+  clipboard: { since: 9, asks: {}, isTouch: true, maxAnswerBytes: 4 * megabyte },
   /** Take a part of a file, and with the last one store or install it. Answer: a `SentFileState`. */
-  file: { since: 9, asks: { file: SentFilePart }, maxAnswerBytes: 1024 },
+  file: { since: 9, asks: { file: SentFilePart }, isTouch: true, maxAnswerBytes: 1024 },
   /**
    * Do steps that find their nodes on the screen as it is then, as far as the time reaches. Answer: JSON of a
    * `HostActAnswer`, a line feed, and JSON of a `DeviceScreen` without a picture.
@@ -82,7 +95,17 @@ export const hostQuestions = {
   act: {
     since: 9,
     asks: { steps: HostActSteps, budget_ms: Type.Integer({ minimum: 0, maximum: 10_000 }) },
+    isTouch: true,
     maxAnswerBytes: 4 * megabyte,
+  },
+  /**
+   * A lease of the phone has begun or ended: give up what waits of the one before, and forget what was remembered for it. Answer:
+   * empty, at once.
+   */
+  lease: {
+    since: 9,
+    asks: { device_id: HostTouch.properties.device_id, lease: HostTouch.properties.lease },
+    maxAnswerBytes: 1024,
   },
   /** What a node is and how code finds it, on the screen as it is then. Answer: JSON of a `NodeInspection`. */
   node: { since: 9, asks: { node: HostNode }, maxAnswerBytes: megabyte },
@@ -140,6 +163,12 @@ export const hostQuestions = {
 
 type Rows = typeof hostQuestions;
 export type HostQuestionType = keyof Rows;
+/** Questions that use a phone by hand. */
+export type HostTouchType = {
+  [Name in HostQuestionType]: Rows[Name] extends { isTouch: true } ? Name : never;
+}[HostQuestionType];
+export const isHostTouch = (type: HostQuestionType): type is HostTouchType =>
+  'isTouch' in hostQuestions[type];
 
 type Said<Asks extends TProperties> = Static<TObject<Asks>>;
 
@@ -150,6 +179,8 @@ export type HostQuestionOf<Name extends HostQuestionType> = {
   serial: string;
   /** Of the token of whoever asks. From version 9 on; hosts before are not asked with it. */
   app_limit?: AppLimit;
+  /** Of the rows that are touches. From version 9 on. */
+  touch?: HostTouch;
 } & Said<Rows[Name]['asks']>;
 
 type HostQuestion = { [Name in HostQuestionType]: HostQuestionOf<Name> }[HostQuestionType];
@@ -159,6 +190,7 @@ export const HostQuestion = Type.Unsafe<HostQuestion>(
       Type.Object({
         ...{ type: Type.Literal(type), request_id: Uuid, serial: Type.String() },
         app_limit: Type.Optional(AppLimit),
+        touch: Type.Optional(HostTouch),
         ...asks,
       }),
     ),

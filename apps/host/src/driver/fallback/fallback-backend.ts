@@ -45,7 +45,7 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
       );
     },
     pressAlert: (press, signal) => pressAlert(shell, press, signal),
-    async typeText(text, signal) {
+    async typeText(text, _, signal) {
       for (const command of inputTextCommands(text)) await input(command, signal);
     },
     clearText: (signal) => clearField(shell, signal),

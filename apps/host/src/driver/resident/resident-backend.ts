@@ -8,7 +8,6 @@ import type { PhoneShell } from '../shell/phone-shell.ts';
 import { onlyRoot, type ParsedTree } from '../tree/parse-tree.ts';
 import type { ChangeNotifier, ToldScreen, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
-import { passwordBefore } from '../uiautomator2/text-field.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-session.ts';
 import { decodeTrees, type DecodedTrees, inflateTrees } from './decode-tree.ts';
 import { requestKind, watchKind, type HelperLink, startHelperLink } from './helper-link.ts';
@@ -32,7 +31,7 @@ export async function createResidentBackend(
     failed: link.failed,
     ...screen,
     ...inputOf(ask, shell, screen),
-    ...textOf(ask),
+    ...textOf(ask, screen),
     changes: changesOf(ask, link, lookedAt),
     remark: () => renewals.remark,
     takeScreenshot: (signal) => ask(requestKind.picture, Buffer.alloc(5), signal),
@@ -255,9 +254,7 @@ function gesturePayload(ways: readonly Way[], { delayMs = 0, holdMs = 0, duratio
 
 type Texts = Pick<UiBackend, 'typeText' | 'clearText' | 'readClipboard' | 'writeClipboard'>;
 
-function textOf(ask: Ask): Texts {
-  /** What was typed last into a password field: its own text is known to nobody. */
-  let password = '';
+function textOf(ask: Ask, { readSource }: ScreenReader): Texts {
   const fieldOf = async (signal: AbortSignal): Promise<{ isPassword: boolean; shown: string }> => {
     const told = (await ask(requestKind.field, nothing, signal)).toString();
     return { isPassword: told.startsWith('1'), shown: told.slice(1) };
@@ -265,15 +262,23 @@ function textOf(ask: Ask): Texts {
   const set = async (text: string, signal: AbortSignal): Promise<void> =>
     void (await ask(requestKind.setText, Buffer.from(text), signal));
   return {
-    async typeText(text, signal) {
+    async typeText(text, memory, signal) {
       const { isPassword, shown } = await fieldOf(signal);
-      const whole = (isPassword ? passwordBefore(shown, password) : shown) + text;
+      if (!isPassword) return await set(shown + text, signal);
+      const id = idOfPasswordField((await readSource(signal)).tree().root);
+      const whole = memory.textIn({ id, shown }) + text;
       await set(whole, signal);
-      if (isPassword) password = whole;
+      memory.remember({ id, shown }, whole);
     },
     clearText: (signal) => set('', signal),
     readClipboard: async (signal) => (await ask(requestKind.readClipboard, nothing, signal)).toString(),
     writeClipboard: async (text, signal) =>
       void (await ask(requestKind.writeClipboard, Buffer.from(text), signal)),
   };
+}
+
+/** The helper tells of the field with the focus what it shows, and not which one it is. */
+function idOfPasswordField(root: UiNode): string {
+  const field = findNode(root, ({ focused, password }) => focused && password);
+  return JSON.stringify([field?.packageName, field?.viewId]);
 }

@@ -6,6 +6,7 @@ import type { PhoneWatch, WatchPhonesOptions } from '../../phones/watch-phones.t
 import { callPhone } from '../../phones/call-phone.ts';
 import type { Driver } from '../driver.ts';
 import { findNode } from '../find-node.ts';
+import { PhoneUse } from '../phone-use.ts';
 import { browser } from '../testing/browser-app.ts';
 
 let bed: PhoneTestBed;
@@ -127,12 +128,13 @@ describe('tier 5, the resident helper on the simulated phone', () => {
   });
 
   it('types a password in several calls, which shows only its dots', async () => {
-    const { phone, driver, read } = await start();
+    const { phone, driver: base, read } = await start();
+    const driver = base().usedBy(new PhoneUse(new AbortController().signal));
     phone.android.startActivity('dev.phalanx.sample.form');
     const field = findNode((await read()).root, ({ password }) => password)?.boundsInScreen;
-    await driver().call('input.tap', { x: (field?.left ?? 0) + 10, y: (field?.top ?? 0) + 10 });
-    await driver().call('input.text', { text: 'söme' });
-    await driver().call('input.text', { text: ' thing' });
+    await driver.call('input.tap', { x: (field?.left ?? 0) + 10, y: (field?.top ?? 0) + 10 });
+    await driver.call('input.text', { text: 'söme' });
+    await driver.call('input.text', { text: ' thing' });
     expect(phone.android.findFieldText('password')).toBe('söme thing');
     expect(shows(await read(), '••••••••••')).toBe(true);
   });

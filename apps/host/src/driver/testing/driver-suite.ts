@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
 import type { WatchPhonesOptions } from '../../phones/watch-phones.ts';
 import type { Driver } from '../driver.ts';
+import { PhoneUse } from '../phone-use.ts';
 import { appAndFileScenarios } from './app-and-file-scenarios.ts';
 import { driverScenarios } from './driver-scenarios.ts';
 
@@ -40,7 +41,9 @@ export function describeDriver(reaches: Readonly<Record<string, Reach>>): void {
       });
       const helper = source === 'resident' ? 'resident' : 'uiautomator2';
       const watch = bed.watch({ ...(await reach(bed, phone)), helper });
-      driver = (await waitForPhone(watch, ({ state }) => state.state === 'ready')).driver();
+      driver = (await waitForPhone(watch, ({ state }) => state.state === 'ready'))
+        .driver()
+        .usedBy(new PhoneUse(new AbortController().signal));
     });
     afterAll(async () => {
       await bed.close();

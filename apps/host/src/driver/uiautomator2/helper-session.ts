@@ -39,7 +39,8 @@ const settings = {
   wakeLockTimeout: 0,
   // What a focused field is, with the answer that names it.
   shouldUseCompactResponses: false,
-  elementResponseAttributes: 'text,attribute/password,attribute/showing-hint',
+  elementResponseAttributes:
+    'text,attribute/password,attribute/showing-hint,attribute/package,attribute/resource-id',
 };
 
 export function createHelperSession(

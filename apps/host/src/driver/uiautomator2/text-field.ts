@@ -1,4 +1,5 @@
 import { DriverError } from '../driver-error.ts';
+import type { PasswordMemory } from '../typed-password.ts';
 import type { HelperSession } from './helper-session.ts';
 
 // The key under which WebDriver hands out elements (W3C WebDriver, section 12.1).
@@ -7,52 +8,39 @@ const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 /** Types into whatever field of one phone has the focus. */
 export interface FieldTyper {
   /** Puts the text after what the field holds; the field's own editor takes it, so any Unicode is fine. */
-  type(text: string, signal: AbortSignal): Promise<void>;
+  type(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<void>;
   clear(signal: AbortSignal): Promise<void>;
 }
 
 interface FocusedField {
-  readonly id: string;
+  readonly elementId: string;
   readonly isPassword: boolean;
+  /** App and ID of the node. */
+  readonly id: string;
   /** Dots in a password field; empty where only the hint is shown. */
   readonly shown: string;
 }
 
 export function createFieldTyper(session: HelperSession): FieldTyper {
-  /** What was typed last into a password field: its own text is known to nobody. */
-  let password = '';
-  const typePassword = async (
-    { id, shown }: FocusedField,
-    text: string,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    // The helper would append to the dots.
-    const whole = passwordBefore(shown, password) + text;
-    await session.post(`element/${id}/value`, { text: withoutEnd(whole), replace: true }, signal);
-    password = whole;
-  };
+  const put = async (elementId: string, text: string, replace: boolean, signal: AbortSignal): Promise<void> =>
+    void (await session.post(`element/${elementId}/value`, { text, replace }, signal));
   return {
-    async type(text, signal) {
+    async type(text, memory, signal) {
       const field = await getFocusedField(session, signal);
-      if (field.isPassword) return await typePassword(field, text, signal);
-      for (const part of withoutEnterMark(text))
-        await session.post(`element/${field.id}/value`, { text: part, replace: false }, signal);
+      if (!field.isPassword) {
+        for (const part of withoutEnterMark(text)) await put(field.elementId, part, false, signal);
+        return;
+      }
+      // The helper would append to the dots.
+      const whole = memory.textIn(field) + text;
+      await put(field.elementId, withoutEnd(whole), true, signal);
+      memory.remember(field, whole);
     },
     async clear(signal) {
-      const { id } = await getFocusedField(session, signal);
-      await session.post(`element/${id}/clear`, {}, signal);
+      const { elementId } = await getFocusedField(session, signal);
+      await session.post(`element/${elementId}/clear`, {}, signal);
     },
   };
-}
-
-/** What a password field holds, of which only dots are shown, when it was `typed` last. */
-export function passwordBefore(shown: string, typed: string): string {
-  if (shown === '') return '';
-  if ([...shown].length === [...typed].length) return typed;
-  throw new DriverError(
-    'text_not_typable',
-    'The password field already holds a text that was not typed by this driver, and nobody can read it. Clear the field first.',
-  );
 }
 
 function withoutEnd(text: string): string {
@@ -69,7 +57,8 @@ async function getFocusedField(session: HelperSession, signal: AbortSignal): Pro
   const text = field.get('text');
   if (typeof id === 'string' && id !== '')
     return {
-      id: encodeURIComponent(id),
+      elementId: encodeURIComponent(id),
+      id: JSON.stringify([field.get('attribute/package'), field.get('attribute/resource-id')]),
       isPassword: String(field.get('attribute/password')) === 'true',
       shown: typeof text === 'string' && String(field.get('attribute/showing-hint')) !== 'true' ? text : '',
     };

@@ -132,7 +132,7 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
       const label = await session.post(`alert/${answer}`, body, signal);
       return typeof label === 'string' ? label : (button ?? '');
     },
-    typeText: (text, signal) => typer.type(text, signal),
+    typeText: (text, memory, signal) => typer.type(text, memory, signal),
     clearText: (signal) => typer.clear(signal),
     readClipboard: (signal) => readClipboard(session, sdkVersion, signal),
     writeClipboard: (text, signal) => writeClipboard(session, text, signal),

@@ -7,8 +7,7 @@ import {
   type PhoneHealth,
   type PhoneInput,
   type NodeInspection,
-  type SentFilePart,
-  type SentFileState,
+  isHostTouch,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { nodeStates } from '@phalanx/automation/node-states';
@@ -25,8 +24,7 @@ import { readScreen } from './screen-reader.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { findTarget, readAs } from './act/find-target.ts';
 import { PhoneEye } from './act/phone-look.ts';
-import { shellQuote } from '../../driver/shell/phone-shell.ts';
-import { pause } from '../../time/time-limit.ts';
+import { takeFile } from './take-file.ts';
 
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
@@ -41,9 +39,9 @@ type Answer<Name extends PhoneQuestion> = (
 
 /** One row a question of the protocol (`hostQuestions`) about a phone: it resolves with the payload, and rejects with the reason. */
 const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
-  screenshot: async (phone, { app_limit }, { signal }) => {
+  screenshot: async (_phone, _question, { driver, signal }) => {
     const wanted = { format: 'jpeg', maxWidth: screenshotWidth } as const;
-    const { base64 } = await phone.driver().limitedTo(app_limit).call('screen.screenshot', wanted, signal);
+    const { base64 } = await driver().call('screen.screenshot', wanted, signal);
     return Buffer.from(base64, 'base64');
   },
   screen: readScreen,
@@ -52,15 +50,19 @@ const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   video: nextVideoPackets,
   wall: nextWallFrame,
   input: doInput,
-  clipboard: async (phone, { app_limit }, { signal }) => {
-    const text = await phone.driver().limitedTo(app_limit).call('clipboard.read', {}, signal);
+  clipboard: async (_phone, _question, { driver, signal }) => {
+    const text = await driver().call('clipboard.read', {}, signal);
     return Buffer.from(JSON.stringify({ text }));
   },
   file: takeFile,
   act: doActSteps,
+  lease: async (phone, counted) => {
+    phone.uses.leaseCounted(counted);
+    return Buffer.alloc(0);
+  },
   node: inspectNode,
-  apps: async (phone, { app_limit }, { signal }) => {
-    const installed = await phone.driver().limitedTo(app_limit).call('app.list', {}, signal);
+  apps: async (_phone, _question, { driver, signal }) => {
+    const installed = await driver().call('app.list', {}, signal);
     const apps: PhoneApps = installed
       .map(({ packageName, isSystem }) => ({ package_name: packageName, is_system: isSystem }))
       .toSorted((one, other) => (one.package_name < other.package_name ? -1 : 1));
@@ -85,8 +87,17 @@ export async function answerQuestion<Name extends PhoneQuestion>(
   try {
     const phone = phones.find(serial);
     if (phone === undefined) throw new Error(`The phone ${serial} is not connected to this host`);
+    const use = isHostTouch(type) ? phone.uses.byHand(question.touch) : undefined;
+    const signals = [AbortSignal.timeout(timeoutMs), ...(use === undefined ? [] : [use.over])];
     const answer = await answers[type](phone, question, {
-      ...{ clock, mayChangeApps, signal: AbortSignal.timeout(timeoutMs) },
+      clock,
+      mayChangeApps,
+      signal: AbortSignal.any(signals),
+      use,
+      driver: () => {
+        const whole = phone.driver();
+        return (use === undefined ? whole : whole.usedBy(use)).limitedTo(question.app_limit);
+      },
     });
     connection.sendFrame({ type, request_id }, answer);
   } catch (error) {
@@ -118,12 +129,12 @@ const usualSwipeMs = 300;
 /** Does the input among the calls of automations that run on the phone. */
 async function doInput(
   phone: Phone,
-  { input, app_limit }: HostQuestionOf<'input'>,
-  { signal }: AnswerContext,
+  { input }: HostQuestionOf<'input'>,
+  { driver, signal }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {
-    await act(phone.driver().limitedTo(app_limit), input, signal);
+    await act(driver(), input, signal);
   } finally {
     letSleep();
   }
@@ -163,11 +174,11 @@ const maxCodeLength = 2000;
 
 /** JSON of a `NodeInspection`. Rejects when the node is gone or can no longer be told from its equals. */
 async function inspectNode(
-  phone: Phone,
-  { node: wanted, app_limit }: HostQuestionOf<'node'>,
-  { signal }: AnswerContext,
+  _phone: Phone,
+  { node: wanted }: HostQuestionOf<'node'>,
+  { driver, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const look = await new PhoneEye(phone.driver().limitedTo(app_limit), signal).look();
+  const look = await new PhoneEye(driver(), signal).look();
   const { node } = findTarget(look, wanted);
   return Buffer.from(JSON.stringify(inspectionOf(readAs(look, node))));
 }
@@ -194,90 +205,3 @@ function inspectionOf(node: AndroidNode): NodeInspection {
 }
 
 const shortened = (text: string | null | undefined): string | null => text?.slice(0, maxTextLength) ?? null;
-
-const folder = '/sdcard/Download';
-/** An installer takes these. */
-const appFile = /\.(apk|apks|xapk|apkm)$/i;
-/** The asker hears within this time, and asks again. */
-const answerMs = 8000;
-/** Looking at an APK may take a phone minutes. */
-const endingMs = 240_000;
-/** What nobody has gone on with for so long is given up. */
-const abandonedMs = 10 * 60_000;
-
-interface Upload {
-  readonly path: string;
-  nextPart: number;
-  touchedAt: number;
-  /** The file is complete. */
-  ending: Promise<SentFileState> | undefined;
-}
-
-const uploadsOf = new WeakMap<Driver, Map<string, Upload>>();
-
-/** Takes a part of a file, and with the last one stores it in the shared storage, or installs it. */
-async function takeFile(
-  phone: Phone,
-  { file, app_limit }: HostQuestionOf<'file'>,
-  { signal, mayChangeApps }: AnswerContext,
-): Promise<Buffer> {
-  // A file is in no app's folder: whoever is limited to apps is refused by the first write.
-  const driver = app_limit === undefined ? phone.driver() : phone.driver().limitedTo(app_limit);
-  if (appFile.test(file.name) && !mayChangeApps)
-    throw new Error(
-      'To install an app needs PHALANX_ALLOW_APP_CHANGES=true, which the operator of this host has not set',
-    );
-  const uploads = uploadsOf.get(driver) ?? new Map<string, Upload>();
-  uploadsOf.set(driver, uploads);
-  const upload = uploads.get(file.upload_id) ?? begin(driver, uploads, file);
-  upload.touchedAt = performance.now();
-  if (upload.ending === undefined) await append(driver, upload, file, signal);
-  if (upload.ending === undefined) return Buffer.from('receiving' satisfies SentFileState);
-  const late = pause(answerMs, signal).then((): SentFileState => 'working');
-  return Buffer.from(await Promise.race([upload.ending, late]));
-}
-
-function begin(driver: Driver, uploads: Map<string, Upload>, { upload_id: id }: SentFilePart): Upload {
-  for (const [known, { path, touchedAt }] of uploads) {
-    if (performance.now() - touchedAt < abandonedMs) continue;
-    uploads.delete(known);
-    driver.call('file.delete', { path }).catch(() => {});
-  }
-  const path = `/data/local/tmp/phalanx-${id}.upload`;
-  const upload = { path, nextPart: 0, touchedAt: 0, ending: undefined };
-  uploads.set(id, upload);
-  return upload;
-}
-
-// oxlint-disable-next-line max-params -- a part of a file, on its way to its place
-async function append(
-  driver: Driver,
-  upload: Upload,
-  { part, is_last: isLast, base64, name }: SentFilePart,
-  signal: AbortSignal,
-): Promise<void> {
-  if (part !== upload.nextPart)
-    throw new Error(`Part ${part} of the file came in place of part ${upload.nextPart}: send it again`);
-  upload.nextPart += 1;
-  await driver.call('file.write', { path: upload.path, base64, isFirst: part === 0 }, signal);
-  if (!isLast) return;
-  upload.ending = finish(driver, upload.path, name);
-  upload.ending.catch(() => {});
-}
-
-async function finish(driver: Driver, path: string, name: string): Promise<SentFileState> {
-  const signal = AbortSignal.timeout(endingMs);
-  if (!appFile.test(name)) {
-    const place = shellQuote(`${folder}/${name}`);
-    const command = `mkdir -p ${folder} && mv ${path} ${place}`;
-    const { exitCode, stderr } = await driver.call('phone.shell', { command, timeoutMs: 60_000 }, signal);
-    if (exitCode !== null && exitCode !== 0) throw new Error(`The phone did not store ${name}: ${stderr}`);
-    return 'stored';
-  }
-  try {
-    await driver.call('app.install', { path, grantPermissions: false }, signal);
-    return 'installed';
-  } finally {
-    driver.call('file.delete', { path }).catch(() => {});
-  }
-}

@@ -16,11 +16,11 @@ const afterRawMs = 400;
 
 /** A `LiveFrame` and its picture. */
 export async function nextLiveFrame(
-  phone: Phone,
-  { known, app_limit }: HostQuestionOf<'live'>,
-  { clock, signal }: AnswerContext,
+  _phone: Phone,
+  { known }: HostQuestionOf<'live'>,
+  { clock, driver, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const picture = await nextPicture(phone.driver().limitedTo(app_limit), known, signal);
+  const picture = await nextPicture(driver(), known, signal);
   return frameAnswer(picture, known, clock);
 }
 

@@ -31,11 +31,11 @@ interface Shown {
 
 /** JSON of a `DeviceScreen`. */
 export async function readScreen(
-  phone: Phone,
-  { width, picture: isPictureWanted, app_limit }: HostQuestionOf<'screen'>,
-  { clock, signal }: AnswerContext,
+  _phone: Phone,
+  { width, picture: isPictureWanted }: HostQuestionOf<'screen'>,
+  { clock, signal, driver: getDriver }: AnswerContext,
 ): Promise<Buffer> {
-  const driver = phone.driver().limitedTo(app_limit);
+  const driver = getDriver();
   const { tree, picture, lack } =
     isPictureWanted === false
       ? { tree: await driver.call('screen.content', {}, signal), picture: null, lack: null }

@@ -1,13 +1,35 @@
 import type { Migration } from 'kysely/migration';
 
-import { execute } from './001-schema/column-types.ts';
+import { createTrigger, execute } from './001-schema/column-types.ts';
 
-/** The code that a lease keeps is counted in bytes, and its acts have numbers. */
+const count = (deviceId: string): string =>
+  `update device set lease_changes = lease_changes + 1 where id = ${deviceId}`;
+
+/** The code that a lease keeps is counted in bytes; of each device it is counted how many leases have begun or ended. */
 export const leases: Migration = {
-  up: (db) =>
-    execute(db, () => [
+  async up(db) {
+    await execute(db, () => [
       // Of each act, from 1 in each lease.
       'alter table lease_code add column number bigint not null default 1',
       'alter table lease_code add column size_bytes bigint not null default 0',
-    ]),
+      'alter table device add column lease_changes bigint not null default 0',
+    ]);
+    await createTrigger(db, {
+      name: 'lease_begins',
+      on: 'after insert on device_lease',
+      statement: count('new.device_id'),
+    });
+    // Of one that has expired, the next one takes the row.
+    await createTrigger(db, {
+      name: 'lease_follows',
+      on: 'after update of id on device_lease',
+      when: 'old.id <> new.id',
+      statement: count('new.device_id'),
+    });
+    await createTrigger(db, {
+      name: 'lease_ends',
+      on: 'after delete on device_lease',
+      statement: count('old.device_id'),
+    });
+  },
 };

@@ -184,6 +184,8 @@ interface DeviceTable {
   warnings: string;
   /** Null: no connection of its host has reported it. */
   epoch: number | null;
+  /** How many leases of it have begun or ended. */
+  lease_changes: Generated<number>;
 }
 
 interface HostTable {

@@ -54,6 +54,12 @@ export function createLeaseStore(db: Db) {
     find: (deviceId: string): Promise<StoredLease | undefined> =>
       db.selectFrom('device_lease').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
 
+    /** How many leases of the device have begun or ended. */
+    async countChanges(deviceId: string): Promise<number> {
+      const device = db.selectFrom('device').select('lease_changes').where('id', '=', deviceId);
+      return (await device.executeTakeFirst())?.lease_changes ?? 0;
+    },
+
     /** False: it has ended, and another one may hold. */
     delete: ({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<boolean> =>
       change(db, async (transaction) => {

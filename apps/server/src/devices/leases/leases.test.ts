@@ -1,3 +1,4 @@
+import type { HostTouch } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ApiReply } from '../../testing/api-caller.ts';
@@ -119,5 +120,50 @@ describe('a phone in the hand of somebody', () => {
     await later(5000);
     expect(await ready).toMatchObject({ data: { device: { lease: null } } });
     reader.close();
+  });
+});
+
+describe('the host of a phone', () => {
+  const told = (): number[] => phone.host.messages('lease').map(({ lease }) => lease);
+  const lastTouch = (): HostTouch | undefined => phone.host.messages('input').at(-1)?.touch;
+
+  it('hears of each lease that begins or ends, and with each touch of how many did', async () => {
+    await phone.touch('launch');
+    const before = lastTouch();
+    expect(before).toMatchObject({ device_id: phone.deviceId });
+    await phone.lease('launch');
+    await phone.lease('launch');
+    await phone.touch('launch');
+    const begun = lastTouch();
+    await phone.endLease('launch');
+    await phone.touch('launch');
+    const ended = lastTouch();
+    expect(told().slice(-2)).toEqual([begun?.lease, ended?.lease]);
+    expect((begun?.lease ?? 0) - (before?.lease ?? 0)).toBe(1);
+    expect((ended?.lease ?? 0) - (begun?.lease ?? 0)).toBe(1);
+  });
+
+  it('is told who touches, in words that say nothing of users', async () => {
+    await phone.touch('owner');
+    const owner = lastTouch()?.by;
+    await phone.touch('launch');
+    const other = lastTouch()?.by;
+    await phone.touch('owner');
+    expect(lastTouch()?.by).toBe(owner);
+    expect(other).not.toBe(owner);
+    for (const user of ['owner', 'launch'] as const)
+      expect(JSON.stringify(phone.host.messages('input'))).not.toContain(phone.idOf(user));
+  });
+
+  it('hears of a lease that has expired before the next one holds', async () => {
+    await phone.lease('launch', { duration_ms: 5000 });
+    await phone.touch('launch');
+    const expired = lastTouch()?.lease ?? 0;
+    phone.server.clock.advance(6000);
+    await phone.host.heartbeat();
+    expect((await phone.lease('owner')).status).toBe(200);
+    await phone.touch('owner');
+    expect(lastTouch()?.lease).toBeGreaterThan(expired);
+    await phone.endLease('owner');
   });
 });

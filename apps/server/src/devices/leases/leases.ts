@@ -47,6 +47,9 @@ interface Taking extends Toucher {
   readonly isExclusive?: boolean | undefined;
 }
 
+/** `changes`: how many leases of the device have begun or ended so far. */
+type LeaseListener = (device: FleetDevice, changes: number) => void;
+
 /** What a holder's next touch adds less than is not stored for itself. */
 const leastExtensionMs = 1000;
 
@@ -57,15 +60,21 @@ const leastExtensionMs = 1000;
 export class Leases {
   readonly #options: LeasesOptions;
   #ofDevice = new Map<string, Lease>();
-  #tell: (device: FleetDevice) => void = () => undefined;
+  readonly #listeners: LeaseListener[] = [];
 
   constructor(options: LeasesOptions) {
     this.#options = options;
   }
 
-  /** Sets who is told when a lease begins or ends. */
-  onChange(tell: (device: FleetDevice) => void): void {
-    this.#tell = tell;
+  /** Adds who is told when a lease begins or ends. */
+  onChange(listener: LeaseListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Resolves when all have been told. */
+  async #tell(device: FleetDevice): Promise<void> {
+    const changes = await this.#options.store.countChanges(device.id);
+    for (const listen of this.#listeners) listen(device, changes);
   }
 
   /** Call it at the start, and when another server may have changed something. */
@@ -108,11 +117,14 @@ export class Leases {
 
   /**
    * The same by the row, for the server of the device's host: its cache may be a second old, and the request may have
-   * waited.
+   * waited. Resolves with how many leases of the device have begun or ended until then.
    */
-  async requireFreeNow(device: FleetDevice, toucher: Toucher): Promise<void> {
+  async requireFreeNow(device: FleetDevice, toucher: Toucher): Promise<number> {
+    // Before the row: what changes in between counts as later than this.
+    const changes = await this.#options.store.countChanges(device.id);
     await this.readNow(device);
     this.requireFree(device, toucher);
+    return changes;
   }
 
   /** The lease by its row, which another server may have changed a moment ago. */
@@ -136,7 +148,7 @@ export class Leases {
       ...{ durationMs, expiresAt: now + durationMs },
     };
     await this.#keep(device, lease);
-    if (before === undefined) this.#tell(device);
+    if (before === undefined) await this.#tell(device);
     return { ...this.#view(lease), lease_id: lease.id };
   }
 
@@ -177,7 +189,7 @@ export class Leases {
     const hasCounted = this.find(device) !== null;
     const isDeleted = await this.#options.store.delete({ device_id: device.id, id: lease.id });
     await this.readNow(device);
-    if (isDeleted && hasCounted) this.#tell(device);
+    if (isDeleted && hasCounted) await this.#tell(device);
     return isDeleted && hasCounted;
   }
 
@@ -192,7 +204,7 @@ export class Leases {
       const device = devices?.get(id);
       if (device !== undefined && this.find(device) !== null) continue;
       this.#ofDevice.delete(id);
-      if (device !== undefined) this.#tell(device);
+      if (device !== undefined) await this.#tell(device);
     }
   }
 

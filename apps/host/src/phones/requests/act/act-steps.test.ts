@@ -52,6 +52,8 @@ async function act(...steps: HostActStep[]): Promise<Acted> {
     clock: createServiceClock(),
     mayChangeApps: false,
     signal: AbortSignal.timeout(15_000),
+    use: undefined,
+    driver: () => phone.driver(),
   });
   const [head = '', screen = ''] = answer.toString().split('\n');
   const { tree, width, height } = JSON.parse(screen);

@@ -41,13 +41,13 @@ class Unfinished extends Error {}
  */
 export async function doActSteps(
   phone: Phone,
-  { steps, budget_ms, app_limit }: HostQuestionOf<'act'>,
-  { clock, signal }: AnswerContext,
+  { steps, budget_ms }: HostQuestionOf<'act'>,
+  { clock, signal, driver }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {
     hideSecrets(phone, steps);
-    const hand = new PhoneHand(phone.driver().limitedTo(app_limit), signal, performance.now() + budget_ms);
+    const hand = new PhoneHand(driver(), signal, performance.now() + budget_ms);
     const results = await hand.doAll(steps);
     const { tree, size } = await hand.eye.known();
     const { captures, isAtRest } = hand.eye;

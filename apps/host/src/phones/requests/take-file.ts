@@ -1,0 +1,126 @@
+import type { HostQuestionOf, SentFilePart, SentFileState } from '@phalanx/protocol';
+
+import type { Driver } from '../../driver/driver.ts';
+import type { PhoneUse } from '../../driver/phone-use.ts';
+import { shellQuote } from '../../driver/shell/phone-shell.ts';
+import { pause } from '../../time/time-limit.ts';
+import type { Phone } from '../phone.ts';
+import type { AnswerContext } from './answer-context.ts';
+
+const folder = '/sdcard/Download';
+/** An installer takes these. */
+const appFile = /\.(apk|apks|xapk|apkm)$/i;
+/** The asker hears within this time, and asks again. */
+const answerMs = 8000;
+/** Looking at an APK may take a phone minutes. */
+const endingMs = 240_000;
+/** What nobody has gone on with for so long is given up. */
+const abandonedMs = 10 * 60_000;
+
+interface Upload {
+  readonly path: string;
+  nextPart: number;
+  touchedAt: number;
+  /** The file is complete. */
+  ending: Promise<SentFileState> | undefined;
+}
+
+type Uploads = Map<string, Upload>;
+
+/** They go with the lease, or what is between two of them. */
+const ofUses = new WeakMap<AbortSignal, Uploads>();
+
+function uploadsOf(phone: Phone, { over }: PhoneUse): Uploads {
+  const known = ofUses.get(over);
+  if (known !== undefined) return known;
+  const uploads: Uploads = new Map();
+  ofUses.set(over, uploads);
+  const discardAll = (): void => {
+    for (const { path } of uploads.values()) void discard(phone, path);
+  };
+  over.addEventListener('abort', discardAll, { once: true });
+  return uploads;
+}
+
+/** Also when the use has ended, whose driver does nothing any more. */
+async function discard(phone: Phone, path: string): Promise<void> {
+  try {
+    await phone.driver().call('file.delete', { path });
+  } catch {
+    // Nobody waits for it.
+  }
+}
+
+/** Takes a part of a file, and with the last one stores it in the shared storage, or installs it. */
+export async function takeFile(
+  phone: Phone,
+  { file }: HostQuestionOf<'file'>,
+  { signal, mayChangeApps, use, driver: getDriver }: AnswerContext,
+): Promise<Buffer> {
+  if (use === undefined) throw new Error('A file is sent by hand');
+  // A file is in no app's folder: whoever is limited to apps is refused by the first write.
+  const driver = getDriver();
+  if (appFile.test(file.name) && !mayChangeApps)
+    throw new Error(
+      'To install an app needs PHALANX_ALLOW_APP_CHANGES=true, which the operator of this host has not set',
+    );
+  const uploads = uploadsOf(phone, use);
+  const upload = uploads.get(file.upload_id) ?? begin(phone, uploads, file);
+  upload.touchedAt = performance.now();
+  if (upload.ending === undefined) await append({ phone, driver, upload, signal }, file);
+  if (upload.ending === undefined) return Buffer.from('receiving' satisfies SentFileState);
+  const late = pause(answerMs, signal).then((): SentFileState => 'working');
+  return Buffer.from(await Promise.race([upload.ending, late]));
+}
+
+function begin(phone: Phone, uploads: Uploads, { upload_id: id }: SentFilePart): Upload {
+  for (const [known, { path, touchedAt }] of uploads) {
+    if (performance.now() - touchedAt < abandonedMs) continue;
+    uploads.delete(known);
+    void discard(phone, path);
+  }
+  const path = `/data/local/tmp/phalanx-${id}.upload`;
+  const upload = { path, nextPart: 0, touchedAt: 0, ending: undefined };
+  uploads.set(id, upload);
+  return upload;
+}
+
+interface Sending {
+  readonly phone: Phone;
+  readonly driver: Driver;
+  readonly upload: Upload;
+  readonly signal: AbortSignal;
+}
+
+async function append(
+  { phone, driver, upload, signal }: Sending,
+  { part, is_last: isLast, base64, name }: SentFilePart,
+): Promise<void> {
+  if (part !== upload.nextPart)
+    throw new Error(`Part ${part} of the file came in place of part ${upload.nextPart}: send it again`);
+  upload.nextPart += 1;
+  await driver.call('file.write', { path: upload.path, base64, isFirst: part === 0 }, signal);
+  if (!isLast) return;
+  upload.ending = finish({ phone, driver, path: upload.path }, name);
+  upload.ending.catch(() => {});
+}
+
+async function finish(
+  { phone, driver, path }: { phone: Phone; driver: Driver; path: string },
+  name: string,
+): Promise<SentFileState> {
+  const signal = AbortSignal.timeout(endingMs);
+  if (!appFile.test(name)) {
+    const place = shellQuote(`${folder}/${name}`);
+    const command = `mkdir -p ${folder} && mv ${path} ${place}`;
+    const { exitCode, stderr } = await driver.call('phone.shell', { command, timeoutMs: 60_000 }, signal);
+    if (exitCode !== null && exitCode !== 0) throw new Error(`The phone did not store ${name}: ${stderr}`);
+    return 'stored';
+  }
+  try {
+    await driver.call('app.install', { path, grantPermissions: false }, signal);
+    return 'installed';
+  } finally {
+    void discard(phone, path);
+  }
+}
