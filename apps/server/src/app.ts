@@ -38,6 +38,7 @@ import { serveRunFiles } from './run-files/feature.ts';
 import { openRuns, serveRuns } from './runs/feature.ts';
 import { openSecrets } from './secrets/feature.ts';
 import { serveSchedules } from './schedules/feature.ts';
+import { serveShares } from './shares/feature.ts';
 import { serveStats } from './stats/feature.ts';
 import { sealedByWebhooks, serveWebhooks } from './webhooks/feature.ts';
 
@@ -104,12 +105,17 @@ async function openFeatures(context: Context, overrides: ServerOverrides): Promi
   await addFileRoutes(app, { access, desk, confinement, limits });
   addCommitRoutes(app, { access, desk, clock, limits, solving });
   await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, solving, audit, log });
-  const { sealing, secretsOf } = openSecrets(context, access, [sealedByWebhooks(context)]);
-  serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
-  const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
+  const nameOf = (userId: string): string => devices.shares.nameOf(userId);
+  const secrets = openSecrets(context, { access, nameOf }, [sealedByWebhooks(context)]);
+  const { sealing, secretsOf, grants } = secrets;
+  serveShares(context, { devices, projects });
+  serveActs(context, { devices, hosts, runs, screens, projects, grants });
+  const launching = {
+    ...{ compiler, parameters, getLaunchable, secretsOf, grants, people, hosts, devices, runs },
+  };
   const launches = serveLaunches(context, launching);
   serveReplays(context, { hosts, launches, projects, records, runs, feed });
-  const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, metrics });
+  const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, grants, metrics });
   serveSchedules(context, { jobs, devices, projects, launches, metrics });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });
 

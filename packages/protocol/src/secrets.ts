@@ -141,6 +141,15 @@ export const secretErrors = {
     status: 400,
     message: 'A project has at most 100 secrets: delete one that is no longer used.',
   },
+  secrets_withheld: {
+    status: 400,
+    message:
+      'The project has secrets, and the owners of these hosts are not among those who get them: {devices}. Choose other phones, or have the owner of the project list them: PUT /api/v2/automation-project/{project_id}/secret-recipients/:user_id, "phalanx secret allow USER".',
+  },
+  secret_recipient_not_found: {
+    status: 404,
+    message: 'Project {project_id} does not list user {user_id} among those whose hosts get its secrets.',
+  },
   secrets_unavailable: {
     status: 503,
     message:

@@ -9,6 +9,7 @@ import {
 } from '@phalanx/protocol';
 import type { Context } from '../context.ts';
 import { type DeviceAccess, getTouchable } from '../devices/device-access.ts';
+import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { DeviceScreens } from '../devices/feature.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Hosts } from '../hosts/feature.ts';
@@ -18,6 +19,7 @@ import { addRoute } from '../http/route.ts';
 import type { Projects } from '../projects/feature.ts';
 import { editors } from '../projects/project-access.ts';
 import type { Runs } from '../runs/feature.ts';
+import type { SecretGrants } from '../secrets/secret-grants.ts';
 import { identityOf } from '../devices/screens/read-screen.ts';
 import { doSteps } from './do-steps.ts';
 
@@ -27,7 +29,7 @@ interface ActDependencies {
   runs: Pick<Runs, 'activeRunRows'>;
   screens: DeviceScreens;
   projects: Pick<Projects, 'access'>;
-  secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+  grants: Pick<SecretGrants, 'grant'>;
 }
 
 /** `POST /devices/:id/act` */
@@ -39,7 +41,7 @@ export function serveActs(
     runs,
     screens: { screens, reader },
     projects,
-    secretsOf,
+    grants,
   }: ActDependencies,
 ): void {
   const requireIdle = async (deviceId: string): Promise<void> => {
@@ -47,9 +49,14 @@ export function serveActs(
     if (running.length > 0) throw ApiError.of('device_in_use', { device_id: deviceId });
   };
   /** Whoever has them typed can have them shown. */
-  const secretsFor = async (principal: Principal, projectId: string): Promise<LaunchSecrets> => {
+  const secretsFor = async (
+    principal: Principal,
+    device: FleetDevice,
+    projectId: string,
+  ): Promise<LaunchSecrets> => {
     requireScope(principal, 'edit');
-    return secretsOf((await projects.access.getProject(principal, projectId, editors)).id);
+    const { id } = await projects.access.getProject(principal, projectId, editors);
+    return grants.grant(id, [device]);
   };
 
   addRoute(app, deviceControlRoutes.act, async ({ principal, params, body, auditEvent }) => {
@@ -64,7 +71,7 @@ export function serveActs(
     const before = body.screen_id === undefined ? undefined : await screens.get(body.screen_id, owner);
     const { project_id: projectId } = body;
     const secrets = (): Promise<LaunchSecrets> => {
-      if (projectId !== undefined) return secretsFor(principal, projectId);
+      if (projectId !== undefined) return secretsFor(principal, device, projectId);
       throw ApiError.of('invalid_request', {
         problem: 'Field project_id is missing: a secret is of a project',
       });

@@ -125,6 +125,7 @@ const makeWebhook = (): Promise<ApiReply> =>
 const webhook = async (): Promise<string> =>
   `/api/v2/webhooks/${stringAt((await makeWebhook()).body['webhook'], 'id')}`;
 
+const recipient = (): string => `/api/v2/automation-project/${project.id}/secret-recipients/${bob.userId}`;
 const member = (of: string): string => `/api/v2/${of}/members/${bob.userId}`;
 const records = '/api/v2/automation-project/out-of-steps';
 
@@ -191,6 +192,27 @@ const examples: Record<string, Example> = {
   deleteProjectMember: {
     act: () => ann.api('DELETE', member(`automation-project/${project.id}`)),
     action: 'unshare_project',
+  },
+  acceptShare: {
+    act: async () => {
+      const { id } = await TestProject.create(bob.api);
+      const share = `/api/v2/automation-project/${id}/members/${ann.userId}`;
+      await bob.api('PUT', share, { body: { role: 'shared_viewer' } });
+      return ann.api('POST', '/api/v2/shares/accept', { body: { kind: 'project', id } });
+    },
+    action: 'accept_share',
+  },
+  putSecretRecipient: {
+    act: () => ann.api('PUT', recipient()),
+    action: 'add_secret_recipient',
+    details: { user_name: 'bob' },
+  },
+  deleteSecretRecipient: {
+    act: async () => {
+      await ann.api('PUT', recipient());
+      return ann.api('DELETE', recipient());
+    },
+    action: 'remove_secret_recipient',
   },
   putDeviceMember: {
     act: () => ann.api('PUT', member(`devices/${deviceId}`), { body: { role: 'view' } }),

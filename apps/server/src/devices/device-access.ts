@@ -1,12 +1,12 @@
-import type { DeviceRole, ShareRole } from '@phalanx/protocol';
+import type { DeviceRole } from '@phalanx/protocol';
 import { ApiError } from '../errors/api-error.ts';
 import { mergePages } from '../http/replies/list-replies.ts';
 import type { PhoneLabels } from './labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
+import { type DeviceShares, deviceTarget } from './device-shares.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases/leases.ts';
 import type { DevicePage } from './device-placement-store.ts';
-import type { ShareStore, ShareTarget, StoredShare } from './store.ts';
 import type { Principal } from '../http/principal.ts';
 
 /** Read and shown in about two milliseconds. */
@@ -45,9 +45,41 @@ export class DeviceAccess {
     return new Map(seen.map((one) => [one.device.id, one]));
   }
 
-  /** All after the cursor in the order of their IDs, some at a time with a turn of the event loop between them. */
-  async *listAfter(userId: string, cursor: string): AsyncGenerator<SeenDevice[]> {
-    const ownerIds = [userId, ...this.shares.listOwners(userId)];
+  /** All that the user has a part in, for people who look: what works for them takes `listForWork`. */
+  listSeen(userId: string, cursor: string): AsyncGenerator<SeenDevice[]> {
+    const { shares } = this;
+    return this.#list({ cursor, ownerIds: [userId, ...shares.listOwners(userId)] }, (device) =>
+      shares.roleOf(userId, device),
+    );
+  }
+
+  /**
+   * Their own phones and those that they have accepted, with the role that they have accepted: the only ones on which
+   * anything happens for the user, or is counted or told, that does not name the phone by its ID.
+   */
+  listForWork(userId: string, cursor = ''): AsyncGenerator<SeenDevice[]> {
+    const { shares } = this;
+    return this.#list({ cursor, ownerIds: [userId, ...shares.listAcceptedOwners(userId)] }, (device) =>
+      shares.workRoleOf(userId, device),
+    );
+  }
+
+  /** How many phones with the role `launch` would be chosen, had the user accepted them. */
+  async countWaiting(userId: string, isWanted: (device: FleetDevice) => boolean): Promise<number> {
+    let count = 0;
+    if (!this.shares.hasAny(userId)) return count;
+    for await (const seen of this.listSeen(userId, ''))
+      for (const { device, role } of seen)
+        if (role === 'launch' && this.shares.workRoleOf(userId, device) !== role && isWanted(device))
+          count += 1;
+    return count;
+  }
+
+  /** After the cursor in the order of their IDs, some at a time with a turn of the event loop between them. */
+  async *#list(
+    { cursor, ownerIds }: { cursor: string; ownerIds: readonly string[] },
+    roleOf: (device: FleetDevice) => DeviceRole | undefined,
+  ): AsyncGenerator<SeenDevice[]> {
     for (let after: string | undefined = cursor; after !== undefined;) {
       const page: DevicePage = { after, limit: devicesAtOnce };
       const devices: FleetDevice[] = await mergePages(
@@ -55,7 +87,10 @@ export class DeviceAccess {
         ({ id }) => id,
         devicesAtOnce,
       );
-      yield devices.flatMap((device) => this.#see(device, userId) ?? []);
+      yield devices.flatMap((device) => {
+        const role = roleOf(device);
+        return role === undefined ? [] : [{ device, role }];
+      });
       after = devices.length < devicesAtOnce ? undefined : devices.at(-1)?.id;
     }
   }
@@ -93,188 +128,6 @@ export class DeviceAccess {
   #see(device: FleetDevice, userId: string): SeenDevice | undefined {
     const role = this.shares.roleOf(userId, device);
     return role && { device, role };
-  }
-}
-
-const keyOf = ({ owner_id, kind, target_id }: ShareTarget): string => `${owner_id} ${kind} ${target_id}`;
-
-interface Shared {
-  target: ShareTarget;
-  members: Map<string, ShareRole>;
-}
-
-export const deviceTarget = (device: Pick<FleetDevice, 'id' | 'ownerId'>): ShareTarget => ({
-  owner_id: device.ownerId,
-  kind: 'device',
-  target_id: device.id,
-});
-
-export const hostTarget = (ownerId: string, hostId: string): ShareTarget => ({
-  owner_id: ownerId,
-  kind: 'host',
-  target_id: hostId,
-});
-
-interface NewShare {
-  target: ShareTarget;
-  userId: string;
-  role: ShareRole;
-}
-
-/** Who may do what with whose phones; in memory, because every launch and every reader of events asks. */
-export class DeviceShares {
-  readonly #store: ShareStore;
-  #shared = new Map<string, Shared>();
-  /** How many shares each user has of others. */
-  #counts = new Map<string, number>();
-  readonly #names = new Map<string, string>();
-  /** What has been shared since the start, though it may not be any more. */
-  readonly #everShared = new Set<string>();
-  readonly #listeners: (() => void)[] = [];
-  #changes = 0;
-
-  constructor(store: ShareStore) {
-    this.#store = store;
-  }
-
-  /** Call it at the start, and when another server may have changed something. */
-  async load(): Promise<void> {
-    for (const { id, name } of await this.#store.listUsers()) this.#names.set(id, name);
-    for (let before = -1; before !== this.#changes;) {
-      before = this.#changes;
-      const shares = await this.#store.listAll();
-      // Else what was read before a change would undo it.
-      if (before === this.#changes) this.#replace(shares);
-    }
-    this.#tell();
-  }
-
-  /** Registers who is told that somebody may see less than before. */
-  onChange(listener: () => void): void {
-    this.#listeners.push(listener);
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** A user's name; users that came after the start are known once they connect a host or are given a share. */
-  nameOf(userId: string): string {
-    return this.#names.get(userId) ?? '';
-  }
-
-  noteName(userId: string, name: string): void {
-    this.#names.set(userId, name);
-  }
-
-  /** False: nobody has shared anything since the start. */
-  get areAny(): boolean {
-    return this.#everShared.size > 0;
-  }
-
-  /** False: the user has no part in anybody else's phones. */
-  hasAny(userId: string): boolean {
-    return (this.#counts.get(userId) ?? 0) > 0;
-  }
-
-  /** Who shares something with the user. */
-  listOwners(userId: string): string[] {
-    if (!this.hasAny(userId)) return [];
-    const shared = [...this.#shared.values()].filter(({ members }) => members.has(userId));
-    return [...new Set(shared.map(({ target }) => target.owner_id))];
-  }
-
-  find(target: ShareTarget, userId: string): ShareRole | undefined {
-    return this.#shared.get(keyOf(target))?.members.get(userId);
-  }
-
-  /** The stronger one of what the phone and its host give. */
-  roleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
-    if (device.ownerId === userId) return 'owner';
-    const roles = this.#targetsOf(device).map((target) => this.find(target, userId));
-    return roles.find((role) => role === 'launch') ?? roles.find((role) => role !== undefined);
-  }
-
-  /** Whether others than the owner may have had a part in it since the start. */
-  wasShared(device: FleetDevice): boolean {
-    return this.#targetsOf(device).some((target) => this.#everShared.has(keyOf(target)));
-  }
-
-  /** The owner and everybody who shares the phone. */
-  usersOf(device: FleetDevice): string[] {
-    const members = this.#targetsOf(device).flatMap((target) => [
-      ...(this.#shared.get(keyOf(target))?.members.keys() ?? []),
-    ]);
-    return [...new Set([device.ownerId, ...members])];
-  }
-
-  listMembers(target: ShareTarget): { userId: string; role: ShareRole }[] {
-    return [...(this.#shared.get(keyOf(target))?.members ?? [])].map(([userId, role]) => ({ userId, role }));
-  }
-
-  /** Returns the user's name; undefined: there is no such user. */
-  async put(
-    { target, userId, role }: NewShare,
-    onSharing: (name: string) => void,
-  ): Promise<string | undefined> {
-    const name = await this.#store.findUserName(userId);
-    if (name === undefined) return undefined;
-    onSharing(name);
-    await this.#store.put({ ...target, user_id: userId, role });
-    this.noteName(userId, name);
-    this.#set(target, userId, role);
-    return name;
-  }
-
-  async delete(target: ShareTarget, userId: string): Promise<void> {
-    await this.#store.delete(target, userId);
-    this.#remove(target, userId);
-    this.#tell();
-  }
-
-  /** Call it when the target is gone. */
-  async forget(target: ShareTarget): Promise<void> {
-    await this.#store.deleteAll(target);
-    for (const { userId } of this.listMembers(target)) this.#remove(target, userId);
-    this.#tell();
-  }
-
-  /** Call it when a user is deleted: what is stored goes with them. */
-  forgetUser(userId: string): void {
-    for (const { target, members } of this.#shared.values()) {
-      const gone = target.owner_id === userId ? [...members.keys()] : [userId];
-      for (const id of gone) this.#remove(target, id);
-    }
-  }
-
-  #replace(shares: readonly StoredShare[]): void {
-    this.#shared = new Map();
-    this.#counts = new Map();
-    for (const share of shares) this.#add(share, share.user_id, share.role);
-  }
-
-  #targetsOf(device: FleetDevice): ShareTarget[] {
-    return [deviceTarget(device), hostTarget(device.ownerId, device.stored.host_id)];
-  }
-
-  #set(target: ShareTarget, userId: string, role: ShareRole): void {
-    this.#changes += 1;
-    this.#add(target, userId, role);
-  }
-
-  #add(target: ShareTarget, userId: string, role: ShareRole): void {
-    this.#everShared.add(keyOf(target));
-    const { members } = this.#shared.get(keyOf(target)) ?? { members: new Map<string, ShareRole>() };
-    if (!members.has(userId)) this.#counts.set(userId, (this.#counts.get(userId) ?? 0) + 1);
-    this.#shared.set(keyOf(target), { target, members: members.set(userId, role) });
-  }
-
-  #remove(target: ShareTarget, userId: string): void {
-    this.#changes += 1;
-    const members = this.#shared.get(keyOf(target))?.members;
-    if (members?.delete(userId) !== true) return;
-    this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);
-    if (members.size === 0) this.#shared.delete(keyOf(target));
   }
 }
 

@@ -93,6 +93,7 @@ export function deviceView(
     running,
     lease,
     role,
+    accepted: shares.workRoleOf(viewerId, device) === role,
     owner: { id: device.ownerId, name: shares.nameOf(device.ownerId) },
   };
 }

@@ -5,7 +5,8 @@ import { PhoneLabels } from './labels/phone-labels.ts';
 import { addLabelRoutes } from './labels/routes.ts';
 import { createLabelStore } from './labels/store.ts';
 import { addControlRoutes, addDeviceRoutes } from './routes.ts';
-import { DeviceAccess, DeviceShares } from './device-access.ts';
+import { DeviceAccess } from './device-access.ts';
+import { DeviceShares } from './device-shares.ts';
 import type { RunsByDevice } from './device-view.ts';
 import { Fleet } from './fleet.ts';
 import { createLeaseStore } from './leases/lease-store.ts';
@@ -13,7 +14,8 @@ import { Leases } from './leases/leases.ts';
 import { addMemberRoutes } from './member-routes.ts';
 import { addPairingRoutes } from './hosts/pairing-routes.ts';
 import { createDevicePlacementStore } from './device-placement-store.ts';
-import { createShareStore, createDeviceStore } from './store.ts';
+import { createDeviceStore } from './store.ts';
+import { createShareStore } from './share-store.ts';
 import { ScreenCache, ScreenReader } from './screens/read-screen.ts';
 
 /** Devices, their names and labels, their shares and their leases. */
@@ -77,7 +79,7 @@ export function serveDevices(
     const told = hosts.connected.ask(epoch, { type: 'lease', serial, device_id: id, lease: changes });
     told.catch(() => {});
   });
-  addMemberRoutes(app, { access, hosts: hosts.known });
+  addMemberRoutes(app, { access, hosts: hosts.known, clock });
   addPairingRoutes(app, { access, hosts: hosts.known, connected: hosts.connected });
   addLabelRoutes(app, { access, hosts: hosts.known, activeRunRows: runs.activeRunRows });
   context.hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));

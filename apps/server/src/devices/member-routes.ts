@@ -1,12 +1,17 @@
 import { deviceMemberRoutes, hostRoutes, type DeviceMember, type ShareRole } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { addRoute } from '../http/route.ts';
-import { deviceTarget, hostTarget } from './device-access.ts';
+import { deviceTarget, hostTarget } from './device-shares.ts';
 import { getHost, hostCursor, type HostSources, listHosts } from './hosts/host-list.ts';
-import type { ShareTarget } from './store.ts';
+import type { ShareTarget } from './share-store.ts';
+
+interface MemberSources extends HostSources {
+  readonly clock: Clock;
+}
 
 /** What is shared, as the caller sees it. */
 interface Shared {
@@ -22,8 +27,8 @@ interface Shared {
  * `GET /hosts` · `GET /devices/:id/members` · `PUT, DELETE /devices/:id/members/:user_id` · the same below
  * `/hosts/:id`
  */
-export function addMemberRoutes(app: FastifyInstance, sources: HostSources): void {
-  const { access } = sources;
+export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): void {
+  const { access, clock } = sources;
   const { shares } = access;
 
   const findDevice = async (id: string, userId: string): Promise<Shared> => {
@@ -44,9 +49,29 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
     return { success: true, hosts: items, next_cursor };
   });
 
-  for (const [routes, find] of [
-    [deviceMemberRoutes, findDevice],
-    [hostRoutes, findHost],
+  /** A share that its member leaves, which is there also when the member has a host of the same ID, or the owner's is gone. */
+  const findLeft = async (
+    kind: ShareTarget['kind'],
+    { id, userId, ownerId }: { id: string; userId: string; ownerId: string | undefined },
+  ): Promise<Shared | undefined> => {
+    const targets = shares
+      .listTargets(userId, kind, id)
+      .filter(({ owner_id }) => ownerId === undefined || owner_id === ownerId.toLowerCase());
+    const [target, other] = targets;
+    if (other !== undefined)
+      throw ApiError.of('invalid_request', {
+        problem: 'Query parameter owner_id is missing: several users share a host of this ID with you',
+      });
+    return target && { target, name: await nameOf(target), isOwner: false };
+  };
+  const nameOf = async ({ kind, owner_id, target_id }: ShareTarget): Promise<string> =>
+    kind === 'device'
+      ? ((await access.fleet.find(target_id))?.serial ?? '')
+      : ((await sources.hosts.listOfId([owner_id], target_id))[0]?.name ?? '');
+
+  for (const [routes, kind, find] of [
+    [deviceMemberRoutes, 'device', findDevice],
+    [hostRoutes, 'host', findHost],
   ] as const) {
     addRoute(app, routes.listMembers, async ({ principal, params, query }) => {
       const rows = listMembers(await find(params.id, principal.userId), query.cursor?.toLowerCase());
@@ -63,10 +88,14 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
       );
       return { success: true, member };
     });
-    addRoute(app, routes.deleteMember, async ({ principal, params, auditEvent }) => {
-      const shared = await find(params.id, principal.userId);
-      const { target } = shared;
+    addRoute(app, routes.deleteMember, async ({ principal, params, query, auditEvent }) => {
       const userId = params.user_id.toLowerCase();
+      const left =
+        userId === principal.userId
+          ? await findLeft(kind, { id: params.id, userId, ownerId: query.owner_id })
+          : undefined;
+      const shared = left ?? (await find(params.id, principal.userId));
+      const { target } = shared;
       if (userId !== principal.userId) requireOwner(shared.isOwner);
       if (shares.find(target, userId) === undefined)
         throw ApiError.of('share_not_found', {
@@ -82,15 +111,20 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
   /** The owner first, the others by their IDs, each once. */
   function listMembers({ target, host }: Shared, cursor: string | undefined): DeviceMember[] {
     const { owner_id } = target;
-    const owner = { user_id: owner_id, name: shares.nameOf(owner_id), role: 'owner' as const, through: null };
+    const owner: DeviceMember = {
+      ...{ user_id: owner_id, name: shares.nameOf(owner_id) },
+      ...{ role: 'owner', through: null, accepted: true },
+    };
     const after = cursor === owner_id ? '' : (cursor ?? '');
     const members = new Map<string, DeviceMember>();
     for (const shared of host === undefined ? [target] : [host, target])
-      for (const { userId, role } of shares.listMembers(shared)) {
-        // The stronger of two roles counts.
-        if (members.get(userId)?.role === 'launch' && role !== 'launch') continue;
+      for (const { userId, role, isAccepted: accepted } of shares.listMembers(shared)) {
+        const known = members.get(userId);
+        // The stronger of two roles counts, and of the same ones that which was accepted.
+        if (known?.role === 'launch' && role !== 'launch') continue;
+        if (known?.role === role && known.accepted) continue;
         const through = shared.kind;
-        members.set(userId, { user_id: userId, name: shares.nameOf(userId), role, through });
+        members.set(userId, { user_id: userId, name: shares.nameOf(userId), role, through, accepted });
       }
     const others = [...members.values()]
       .filter(({ user_id }) => user_id > after)
@@ -106,9 +140,10 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
       const problem = `Path segment user_id is the owner of the ${target.kind}, who needs no other role`;
       throw ApiError.of('invalid_request', { problem });
     }
-    const name = await shares.put({ target, userId, role }, onSharing);
-    if (name === undefined) throw ApiError.of('user_not_found', { user_id: userId });
-    return { user_id: userId, name, role, through: target.kind };
+    const member = await shares.put({ target, userId, role, now: clock.now() }, onSharing);
+    if (member === undefined) throw ApiError.of('user_not_found', { user_id: userId });
+    const { name, isAccepted: accepted } = member;
+    return { user_id: userId, name, role, through: target.kind, accepted };
   }
 }
 

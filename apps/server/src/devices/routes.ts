@@ -66,7 +66,11 @@ export function addDeviceRoutes(
     const { userId } = principal;
     const terms = query.selector === undefined ? [] : readSelector(access.labels, userId, query.selector);
     const isWanted = (device: Device): boolean => isSelected(terms, device) && fits(device, query);
-    for await (const seen of access.listAfter(userId, query.cursor?.toLowerCase() ?? '')) {
+    const cursor = query.cursor?.toLowerCase() ?? '';
+    // A selector means the same here as where it chooses.
+    const listed =
+      query.selector === undefined ? access.listSeen(userId, cursor) : access.listForWork(userId, cursor);
+    for await (const seen of listed) {
       const viewed = await viewAll(seen, userId);
       devices.push(...viewed.filter(isWanted));
       if (devices.length > limit) break;

@@ -124,7 +124,7 @@ describe('a phone that is shared', () => {
     expect((await phone.launchDirect('view')).status).toBe(200);
     const { body } = await call('GET', () => `${device()}/members`)('owner');
     expect(body['members']).toContainEqual(
-      ...[{ user_id: phone.idOf('view'), name: 'view', role: 'launch', through: 'host' }],
+      ...[{ user_id: phone.idOf('view'), name: 'view', role: 'launch', through: 'host', accepted: false }],
     );
     await phone.unshare(host(), 'view');
     expect((await phone.launchDirect('view')).status).toBe(400);
@@ -149,6 +149,7 @@ describe('a phone that is shared', () => {
       name: 'renamed',
       role: 'view',
       through: 'device',
+      accepted: false,
     });
     await phone.api('owner')('DELETE', path);
     expect(await members()).toHaveLength(4);

@@ -40,6 +40,7 @@ import {
 } from './job-view.ts';
 import { listedWork, makerOf, requireNamedPhones, requireWork } from './work-access.ts';
 import { readSelector } from '../devices/labels/phone-labels.ts';
+import type { SecretGrants } from '../secrets/secret-grants.ts';
 
 interface JobDependencies {
   hosts: Hosts;
@@ -47,6 +48,7 @@ interface JobDependencies {
   runs: Runs;
   projects: Projects;
   launches: ProjectLaunches;
+  grants: SecretGrants;
   metrics: Metrics;
 }
 
@@ -67,7 +69,7 @@ const mostTasks = 200_000;
 /** Jobs: runs that wait for phones. */
 export async function serveJobs(
   context: Context,
-  { hosts, devices, runs, projects, launches, metrics }: JobDependencies,
+  { hosts, devices, runs, projects, launches, grants, metrics }: JobDependencies,
 ): Promise<Jobs> {
   const { app, access, database, commits, clock, faults, cluster, config, timing, limits } = context;
   const { activeRuns, activeRunRows } = runs;
@@ -77,7 +79,7 @@ export async function serveJobs(
   const findUser: FindUser = (id) => access.store.findUser(id);
   const starter = new TaskStarter({ findUser, launches, tasks, clock, faults });
   const runner = new JobRunner({
-    ...{ jobs: store, tasks, starter, devices, activeRuns, clock, faults },
+    ...{ jobs: store, tasks, starter, devices, grants, activeRuns, clock, faults },
     lookEveryMs: timing.sweepMs,
   });
   runs.onChange((rows) => runner.runsChanged(rows));
@@ -96,7 +98,7 @@ export async function serveJobs(
     limits,
   };
   addJobRoutes(app, {
-    ...{ store, maker, runner, projects: projects.access, access: devices, activeRunRows },
+    ...{ store, maker, runner, projects: projects.access, access: devices, activeRunRows, grants },
     stop: async (runIds) => {
       for (const epoch of await activeRunRows.requestStop(runIds)) hosts.connected.flush(epoch);
     },

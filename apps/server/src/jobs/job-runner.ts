@@ -12,6 +12,8 @@ import type { StoredRun } from '../runs/stored-run.ts';
 import type { JobStore, StoredJob } from './store.ts';
 import { NotNow, type Settled, type TaskStore } from './task-store.ts';
 import { othersFirstMs, DueTasks, type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
+import type { SecretGrants } from '../secrets/secret-grants.ts';
+import { SecretReceivers } from './secret-receivers.ts';
 import type { TaskStarter } from './task-starter.ts';
 
 interface Options {
@@ -19,11 +21,19 @@ interface Options {
   tasks: TaskStore;
   starter: TaskStarter;
   devices: DeviceAccess;
+  grants: Pick<SecretGrants, 'listReceivers'>;
   activeRuns: ActiveRuns;
   clock: Clock;
   faults: FaultMonitor;
   /** What was missed delays a task by so much: a few look-ups by index, whatever waits. */
   lookEveryMs: number;
+}
+
+interface WantedPhones {
+  /** Null: any. */
+  readonly selector: string | null;
+  /** The job names phones by their IDs: it takes also those that its user has not accepted. */
+  readonly isNamed: boolean;
 }
 
 /** A transaction may become visible so long after the time it has noted. */
@@ -42,6 +52,7 @@ export class JobRunner {
   readonly #options: Options;
   readonly #waiting = new WaitingJobs();
   readonly #dueTasks: DueTasks;
+  readonly #receivers: SecretReceivers;
   /** Phones that take a task at this moment, and what it is. */
   readonly #taking = new Map<string, { userId: string; started: Promise<void> }>();
   readonly #ended: Batcher<StoredRun>;
@@ -56,6 +67,7 @@ export class JobRunner {
     this.#options = options;
     const { faults, tasks, devices, lookEveryMs } = options;
     this.#dueTasks = new DueTasks(tasks);
+    this.#receivers = new SecretReceivers(options.grants);
     this.#ended = new Batcher<StoredRun>({
       work: (runs) => this.#settle(runs),
       ...{ faults, says: 'what runs mean for their tasks could not be stored' },
@@ -157,6 +169,11 @@ export class JobRunner {
   }
 
   async #serve(deviceIds: readonly string[]): Promise<void> {
+    await this.#choose(deviceIds);
+    if (await this.#receivers.readMissing()) this.offer(deviceIds);
+  }
+
+  async #choose(deviceIds: readonly string[]): Promise<void> {
     const runsOf = new Map<string, number>();
     const count = (userId: string): void => void runsOf.set(userId, (runsOf.get(userId) ?? 0) + 1);
     for (const { userId } of this.#options.activeRuns.all()) count(userId);
@@ -168,6 +185,7 @@ export class JobRunner {
       const job = await this.#waiting.choose(id, {
         countRuns: (userId) => runsOf.get(userId) ?? 0,
         fits: (one) => this.#fits(one, device),
+        isWithheld: ({ row }) => this.#receivers.areWithheld(row, device),
         slice,
       });
       if (job === undefined || this.#isClosed) continue;
@@ -183,15 +201,16 @@ export class JobRunner {
     if (row.is_exclusive === 1 ? runs.length > 0 : runs.some((run) => run.automationId === row.project_id))
       return false;
     if (deviceIds?.has(device.id) === false) return false;
+    const isNamed = deviceIds !== undefined;
     return (
-      this.#isSelected(row.user_id, selector, device) &&
+      this.#isSelected(row.user_id, { selector, isNamed }, device) &&
       devices.leases.findOther(device, row.user_id) === undefined
     );
   }
 
-  #isSelected(userId: string, selector: string | null, device: FleetDevice): boolean {
+  #isSelected(userId: string, { selector, isNamed }: WantedPhones, device: FleetDevice): boolean {
     const { labels, shares } = this.#options.devices;
-    const role = shares.roleOf(userId, device);
+    const role = isNamed ? shares.roleOf(userId, device) : shares.workRoleOf(userId, device);
     if (role !== 'owner' && role !== 'launch') return false;
     try {
       return selector === null || selects(labels, readSelector(labels, userId, selector), device);

@@ -1,7 +1,13 @@
 import { type Job, type JobStatus, JsonObject, PhoneSettings, type Task } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import { countPhones, describePhones, listSelected, type PhoneSources } from '../launches/choose-phones.ts';
+import {
+  countPhones,
+  describePhones,
+  listSelected,
+  type PhoneChoice,
+  type PhoneSources,
+} from '../launches/choose-phones.ts';
 import { csvLine } from '../http/replies/csv.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 import { readRetries } from './retry-rule.ts';
@@ -73,8 +79,9 @@ export function idsOf(json: string | null): string[] {
 async function whyWaiting(sources: JobSources, row: StoredJob): Promise<string> {
   const { running, at_once: most } = row;
   if (most !== null && running >= most) return `It waits: ${running} of at most ${most} tasks run.`;
-  const phones = await listSelected(sources, { userId: row.user_id, selector: selectorOf(row) });
-  const text = describePhones(countPhones(phones));
+  const choice = choiceOf(row);
+  const phones = await listSelected(sources, choice);
+  const text = describePhones(await countPhones(sources, choice, phones));
   const isFree = phones.some(({ obstacle }) => obstacle === undefined);
   const limit = readLimit(row.token_phones)?.selector ?? null;
   return [
@@ -83,13 +90,10 @@ async function whyWaiting(sources: JobSources, row: StoredJob): Promise<string> 
   ].join(' ');
 }
 
-/** Also for a job with a list of phones. */
-const selectorOf = (row: StoredJob): string => {
-  const { device_ids } = row;
-  const selector = limitedSelector(row);
-  const ids = device_ids === null ? [] : [`id=${idsOf(device_ids).join('|')}`];
-  return [...(selector === null ? [] : [selector]), ...ids].join(',');
-};
+const choiceOf = (row: StoredJob): PhoneChoice => ({
+  ...{ userId: row.user_id, projectId: row.project_id, selector: limitedSelector(row) },
+  deviceIds: row.device_ids === null ? undefined : idsOf(row.device_ids),
+});
 
 const phoneSettings = Compile(PhoneSettings);
 export const readPhoneSettings = (json: string | null): PhoneSettings | undefined =>

@@ -318,8 +318,9 @@ it('phones are shared fairly between users who all have much to do', async () =>
   const users = await Promise.all(
     ['x', 'y', 'z'].map((name) => server.createCaller(`${name} ${crypto.randomUUID()}`)),
   );
-  for (const { userId } of users) {
+  for (const { userId, api } of users) {
     await server.api('PUT', `/api/v2/hosts/${host.hostId}/members/${userId}`, { body: { role: 'launch' } });
+    await api('POST', '/api/v2/shares/accept', { body: { kind: 'host', id: host.hostId } });
     await server.api('PUT', `/api/v2/automation-project/${project.id}/members/${userId}`, {
       body: { role: 'shared_editor' },
     });

@@ -25,6 +25,14 @@ export interface WaitingJob {
   isAsleep: boolean;
 }
 
+/** Which jobs a phone takes. */
+interface PhoneRules {
+  /** Asked once for all jobs of a kind. */
+  readonly fits: (job: WaitingJob) => boolean;
+  /** Whether its host gets no secrets of the job's project: asked of each job, as jobs of one kind are of several projects. */
+  readonly isWithheld: (job: WaitingJob) => boolean;
+}
+
 interface UsersJobs {
   /** Jobs that any phone fits in the same way, in the order in which they begin: a phone is looked at once for all of them. */
   readonly kinds: Map<string, WaitingJob[]>;
@@ -32,9 +40,8 @@ interface UsersJobs {
   servedAt: number;
 }
 
-interface ChoiceOptions {
+interface ChoiceOptions extends PhoneRules {
   readonly countRuns: (userId: string) => number;
-  readonly fits: (job: WaitingJob) => boolean;
   readonly slice: TimeSlice;
 }
 
@@ -118,7 +125,10 @@ export class WaitingJobs {
    * The first job for a phone. `fits` is asked once for all jobs of a kind, in slices: meanwhile a job may end. The user with the fewest runs is asked first, and of those with the same number, the one
    * who has waited longest for a turn; a user's own jobs are in the order of priority and age.
    */
-  async choose(deviceId: string, { countRuns, fits, slice }: ChoiceOptions): Promise<WaitingJob | undefined> {
+  async choose(
+    deviceId: string,
+    { countRuns, slice, ...rules }: ChoiceOptions,
+  ): Promise<WaitingJob | undefined> {
     const users = [...this.#byUser]
       .filter(([, { kinds }]) => kinds.size > 0)
       .map(([userId, { kinds, servedAt }]) => ({ kinds, servedAt, runs: countRuns(userId) }))
@@ -127,7 +137,7 @@ export class WaitingJobs {
       let first: WaitingJob | undefined;
       for (const jobs of kinds.values()) {
         if (slice.isOver) await slice.next();
-        const job = firstOf(jobs, deviceId, fits);
+        const job = firstOf(jobs, deviceId, rules);
         if (job !== undefined && (first === undefined || order(job.row, first.row) < 0)) first = job;
       }
       if (first !== undefined) return first;
@@ -140,9 +150,9 @@ export class WaitingJobs {
 function firstOf(
   jobs: readonly WaitingJob[],
   deviceId: string,
-  fits: (job: WaitingJob) => boolean,
+  { fits, isWithheld }: PhoneRules,
 ): WaitingJob | undefined {
-  const first = jobs.find((job) => !job.isAsleep && !job.leftToOthers.has(deviceId));
+  const first = jobs.find((job) => !job.isAsleep && !job.leftToOthers.has(deviceId) && !isWithheld(job));
   return first !== undefined && fits(first) ? first : undefined;
 }
 

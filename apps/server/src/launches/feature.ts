@@ -19,6 +19,7 @@ import { ParameterChecker } from './parameters/parameter-checker.ts';
 import { createPayloadStore, createLaunchStore, type LaunchStore } from './store.ts';
 import { ProjectLaunches } from './project-launches.ts';
 import { addLaunchRoutes } from './routes.ts';
+import type { SecretGrants } from '../secrets/secret-grants.ts';
 import { RunLimits } from './run-limits.ts';
 import { RunOutbox } from './run-outbox.ts';
 
@@ -27,6 +28,7 @@ interface LaunchDependencies {
   parameters: ParameterChecker;
   getLaunchable: GetLaunchable;
   secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+  grants: SecretGrants;
   people: ProjectPeople;
   hosts: Hosts;
   devices: DeviceAccess;
@@ -35,12 +37,12 @@ interface LaunchDependencies {
 
 const hourMs = 60 * 60 * 1000;
 
-function openOutbox(context: Context, { runs, hosts, secretsOf }: LaunchDependencies): RunOutbox {
+function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencies): RunOutbox {
   const { app, database, clock, faults } = context;
   const { activeRunRows: store, activeRuns, lifecycle } = runs;
   const payloads = createPayloadStore(database);
   const outbox = new RunOutbox({
-    ...{ store, payloads, activeRuns, hosts: hosts.connected, lifecycle, secretsOf, faults },
+    ...{ store, payloads, activeRuns, hosts: hosts.connected, lifecycle, grants, faults },
   });
   app.addHook('onClose', () => outbox.close());
   addBackgroundJob(context, {
@@ -54,7 +56,7 @@ function openOutbox(context: Context, { runs, hosts, secretsOf }: LaunchDependen
 /** Starting and stopping automations. */
 export function serveLaunches(context: Context, dependencies: LaunchDependencies): ProjectLaunches {
   const { app, config, database, commits, audit, clock, limits, timing } = context;
-  const { compiler, parameters, getLaunchable, secretsOf, people, devices, runs } = dependencies;
+  const { compiler, parameters, getLaunchable, secretsOf, grants, people, devices, runs } = dependencies;
   const { activeRuns, activeRunRows } = runs;
   const { ackTimeoutMs } = timing;
   const hosts = dependencies.hosts.connected;
@@ -80,7 +82,7 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
   const bundles = new Bundles(compiler);
   const keyedLaunches = new KeyedLaunches(dispatcher);
   const projectLaunches = new ProjectLaunches({
-    ...{ dispatcher, devices, getLaunchable, bundles, parameters, secretsOf },
+    ...{ dispatcher, devices, getLaunchable, bundles, parameters, secretsOf, grants },
   });
   addLaunchRoutes(app, {
     keyedLaunches,
@@ -89,6 +91,7 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
     getLaunchable,
     people,
     stopper: { devices, activeRunRows, stops },
+    phones: { access: devices, activeRunRows, grants },
     runAccess: runs.access,
     findRun: (runId) => runs.store.find(runId),
   });

@@ -23,6 +23,7 @@ import {
   parametersSchemaPath,
   type ParameterChecker,
 } from './parameters/parameter-checker.ts';
+import type { SecretGrants } from '../secrets/secret-grants.ts';
 import type { Bundle, Bundles } from './bundles.ts';
 
 interface ProjectRequest {
@@ -42,7 +43,9 @@ interface Options {
   getLaunchable: GetLaunchable;
   bundles: Bundles;
   parameters: ParameterChecker;
+  /** For looking for them in what is given. */
   secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+  grants: Pick<SecretGrants, 'grant'>;
 }
 
 /** The run of a task of a job. */
@@ -109,10 +112,13 @@ export class ProjectLaunches {
     { device_ids, key, ...inputs }: PlanInputs,
   ): Promise<() => Promise<Dispatch>> {
     const masks = await masksOf(project);
-    const secrets = await this.#options.secretsOf(project.projectId);
     const bundle = await this.#options.bundles.ofProject(project.files);
     return async () => {
       const devices = await getOnlineDevices(this.#options.devices, principal.userId, device_ids);
+      const secrets = await this.#options.grants.grant(
+        project.projectId,
+        devices.map(({ device }) => device),
+      );
       if (Object.keys(secrets).length > 0) requireHiding(devices);
       const { projectId: automationId } = project;
       const { launchId = null, fingerprint = '' } = key ?? {};

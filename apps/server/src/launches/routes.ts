@@ -21,7 +21,7 @@ import type { FleetDevice } from '../devices/fleet-device.ts';
 import { getStoppableDevices, nameOf } from '../devices/online-devices.ts';
 import type { RunStops } from '../runs/run-stops.ts';
 import type { ActiveRunRows } from '../runs/active-run-rows.ts';
-import { chooseFree, listSelected } from './choose-phones.ts';
+import { chooseFree, listSelected, type PhoneSources } from './choose-phones.ts';
 import {
   type BegunLaunch,
   fingerprintOf,
@@ -39,6 +39,7 @@ interface LaunchRoutesOptions {
   getLaunchable: GetLaunchable;
   people: ProjectPeople;
   stopper: Stopper;
+  phones: PhoneSources;
   runAccess: RunAccess;
   findRun: (runId: string) => Promise<StoredRun | undefined>;
 }
@@ -48,11 +49,11 @@ interface LaunchRoutesOptions {
  * `POST /runs/:id/stop`
  */
 export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptions): void {
-  const { directLaunches, getLaunchable, people, stopper, runAccess, findRun } = options;
+  const { directLaunches, getLaunchable, people, stopper, phones, runAccess, findRun } = options;
 
   addRoute(app, launchRoutes.launch, async ({ principal, body, auditEvent }) => {
     if (body.command === 'start') return startProject(options, { principal, body, auditEvent });
-    const deviceIds = await choosePlaces(stopper, principal.userId, body);
+    const deviceIds = await choosePlaces(phones, principal.userId, body);
     return refusingEach(deviceIds, async () => {
       const { projectId } = await getLaunchable(body.automationId, principal);
       const isMeant = (run: { automationId: string }): boolean => run.automationId === projectId;
@@ -128,7 +129,7 @@ interface ProjectStart {
 }
 
 async function startProject(
-  { keyedLaunches, projectLaunches, getLaunchable, stopper }: LaunchRoutesOptions,
+  { keyedLaunches, projectLaunches, getLaunchable, phones }: LaunchRoutesOptions,
   { principal, body, auditEvent }: ProjectStart,
 ): Promise<LaunchReply> {
   const { userId } = principal;
@@ -145,7 +146,7 @@ async function startProject(
   ]);
   const key = launchId === undefined ? undefined : { launchId, fingerprint };
   const begin = async (): Promise<BegunLaunch> => {
-    const device_ids = await choosePlaces(stopper, userId, body);
+    const device_ids = await choosePlaces(phones, userId, body);
     const inputs = { automationParameters, jobVariables, film, phoneSettings };
     const request = { device_ids, key, automationId, ...inputs };
     return refusingEach(device_ids, () => projectLaunches.begin(principal, request, auditEvent));
@@ -160,7 +161,7 @@ async function startProject(
 
 /** The phones that a body means: its list, or what its selector chooses. */
 async function choosePlaces(
-  { devices: access, activeRunRows }: Stopper,
+  sources: PhoneSources,
   userId: string,
   { device_ids, selector, count, command, automationId }: Static<typeof LaunchBody>,
 ): Promise<string[]> {
@@ -172,11 +173,10 @@ async function choosePlaces(
   }
   if (device_ids !== undefined)
     throw ApiError.of('invalid_request', { problem: 'Give device_ids or selector, not both' });
-  const sources = { access, activeRunRows };
-  const choice = { userId, selector, count };
+  const choice = { userId, projectId: automationId.toLowerCase(), selector, count };
   if (command === 'start') return chooseFree(sources, choice);
   const ids = (await listSelected(sources, choice)).map(({ device }) => device.id);
-  const running = await activeRunRows.mapByDevice(ids);
+  const running = await sources.activeRunRows.mapByDevice(ids);
   return ids.filter((id) => running.get(id)?.some((run) => run.automationId === automationId));
 }
 

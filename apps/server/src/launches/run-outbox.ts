@@ -1,10 +1,12 @@
 import type { LaunchSecrets } from '@phalanx/protocol';
+import type { SecretGrants } from '../secrets/secret-grants.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { periodically } from '../background-job.ts';
 import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
+
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
 import { launchMessage, type LaunchPayload, type PayloadStore } from './store.ts';
 
@@ -14,9 +16,15 @@ interface Options {
   activeRuns: ActiveRuns;
   hosts: ConnectedHosts;
   lifecycle: Pick<RunLifecycle, 'endUnsent'>;
-  /** The secrets of a project; none for direct code. */
-  secretsOf: (automationId: string) => Promise<LaunchSecrets>;
+  grants: Pick<SecretGrants, 'grantOrNone'>;
   faults: FaultMonitor;
+}
+
+/** The runs of a launch that one host gets. */
+interface HostLaunch {
+  readonly epoch: number;
+  readonly runs: readonly RunToSend[];
+  readonly secrets: LaunchSecrets;
 }
 
 /** As long as a message that was missed delays a launch. */
@@ -75,20 +83,24 @@ export class RunOutbox {
     if (rows.length === 0) return;
     const payloads = await this.#options.payloads.list([...new Set(rows.map(({ launch }) => launch))]);
     for (const payload of payloads) {
-      const secrets = await this.#options.secretsOf(payload.given.automation_id);
       const ofLaunch = rows.filter(({ launch }) => launch === payload.launch);
-      this.#send(payload, ofLaunch, secrets);
+      for (const [epoch, runs] of Map.groupBy(ofLaunch, (row) => row.epoch))
+        if (epoch !== null) this.#send(payload, { epoch, runs, secrets: await this.#secretsFor(runs) });
     }
   }
 
-  #send(payload: LaunchPayload, rows: readonly RunToSend[], secrets: LaunchSecrets): void {
+  /** Of the runs of one launch on one host. */
+  async #secretsFor([run]: readonly RunToSend[]): Promise<LaunchSecrets> {
+    if (run === undefined) return {};
+    return this.#options.grants.grantOrNone(run.automation_id, run.device_owner_id);
+  }
+
+  #send(payload: LaunchPayload, { epoch, runs, secrets }: HostLaunch): void {
     const { activeRuns, hosts } = this.#options;
-    for (const [epoch, runs] of Map.groupBy(rows, (row) => row.epoch)) {
-      if (epoch === null || !hosts.has(epoch)) continue;
-      for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
-      const sent = runs.map((row) => ({ run_id: row.id, device_id: row.device_id, serial: row.serial }));
-      hosts.send(epoch, launchMessage(payload, { runs: sent, secrets }));
-    }
+    if (!hosts.has(epoch)) return;
+    for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
+    const sent = runs.map((row) => ({ run_id: row.id, device_id: row.device_id, serial: row.serial }));
+    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets }));
   }
 
   #stop(rows: readonly RunToSend[]): void {

@@ -49,6 +49,7 @@ const payers = {
   kept_log: { kind: 'logs' },
   project: { kind: 'projects' },
   project_secret: '100 of a project, of 8 KB',
+  secret_recipient: 'a row a user whose hosts get the secrets of a project',
   project_ref: { kind: 'projects', by: 'project' },
   log_progress: 'a number a run',
   log_table: 'of servers',

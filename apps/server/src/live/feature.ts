@@ -156,7 +156,7 @@ function addWallRoutes(
   const listSelected = async ({ userId }: Principal, selector: string): Promise<string[]> => {
     const terms = readSelector(access.labels, userId, selector);
     const ids: string[] = [];
-    for await (const seen of access.listAfter(userId, ''))
+    for await (const seen of access.listForWork(userId))
       ids.push(...seen.flatMap(({ device }) => (selects(access.labels, terms, device) ? [device.id] : [])));
     if (ids.length <= maxWallPhones) return ids;
     const problem = `The selector means ${ids.length} phones, and a wall has at most ${maxWallPhones}`;

@@ -34,6 +34,8 @@ export interface Projects {
   listOwned(userId: string): Promise<string[]>;
   /** With files and commits. False when it was gone already. */
   deleteProject(id: string): Promise<boolean>;
+  /** False: the user is no member of it. `now`: epoch ms. */
+  acceptMembership(projectId: string, userId: string, now: number): Promise<boolean>;
 }
 
 /** Who may see and change projects, as it is kept in memory. */
@@ -113,5 +115,10 @@ export async function openProjects(
     getLaunchable: createGetLaunchable(access, repositories),
     listOwned: (userId) => store.listOwned(userId),
     deleteProject: (id) => deleteProject({ people, repositories, onDeleted }, id),
+    acceptMembership: async (projectId, userId, now) => {
+      const isThere = await store.accept(projectId, userId, now);
+      people.forget(projectId);
+      return isThere;
+    },
   };
 }

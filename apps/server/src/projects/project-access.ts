@@ -47,12 +47,17 @@ export function onProject(
 
 type Roles = ReadonlyMap<string, ProjectRole>;
 
+interface People {
+  readonly roles: Roles;
+  readonly accepted: ReadonlySet<string>;
+}
+
 const maxRemembered = 10_000;
 
 /** Who has which part in a project; in memory, because every reader of logs and events asks. */
 export class ProjectPeople {
   readonly #store: ProjectStore;
-  readonly #known = boundedCache<Roles>(maxRemembered);
+  readonly #known = boundedCache<People>(maxRemembered);
   #changes = 0;
 
   constructor(store: ProjectStore) {
@@ -61,15 +66,26 @@ export class ProjectPeople {
 
   /** Empty for what is no project. */
   async of(projectId: string): Promise<Roles> {
+    return (await this.#read(projectId)).roles;
+  }
+
+  /** Whoever owns it or has accepted it: the others are told nothing of it that they have not asked for. */
+  async acceptedOf(projectId: string): Promise<ReadonlySet<string>> {
+    return (await this.#read(projectId)).accepted;
+  }
+
+  async #read(projectId: string): Promise<People> {
     const known = this.#known.get(projectId);
     if (known !== undefined) return known;
     const changesBefore = this.#changes;
-    const roles: Roles = new Map(
-      (await this.#store.listRoles(projectId)).map(({ user_id: userId, role }) => [userId, role]),
-    );
+    const rows = await this.#store.listRoles(projectId);
+    const people: People = {
+      roles: new Map(rows.map(({ user_id: userId, role }) => [userId, role])),
+      accepted: new Set(rows.flatMap(({ user_id: userId, isAccepted }) => (isAccepted ? [userId] : []))),
+    };
     // What was read before a change must not be kept after it.
-    if (changesBefore === this.#changes) this.#known.set(projectId, roles);
-    return roles;
+    if (changesBefore === this.#changes) this.#known.set(projectId, people);
+    return people;
   }
 
   /** Call it when another server may have changed the members of some project. */

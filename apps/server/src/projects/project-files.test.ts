@@ -111,8 +111,8 @@ describe('what can be launched', () => {
 
   it('is for owners and editors', async () => {
     const id = await createProject();
-    await store.putMember(id, 'editor', 'shared_editor');
-    await store.putMember(id, 'viewer', 'shared_viewer');
+    await store.putMember({ projectId: id, userId: 'editor', role: 'shared_editor', now: 0 });
+    await store.putMember({ projectId: id, userId: 'viewer', role: 'shared_viewer', now: 0 });
     const get = createGetLaunchable(createProjectAccess(store), repositories);
     expect(await get(id, principal('editor'))).toMatchObject({ projectId: id });
     for (const user of ['viewer', 'stranger'])

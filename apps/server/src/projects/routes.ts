@@ -58,7 +58,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     await insert(project).catch((error: unknown) => {
       throw explainName(error, project.name);
     });
-    return { success: true, project: projectView({ ...project, role: 'owner' }) };
+    return { success: true, project: projectView({ ...project, role: 'owner', isAccepted: true }) };
   });
 
   addRoute(app, projectRoutes.get, async ({ principal, params }) => {
@@ -104,9 +104,10 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     }
     onProject(auditEvent, project, { user_id: userId, user_name: name, role: body.role });
     auditEvent.concerned.add(userId);
-    await store.putMember(project.id, userId, body.role);
+    const { role } = body;
+    const { isAccepted } = await store.putMember({ projectId: project.id, userId, role, now: clock.now() });
     people.forget(project.id);
-    return { success: true, member: { user_id: userId, name, role: body.role } };
+    return { success: true, member: { user_id: userId, name, role, accepted: isAccepted } };
   });
 
   addRoute(app, projectRoutes.deleteMember, async ({ principal, params, auditEvent }) => {
@@ -144,13 +145,14 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       user_id: owner_id,
       name: (await store.findUserName(owner_id)) ?? '',
       role: 'owner',
+      accepted: true,
     };
     return toPage(after === undefined ? [owner, ...others] : others, limit, ({ user_id }) => user_id);
   }
 }
 
-function projectView({ id, name, role, owner_id, created_at }: SharedProject): Project {
-  return { id, name, role, owner_id, created_at, clone_path: `/git/${id}.git` };
+function projectView({ id, name, role, isAccepted: accepted, owner_id, created_at }: SharedProject): Project {
+  return { id, name, role, accepted, owner_id, created_at, clone_path: `/git/${id}.git` };
 }
 
 const explainName = (error: unknown, name: string): unknown =>

@@ -8,7 +8,25 @@ import type { Row } from '../db/tables/tables.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;
 /** A project with the role that one user has in it. */
-export type SharedProject = StoredProject & { role: ProjectRole };
+export type SharedProject = StoredProject & {
+  role: ProjectRole;
+  /** Whether it is theirs or they have accepted it. */
+  isAccepted: boolean;
+};
+
+interface MembershipOfUser {
+  readonly user_id: string;
+  readonly role: ProjectRole;
+  readonly isAccepted: boolean;
+}
+
+interface NewMember {
+  readonly projectId: string;
+  readonly userId: string;
+  readonly role: MemberRole;
+  /** Epoch ms. */
+  readonly now: number;
+}
 
 export interface ProjectFilter {
   userId: string;
@@ -51,6 +69,7 @@ export function createProjectStore(db: Db) {
           .end()
           .as('role'),
       )
+      .select('member.accepted_at')
       .where((eb) => eb.or([eb('project.owner_id', '=', userId), eb('member.user_id', '=', userId)]));
 
   return {
@@ -124,38 +143,59 @@ export function createProjectStore(db: Db) {
       return row?.name;
     },
 
-    listMembers: (projectId: string, afterUserId: string, limit: number): Promise<ProjectMember[]> =>
-      db
+    async listMembers(projectId: string, afterUserId: string, limit: number): Promise<ProjectMember[]> {
+      const rows = await db
         .selectFrom('project_member as member')
         .innerJoin('user', 'user.id', 'member.user_id')
-        .select(['member.user_id', 'user.name', 'member.role'])
+        .select(['member.user_id', 'user.name', 'member.role', 'member.accepted_at'])
         .where('member.project_id', '=', projectId)
         .where('member.user_id', '>', afterUserId)
         .orderBy('member.user_id')
         .limit(limit)
-        .execute(),
+        .execute();
+      return rows.map(({ accepted_at: at, ...member }) => ({ ...member, accepted: at !== null }));
+    },
 
     /** The owner and all members. */
-    async listRoles(projectId: string): Promise<{ user_id: string; role: ProjectRole }[]> {
+    async listRoles(projectId: string): Promise<MembershipOfUser[]> {
       const owner = db
         .selectFrom('project')
         .select(['owner_id as user_id', sql.lit<ProjectRole>('owner').as('role')])
+        .select('created_at as accepted_at')
         .where('id', '=', projectId);
       const members = db
         .selectFrom('project_member')
-        .select(['user_id', sql<ProjectRole>`role`.as('role')])
+        .select(['user_id', sql<ProjectRole>`role`.as('role'), sql<number>`accepted_at`.as('accepted_at')])
         .where('project_id', '=', projectId);
-      return owner.unionAll(members).execute();
+      const rows: { user_id: string; role: ProjectRole; accepted_at: number | null }[] = await owner
+        .unionAll(members)
+        .execute();
+      return rows.map(({ user_id, role, accepted_at: at }) => ({ user_id, role, isAccepted: at !== null }));
     },
 
-    putMember: (projectId: string, userId: string, role: MemberRole): Promise<unknown> =>
-      change(db, (transaction) =>
-        transaction
+    /** Of one who is a member already, only the role changes. */
+    putMember: ({ projectId, userId, role, now }: NewMember): Promise<{ isAccepted: boolean }> =>
+      change(db, async (transaction) => {
+        const row = await transaction
           .insertInto('project_member')
-          .values({ project_id: projectId, user_id: userId, role })
+          .values({ project_id: projectId, user_id: userId, role, shared_at: now, accepted_at: null })
           .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
-          .execute(),
-      ),
+          .returning('accepted_at')
+          .executeTakeFirstOrThrow();
+        return { isAccepted: row.accepted_at !== null };
+      }),
+
+    /** False: they are no member. One that was accepted before keeps its time. */
+    accept: (projectId: string, userId: string, now: number): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('project_member')
+          .set((eb) => ({ accepted_at: eb.fn.coalesce('accepted_at', eb.val(now)) }))
+          .where('project_id', '=', projectId)
+          .where('user_id', '=', userId)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
 
     /** False when they were no member. */
     deleteMember: (projectId: string, userId: string): Promise<boolean> =>
@@ -171,6 +211,10 @@ export function createProjectStore(db: Db) {
 }
 
 /** Every row has one: it is either the owner's or a member's. */
-function withRole(row: StoredProject & { role: ProjectRole | null }): SharedProject {
-  return { ...row, role: row.role ?? 'shared_viewer' };
+function withRole({
+  role,
+  accepted_at: at,
+  ...project
+}: StoredProject & { role: ProjectRole | null; accepted_at: number | null }): SharedProject {
+  return { ...project, role: role ?? 'shared_viewer', isAccepted: role === 'owner' || at !== null };
 }

@@ -19,6 +19,8 @@ export interface AutomationAccess {
   listShared(userId: string): Promise<OwnedAutomation[]>;
   /** Everybody who may review the automation's records. */
   listReviewers(automation: OwnedAutomation): Promise<string[]>;
+  /** Those of them who own it or have accepted it. */
+  listAcceptedReviewers(automation: OwnedAutomation): Promise<string[]>;
 }
 
 export function createAutomationAccess(db: Db): AutomationAccess {
@@ -35,6 +37,9 @@ export function createAutomationAccess(db: Db): AutomationAccess {
       .where('project.id', '=', projectId)
       // Direct code of somebody else may bear the ID of a project.
       .where('project.owner_id', '=', ownerId);
+
+  const reviewers = (ownerId: string, projectId: string) =>
+    members(ownerId, projectId).where('member.role', '=', 'shared_editor');
 
   const findRole: AutomationAccess['findRole'] = async (userId, { ownerId, automationId }) => {
     if (userId === ownerId) return 'owner';
@@ -86,11 +91,19 @@ export function createAutomationAccess(db: Db): AutomationAccess {
     },
 
     async listReviewers({ ownerId, automationId }) {
-      const rows = await members(ownerId, automationId).where('member.role', '=', 'shared_editor').execute();
-      return [...new Set([ownerId, ...rows.map((row) => row.user_id)])];
+      return withOwner(ownerId, await reviewers(ownerId, automationId).execute());
+    },
+
+    async listAcceptedReviewers({ ownerId, automationId }) {
+      const accepted = reviewers(ownerId, automationId).where('member.accepted_at', 'is not', null);
+      return withOwner(ownerId, await accepted.execute());
     },
   };
 }
+
+const withOwner = (ownerId: string, rows: readonly { user_id: string }[]): string[] => [
+  ...new Set([ownerId, ...rows.map((row) => row.user_id)]),
+];
 
 const isReviewer = (role: string | undefined): boolean => role === 'owner' || role === 'shared_editor';
 

@@ -47,6 +47,11 @@ export interface Records {
   findProjectOf(recordId: string): Promise<string | null | undefined>;
   /** Everybody who may review the records of a project. */
   listReviewers(automation: { ownerId: string; automationId: string }): Promise<string[]>;
+  /** Those of them who own it or have accepted it: only they are told of it unasked, and only their hosts work for it. */
+  readonly listAcceptedReviewers: (automation: {
+    ownerId: string;
+    automationId: string;
+  }) => Promise<string[]>;
   /** Deletes the records that a user who goes would leave. */
   deleteOwner(userId: string): Promise<void>;
   /** Adds groups, which need projects. */
@@ -100,6 +105,7 @@ export async function openRecords(context: Context, dependencies: RecordDependen
     },
     recordsOfRun: createRecordsOfRun({ store, access, read }),
     listReviewers: (automation) => access.listReviewers(automation),
+    listAcceptedReviewers: (automation) => access.listAcceptedReviewers(automation),
     captures,
     keptScreens: createKeptScreens(database),
     readSequence: createReadSequence(store, captures),

@@ -1,5 +1,5 @@
 import { boundedCache } from '../bounded-cache.ts';
-import type { DeviceAccess } from '../devices/device-access.ts';
+import type { DeviceAccess, SeenDevice } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
@@ -69,16 +69,40 @@ export class RunAccess {
     return [...new Set([run.userId, ...others])];
   }
 
+  /** Those of the readers who are told without asking: they have accepted both the project and the phone. */
+  async listHearers(run: RunOrigin): Promise<string[]> {
+    const { devices, people } = this.#options;
+    const readers = await this.listReaders(run);
+    const others = readers.filter((userId) => userId !== run.userId);
+    if (others.length === 0) return readers;
+    const accepted = await people.acceptedOf(run.automationId);
+    const device = await devices.fleet.find(run.deviceId);
+    const mayHear = new Set(device === undefined ? [] : devices.shares.acceptedUsersOf(device));
+    return [run.userId, ...others.filter((userId) => accepted.has(userId) && mayHear.has(userId))];
+  }
+
   #isShared(run: RunOrigin, device: FleetDevice): boolean {
     return this.#options.devices.shares.usersOf(device).some((userId) => userId !== run.userId);
   }
 
   /** The phones on which there may be runs of others that the user may read of. */
-  async listOtherDevices(userId: string): Promise<string[]> {
+  listOtherDevices(userId: string): Promise<string[]> {
+    return this.#listOther(userId, (devices) => devices.listSeen(userId, ''));
+  }
+
+  /** Those of them whose runs count for the user. */
+  listOtherDevicesForWork(userId: string): Promise<string[]> {
+    return this.#listOther(userId, (devices) => devices.listForWork(userId));
+  }
+
+  async #listOther(
+    userId: string,
+    list: (devices: DeviceAccess) => AsyncGenerator<SeenDevice[]>,
+  ): Promise<string[]> {
     const { devices } = this.#options;
     if (!devices.shares.hasAny(userId) && this.#foreign.size === 0 && !devices.shares.areAny) return [];
     const others: string[] = [];
-    for await (const seen of devices.listAfter(userId, ''))
+    for await (const seen of list(devices))
       for (const { device, role } of seen)
         if (role !== 'owner' || this.#mayBeForeign(device)) others.push(device.id);
     return others;

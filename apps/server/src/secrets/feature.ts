@@ -16,18 +16,28 @@ import {
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { addRoute } from '../http/route.ts';
+import { addRecipientRoutes } from './recipient-routes.ts';
+import { createRecipientStore } from './recipient-store.ts';
+import { SecretGrants } from './secret-grants.ts';
 
 interface Secrets {
   /** Encrypts what other features must not store in clear. */
   readonly sealing: Sealing;
-  /** The values of a project's secrets, by name. Throws `secrets_unavailable`. */
+  /** The values of a project's secrets, by name, for looking for them on this server. Throws `secrets_unavailable`. */
   readonly secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+  /** The way to hosts. */
+  readonly grants: SecretGrants;
+}
+
+interface SecretDependencies {
+  access: ProjectAccess;
+  nameOf: (userId: string) => string;
 }
 
 /** Secrets of projects. `others`: what other features have stored encrypted. */
 export function openSecrets(
   context: Context,
-  access: ProjectAccess,
+  { access, nameOf }: SecretDependencies,
   others: readonly SealedColumn[],
 ): Secrets {
   const { app, clock, config, database } = context;
@@ -41,16 +51,17 @@ export function openSecrets(
     atStart: true,
     work: () => sealing.resealOld(),
   });
-  return {
-    sealing,
-    secretsOf: async (projectId) => {
-      const rows = await store.list(projectId);
-      const values = rows.map(
-        async (row) => [row.name, await sealing.unseal({ sealed: row.sealed, place: placeOf(row) })] as const,
-      );
-      return Object.fromEntries(await Promise.all(values));
-    },
+  const secretsOf = async (projectId: string): Promise<LaunchSecrets> => {
+    const rows = await store.list(projectId);
+    const values = rows.map(
+      async (row) => [row.name, await sealing.unseal({ sealed: row.sealed, place: placeOf(row) })] as const,
+    );
+    return Object.fromEntries(await Promise.all(values));
   };
+  const recipients = createRecipientStore(database);
+  addRecipientRoutes(app, { access, store: recipients, clock });
+  const grants = new SecretGrants({ recipients, secretsOf, nameOf });
+  return { sealing, secretsOf, grants };
 }
 
 interface Options {

@@ -66,7 +66,7 @@ function statsAsCsv({ by, stats }: Stats): string {
 interface StatsSources {
   readonly store: StatsStore;
   readonly devices: DeviceAccess;
-  readonly runAccess: Pick<RunAccess, 'listOtherDevices'>;
+  readonly runAccess: Pick<RunAccess, 'listOtherDevicesForWork'>;
   readonly clock: Clock;
 }
 
@@ -105,7 +105,7 @@ async function readStats(
   const groups = await groupsOf(sources, principal.userId, { by, phones, first, last });
   const isCounted = filterOf(principal, question, phones);
   const { userId } = principal;
-  const audience = { userId, otherDeviceIds: await runAccess.listOtherDevices(userId) };
+  const audience = { userId, otherDeviceIds: await runAccess.listOtherDevicesForWork(userId) };
   const total = new Sum();
   const sums = new Map([...groups.known.keys()].map((key) => [key, new Sum()]));
   const names = new Map([...groups.known].map(([key, { name }]) => [key, name]));
@@ -138,7 +138,7 @@ async function readStats(
   };
 }
 
-/** Those of the user's that the selector means. */
+/** The user's own, and those that they have accepted, that the selector means. */
 async function listPhones(
   { devices }: StatsSources,
   { userId }: Principal,
@@ -146,7 +146,7 @@ async function listPhones(
 ): Promise<FleetDevice[]> {
   const terms = selector === undefined ? [] : readSelector(devices.labels, userId, selector);
   const found: FleetDevice[] = [];
-  for await (const seen of devices.listAfter(userId, ''))
+  for await (const seen of devices.listForWork(userId))
     for (const { device } of seen) if (selects(devices.labels, terms, device)) found.push(device);
   return found;
 }

@@ -6,7 +6,7 @@ import type { Row } from '../db/tables/tables.ts';
 /** Whose runs are counted. */
 export interface StatsAudience {
   readonly userId: string;
-  /** Phones on which the user sees runs of others, when these are of projects in which they have a part. */
+  /** Phones on which runs of others count for the user, when these are of projects that they own or have accepted. */
   readonly otherDeviceIds: readonly string[];
 }
 
@@ -27,9 +27,8 @@ export function createStatsStore(db: Db) {
         SELECT ${columns} FROM run_stat WHERE day = ${day} AND device_id IN ${textsIn(db, otherDeviceIds)}
           AND user_id <> ${userId} AND runs > 0
           AND automation_id IN (SELECT id FROM project WHERE owner_id = ${userId}
-            UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`.execute(
-        db,
-      );
+            UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId}
+              AND project_member.accepted_at IS NOT NULL)`.execute(db);
       return rows;
     },
 

@@ -80,10 +80,10 @@ export class AbsenceWatch {
     return { webhook, known, unseen: new Map(known) };
   }
 
-  /** All phones that the user sees, and their own hosts, some at a time. */
+  /** The user's phones and those that they have accepted, and their own hosts, some at a time. */
   async *#listSeen(userId: string, upSince: number): AsyncGenerator<Seen[]> {
     const { devices, hosts } = this.#options;
-    for await (const page of devices.listAfter(userId, ''))
+    for await (const page of devices.listForWork(userId))
       yield page.map(({ device }) => seenDevice(device, upSince));
     for (let from: string | undefined = ''; from !== undefined;) {
       const page: KnownHost[] = await hosts.listPageOf(userId, { from, limit: hostsAtOnce });

@@ -107,24 +107,25 @@ interface AudienceOptions {
   devices: DeviceAccess;
   people: ProjectPeople;
   runAccess: RunAccess;
-  /** Everybody who may review the records of a project. */
-  listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  /** Everybody who may review the records of a project, and has accepted it. */
+  listAcceptedReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
 }
 
 export const readAudience = (json: string): Audience => validator.Parse(JSON.parse(json));
 
-/** The users who may hear of something at this moment. */
+/** The users who may hear of something at this moment: of what others share with them, once they have accepted it. */
 export async function hearersOf(
-  { devices, people, runAccess, listReviewers }: AudienceOptions,
+  { devices, people, runAccess, listAcceptedReviewers }: AudienceOptions,
   audience: Audience,
 ): Promise<string[]> {
-  if (audience.kind === 'run') return runAccess.listReaders(audience);
-  if (audience.kind === 'record') return audience.isDirect ? [audience.ownerId] : listReviewers(audience);
+  if (audience.kind === 'run') return runAccess.listHearers(audience);
+  if (audience.kind === 'record')
+    return audience.isDirect ? [audience.ownerId] : listAcceptedReviewers(audience);
   if (audience.kind === 'schedule')
-    return [...new Set([audience.userId, ...(await people.of(audience.automationId)).keys()])];
+    return [...new Set([audience.userId, ...(await people.acceptedOf(audience.automationId))])];
   if (audience.kind === 'user') return [audience.userId];
   const device = await devices.fleet.find(audience.deviceId);
-  return device === undefined ? [] : devices.shares.usersOf(device);
+  return device === undefined ? [] : devices.shares.acceptedUsersOf(device);
 }
 
 /** Of which project it is; undefined: of none. */

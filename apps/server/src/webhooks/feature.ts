@@ -43,8 +43,8 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const store = createWebhookStore(database);
   const deliveries = createDeliveryStore(database);
   const rule = createTargetRule(config.webhookNetworks);
-  const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
-  const hearing = { devices, people, runAccess: runs.access, listReviewers };
+  const { listAcceptedReviewers } = records;
+  const hearing = { devices, people, runAccess: runs.access, listAcceptedReviewers };
   const hearers = (audience: Audience): Promise<string[]> => hearersOf(hearing, audience);
   const findUser = (id: string) => access.store.findUser(id);
   const nameOf = (userId: string): string => devices.shares.nameOf(userId);

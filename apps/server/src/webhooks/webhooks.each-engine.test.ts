@@ -460,6 +460,11 @@ it('what its user may not see any more is not sent', async () => {
   await project.put('main.ts', 'console.log(1);');
   const member = `/api/v2/automation-project/${project.id}/members/${bob.userId}`;
   await server.api('PUT', member, { body: { role: 'shared_editor' } });
+  for (const share of [
+    { kind: 'device', id: deviceId },
+    { kind: 'project', id: project.id },
+  ])
+    await bob.api('POST', '/api/v2/shares/accept', { body: share });
   receiver.habit = answer(500);
   const { webhook } = await create({}, bob.api);
   await launch(project.id);

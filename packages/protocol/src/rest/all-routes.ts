@@ -21,10 +21,10 @@ import { recordRoutes } from './records/records.ts';
 import { replayRoutes } from './records/replays.ts';
 import { runTaskRoutes } from './work/run-tasks.ts';
 import { runRoutes } from './work/runs.ts';
-import { secretRoutes } from './projects/secrets.ts';
+import { secretRecipientRoutes, secretRoutes } from './projects/secrets.ts';
 import { scheduleRoutes } from './work/schedules.ts';
 import { statsRoutes } from './work/stats.ts';
-import { deviceMemberRoutes, hostRoutes } from './access/shares.ts';
+import { deviceMemberRoutes, hostRoutes, shareRoutes } from './access/shares.ts';
 import { traceRoutes } from './work/trace.ts';
 import { usageRoutes } from './access/usage.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -45,10 +45,12 @@ const routeGroups = [
   deviceControlRoutes,
   deviceMemberRoutes,
   hostRoutes,
+  shareRoutes,
   pairingRoutes,
   runTaskRoutes,
   projectRoutes,
   secretRoutes,
+  secretRecipientRoutes,
   fileRoutes,
   commitRoutes,
   recordRoutes,

@@ -6,9 +6,10 @@ import { createCluster, createFleet, createLogs } from './001-schema/fleet.ts';
 import { createProjects } from './001-schema/projects.ts';
 import { createStoredBytes } from './001-schema/stored-bytes.ts';
 import { createRecords } from './001-schema/records.ts';
+import { acceptedShares } from './002-accepted-shares.ts';
 import { addLaunchLimits } from './002-launch-limits.ts';
-import { workBytes } from './002-work-bytes.ts';
 import { leases } from './002-leases.ts';
+import { workBytes } from './002-work-bytes.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -22,7 +23,8 @@ const schema: Migration = {
 /** In the order of their names. One that has been released is never changed: a later one corrects it. */
 export const migrations: Record<string, Migration> = {
   '001-schema': schema,
+  '002-accepted-shares': acceptedShares,
   '002-launch-limits': addLaunchLimits,
-  '002-work-bytes': workBytes,
   '002-leases': leases,
+  '002-work-bytes': workBytes,
 };

@@ -68,7 +68,9 @@ export interface Database {
   project_pack: ProjectPackTable;
   /** Large packs that no project has any more. */
   large_pack_removal: { large_key: string; removed_at: EpochMs };
-  project_member: { project_id: string; user_id: string; role: MemberRole };
+  project_member: ProjectMemberTable;
+  /** Users beside owner and editors whose hosts get the secrets of a project. */
+  secret_recipient: { project_id: string; user_id: string; added_at: EpochMs };
   record: records.RecordTable;
   record_screen: records.RecordScreenTable;
   record_tally: records.RecordTallyTable;
@@ -234,6 +236,19 @@ interface ShareTable {
   target_id: string;
   user_id: string;
   role: ShareRole;
+  /** Null: before shares were accepted. */
+  shared_at: Generated<EpochMs | null>;
+  /** Null: the user has not accepted it. */
+  accepted_at: Generated<EpochMs | null>;
+}
+
+interface ProjectMemberTable {
+  project_id: string;
+  user_id: string;
+  role: MemberRole;
+  shared_at: Generated<EpochMs | null>;
+  /** Null: the user has not accepted it. */
+  accepted_at: Generated<EpochMs | null>;
 }
 
 /** What a phone is called, and the labels of a phone or of all phones of a host. */

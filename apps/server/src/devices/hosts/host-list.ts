@@ -3,7 +3,8 @@ import type { DeviceRole, Host } from '@phalanx/protocol';
 import { ApiError } from '../../errors/api-error.ts';
 import { mergePages } from '../../http/replies/list-replies.ts';
 import type { KnownHost, KnownHosts } from '../../hosts/connected-hosts.ts';
-import { type DeviceAccess, type DeviceShares, hostTarget } from '../device-access.ts';
+import type { DeviceAccess } from '../device-access.ts';
+import { type DeviceShares, hostTarget } from '../device-shares.ts';
 import type { Fleet } from '../fleet.ts';
 import type { StateCount } from '../device-placement-store.ts';
 
@@ -62,6 +63,7 @@ export async function listHosts(
         ...{ id: host.id, name: host.name, connected: host.isConnected, since: host.since },
         devices: counts[index] ?? { total: 0, ready: 0 },
         role,
+        accepted: role === 'owner' || shares.isAccepted(hostTarget(host.ownerId, host.id), userId),
         owner: { id: host.ownerId, name: shares.nameOf(host.ownerId) },
       });
     if (shown.length >= limit) break;

@@ -10,7 +10,8 @@ import {
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { nameKey } from '../../db/dialect.ts';
-import { type DeviceAccess, deviceTarget, hostTarget } from '../device-access.ts';
+import type { DeviceAccess } from '../device-access.ts';
+import { deviceTarget, hostTarget } from '../device-shares.ts';
 import { deviceView, type RunsByDevice } from '../device-view.ts';
 import { getHost, type HostSources } from '../hosts/host-list.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -117,7 +118,7 @@ async function viewPools(
     terms: readSelector(access.labels, userId, selector),
   }));
   const slice = new TimeSlice();
-  for await (const seen of access.listAfter(userId, ''))
+  for await (const seen of access.listForWork(userId))
     for (const { pool, terms } of counted)
       for (const { device } of seen) {
         if (slice.isOver) await slice.next();

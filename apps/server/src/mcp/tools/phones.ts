@@ -29,11 +29,12 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export async function deviceIdOf(api: ApiCalls, given: string): Promise<string> {
   if (uuid.test(given)) return given;
   const { devices } = await api.call(deviceRoutes.list, { query: { search: given } });
-  const [found, ...others] = devices.filter(({ serial }) => serial === given);
+  // Whoever shares a phone chooses its serial number.
+  const [found, ...others] = devices.filter(({ serial, accepted }) => serial === given && accepted);
   if (found !== undefined && others.length === 0) return found.device_id;
   throw new ToolFailure(
     found === undefined
-      ? `There is no phone ${given}: list_devices names them.`
+      ? `There is no phone ${given} that is yours or accepted: list_devices names them, others by their IDs.`
       : `Several phones have the serial number ${given}: give the device ID.`,
   );
 }
@@ -45,6 +46,7 @@ const deviceLine = ({ device_id, serial, name, brand, model, state, reason, ...m
     `Android ${more.android_version}`,
     state === 'ready' ? 'ready' : `${state}: ${JSON.stringify(reason)}`,
     ...(more.running.length > 0 ? [`runs ${more.running.length}`] : []),
+    ...(more.accepted ? [] : ['shared, not accepted: by its ID only']),
     ...(more.lease === null ? [] : [`held by ${JSON.stringify(more.lease.user.name)}`]),
     ...Object.entries(more.labels).map(([key, value]) => `${key}=${value}`),
   ].join(', ');

@@ -48,7 +48,10 @@ export const projectTools: readonly Tool[] = [
     input: Type.Object({ search: Type.Optional(Type.String({ maxLength: 200 })) }),
     run: async (api, { search }) => {
       const { projects, next_cursor } = await api.call(projectRoutes.list, { query: { search, limit: 100 } });
-      const lines = projects.map(({ id, name, role }) => `${id} ${JSON.stringify(name)} ${role}`);
+      const lines = projects.map(
+        ({ id, name, role, accepted }) =>
+          `${id} ${JSON.stringify(name)} ${role}${accepted ? '' : ', shared, not accepted'}`,
+      );
       const more = next_cursor === null ? [] : ['There are more: search for the name.'];
       return [lines.length === 0 ? 'No project fits.' : fenced('projects', lines.join('\n')), ...more];
     },

@@ -1,8 +1,10 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../../ids.ts';
-import { success, SuccessMessage, type RouteContract } from '../contract.ts';
+import { accepted } from './accepted.ts';
+import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { idPageQuery, pageOf, pageQuery } from '../page.ts';
+import { MemberRole } from '../projects/projects.ts';
 
 /** What a member may do with a phone: see it and its screen, or also launch and stop on it. */
 export const shareRoles = ['view', 'launch'] as const;
@@ -23,6 +25,7 @@ export const DeviceMember = Type.Object(
     through: Type.Union([Type.Enum(['device', 'host']), Type.Null()], {
       description: 'What is shared with them: the device alone or all phones of its host; null for the owner',
     }),
+    accepted,
   },
   { title: 'DeviceMember' },
 );
@@ -38,6 +41,7 @@ export const Host = Type.Object(
     }),
     devices: Type.Object({ total: Type.Integer(), ready: Type.Integer() }),
     role: DeviceRole,
+    accepted,
     owner: UserName,
   },
   { title: 'Host' },
@@ -88,11 +92,15 @@ const memberRoutes = <Path extends string, Name extends string, Kind extends 'de
       operationId: `delete${name}Member`,
       tag: 'Devices',
       summary: `Stop sharing ${what} with a user (owner, or the member)`,
-      description: 'Events end at once. What the user has started goes on until it ends or is stopped.',
+      description:
+        'Events end at once. What the user has started goes on until it ends or is stopped. Whoever leaves hosts of one ID that several owners share gives `owner_id`.',
       scope: 'edit',
       reach: { projects: 'refused', phones: 'refused' },
       audit: `unshare_${kind}`,
       params: memberParams,
+      query: Type.Object({
+        owner_id: Type.Optional(Uuid),
+      }),
       responses: { 200: SuccessMessage },
       errors: [`${kind}_not_found`, 'share_not_found'],
     },
@@ -115,4 +123,63 @@ export const hostRoutes = {
     responses: { 200: pageOf({ hosts: Type.Array(Host) }) },
   },
   ...memberRoutes('/api/v2/hosts', 'Host', 'all phones of a host', 'host'),
+} as const satisfies Record<string, RouteContract>;
+
+const shareKinds = ['device', 'host', 'project'] as const;
+export const ShareKind = Type.Enum(shareKinds, { title: 'ShareKind' });
+export type ShareKind = Static<typeof ShareKind>;
+
+const shareStates = ['waiting', 'accepted'] as const;
+export const ShareState = Type.Enum(shareStates);
+export type ShareState = Static<typeof ShareState>;
+
+/** A phone, all phones of a host, or a project, that somebody shares with the caller. */
+export const ReceivedShare = Type.Object(
+  {
+    kind: ShareKind,
+    id: Id,
+    name: Type.String({ description: 'As its owner calls it; of a phone without a name, the serial number' }),
+    owner: UserName,
+    role: Type.Union([ShareRole, MemberRole]),
+    shared_at: nullable(EpochMs),
+    accepted_at: Type.Union([EpochMs, Type.Null()], { description: 'Null: it waits for your decision' }),
+  },
+  { title: 'ReceivedShare' },
+);
+export type ReceivedShare = Static<typeof ReceivedShare>;
+
+/** What others share with the caller. */
+export const shareRoutes = {
+  list: {
+    method: 'GET',
+    path: '/api/v2/shares',
+    operationId: 'listShares',
+    tag: 'Devices',
+    summary: 'List what others share with you: phones, hosts and projects',
+    description:
+      'Each waits until you accept it. Before that you may use it by its ID, and nothing of yours is put to work by it: selectors, pools, jobs, schedules, replays on your hosts, statistics and webhooks leave it out. To refuse or leave it, delete yourself as a member of the phone, host or project.',
+    scope: 'read',
+    reach: { projects: 'refused', phones: 'refused' },
+    query: Type.Object({ ...pageQuery, state: Type.Optional(ShareState) }),
+    responses: { 200: pageOf({ shares: Type.Array(ReceivedShare) }) },
+  },
+  accept: {
+    method: 'POST',
+    path: '/api/v2/shares/accept',
+    operationId: 'acceptShare',
+    tag: 'Devices',
+    summary: 'Accept a phone, a host or a project that somebody shares with you',
+    description:
+      'A host stands for all its phones, also those that come later. A change of the role stays accepted; what is taken away and shared again waits again. `owner_id` is for hosts of one ID that several owners share.',
+    scope: 'edit',
+    reach: { projects: 'refused', phones: 'refused' },
+    audit: 'accept_share',
+    body: Type.Object({
+      kind: ShareKind,
+      id: Id,
+      owner_id: Type.Optional(Uuid),
+    }),
+    responses: { 200: Type.Object({ success, share: ReceivedShare }) },
+    errors: ['share_not_found'],
+  },
 } as const satisfies Record<string, RouteContract>;

@@ -175,7 +175,8 @@ export const deviceControlRoutes = {
     errors: [
       ...(['device_not_found', 'device_leased', 'lease_lost', 'device_in_use', 'device_offline'] as const),
       ...(['screen_expired', 'app_not_allowed'] as const),
-      ...(['project_not_found', 'secret_not_found', 'secrets_unavailable', 'host_request_failed'] as const),
+      ...(['project_not_found', 'secret_not_found', 'secrets_unavailable', 'secrets_withheld'] as const),
+      'host_request_failed',
       ...(['too_many_waiting', 'too_busy'] as const),
     ],
   },

@@ -6,6 +6,7 @@ import { NodeInspection } from '../../phones/phone-answers.ts';
 import { PhoneApps } from '../../phones/app-limit.ts';
 import { JsonObject, success, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
+import { accepted } from '../access/accepted.ts';
 import { DeviceRole, UserName } from '../access/shares.ts';
 
 export const RunningAutomation = Type.Object(
@@ -57,6 +58,7 @@ export const Device = Type.Object(
     running: Type.Array(RunningAutomation),
     lease: Type.Union([DeviceLease, Type.Null()], { description: 'Who controls it by hand' }),
     role: DeviceRole,
+    accepted,
     owner: UserName,
   },
   { title: 'Device' },

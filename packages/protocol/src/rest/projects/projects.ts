@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../../ids.ts';
+import { accepted } from '../access/accepted.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
@@ -19,6 +20,7 @@ const projectFields = {
   id: Uuid,
   name: Type.String(),
   role: ProjectRole,
+  accepted,
   owner_id: Uuid,
   created_at: EpochMs,
   clone_path: Type.String({
@@ -31,7 +33,7 @@ export const Project = Type.Object(projectFields, { title: 'Project' });
 export type Project = Static<typeof Project>;
 
 export const ProjectMember = Type.Object(
-  { user_id: Uuid, name: Type.String(), role: ProjectRole },
+  { user_id: Uuid, name: Type.String(), role: ProjectRole, accepted },
   { title: 'ProjectMember' },
 );
 export type ProjectMember = Static<typeof ProjectMember>;

@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox';
 
-import { EpochMs, Id } from '../../ids.ts';
+import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { secretLength, SecretName } from '../../secrets.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
+import { idPageQuery, pageOf } from '../page.ts';
 
 export const Secret = Type.Object(
   {
@@ -65,5 +66,62 @@ export const secretRoutes = {
     params,
     responses: { 200: SuccessMessage },
     errors: ['project_not_found', 'secret_not_found'],
+  },
+} as const satisfies Record<string, RouteContract>;
+
+/** A user whose hosts get the secrets of a project, beside those of its owner and editors. */
+export const SecretRecipient = Type.Object(
+  { user_id: Uuid, name: Type.String(), added_at: EpochMs },
+  { title: 'SecretRecipient' },
+);
+export type SecretRecipient = Static<typeof SecretRecipient>;
+
+const recipientPath = '/api/v2/automation-project/:id/secret-recipients';
+const recipientParams = Type.Object({ id: Id, user_id: Id });
+
+/** Whose hosts get the secrets of a project. */
+export const secretRecipientRoutes = {
+  list: {
+    method: 'GET',
+    path: recipientPath,
+    operationId: 'listSecretRecipients',
+    tag: 'Projects',
+    summary: 'List the users whose hosts get the secrets of a project (owner, editors)',
+    description:
+      'Beside those of its owner and editors. On phones of other hosts, a project with secrets is not launched (`secrets_withheld`).',
+    scope: 'read',
+    reach: { projects: 'within', phones: 'refused' },
+    params: Type.Object({ id: Id }),
+    query: Type.Object(idPageQuery),
+    responses: { 200: pageOf({ recipients: Type.Array(SecretRecipient) }) },
+    errors: ['project_not_found'],
+  },
+  put: {
+    method: 'PUT',
+    path: `${recipientPath}/:user_id`,
+    operationId: 'putSecretRecipient',
+    tag: 'Projects',
+    summary: 'Let the hosts of a user get the secrets of a project (owner)',
+    description: 'Whoever owns a host can read what it gets.',
+    scope: 'edit',
+    reach: { projects: 'refused', phones: 'refused' },
+    audit: 'add_secret_recipient',
+    params: recipientParams,
+    responses: { 200: Type.Object({ success, recipient: SecretRecipient }) },
+    errors: ['project_not_found', 'user_not_found'],
+  },
+  delete: {
+    method: 'DELETE',
+    path: `${recipientPath}/:user_id`,
+    operationId: 'deleteSecretRecipient',
+    tag: 'Projects',
+    summary: 'Keep the secrets of a project from the hosts of a user (owner)',
+    description: 'Runs that have begun keep what they got: give the secrets new values.',
+    scope: 'edit',
+    reach: { projects: 'refused', phones: 'refused' },
+    audit: 'remove_secret_recipient',
+    params: recipientParams,
+    responses: { 200: SuccessMessage },
+    errors: ['project_not_found', 'secret_recipient_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -112,6 +112,7 @@ export const launchRoutes = {
       'invalid_parameter_schema',
       'invalid_masks',
       'secrets_unavailable',
+      'secrets_withheld',
       'invalid_tsconfig',
       'launch_id_conflict',
       'launch_not_acknowledged',

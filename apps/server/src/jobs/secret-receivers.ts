@@ -1,0 +1,46 @@
+import { LRUCache } from 'lru-cache';
+import type { FleetDevice } from '../devices/fleet-device.ts';
+import type { SecretGrants } from '../secrets/secret-grants.ts';
+import type { StoredJob } from './store.ts';
+
+/** A phone is offered to the jobs of several users in one turn, which reads nothing. The launch itself asks anew. */
+const knownMs = 10_000;
+const maxKnown = 10_000;
+
+interface Known {
+  /** Undefined: the project has no secrets. */
+  readonly userIds: ReadonlySet<string> | undefined;
+}
+
+/** Whose hosts get the secrets of the projects of which jobs wait, as it was some seconds ago. */
+export class SecretReceivers {
+  readonly #grants: Pick<SecretGrants, 'listReceivers'>;
+  readonly #known = new LRUCache<string, Known>({ max: maxKnown, ttl: knownMs });
+  readonly #missing = new Set<string>();
+
+  constructor(grants: Pick<SecretGrants, 'listReceivers'>) {
+    this.#grants = grants;
+  }
+
+  /** Whether the phone's host gets none, or it is not known: `readMissing` reads it. */
+  areWithheld(
+    job: Pick<StoredJob, 'user_id' | 'project_id'>,
+    { ownerId }: Pick<FleetDevice, 'ownerId'>,
+  ): boolean {
+    // Whoever may launch the project is owner or editor of it.
+    if (ownerId === job.user_id) return false;
+    const known = this.#known.get(job.project_id);
+    if (known === undefined) this.#missing.add(job.project_id);
+    return known === undefined || known.userIds?.has(ownerId) === false;
+  }
+
+  /** False: there was nothing to be read. */
+  async readMissing(): Promise<boolean> {
+    const missing = [...this.#missing];
+    this.#missing.clear();
+    if (missing.length === 0) return false;
+    const receivers = await this.#grants.listReceivers(missing);
+    for (const projectId of missing) this.#known.set(projectId, { userIds: receivers.get(projectId) });
+    return true;
+  }
+}
