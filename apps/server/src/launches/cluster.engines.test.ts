@@ -64,6 +64,18 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
     expect(host.messages('launch')).toHaveLength(1);
   });
 
+  it('direct code whose launch ID is the ID of a project gets none of its secrets', async () => {
+    const [one, other] = await open();
+    const { host, deviceId } = await connect(one);
+    const projectId = await one.createProject();
+    const body = { value: 'hunter2-of-alice' };
+    await one.api('PUT', `/api/v2/automation-project/${projectId}/secrets/SHOP`, { body });
+    await other.startRun(host, deviceId, projectId);
+    const [launch] = host.messages('launch');
+    expect(launch).toMatchObject({ automation_id: projectId });
+    expect(JSON.stringify(launch)).not.toContain(body.value);
+  });
+
   it('one launch ID is one launch, wherever it is asked for', async () => {
     const [one, other] = await open();
     const { host, deviceId } = await connect(one);

@@ -6,7 +6,7 @@ import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { periodically } from '../background-job.ts';
 import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
-
+import { originOf } from '../runs/stored-run.ts';
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
 import { launchMessage, type LaunchPayload, type PayloadStore } from './store.ts';
 
@@ -89,9 +89,9 @@ export class RunOutbox {
     }
   }
 
-  /** Of the runs of one launch on one host. */
+  /** Of the runs of one launch on one host. Direct code has none: its launch ID may be the ID of a project. */
   async #secretsFor([run]: readonly RunToSend[]): Promise<LaunchSecrets> {
-    if (run === undefined) return {};
+    if (run === undefined || originOf(run).isDirect) return {};
     return this.#options.grants.grantOrNone(run.automation_id, run.device_owner_id);
   }
 
