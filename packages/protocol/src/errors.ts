@@ -122,7 +122,7 @@ export const errorTable = {
   no_replay_host: {
     status: 503,
     message:
-      'No host that may replay screens of project {project_id} is connected: start one with a token of an owner or shared editor ("phalanx host"; it needs no phone, and PHALANX_REPLAY_PROCESSES above 0).',
+      'No host that may replay screens of project {project_id} is connected: start one with a token of the owner, or of a shared editor who has accepted the project ("phalanx host"; it needs no phone, and PHALANX_REPLAY_PROCESSES above 0).',
   },
   too_many_replays: {
     status: 429,

@@ -27,7 +27,10 @@ interface Dependencies {
   hosts: Hosts;
   launches: ProjectLaunches;
   projects: Projects;
-  records: Pick<Records, 'keptScreens' | 'listReviewers' | 'readSequence' | 'findProjectOf'>;
+  records: Pick<
+    Records,
+    'keptScreens' | 'listReviewers' | 'listAcceptedReviewers' | 'readSequence' | 'findProjectOf'
+  >;
   runs: Pick<Runs, 'store'>;
   feed: EventFeed;
 }
@@ -39,6 +42,8 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
   const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
+  // Nobody's host works for a project that its owner was only made an editor of.
+  const listHostOwners = records.listAcceptedReviewers;
   const changes = new ReplayChanges({ listReviewers, feed, log });
   const worker = new ReplayWorker({
     ...{
@@ -52,7 +57,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
         readSequence: (recordId) => records.readSequence(recordId),
         findRun: (runId) => dependencies.runs.store.findDetail(runId),
       }),
-      listReviewers,
+      listHostOwners,
       changes,
       clock,
       faults,
@@ -73,7 +78,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       records.keptScreens.findGroup({ ownerId, automationId }, groupId),
     hasRecord: async ({ id }, recordId) => (await records.findProjectOf(recordId)) === id,
     requireHost: async ({ id, owner_id: ownerId }) => {
-      if (await hosts.isThere(await listReviewers({ ownerId, automationId: id }))) return;
+      if (await hosts.isThere(await listHostOwners({ ownerId, automationId: id }))) return;
       throw ApiError.of('no_replay_host', { project_id: id });
     },
     onChanged: (replay) => {

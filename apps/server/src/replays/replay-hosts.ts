@@ -149,7 +149,7 @@ interface SequenceOrder {
   /** Of the code that is asked about. */
   treeId: string;
   /** Whose hosts may see the screens. */
-  reviewers: readonly string[];
+  hostOwners: readonly string[];
   codeOf: (treeId: string, parameters: Record<string, unknown>) => Promise<HostCode>;
   goesOn: () => Promise<boolean>;
 }
@@ -182,14 +182,14 @@ export class SequenceReplays {
 
   /** With what the run was given, as far as it is known. */
   async #follow(
-    { read: { sequence }, reviewers, codeOf, goesOn }: SequenceOrder,
+    { read: { sequence }, hostOwners, codeOf, goesOn }: SequenceOrder,
     treeId: string,
     run: StoredRunDetail | undefined,
   ): Promise<SequenceResult | null> {
     const given = run === undefined ? null : parametersOf(run);
     const code = await codeOf(treeId, given?.automation_parameters ?? {});
     const job_variables = given?.job_variables ?? {};
-    return this.#options.hosts.follow(reviewers, { code: { ...code, job_variables }, sequence }, goesOn);
+    return this.#options.hosts.follow(hostOwners, { code: { ...code, job_variables }, sequence }, goesOn);
   }
 
   /** The files that the run had, if its commit tells them and is in the history. */

@@ -34,7 +34,7 @@ interface Options {
   desk: DraftDesk;
   sequences: SequenceReplays;
   /** Whose hosts may see the screens of a project. */
-  listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   changes: ReplayChanges;
   clock: Clock;
   faults: FaultMonitor;
@@ -59,7 +59,7 @@ const maxFetchesBytes = 1024 * 1024;
 const fetches = Compile(ReplayFetches);
 
 const noHost =
-  'No host that may replay screens of this project is connected: start one with a token of an owner or shared editor ("phalanx host").';
+  'No host that may replay screens of this project is connected: start one with a token of the owner, or of a shared editor who has accepted the project ("phalanx host").';
 
 /** Why a replay can't be made, for people. */
 class CannotReplay extends Error {
@@ -147,8 +147,8 @@ export class ReplayWorker {
     const screens = await listScreens(keptScreens, replay, files);
     if (screens.length === 0) return true;
     const { owner_id: ownerId, project_id: automationId } = replay;
-    const reviewers = await this.#options.listReviewers({ ownerId, automationId });
-    if (replay.cause !== 'request' && !(await hosts.isThere(reviewers))) throw new NoReplayHost();
+    const hostOwners = await this.#options.listHostOwners({ ownerId, automationId });
+    if (replay.cause !== 'request' && !(await hosts.isThere(hostOwners))) throw new NoReplayHost();
     const code = await this.#codeOf(replay, files);
     const before = await store.mapBefore(replay);
     const counts: ReplayCounts = { ...noCounts, screens: screens.length };
@@ -166,7 +166,7 @@ export class ReplayWorker {
     )) {
       const readable = step.filter(({ problem }) => problem === '');
       const shown = readable.map(({ treeJson, stage }) => ({ tree_json: treeJson, stage }));
-      const verdicts = await hosts.replay(reviewers, { code, screens: shown }, () => goesOn());
+      const verdicts = await hosts.replay(hostOwners, { code, screens: shown }, () => goesOn());
       const rows: StoredVerdict[] = [];
       for (const screen of step) {
         const verdict =
@@ -203,7 +203,7 @@ export class ReplayWorker {
     const files = await this.#filesOf(replay);
     const outcome = await sequences.replay({
       ...{ read, goesOn, treeId: files.treeId, projectId: automationId },
-      reviewers: await this.#options.listReviewers({ ownerId, automationId }),
+      hostOwners: await this.#options.listHostOwners({ ownerId, automationId }),
       codeOf: (treeId, parameters) =>
         this.#codeOf(replay, treeId === files.treeId ? files : this.#filesOfTree(replay, treeId), parameters),
     });
