@@ -24,6 +24,7 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
     },
     { names: ['lease'], load: async () => (await import('./phones/control.ts')).addLeaseCommand },
     { names: ['hosts'], load: async () => (await import('./phones/devices.ts')).addHostsCommand },
+    { names: ['shares'], load: async () => (await import('./access/shares.ts')).addShareCommands },
     { names: ['pools'], load: async () => (await import('./phones/pools.ts')).addPoolCommands },
     { names: ['init'], load: async () => (await import('./project/register.ts')).addInitCommand },
     { names: ['project'], load: async () => (await import('./project/project.ts')).addProjectCommands },

@@ -10,13 +10,22 @@ import { type ApiClient, readAll, ApiRefusal } from '../api-client.ts';
 import { rememberName } from '../output/terminal.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 
-/** People know serial numbers and names, programs know IDs. What is neither is left to the server to refuse. */
+/**
+ * People know serial numbers and names, programs know IDs. What is neither is left to the server to refuse. A phone that was
+ * not accepted is meant by its ID alone: whoever shares it chooses its name. Throws a usage error when only such a one fits.
+ */
 export function deviceIdOf(devices: readonly Device[], text: string): string {
-  const found =
-    devices.find((device) => device.device_id === text) ??
-    devices.find((device) => device.serial === text) ??
-    devices.find(({ name }) => name !== '' && name.toLowerCase() === text.toLowerCase());
-  return found?.device_id ?? text;
+  const byId = devices.find((device) => device.device_id === text);
+  const named = [
+    ...devices.filter((device) => device.serial === text),
+    ...devices.filter(({ name }) => name !== '' && name.toLowerCase() === text.toLowerCase()),
+  ];
+  const found = byId ?? named.find(({ accepted }) => accepted);
+  const [waiting] = named;
+  if (found !== undefined || waiting === undefined) return found?.device_id ?? text;
+  throw usageError(
+    `The phone "${text}" is shared with you by ${waiting.owner.name}, and you have not accepted it: "phalanx shares" shows it. Without that, give its ID, ${waiting.device_id}.`,
+  );
 }
 
 /** Those that fit the selector, when one is given. */
@@ -53,12 +62,17 @@ export const listProjects = (api: ApiClient): Promise<Project[]> =>
  */
 export async function getAutomationId(api: ApiClient, text: string): Promise<string> {
   if (isUuid(text)) return text;
-  const named = (await listProjects(api)).filter((project) => project.name === text);
+  const all = (await listProjects(api)).filter((project) => project.name === text);
+  // Whoever shares a project chooses its name.
+  const named = all.filter(({ accepted }) => accepted);
   const [only] = named;
+  const [waiting] = all;
   if (only === undefined)
     throw new CommandError(
       exitCodes.refused,
-      `There is no project "${text}": "phalanx project list" shows yours.`,
+      waiting === undefined
+        ? `There is no project "${text}": "phalanx project list" shows yours.`
+        : `The project "${text}" is shared with you, and you have not accepted it: "phalanx shares" shows it. Without that, give its ID, ${waiting.id}.`,
     );
   if (named.length === 1) {
     rememberName(only.id, text);

@@ -29,7 +29,7 @@ export function parseCount(text: string): number {
 export function addPlaceOptions(command: Command): Command {
   return command
     .option('--device <device>', 'serial number, name or ID; may be given several times', repeated, [])
-    .option('--all-ready', 'on every device that is ready and runs nothing')
+    .option('--all-ready', 'on every device of yours, or accepted, that is ready and runs nothing')
     .option(
       '--labels <selector>',
       'on free devices that fit, such as "country=de,model~Pixel" or "pool=NAME"',
@@ -58,7 +58,7 @@ export function chooseDevices(
 ): string[] {
   if (!allReady && labels === undefined) return [...new Set(device.map((text) => deviceIdOf(devices, text)))];
   const ready = devices
-    .filter(({ state, role }) => state === 'ready' && role !== 'view')
+    .filter(({ state, role, accepted }) => state === 'ready' && role !== 'view' && accepted)
     .map((one) => one.device_id);
   const wanted = count ?? 1;
   if (ready.length >= wanted) return ready.slice(0, count);

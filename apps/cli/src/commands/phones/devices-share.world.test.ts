@@ -24,10 +24,33 @@ test('a phone and a host are shared, seen by the member, and no longer shared', 
     { device_id: device.device_id, role: 'view' },
   ]);
   expect(await said('hosts', 'share', host.name, 'ada', '--role', 'launch')).toBe('ada may launch now.\n');
-  expect((await service.run(['hosts'], { env })).stdout).toMatch(/connected .* launch /);
+  const asAda = async (...args: string[]) => service.run(args, { env });
+  expect((await asAda('hosts')).stdout).toMatch(/connected .* launch, waiting /);
+  expect((await asAda('shares', '--waiting')).stdout).toMatch(/host .* waiting /);
+  const apps = ['devices', 'apps', device.serial];
+  expect((await asAda(...apps)).stderr).toMatch(/is shared with you by .*, and you have not accepted it/);
+  expect((await asAda('shares', 'accept', 'host', host.name)).stdout).toMatch(
+    /^The host .* is accepted\.\n$/,
+  );
+  const [share] = JSON.parse((await asAda('shares', '--json')).stdout).shares;
+  expect(share).toMatchObject({ kind: 'device', id: device.device_id, accepted_at: null });
+  expect(await asAda(...apps)).toMatchObject({ code: 0 });
+  expect((await asAda('hosts')).stdout).toMatch(/connected .* launch /);
   expect(await said('devices', 'unshare', device.serial, 'ada')).toMatch(
     /^The device is no longer shared with user ada \(/,
   );
-  expect(await said('hosts', 'unshare', host.id, 'ada')).toMatch(/^The host is no longer shared/);
+  expect((await asAda('shares', 'refuse', 'host', host.name)).stdout).toMatch(
+    /^The host is no longer shared/,
+  );
   expect((await service.run(['hosts'], { env })).stdout).toMatch(/^No hosts yet/);
+});
+
+test('the hosts of a user are allowed the secrets of a project, and denied them', async () => {
+  await service.run(['user', 'create', 'ben']);
+  await service.run(['project', 'create', 'shop', '--no-folder']);
+  const said = async (...args: string[]) => (await service.run([...args, '--project', 'shop'])).stdout;
+  expect(await said('secret', 'allowed')).toMatch(/^Only hosts of the owner and the editors/);
+  expect(await said('secret', 'allow', 'ben')).toBe('Hosts of ben get the secrets of the project now.\n');
+  expect(await said('secret', 'allowed')).toMatch(/ben /);
+  expect(await said('secret', 'deny', 'ben')).toMatch(/get no secrets of "shop" any more/);
 });

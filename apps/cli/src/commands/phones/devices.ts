@@ -68,12 +68,13 @@ Examples:
   addDeviceLabelCommands(command);
 }
 
-/** Names and labels only where some phone has them. */
+/** Names, labels and shares that wait only where some phone has them. */
 const row = (device: Device, all: readonly Device[]): Record<string, string> => ({
   device: device.serial,
   ...(all.some(({ name }) => name !== '') ? { name: device.name || '-' } : {}),
   state: device.state,
   since: formatAge(device.since),
+  ...(all.some(({ accepted }) => !accepted) ? { share: device.accepted ? '-' : 'waiting' } : {}),
   model: `${device.brand} ${device.model}`.trim(),
   android: device.android_version,
   running: device.running.length === 0 ? '-' : String(device.running.length),
@@ -244,6 +245,6 @@ const hostRow = (host: Host): Record<string, string> => ({
   state: host.connected ? 'connected' : 'offline',
   since: host.since === null ? '-' : formatAge(host.since),
   phones: `${host.devices.ready} of ${host.devices.total} ready`,
-  role: host.role,
+  role: host.accepted ? host.role : `${host.role}, waiting`,
   owner: host.owner.name,
 });

@@ -126,10 +126,10 @@ async function prepareFolder(
   return { root, isNew };
 }
 
-const row = ({ id, name, role, created_at: created }: Project): Record<string, string> => ({
+const row = ({ id, name, role, accepted, created_at: created }: Project): Record<string, string> => ({
   id,
   name,
-  role,
+  role: accepted ? role : `${role}, waiting`,
   created: new Date(created).toISOString().slice(0, 10),
 });
 

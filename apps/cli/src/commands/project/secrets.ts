@@ -1,8 +1,15 @@
-import { type Secret, secretRoutes } from '@phalanx/protocol';
+import { type Secret, type SecretRecipient, secretRecipientRoutes, secretRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { readSecret } from '../../output/terminal.ts';
+import { readAll } from '../../api-client.ts';
+import {
+  addConnectionOptions,
+  connect,
+  type Connection,
+  type ConnectionFlags,
+} from '../../connection/connection.ts';
+import { getUserId } from '../../launch/find-by-name.ts';
+import { printable, readSecret } from '../../output/terminal.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject, addProjectOption } from '../../project/project-folder.ts';
@@ -12,7 +19,9 @@ interface Flags extends ConnectionFlags {
   json?: true;
 }
 
-/** `phalanx secret set`, `list`, `delete`: values that the automations of a project read by name */
+const userArgument = ['<user>', 'ID; administrators may give the name'] as const;
+
+/** `phalanx secret set`, `list`, `delete`, `allow`, `deny`, `allowed`: values that the automations of a project read by name */
 export function addSecretCommands(program: Command): void {
   const secret = program
     .command('secret')
@@ -41,7 +50,21 @@ Examples:
     .description('delete a secret; runs that have begun keep it')
     .argument('<name>')
     .action(deleteSecret);
-  for (const command of [set, list, remove])
+  const allow = secret
+    .command('allow')
+    .description('let the hosts of a user get the secrets, beside those of owner and editors')
+    .argument(...userArgument)
+    .action(allowUser);
+  const deny = secret
+    .command('deny')
+    .description('keep the secrets from the hosts of a user; runs that have begun keep them')
+    .argument(...userArgument)
+    .action(denyUser);
+  const allowed = secret
+    .command('allowed')
+    .description('list the users whose hosts get the secrets, beside owner and editors')
+    .action(listAllowed);
+  for (const command of [set, list, remove, allow, deny, allowed])
     addConnectionOptions(addProjectOption(command)).option('--json', "print the API's reply");
 }
 
@@ -80,3 +103,49 @@ async function deleteSecret(name: string, flags: Flags): Promise<void> {
   if (flags.json) printJson(reply);
   else console.log(reply.message);
 }
+
+async function allowUser(user: string, flags: Flags): Promise<void> {
+  const connection = await connect(flags);
+  const params = await recipientOf(connection, user, flags);
+  const reply = await connection.api.call(secretRecipientRoutes.put, { params });
+  if (flags.json) printJson(reply);
+  else console.log(printable(`Hosts of ${reply.recipient.name} get the secrets of the project now.`));
+}
+
+async function denyUser(user: string, flags: Flags): Promise<void> {
+  const connection = await connect(flags);
+  const params = await recipientOf(connection, user, flags);
+  const reply = await connection.api.call(secretRecipientRoutes.delete, { params });
+  if (flags.json) printJson(reply);
+  else console.log(printable(reply.message));
+}
+
+async function recipientOf(
+  connection: Connection,
+  user: string,
+  { project }: Flags,
+): Promise<{ id: string; user_id: string }> {
+  return {
+    id: await chooseProject(connection, project),
+    user_id: await getUserId(connection.api, user),
+  };
+}
+
+async function listAllowed(flags: Flags): Promise<void> {
+  const connection = await connect(flags);
+  const { api } = connection;
+  const params = { id: await chooseProject(connection, flags.project) };
+  const recipients = await readAll(
+    (query) => api.call(secretRecipientRoutes.list, { params, query }),
+    (page) => page.recipients,
+  );
+  if (flags.json) return printJson({ success: true, recipients, next_cursor: null });
+  printTable(
+    { flexible: 'name', rows: recipients.map(recipientRow) },
+    'Only hosts of the owner and the editors get the secrets: "phalanx secret allow USER" adds others.',
+  );
+}
+
+const recipientRow = ({ name, user_id, added_at }: SecretRecipient): Record<string, string> => ({
+  ...{ name, id: user_id, added: `${formatAge(added_at)} ago` },
+});

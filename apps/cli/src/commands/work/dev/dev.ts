@@ -110,7 +110,7 @@ function choosePhone(devices: readonly Device[], { device: text, labels }: Flags
     throw new CommandError(exitCodes.refused, `There is no phone "${text}": "phalanx devices" shows yours.`);
   }
   const ready = devices.filter(
-    ({ state, role, lease }) => state === 'ready' && role !== 'view' && lease === null,
+    ({ state, role, lease, accepted }) => state === 'ready' && role !== 'view' && lease === null && accepted,
   );
   const [first, second] = ready;
   if (first === undefined)

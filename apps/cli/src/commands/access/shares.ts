@@ -1,0 +1,118 @@
+import {
+  accessRoutes,
+  deviceMemberRoutes,
+  hostRoutes,
+  projectRoutes,
+  type ReceivedShare,
+  type ShareKind,
+  shareRoutes,
+} from '@phalanx/protocol';
+import { Argument, type Command } from 'commander';
+
+import { type ApiClient, readAll } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
+import { formatAge } from '../../output/duration.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { printable, printMessage } from '../../output/terminal.ts';
+
+interface Flags extends ConnectionFlags {
+  json?: true;
+}
+
+interface DecisionFlags extends Flags {
+  owner?: string;
+}
+
+/** `phalanx shares`, with `accept` and `refuse` */
+export function addShareCommands(program: Command): void {
+  const shares = program
+    .command('shares')
+    .description('list what others share with you: phones, hosts and projects')
+    .option('--waiting', 'only those that you have not accepted')
+    .addHelpText(
+      'after',
+      `
+Until you accept it, what is shared with you is used by its ID alone: --labels, --all-ready, jobs, schedules,
+pools, replays on your hosts, statistics and webhooks leave it out.
+
+Examples:
+  phalanx shares --waiting
+  phalanx shares accept device SIM0001
+  phalanx shares refuse project checkout --owner ada`,
+    )
+    .action(async (flags: Flags & { waiting?: true }) => {
+      const { api } = await connect(flags);
+      const all = await listShares(api, flags.waiting === true ? 'waiting' : undefined);
+      if (flags.json) return printJson({ success: true, shares: all, next_cursor: null });
+      printTable({ flexible: 'name', rows: all.map(row) }, 'Nobody shares anything with you.');
+    });
+  const accept = addDecision(shares, 'accept', 'accept it: from now on it is chosen as what is yours');
+  accept.action(async (kind: ShareKind, text: string, flags: DecisionFlags) => {
+    const { api } = await connect(flags);
+    const { id, owner } = await findShare(api, kind, { text, owner: flags.owner });
+    const reply = await api.call(shareRoutes.accept, { body: { kind, id, owner_id: owner.id } });
+    if (flags.json) return printJson(reply);
+    console.log(printable(`The ${kind} ${reply.share.name} of ${owner.name} is accepted.`));
+  });
+  const refuse = addDecision(shares, 'refuse', 'refuse it, or leave it: it is no longer shared with you');
+  refuse.action(async (kind: ShareKind, text: string, flags: DecisionFlags) => {
+    const { api } = await connect(flags);
+    const share = await findShare(api, kind, { text, owner: flags.owner });
+    const { user } = await api.call(accessRoutes.me);
+    const reply = await leave(api, share, user.id);
+    if (flags.json) printJson(reply);
+    else printMessage(reply);
+  });
+  for (const command of [shares, accept, refuse])
+    addConnectionOptions(command).option('--json', "print the API's reply");
+}
+
+const addDecision = (shares: Command, name: string, description: string): Command =>
+  shares
+    .command(name)
+    .description(description)
+    .addArgument(new Argument('<kind>', 'what is shared').choices(['device', 'host', 'project']))
+    .argument('<share>', 'ID, or the name that "phalanx shares" shows')
+    .option('--owner <owner>', 'name or ID of who shares it, where several share one of this name');
+
+const listShares = (api: ApiClient, state?: 'waiting'): Promise<ReceivedShare[]> =>
+  readAll(
+    (query) => api.call(shareRoutes.list, { query: { ...query, ...(state === undefined ? {} : { state }) } }),
+    (page) => page.shares,
+  );
+
+const row = ({ kind, name, id, owner, role, shared_at, accepted_at }: ReceivedShare) => ({
+  ...{ kind, name: name || '-', owner: owner.name, role },
+  state: accepted_at === null ? 'waiting' : 'accepted',
+  since: shared_at === null ? '-' : formatAge(accepted_at ?? shared_at),
+  id,
+});
+
+/** Throws unless exactly one is meant. */
+async function findShare(
+  api: ApiClient,
+  kind: ShareKind,
+  { text, owner: wanted }: { text: string; owner: string | undefined },
+): Promise<ReceivedShare> {
+  const ofOwner = ({ owner }: ReceivedShare): boolean =>
+    wanted === undefined || owner.id === wanted.toLowerCase() || owner.name === wanted;
+  const all = (await listShares(api)).filter((share) => share.kind === kind && ofOwner(share));
+  const byId = all.filter(({ id }) => id.toLowerCase() === text.toLowerCase());
+  const found = byId.length > 0 ? byId : all.filter(({ name }) => name === text);
+  const [share, other] = found;
+  if (share === undefined)
+    throw new CommandError(
+      exitCodes.refused,
+      `No ${kind} "${text}" is shared with you: "phalanx shares" shows what is.`,
+    );
+  if (other === undefined) return share;
+  throw usageError(`Several are shared with you as "${text}": give the ID, or --owner.`);
+}
+
+function leave(api: ApiClient, { kind, id, owner }: ReceivedShare, userId: string) {
+  const params = { id, user_id: userId };
+  if (kind === 'project') return api.call(projectRoutes.deleteMember, { params });
+  const routes = kind === 'device' ? deviceMemberRoutes : hostRoutes;
+  return api.call(routes.deleteMember, { params, query: { owner_id: owner.id } });
+}
