@@ -15,6 +15,7 @@ interface Member<Role extends string> {
   user_id: string;
   name: string;
   role: Role | 'owner';
+  accepted: boolean;
   /** How they came to it, when it is not changed here. */
   note?: string;
 }
@@ -36,7 +37,7 @@ interface MembersDialogProps<Role extends string> {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The ID of a user; administrators may say the name. */
-async function findUser(text: string): Promise<string> {
+export async function findUser(text: string): Promise<string> {
   if (uuid.test(text)) return text;
   const { users } = await call('GET /api/v2/users', { query: { search: text, limit: 1000 } });
   const found = users.find(({ name }) => name.toLowerCase() === text.toLowerCase());
@@ -66,7 +67,10 @@ export function MembersDialog<Role extends string>(props: MembersDialogProps<Rol
       <ul>
         {data?.map((member) => (
           <li key={member.user_id} className={styles['member']}>
-            <span>{member.name}</span>
+            <span>
+              {member.name}
+              {!member.accepted && <span className={styles['waiting']}> waiting</span>}
+            </span>
             <MemberRole
               member={member}
               roles={roles}

@@ -195,6 +195,6 @@ const Facts = ({ device }: { device: Device }) => (
     <dt>Owner</dt>
     <dd>{device.owner.name}</dd>
     <dt>Your role</dt>
-    <dd>{device.role}</dd>
+    <dd>{device.accepted ? device.role : `${device.role}, not accepted yet`}</dd>
   </dl>
 );

@@ -38,8 +38,13 @@ export const reasonShown = ({
   state,
   reason,
   warnings,
-}: Pick<Device, 'state' | 'reason' | 'warnings'>): string =>
-  [...(state === 'ready' ? [] : [reason]), ...warnings.map((warning) => warning.reason)].join(' ');
+  accepted,
+}: Pick<Device, 'state' | 'reason' | 'warnings' | 'accepted'>): string =>
+  [
+    ...(accepted ? [] : ['Shared with you, not accepted yet.']),
+    ...(state === 'ready' ? [] : [reason]),
+    ...warnings.map((warning) => warning.reason),
+  ].join(' ');
 
 const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 

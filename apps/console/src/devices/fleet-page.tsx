@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react';
 
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { StopDialog } from '../launches/stop-dialog.tsx';
+import { WaitingShares } from '../access/waiting-shares.tsx';
 import { useMissingScope } from '../api/me.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select } from '../parts/field.tsx';
@@ -51,6 +52,7 @@ export function FleetPage() {
     >
       {all === undefined && error === null && <Loading rows={12} />}
       {all === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+      <WaitingShares kinds={['device', 'host']} />
       {all?.length === 0 && <NoPhones />}
       {all !== undefined && all.length > 0 && (
         <div className={styles['frame']}>
@@ -80,7 +82,7 @@ export function FleetPage() {
 function LaunchButton({ devices }: { devices: readonly Device[] }) {
   const [isOpen, setOpen] = useState(false);
   const missing = useMissingScope('launch');
-  const usable = devices.filter((device) => isReady(device) && device.role !== 'view');
+  const usable = devices.filter((device) => isReady(device) && device.role !== 'view' && device.accepted);
   const reason =
     usable.length === 0
       ? 'No phone is ready.'

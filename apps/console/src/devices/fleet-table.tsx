@@ -41,7 +41,9 @@ export function FleetTable({ devices, selection, current, sort, onSort }: FleetT
   useEffect(() => {
     if (current >= 0) rows.scrollToIndex(current);
   }, [rows, current]);
-  const areAllSelected = devices.length > 0 && devices.every((device) => selection.ids.has(device.device_id));
+  // Those that were not accepted are selected one by one.
+  const selectable = devices.filter(({ accepted }) => accepted).map((device) => device.device_id);
+  const areAllSelected = selectable.length > 0 && selectable.every((id) => selection.ids.has(id));
   return (
     <div ref={scroll} className={styles['scroll']}>
       <div role="grid" aria-label="Phones" aria-rowcount={devices.length + 1} aria-multiselectable="true">
@@ -51,7 +53,7 @@ export function FleetTable({ devices, selection, current, sort, onSort }: FleetT
               type="checkbox"
               aria-label="Select all"
               checked={areAllSelected}
-              onChange={() => selection.set(areAllSelected ? [] : devices.map((device) => device.device_id))}
+              onChange={() => selection.set(areAllSelected ? [] : selectable)}
             />
           </span>
           {columns.map(({ label, sort: by }) => (

@@ -142,11 +142,13 @@ interface SecretsDialogProps {
   projectId: string;
   /** Why nothing can be changed. */
   reason: string | undefined;
+  /** Asks whose hosts get them. */
+  onHosts: () => void;
   onClose: () => void;
 }
 
 /** Names of a project's secrets. Values are written here, and never read. */
-export function SecretsDialog({ projectId, reason, onClose }: SecretsDialogProps) {
+export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDialogProps) {
   const queries = useQueryClient();
   const queryKey = ['project', projectId, 'secrets'];
   const { data: secrets, error } = useQuery({
@@ -192,6 +194,9 @@ export function SecretsDialog({ projectId, reason, onClose }: SecretsDialogProps
       onAct={save}
       foot={
         <>
+          <Button look="quiet" onClick={onHosts}>
+            Hosts…
+          </Button>
           <Button onClick={onClose}>Close</Button>
           <SubmitButton look="primary" reason={reason ?? missing}>
             {isKnown ? 'Replace' : 'Add'}

@@ -16,6 +16,7 @@ import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { groupName, groupQuery } from '../records/record.tsx';
 import { ReplayLink, replaysQuery } from '../replays/replay.tsx';
+import { SecretHosts } from './secret-hosts.tsx';
 import { DeleteProject, RenameProject, SecretsDialog } from './project-dialogs.tsx';
 import type { Jump } from './editor/code-editor.tsx';
 import { DiffList } from './diff-list.tsx';
@@ -49,7 +50,7 @@ export function ProjectPage() {
   );
 }
 
-type Popup = 'commit' | 'history' | 'secrets' | 'members' | 'rename' | 'delete' | undefined;
+type Popup = 'commit' | 'history' | 'secrets' | 'secret hosts' | 'members' | 'rename' | 'delete' | undefined;
 const parts = { files: 'Files', code: 'Code', run: 'Run' } as const;
 
 function Shown({ project, userId }: { project: Project; userId: string }) {
@@ -159,7 +160,23 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
         />
       )}
       {popup === 'secrets' && (
-        <SecretsDialog projectId={project.id} reason={reason} onClose={() => setPopup(undefined)} />
+        <SecretsDialog
+          projectId={project.id}
+          reason={reason}
+          onHosts={() => setPopup('secret hosts')}
+          onClose={() => setPopup(undefined)}
+        />
+      )}
+      {popup === 'secret hosts' && (
+        <SecretHosts
+          projectId={project.id}
+          reason={
+            project.role === 'owner'
+              ? reason
+              : 'Only the owner of a project says whose hosts get its secrets.'
+          }
+          onClose={() => setPopup('secrets')}
+        />
       )}
       {popup === 'rename' && <RenameProject project={project} onClose={() => setPopup(undefined)} />}
       {popup === 'delete' && <DeleteProject project={project} onClose={() => setPopup(undefined)} />}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { WaitingShares } from '../access/waiting-shares.tsx';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchInput } from '../parts/field.tsx';
@@ -47,13 +48,14 @@ export function ProjectsPage() {
     >
       {data === undefined &&
         (error === null ? <Loading /> : <Failure error={error} onRetry={() => void refetch()} />)}
+      <WaitingShares kinds={['project']} />
       {data?.length === 0 && (
         <Empty title="No project yet" action={create}>
           A project is an automation that is saved: its files, their history, and who shares them.
         </Empty>
       )}
       <ul className={styles['list']}>
-        {shown?.map(({ id, name, role, created_at: createdAt }) => (
+        {shown?.map(({ id, name, role, accepted, created_at: createdAt }) => (
           // The name is the link for the keyboard.
           // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
           <li
@@ -65,7 +67,9 @@ export function ProjectsPage() {
               {name}
             </Link>
             <LastRun run={lastRuns.get(id)} />
-            <span className={styles['quiet']}>{roleWords[role]}</span>
+            <span className={styles['quiet']}>
+              {accepted ? roleWords[role] : `${roleWords[role]}, not accepted yet`}
+            </span>
             <span className={styles['quiet']}>
               created <Moment at={createdAt} />
             </span>

@@ -36,13 +36,13 @@ interface RunPaneProps {
 
 const keyOf = (projectId: string): string => `phalanx.phones.${projectId}`;
 
-/** The phones that were chosen for this project, of those that are there; where there is one, it is that. */
+const onlyOne = (devices: readonly Device[]): string[] =>
+  devices.length === 1 ? devices.map((device) => device.device_id) : [];
+
+/** The phones that were chosen for this project, of those that are there; where one is accepted, it is that. */
 function usePhones(projectId: string, devices: readonly Device[]) {
   const [kept, setKept] = useState(() => localStorage.getItem(keyOf(projectId))?.split(' '));
-  const ids = useMemo(
-    () => kept ?? (devices.length === 1 ? devices.map((device) => device.device_id) : []),
-    [kept, devices],
-  );
+  const ids = useMemo(() => kept ?? onlyOne(devices.filter(({ accepted }) => accepted)), [kept, devices]);
   const known = useMemo(() => devices.filter((device) => ids.includes(device.device_id)), [devices, ids]);
   const toggle = (id: string): void => {
     const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
