@@ -5,8 +5,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { addRoute } from '../http/route.ts';
-import { editors, onProject, type ProjectAccess } from '../projects/project-access.ts';
-import type { SharedProject } from '../projects/store.ts';
+import { editors, onProject, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';
 import type { RecipientStore } from './recipient-store.ts';
 
 interface Options {
