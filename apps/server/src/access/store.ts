@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize, transact } from '../db/transactions.ts';
-import { nameKey, namePattern, textsIn } from '../db/dialect.ts';
+import { hasPart, nameKey, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import { readTokenUse, type TokenUse } from '../limits/use-store.ts';
 
@@ -132,7 +132,7 @@ export function createAccessStore(db: Db) {
         .limit(part.limit + 1);
       if (part.cursor !== undefined) query = query.where('id', '>', part.cursor);
       if (part.search !== undefined)
-        query = query.where(sql<boolean>`name_key LIKE ${namePattern(part.search)} ESCAPE '\\'`);
+        query = query.where(hasPart(db, sql.ref('name_key'), sql`${nameKey(part.search)}`));
       return query.execute();
     },
 

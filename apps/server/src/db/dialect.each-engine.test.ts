@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
-import { rowsAs, textsIn } from './dialect.ts';
+import { hasPart, rowsAs, textsIn } from './dialect.ts';
 
 describe.each(engines)('rows that a statement brings along to %s', (engine) => {
   it('may be any number, with nulls and any text', async () => {
@@ -18,4 +18,40 @@ describe.each(engines)('rows that a statement brings along to %s', (engine) => {
       )} ORDER BY given.name`.execute(db);
     expect(found).toEqual(rows.slice(-2));
   });
+});
+
+describe.each(engines)('a part of a text in %s', (engine) => {
+  it('is found as it stands', async () => {
+    const db = await openTestDatabase(engine);
+    const has = async (text: string, part: string): Promise<boolean> => {
+      const { rows } = await sql<{
+        found: unknown;
+      }>`SELECT ${hasPart(db, sql`lower(${text})`, sql`lower(${part})`)} AS found`.execute(db);
+      return Boolean(rows[0]?.found);
+    };
+    expect(await has('100% of it', '00% o')).toBe(true);
+    expect(await has('100 of it', '100%')).toBe(false);
+    expect(await has('a\\b', '\\')).toBe(true);
+    expect(await has('abc', 'a_c')).toBe(false);
+    expect(await has('äöü', 'ö')).toBe(true);
+  });
+});
+
+it('SQLite takes for a long part of similar texts not much longer than for a short one', async () => {
+  const db = await openTestDatabase('SQLite');
+  await sql`CREATE TABLE long_text AS SELECT ${'a'.repeat(4000)} AS text FROM json_each(${JSON.stringify(Array.from({ length: 200 }, () => 0))})`.execute(
+    db,
+  );
+  const msOf = async (part: string): Promise<number> => {
+    const since = performance.now();
+    const { rows } = await sql`SELECT 1 FROM long_text WHERE ${hasPart(db, sql`text`, sql`${part}`)}`.execute(
+      db,
+    );
+    expect(rows).toEqual([]);
+    return performance.now() - since;
+  };
+  const least = async (part: string): Promise<number> =>
+    Math.min(await msOf(part), await msOf(part), await msOf(part), await msOf(part));
+  const long = `${'a'.repeat(100)}b${'a'.repeat(99)}`;
+  expect((await least(long)) / (await least('bab'))).toBeLessThan(30);
 });

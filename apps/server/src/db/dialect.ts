@@ -1,4 +1,4 @@
-import { type Kysely, PostgresAdapter, sql, type RawBuilder } from 'kysely';
+import { type Kysely, PostgresAdapter, sql, type RawBuilder, type SqlBool } from 'kysely';
 
 import { errorCodeOf } from '../errors/api-error.ts';
 
@@ -58,6 +58,13 @@ export const isUniqueViolation = (error: unknown): boolean => codes.has(errorCod
 /** What two names have in common when people would take them for the same. Stored in columns with a unique index. */
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
 
-/** The condition's value for a part of a name, for `LIKE … ESCAPE '\'`. */
-export const namePattern = (part: string): string =>
-  `%${nameKey(part).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+/**
+ * Whether a text has a part, which somebody gives, as it stands. Not by `LIKE`: SQLite takes the product of both lengths
+ * for it, six seconds for 200 letters in 1,000 messages, and the event loop waits.
+ */
+export const hasPart = <Tables>(
+  db: Kysely<Tables>,
+  text: RawBuilder<unknown>,
+  part: RawBuilder<unknown>,
+): RawBuilder<SqlBool> =>
+  isPostgres(db) ? sql`strpos(${text}, ${part}) > 0` : sql`instr(${text}, ${part}) > 0`;

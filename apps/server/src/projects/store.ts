@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/transactions.ts';
-import { nameKey, namePattern } from '../db/dialect.ts';
+import { hasPart, nameKey } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;
@@ -84,7 +84,7 @@ export function createProjectStore(db: Db) {
       if (filter.ids !== null) query = query.where('project.id', 'in', [...filter.ids]);
       if (filter.name !== undefined) query = query.where('project.name_key', '=', nameKey(filter.name));
       if (filter.search !== undefined)
-        query = query.where(sql<boolean>`project.name_key LIKE ${namePattern(filter.search)} ESCAPE '\\'`);
+        query = query.where(hasPart(db, sql.ref('project.name_key'), sql`${nameKey(filter.search)}`));
       if (filter.cursor !== undefined) query = query.where('project.id', '<', filter.cursor);
       const rows = await query.orderBy('project.id', 'desc').limit(filter.limit).execute();
       return rows.map(withRole);

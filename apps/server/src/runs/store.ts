@@ -2,7 +2,7 @@ import { isEnded, mostCountedRuns, type RunStatus, type RunLauncher } from '@pha
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/writes.ts';
-import { textsIn } from '../db/dialect.ts';
+import { hasPart, textsIn } from '../db/dialect.ts';
 import type { HostCaller } from '../http/principal.ts';
 import { runQueue, readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
@@ -31,11 +31,10 @@ export interface RunFilter {
 /** A search ends after so many runs, so that a text that no run has does not read the whole history at once. */
 const runsPerSearch = 10_000;
 
-/** In either case of ASCII letters; SQLite knows no other. */
-function hasText(text: string): RawBuilder<SqlBool> {
-  const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-  const searched = sql`id || ' ' || coalesce(project_name, '') || ' ' || coalesce(error_code, '') || ' ' || coalesce(error_message, '')`;
-  return sql`lower(${searched}) LIKE lower(${pattern}) ESCAPE '\\'`;
+/** In either case of ASCII letters; SQLite knows no other. Messages of errors may be long, and say the most at first. */
+function hasText(db: Db, text: string): RawBuilder<SqlBool> {
+  const searched = sql`id || ' ' || coalesce(project_name, '') || ' ' || coalesce(error_code, '') || ' ' || substr(coalesce(error_message, ''), 1, 1000)`;
+  return hasPart(db, sql`lower(${searched})`, sql`lower(${text})`);
 }
 
 /** All runs that have not ended are fewer than all runs of a user, so no index of users (which `||` keeps out) helps. */
@@ -147,7 +146,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
       if (filter.search === undefined)
         return { runs: await newest.limit(filter.limit).execute(), searchedTo: null };
       const searched = db.selectFrom(newest.limit(searchLimit).as('run'));
-      const found = searched.selectAll().where(hasText(filter.search)).orderBy('id', 'desc');
+      const found = searched.selectAll().where(hasText(db, filter.search)).orderBy('id', 'desc');
       const runs = await found.limit(filter.limit).execute();
       if (runs.length === filter.limit) return { runs, searchedTo: null };
       const { last, count } = await searched
@@ -160,7 +159,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
     async count(filter: RunFilter, most = mostCountedRuns): Promise<RunCount> {
       const newest = matching(filter).orderBy('id', 'desc');
       const bound = filter.search === undefined ? most + 1 : searchLimit;
-      const matches = filter.search === undefined ? sql<SqlBool>`1 = 1` : hasText(filter.search);
+      const matches = filter.search === undefined ? sql<SqlBool>`1 = 1` : hasText(db, filter.search);
       const { looked, count } = await db
         .selectFrom(newest.limit(bound).as('run'))
         .select((eb) => [

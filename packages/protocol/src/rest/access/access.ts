@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, TimeInput, Uuid } from '../../ids.ts';
+import { searchText } from '../search-text.ts';
 import { AppPattern, maxAppPatterns } from '../../phones/app-limit.ts';
 import { Selector } from '../../phones/device-selector.ts';
 import { Scope, success, SuccessMessage, type RouteContract } from '../contract.ts';
@@ -100,7 +101,7 @@ export const accessRoutes = {
     reach: ofAdministrators,
     query: Type.Object({
       ...idPageQuery,
-      search: Type.Optional(Type.String({ description: 'Part of the name, in any letter case' })),
+      search: Type.Optional(searchText('Part of the name, in any letter case')),
     }),
     responses: { 200: pageOf({ users: Type.Array(User) }) },
   },

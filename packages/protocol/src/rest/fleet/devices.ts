@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { Labels, Selector } from '../../phones/device-selector.ts';
+import { searchText } from '../search-text.ts';
 import { DeviceState, PhoneHealth, PhoneWarning } from '../../phones/phone-health.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { NodeInspection } from '../../phones/phone-answers.ts';
@@ -141,7 +142,7 @@ export const deviceRoutes = {
       state: Type.Optional(DeviceState),
       host_id: Type.Optional(Uuid),
       search: Type.Optional(
-        Type.String({ description: 'Part of ID, serial number, name, brand or model, in any letter case' }),
+        searchText('Part of ID, serial number, name, brand or model, in any letter case'),
       ),
       selector: Type.Optional(Selector),
     }),

@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../errors.ts';
 import { Id } from '../../ids.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { searchText } from '../search-text.ts';
 
 /** The most that one file may hold, in bytes of UTF-8. */
 export const maxFileBytes = 50 * 1024 * 1024;
@@ -233,7 +234,7 @@ export const fileRoutes = {
     reach: { projects: 'within', phones: 'none' },
     params,
     query: Type.Object({
-      text: Type.String({ minLength: 1, maxLength: 200, description: 'As it stands in a line' }),
+      text: searchText('As it stands in a line', { minLength: 1 }),
     }),
     responses: {
       200: Type.Object({

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { accepted } from '../access/accepted.ts';
+import { searchText } from '../search-text.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
@@ -54,7 +55,7 @@ export const projectRoutes = {
     query: Type.Object({
       ...idPageQuery,
       name: Type.Optional(Type.String({ description: 'The whole name, in any letter case' })),
-      search: Type.Optional(Type.String({ description: 'Part of the name, in any letter case' })),
+      search: Type.Optional(searchText('Part of the name, in any letter case')),
     }),
     responses: { 200: pageOf({ projects: Type.Array(Project) }) },
   },

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { EpochMs, Id, TimeInput, Uuid } from '../../ids.ts';
+import { searchText } from '../search-text.ts';
 import { PhoneSettings } from '../../phones/phone-settings.ts';
 import { LogEntry, logPageSize } from './logs.ts';
 import { RecordType } from '../../runs/records.ts';
@@ -120,11 +121,10 @@ export const runRoutes = {
       launch: Type.Optional(Uuid),
       status: Type.Optional(RunStatus),
       search: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 200,
-          description: 'Text in the name, the ID, or the code or message of the error, in either letter case',
-        }),
+        searchText(
+          'Text in the name, the ID, or the code or the first 1,000 letters of the message of the error, in either letter case',
+          { minLength: 1 },
+        ),
       ),
       created_after: Type.Optional(TimeInput),
       created_before: Type.Optional(TimeInput),
@@ -205,9 +205,7 @@ export const runRoutes = {
           description: 'Comma-separated; all without it',
         }),
       ),
-      search: Type.Optional(
-        Type.String({ maxLength: 1000, description: 'Text in the message, in either letter case' }),
-      ),
+      search: Type.Optional(searchText('Text in the message, in either letter case')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: logPageSize, default: logPageSize })),
       last: Type.Optional(
         Type.Integer({
