@@ -58,6 +58,8 @@ export * from './rest/webhooks.ts';
 export * from './runs/run-files.ts';
 export * from './runs/runs.ts';
 export * from './runs/run-limits.ts';
+export { SecretMatcher, whole } from './secrets/secret-matcher.ts';
+export { redactedText } from './secrets/secret-scan.ts';
 export * from './secrets.ts';
 export * from './host/sandbox-messages.ts';
 export * from './webhook-events.ts';

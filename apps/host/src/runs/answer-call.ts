@@ -61,10 +61,11 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
       settings.claim(params);
       return onPhone['phone.settings'](params, signal);
     },
-    'record.screen': (params, signal) => recorder.storeScreen(secrets.redact(params), signal),
+    'record.screen': (params, signal) => recorder.storeScreen(secrets.redactScreen(params), signal),
     'record.submit': (params, signal) => {
       account.submitted(params.type);
-      return recorder.submit(secrets.redact(params), signal);
+      const { type, tag } = params;
+      return recorder.submit({ type, ...(tag !== undefined && { tag: secrets.redact(tag) }) }, signal);
     },
     'secret.get': async ({ name }) => secrets.get(name),
     'secret.type': ({ name }, signal) =>
@@ -72,9 +73,12 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
     'run.attach': (params) => files.attach(params),
     'run.arrived': async () => account.arrived(),
   };
+  // The length of a secret is a part of it.
+  const typed = (params: object): object => ({
+    text: secrets.redact('text' in params ? String(params.text) : ''),
+  });
   return (name, params, signal) => {
-    // The length of a secret is a part of it.
-    if (changesPhone(name)) recorder.noteCall(name, name === 'input.text' ? secrets.redact(params) : params);
+    if (changesPhone(name)) recorder.noteCall(name, name === 'input.text' ? typed(params) : params);
     return calls[name](params, signal);
   };
 }

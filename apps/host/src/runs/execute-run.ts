@@ -82,11 +82,13 @@ async function execute(
   surroundings: RunSurroundings,
   stopAsked: AbortSignal,
 ): Promise<RunEnd> {
+  await task.secrets.ready;
+  if (stopAsked.aborted) return { status: 'stopped', error: null };
   const problem = problemWithPhone(surroundings.phones, task.serial);
   if (problem !== undefined) return failed('device_unavailable', problem);
   const account = new RunAccount();
   const trace = new RunTrace(surroundings.recorder.seen, (step) =>
-    surroundings.runLog.pushStep(task.secrets.redact(step)),
+    surroundings.runLog.pushStep(task.secrets.redactStep(step)),
   );
   const phone = getPhone(surroundings.phones, task.serial);
   const unmask = phone.masks.hold([...task.masks, ...task.secrets.masks()]);
@@ -113,7 +115,7 @@ async function execute(
     );
     const end =
       loss.reason() === undefined
-        ? task.secrets.redact(account.blame(ownEnd))
+        ? task.secrets.redactEnd(account.blame(ownEnd))
         : failed('phone_lost', loss.reason() ?? '');
     trace.finish();
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
@@ -281,7 +283,7 @@ function hooksOf(
   const answerers = { phones, recorder, account, permissions, secrets, files, film, tasks, settings };
   const answer = answerCall({ ...answerers, phone: task });
   return {
-    onLog: (entries) => runLog.push(secrets.redact(entries)),
+    onLog: (entries) => runLog.push(secrets.redactLog(entries)),
     onCall: (name, params, signal) =>
       answer(name, params, signal).catch((error: unknown) => {
         account.callFailed(error);
@@ -289,7 +291,7 @@ function hooksOf(
       }),
     onStepBegan: (step) => trace.began(step),
     onStepEnded: (end) => trace.ended(end),
-    onResult: (json) => account.setResult(secrets.redact(json)),
+    onResult: (json) => account.setResult(secrets.redactJson(json)),
   };
 }
 

@@ -61,6 +61,8 @@ export class RunLauncher {
   readonly #options: RunLauncherOptions;
   readonly #executing = new Set<Promise<RunEnd>>();
   #bundles = new RecentBundles<Bundle>();
+  /** By project, while a run has them. */
+  readonly #secrets = new Map<string, WeakRef<RunSecrets>>();
   #isClosed = false;
 
   constructor(options: RunLauncherOptions) {
@@ -75,6 +77,7 @@ export class RunLauncher {
   launch(message: Launch): void {
     const { outbox } = this.#options;
     const bundle = this.#bundleOf(message.bundle);
+    const secrets = this.#secretsOf(message);
     for (const { run_id, device_id, serial } of message.runs) {
       if (outbox.runs.has(run_id)) {
         outbox.report(run_id);
@@ -91,7 +94,7 @@ export class RunLauncher {
           serial,
           appLimit: message.app_limit,
           masks: message.masks ?? [],
-          secrets: new RunSecrets(message.secrets ?? {}),
+          secrets,
           settings: this.#options.defaults.complete(serial, message.phone_settings),
           hasFilm: this.#options.filmsAll || message.film === true,
         });
@@ -134,6 +137,16 @@ export class RunLauncher {
     const bundle = { code: content.code, sourceMap: content.source_map };
     this.#bundles.add(hash, bundle.code.length + (bundle.sourceMap?.length ?? 0), bundle);
     return bundle;
+  }
+
+  /** Those of a run that runs, when they are the same: what looks for a hundred long values takes some 25 MB. */
+  #secretsOf({ automation_id: project, secrets = {} }: Launch): RunSecrets {
+    for (const [id, known] of this.#secrets) if (known.deref() === undefined) this.#secrets.delete(id);
+    const known = this.#secrets.get(project)?.deref();
+    if (known?.areSame(secrets) === true) return known;
+    const made = new RunSecrets(secrets);
+    this.#secrets.set(project, new WeakRef(made));
+    return made;
   }
 
   #jobOf(runId: string, { automation_parameters, job_variables }: Launch, bundle: Bundle): SandboxJob {

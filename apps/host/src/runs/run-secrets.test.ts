@@ -73,3 +73,66 @@ it('a secret is typed by its name, which is all that code, log and trace get', a
   await host.service.untilEnded(reading);
   expect(host.service.messages(reading)).toEqual([value]);
 });
+
+const pem = [
+  '-----BEGIN PRIVATE KEY-----',
+  'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC',
+  'BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj',
+  'aQ==',
+  '-----END PRIVATE KEY-----',
+].join('\n');
+const odd = `it's "4711" \`\u001B[1m\u007F\\4711`;
+
+it('a value of several lines, or with quotes and control characters, is in nothing that a console prints', async () => {
+  const prints = `
+    const key = await agent.secrets.get('KEY');
+    const all = { key, list: [key, [{ key }]], map: new Map([[key, new Set([key])]]) };
+    const error = Object.assign(new Error('with ' + key), { key, cause: { key } });
+    console.log(key, 'and', \`it's "there": \${key}\`);
+    console.log(all);
+    console.log([key], new Map([[{ key }, key]]), new Set([key]));
+    console.error(error);
+    console.log({ deep: { error } });
+    console.log('%s %o %O %j', key, all, { key }, { key });
+    console.table([{ key }, { key }]);
+    console.dir({ a: { b: { c: { d: [key] } } } }, { depth: null, breakLength: 20 });
+    console.group('group ' + key);
+    console.log('in a group ' + key, { key });
+    console.groupEnd();
+    console.log(JSON.stringify({ key }), { body: JSON.stringify({ key }) }, [JSON.stringify(JSON.stringify(key))]);
+    console.log({ long: 'x'.repeat(9990) + key });
+    console.log('x'.repeat(65_440) + key + 'x'.repeat(200));
+    for (const line of key.split('\\n').filter((one) => one.length > 7)) console.log(line);
+    throw error;`;
+  for (const key of [pem, odd]) {
+    const runId = launch({ KEY: key }, prints);
+    const end = await host.service.untilEnded(runId);
+    const messages = host.service.messages(runId);
+    expect(messages.length).toBeGreaterThan(14);
+    expect(messages[0]).toBe(`${redactedText} and it's "there": ${redactedText}`);
+    const told = [...messages, end.error?.message, end.error?.stack].join('\n');
+    for (const part of ['MIIE', 'BKcw', 'aQ==', 'KEY-----', '4711', 'it\'s \\"'])
+      expect(told.includes(part), `${part} in ${told.slice(0, 3000)}`).toBe(false);
+  }
+});
+
+it('a value that is a word of the protocol changes none of it, and one of digits leaves the result JSON', async () => {
+  const words = ['failed', 'error', 'screen', 'unfinished', 'uncaught_error', 'debug', '1234', 'application'];
+  const runId = launch(
+    Object.fromEntries(words.map((word, no) => [`S${no}`, word])),
+    `agent.control.setResult({ n: 12345, 'key 1234': ['1234', '\\nerror'] });
+     await agent.actions.screenContent();
+     console.error('an error with ' + 'debug'.repeat(12_000));
+     await agent.run.attach('data.json', '{"n":1234}', { contentType: 'application/json' });
+     throw new Error('it failed');`,
+  );
+  const end = await host.service.untilEnded(runId);
+  expect([end.status, end.error?.code, end.error?.message]).toEqual([
+    ...['failed', 'uncaught_error', `Error: it ${redactedText}`],
+  ]);
+  expect(JSON.parse(end.result ?? '')).toEqual({
+    ...{ n: redactedText, [`key ${redactedText}`]: [redactedText, `\n${redactedText}`] },
+  });
+  expect(host.service.messages(runId)[0]).toMatch(/^an \[secret\] with \[secret\]\[secret\]/);
+  expect(host.service.steps(runId).map(({ name }) => name)).toContain('screenContent');
+});

@@ -55,17 +55,21 @@ export class RunTasks {
       return this.#noteCurrent(await this.#ask({ call: 'next', after }, signal));
     },
     'task.submit': async ({ status, isFinal, data }, signal) => {
+      const { secrets } = this.#options;
       const taskId = await this.#knownCurrent(signal);
       if (taskId === undefined) return this.#none();
-      return this.#ask({ call: 'submit', task_id: taskId, status, is_final: isFinal, data }, signal);
+      const told = { task_id: taskId, status, is_final: isFinal, data: secrets.redactJson(data) };
+      return this.#ask({ call: 'submit', ...told }, signal);
     },
     'task.add': ({ jobId, inputs }, signal) => {
-      const tasks = inputs.map((input) => ({ id: uuidv7(), input }));
+      const { secrets } = this.#options;
+      const tasks = inputs.map((input) => ({ id: uuidv7(), input: secrets.redactJson(input) }));
       return this.#ask({ call: 'add', ...(jobId !== undefined && { job_id: jobId }), tasks }, signal);
     },
     'task.list': ({ ids }, signal) => this.#ask({ call: 'list', ids }, signal),
     'task.submitElsewhere': ({ jobId, isSuccess, data }, signal) => {
-      const about = { job_id: jobId, id: uuidv7(), is_success: isSuccess, data };
+      const shown = this.#options.secrets.redactJson(data);
+      const about = { job_id: jobId, id: uuidv7(), is_success: isSuccess, data: shown };
       return this.#ask({ call: 'submit_elsewhere', ...about }, signal);
     },
   };
@@ -92,7 +96,7 @@ export class RunTasks {
   }
 
   async #ask(given: RunTaskCall, signal: AbortSignal): Promise<TaskAnswer> {
-    const body = JSON.stringify(this.#options.secrets.redact(given));
+    const body = JSON.stringify(given);
     const backoff = createBackoff({ firstMs: 200, lastMs: 5000 });
     const end = performance.now() + retryForMs;
     for (;;) {

@@ -16,6 +16,7 @@ import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import type { RunStops } from '../runs/run-stops.ts';
+import type { ProjectMatchers } from '../secrets/project-matchers.ts';
 import { keptCode, keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
@@ -74,6 +75,7 @@ export interface Dispatcher {
   runLimits: RunLimits;
   turns: Turns;
   stops: RunStops;
+  matchers: ProjectMatchers;
   clock: Clock;
   /** How long devices have to acknowledge. */
   ackTimeoutMs: number;
@@ -133,6 +135,7 @@ async function beginOnNewest(dispatcher: Dispatcher, plan: () => Promise<Dispatc
 async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRun[]> {
   const { launches, activeRuns, hosts, outbox, runLimits, clock, onCreated } = dispatcher;
   requireKnownLimit(launch);
+  const parameters = await storedParameters(dispatcher, launch);
   const createdAt = clock.now();
   const ids = new IncreasingIds();
   const planned = launch.devices.map((on) => ({
@@ -141,8 +144,8 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   }));
   const rows = planned.map(({ row }) => row);
   const note = noteOf(dispatcher, launch, rows);
-  const stored = newLaunch(launch, createdAt);
-  const code = launch.code === null ? null : keptCode(launch.code, Object.values(launch.secrets));
+  const stored = newLaunch(launch, parameters, createdAt);
+  const code = launch.code === null ? null : keptCode(launch.code);
   const store = async (): Promise<void> => {
     await launches.insert(stored, planned.map(placedRun), {
       requireRoom: async (transaction) => {
@@ -275,7 +278,16 @@ function limitGiven({ launcher }: Dispatch): Pick<LaunchPayload['given'], 'app_l
   return limit === undefined ? {} : { app_limit: limit };
 }
 
-const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
+async function storedParameters({ matchers }: Dispatcher, launch: Dispatch): Promise<string | null> {
+  const given = {
+    automation_parameters: launch.automationParameters,
+    job_variables: launch.jobVariables,
+    ...phoneSettingsOf(launch),
+  };
+  return keptParameters(given, await matchers.of(launch.automationId, launch.secrets));
+}
+
+const newLaunch = (launch: Dispatch, parameters: string | null, createdAt: number): NewLaunch => ({
   id: launch.id,
   user_id: launch.launcher.userId,
   launch_id: launch.launchId,
@@ -284,14 +296,7 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   budget_token: launch.launcher.budget?.tokenId ?? null,
   token_limits: limitsTextOf(keptTokenOf(launch.launcher)),
   tree: launch.project?.files.treeId ?? null,
-  parameters: keptParameters(
-    {
-      automation_parameters: launch.automationParameters,
-      job_variables: launch.jobVariables,
-      ...phoneSettingsOf(launch),
-    },
-    Object.values(launch.secrets),
-  ),
+  parameters,
   created_at: createdAt,
 });
 

@@ -11,6 +11,7 @@ import type { GetLaunchable } from '../projects/project-files.ts';
 import type { ProjectPeople } from '../projects/project-access.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunStops } from '../runs/run-stops.ts';
+import { ProjectMatchers } from '../secrets/project-matchers.ts';
 import { Bundles } from './bundles.ts';
 import type { NamesOf } from './dispatch.ts';
 import { DirectLaunches } from './direct-launches.ts';
@@ -76,6 +77,7 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
     ...{ launches, audit, activeRuns, hosts, stops, clock, ackTimeoutMs, onCreated: runs.created },
     outbox: openOutbox(context, dependencies),
     runLimits: new RunLimits(limits, activeRunRows),
+    matchers: new ProjectMatchers(),
     turns: limits.turns.launches,
     namesOf,
   };

@@ -1,11 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import {
-  createSecretFinder,
-  type DeviceOutcome,
-  type LaunchSecrets,
-  type PhoneSettings,
-  type ScreenMask,
-} from '@phalanx/protocol';
+import type { DeviceOutcome, LaunchSecrets, PhoneSettings, ScreenMask } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
@@ -14,6 +7,7 @@ import { isUniqueViolation } from '../db/dialect.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
+import { TimeSlice } from '../limits/time-slice.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { awaitStart, dispatch, send, type Dispatch, type Dispatcher } from './dispatch.ts';
 import type { BegunLaunch } from './keyed-launches.ts';
@@ -63,8 +57,6 @@ type PlanInputs = Pick<
   'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim' | 'film' | 'phoneSettings'
 > &
   Partial<Pick<ProjectRequest, 'key'>> & { readonly device_ids: readonly string[] };
-
-const rowsAtOnce = 50;
 
 /** Starts saved projects. */
 export class ProjectLaunches {
@@ -163,13 +155,14 @@ export class ProjectLaunches {
 
   /** For what is stored until runs begin. Throws `secret_in_job`. */
   async requireNoSecrets(projectId: string, values: readonly unknown[]): Promise<void> {
-    const secrets = Object.values(await this.#options.secretsOf(projectId));
-    if (secrets.length === 0) return;
-    const hasSecret = createSecretFinder(secrets);
-    for (const [at, value] of values.entries()) {
-      if (hasSecret(JSON.stringify(value))) throw ApiError.of('secret_in_job', {});
-      // Others come in between: a table may have 5 MB, and a project 100 secrets.
-      if (at % rowsAtOnce === rowsAtOnce - 1) await setImmediate();
+    const { dispatcher, secretsOf } = this.#options;
+    const matcher = await dispatcher.matchers.of(projectId, await secretsOf(projectId));
+    if (matcher.isEmpty) return;
+    // Others come in between: a table may have 5 MB.
+    const slice = new TimeSlice();
+    for (const value of values) {
+      if (await slice.run(matcher.lookingIn(JSON.stringify(value)))) throw ApiError.of('secret_in_job', {});
+      if (slice.isOver) await slice.next();
     }
   }
 

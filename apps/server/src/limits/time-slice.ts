@@ -11,6 +11,15 @@ export class TimeSlice {
     return performance.now() - this.#since >= sliceMs;
   }
 
+  /** Does work that yields every few milliseconds. Others have their turn whenever the slice is over. */
+  async run<Result>(work: Iterator<unknown, Result>): Promise<Result> {
+    for (;;) {
+      const { done, value } = work.next();
+      if (done === true) return value;
+      if (this.isOver) await this.next();
+    }
+  }
+
   /** Lets others have their turn. */
   async next(): Promise<void> {
     await nextTurn();

@@ -1,12 +1,14 @@
 import {
-  createRedactor,
   type Run,
   type RunDetail,
   type RunLauncher,
   type RunOutcome,
   type RunStatus,
+  type SecretMatcher,
+  whole,
 } from '@phalanx/protocol';
 
+import { TimeSlice } from '../limits/time-slice.ts';
 import type { OutboxEvent } from '../db/webhook-outbox.ts';
 import type { HostCaller } from '../http/principal.ts';
 import type { Row } from '../db/tables/tables.ts';
@@ -135,23 +137,26 @@ const maxKeptLength = 1024 * 1024;
 const keptJson = (json: string): string | null => (json.length > maxKeptLength ? null : json);
 
 /**
- * What a launch gave to the code, as it is kept for `parametersOf`; null when it is too large for that. `secrets`: values
- * that are not kept.
+ * What a launch gave to the code, as it is kept for `parametersOf`; null when it is too large for that. Without the values
+ * that the matcher has. Others have turns meanwhile.
  */
-export function keptParameters(
-  given: NonNullable<RunDetail['parameters']>,
-  secrets: readonly string[] = [],
-): string | null {
-  const redact = createRedactor(secrets);
-  const json = JSON.stringify(given, (_, value: unknown) =>
-    typeof value === 'string' ? redact(value) : value,
+export async function keptParameters(
+  { phone_settings: settings, ...given }: NonNullable<RunDetail['parameters']>,
+  matcher: SecretMatcher,
+): Promise<string | null> {
+  const json = JSON.stringify(given);
+  if (json.length > maxKeptLength) return null;
+  const ofCode = await new TimeSlice().run(matcher.redactingJson(json));
+  if (settings === undefined) return ofCode;
+  // Their names and numbers are none of the user's own.
+  const ofPhone = JSON.stringify(settings, (_, value: unknown) =>
+    typeof value === 'string' ? whole(matcher.redacting(value)) : value,
   );
-  return keptJson(json);
+  return keptJson(`${ofCode.slice(0, -1)},"phone_settings":${ofPhone}}`);
 }
 
 /** The code of a launch as it is kept: JSON, or null when it is too large. */
-export const keptCode = (code: string, secrets: readonly string[]): string | null =>
-  keptJson(JSON.stringify(createRedactor(secrets)(code)));
+export const keptCode = (code: string): string | null => keptJson(JSON.stringify(code));
 
 // Only `keptCode` writes the column.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion

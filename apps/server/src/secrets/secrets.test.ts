@@ -96,6 +96,32 @@ it('a job or a schedule that would store a value in clear is refused', async () 
   expect(changed.body).toMatchObject({ code: 'secret_in_job' });
 });
 
+it('what is kept of a launch has no value in names and numbers either, and is what the reply can hold', async () => {
+  await put('PIN', '4711');
+  const message = await launched({ 'key 4711': 1, pin: 4711, text: 'a\n4711' });
+  const { body } = await server.api('GET', `/api/v2/runs/${message?.runs[0]?.run_id}`);
+  const parameters = { 'key [secret]': 1, pin: '[secret]', text: 'a\n[secret]' };
+  expect(body['run']).toMatchObject({ parameters: { automation_parameters: parameters } });
+});
+
+it('others are answered while texts that are nearly like long secrets are looked through', async () => {
+  for (let no = 0; no < 12; no += 1) await put(`S${no}`, `${'a'.repeat(4090 + no)}b${'a'.repeat(4000)}`);
+  const other = await server.createCaller('other');
+  const job = { isAnswered: false };
+  const inputs = Array.from({ length: 8 }, () => ({ row: 'a'.repeat(65_000) }));
+  const body = { automation_id: projectId, selector: 'sdk>=1', inputs };
+  const times = [performance.now()];
+  const made = server.api('POST', '/api/v2/jobs', { body }).finally(() => (job.isAnswered = true));
+  while (!job.isAnswered) {
+    expect((await other.api('GET', '/api/v2/me')).status).toBe(200);
+    times.push(performance.now());
+  }
+  expect(await made.then(({ status }) => status)).toBe(201);
+  const waits = times.slice(1).map((time, no) => time - (times[no] ?? 0));
+  const all = waits.reduce((sum, wait) => sum + wait, 0);
+  expect(Math.max(...waits) / all, 'the longest wait for an answer, of the whole time').toBeLessThan(0.8);
+});
+
 it('a deleted secret reaches no launch, and cannot be deleted again', async () => {
   await put('A', 'first value');
   await put('B', 'second value');

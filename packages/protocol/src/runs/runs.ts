@@ -13,11 +13,14 @@ export function isEnded(status: RunStatus): boolean {
 }
 
 /** Why a run did not complete: a stable word, a sentence for people, and where. */
+/** Of a message, and of a stack. */
+export const maxRunErrorLength = 20_000;
+
 export const RunError = Type.Object({
   code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
-  message: Type.String({ maxLength: 20_000 }),
+  message: Type.String({ maxLength: maxRunErrorLength }),
   stack: Type.Optional(
-    Type.Union([Type.String({ maxLength: 20_000 }), Type.Null()], {
+    Type.Union([Type.String({ maxLength: maxRunErrorLength }), Type.Null()], {
       description: "The stack in the user's own files and lines; null when there is none",
     }),
   ),

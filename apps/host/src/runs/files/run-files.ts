@@ -40,7 +40,7 @@ interface OpenFile {
   nextPart: number;
   sizeBytes: number;
   /** Of text, in UTF-8. */
-  redact: ((part: Uint8Array, isLast: boolean) => Uint8Array) | undefined;
+  redact: ((part: Uint8Array, isLast: boolean) => Promise<Uint8Array>) | undefined;
 }
 
 const megabyte = 1_000_000;
@@ -110,7 +110,7 @@ export class RunFiles {
 
   async #write(file: OpenFile, { base64, isLast }: Part): Promise<void> {
     const given = Buffer.from(base64, 'base64');
-    const bytes = file.redact === undefined ? given : file.redact(given, isLast);
+    const bytes = file.redact === undefined ? given : await file.redact(given, isLast);
     const { maxBytes, hasRoom } = this.#options;
     if (this.#usedBytes + bytes.byteLength > maxBytes)
       throw new AttachRefused(
@@ -133,8 +133,9 @@ export class RunFiles {
     this.#open.delete(key);
     this.#kept.add(key);
     const { runId, onKept, secrets } = this.#options;
-    const type =
-      part.contentType === undefined ? contentTypeOf(name, part.isText) : secrets.redact(part.contentType);
+    const given = part.contentType;
+    const isShown = given !== undefined && secrets.redact(given) === given;
+    const type = isShown ? given : contentTypeOf(name, part.isText);
     try {
       const draft = await file.draft;
       onKept(await draft.keep({ run_id: runId, name, content_type: type }));
