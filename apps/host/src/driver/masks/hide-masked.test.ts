@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import { findNode } from '../find-node.ts';
 import { parseTree } from '../tree/parse-tree.ts';
-import { hideMasked } from './hide-masked.ts';
+import { hideMasked, isHidden } from './hide-masked.ts';
 
 const screen = { width: 100, height: 200 };
 const xml = `<hierarchy rotation="0"><android.widget.FrameLayout package="com.bank" content-desc="all" bounds="[0,0][100,200]">
@@ -52,4 +52,26 @@ it.each<[string, ScreenMask, number]>([
 it('empties whatever reaches into an area, and leaves the blackening to the picture', () => {
   const area = { left: 0, top: 0.7, right: 0.5, bottom: 0.8 };
   expect(hide({ area })).toEqual({ shown: ['IBAN AT61', 'beside it'], hidden: [] });
+});
+
+it('a long part of similar text is looked for as fast as a short one, and what begins like it is hidden', () => {
+  const seen = {
+    viewId: null,
+    packageName: 'x',
+    className: 'x',
+    text: 'a'.repeat(200_000),
+    description: null,
+  };
+  const leastTime = (part: string): number => {
+    const once = (): number => {
+      const since = process.cpuUsage();
+      expect(isHidden(seen, [{ textContains: part }])).toBe(false);
+      const { user, system } = process.cpuUsage(since);
+      return user + system;
+    };
+    return Math.min(...Array.from({ length: 7 }, once));
+  };
+  expect(leastTime(`ab${'a'.repeat(498)}`) / leastTime(`ab${'a'.repeat(98)}`)).toBeLessThan(15);
+  const long = `b${'a'.repeat(499)}`;
+  expect(isHidden({ ...seen, text: `… ${long.slice(0, 300)}` }, [{ textContains: long }])).toBe(true);
 });
