@@ -59,6 +59,10 @@ export async function startServerWithUsers(
     const own = { url, token: (await ask(api, '/api/v2/tokens', Made, asked)).secret };
     const { id: projectId } = await createProject(own);
     const one = { api: own, projectId, load };
+    await sendAll(
+      one,
+      deviceIds.map((id) => ['POST', 'shares/accept', { kind: 'device', id }]),
+    );
     await sendAll(one, [['PUT', `automation/file/${projectId}`, { path: 'main.ts', content: sampleCode }]]);
     users.push(one);
   }

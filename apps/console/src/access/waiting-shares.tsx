@@ -2,7 +2,7 @@ import type { ReceivedShare } from '@phalanx/protocol';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useRef, useState } from 'react';
 
-import { call, readAll } from '../api/call.ts';
+import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { notify } from '../parts/notices.tsx';
@@ -11,12 +11,9 @@ import styles from './waiting-shares.module.css';
 
 const waitingQuery = queryOptions({
   queryKey: ['shares', 'waiting'],
-  queryFn: ({ signal }): Promise<ReceivedShare[]> =>
-    readAll(async (cursor) => {
-      const query = { state: 'waiting' as const, ...(cursor === undefined ? {} : { cursor }) };
-      const { shares, next_cursor: next } = await call('GET /api/v2/shares', { query }, { signal });
-      return { rows: shares, next };
-    }),
+  // The first page: the others come when these are decided.
+  queryFn: async ({ signal }): Promise<ReceivedShare[]> =>
+    (await call('GET /api/v2/shares', { query: { state: 'waiting', limit: 1000 } }, { signal })).shares,
   // A token that is limited to projects or phones may not read them.
   retry: false,
 });

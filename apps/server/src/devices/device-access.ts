@@ -11,6 +11,8 @@ import type { Principal } from '../http/principal.ts';
 
 /** Read and shown in about two milliseconds. */
 const devicesAtOnce = 250;
+/** Whoever shares thousands of phones makes nobody else's answers slow. */
+const mostLookedAt = 1000;
 
 /** A phone, and what the caller may do with it. */
 export interface SeenDevice {
@@ -64,14 +66,17 @@ export class DeviceAccess {
     );
   }
 
-  /** How many phones with the role `launch` would be chosen, had the user accepted them. */
+  /** How many phones with the role `launch` would be chosen, had the user accepted them; of many, the first are counted. */
   async countWaiting(userId: string, isWanted: (device: FleetDevice) => boolean): Promise<number> {
-    let count = 0;
-    if (!this.shares.hasAny(userId)) return count;
-    for await (const seen of this.listSeen(userId, ''))
+    if (!this.shares.hasAny(userId)) return 0;
+    let [count, lookedAt] = [0, 0];
+    for await (const seen of this.listSeen(userId, '')) {
       for (const { device, role } of seen)
         if (role === 'launch' && this.shares.workRoleOf(userId, device) !== role && isWanted(device))
           count += 1;
+      lookedAt += devicesAtOnce;
+      if (lookedAt >= mostLookedAt) break;
+    }
     return count;
   }
 
