@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CurrentApp, PhoneUser, RecordedApp } from '@phalanx/protocol';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
@@ -129,30 +130,54 @@ export async function stopApp(shell: PhoneShell, app: AppOfUser, signal: AbortSi
   if (!answer.stdout.includes('package:')) throw await appNotFound(shell, app, signal);
 }
 
-/** The app with the focus. Where it is written moved between Android's versions, hence two places. */
+/**
+ * The app with the focus. The name of an activity is its app's and no other's, while the title of a window is whatever an app gives
+ * it: a window counts as that of another app only where Android tells no activity with the focus.
+ */
 export async function readCurrentApp(shell: PhoneShell, signal: AbortSignal): Promise<CurrentApp> {
   const windows = await shell.run("dumpsys window | grep -E 'mCurrentFocus|mFocusedApp'", signal);
-  const focused = /mCurrentFocus=Window\{\S+ \S+ ([\w.]+)\/([\w.$]+)\}/.exec(windows.stdout);
-  if (focused !== null) return toCurrentApp(focused);
-  // The notification shade and other windows of the system carry a bare name; the app below them has no focus.
-  const other = /mCurrentFocus=Window\{\S+ \S+ ([\w.]+)\}/.exec(windows.stdout)?.[1];
-  if (other !== undefined)
-    return { packageName: other.includes('.') ? other : 'com.android.systemui', activity: null };
-  const started =
-    /mFocusedApp=.*? ([\w.]+)\/([\w.$]+)/.exec(windows.stdout) ??
-    /ResumedActivity.*? ([\w.]+)\/([\w.$]+)/.exec(
-      (await shell.run("dumpsys activity activities | grep -E 'ResumedActivity'", signal)).stdout,
-    );
-  if (started !== null) return toCurrentApp(started);
+  const title = /^[ \t]*mCurrentFocus=Window\{\S{1,40} \S{1,40} ([\w.$/]{1,500})\}/m.exec(
+    windows.stdout,
+  )?.[1];
+  const focused = activitiesIn(windows.stdout, 'mFocusedApp');
+  const [activity] = focused;
+  // A title may hold line ends, and so lines that tell of an activity: all of them have to agree.
+  const isCertain = activity !== undefined && focused.every((one) => isDeepStrictEqual(one, activity));
+  const isOfSystem = title !== undefined && !title.includes('/') && title !== activity?.packageName;
+  if (isOfSystem && (isCertain || !title.includes('.'))) return { packageName: systemUi, activity: null };
+  if (isCertain) return title === activity.packageName ? { ...activity, activity: null } : activity;
+  const named = title === undefined ? undefined : appOfTitle(title);
+  if (named !== undefined && activity === undefined) return named;
+  const resumed = await shell.run("dumpsys activity activities | grep -E 'ResumedActivity'", signal);
+  const [started] = activitiesIn(resumed.stdout, '(?:top|m)?ResumedActivity');
+  if (started !== undefined) return started;
   throw new DriverError(
     'screen_not_readable',
     'The phone does not say which app is in front; the screen may be off or locked.',
   );
 }
 
-function toCurrentApp([, packageName = '', activity = '']: RegExpExecArray): CurrentApp {
-  return { packageName, activity: activity.startsWith('.') ? packageName + activity : activity };
+/** Of the notification shade, and whatever else of the system has a bare name; the app below has no focus. */
+const systemUi = 'com.android.systemui';
+
+function appOfTitle(title: string): CurrentApp {
+  const [packageName = '', activity = ''] = title.split('/', 2);
+  return activity === '' ? { packageName, activity: null } : toCurrentApp(packageName, activity);
 }
+
+/** Of the records of activities in lines that begin with that name, up to Android 9 within others. */
+function activitiesIn(printed: string, name: string): CurrentApp[] {
+  const line = new RegExp(`^[ \\t]*${name}[=:] ?([^\\n]*)$`, 'gm');
+  return [...printed.matchAll(line)].flatMap(([, record = '']) => {
+    const [, packageName, activity] = / u\d{1,6} ([\w.]{1,255})\/([\w.$]{1,255})[ }]/.exec(record) ?? [];
+    return packageName === undefined || activity === undefined ? [] : [toCurrentApp(packageName, activity)];
+  });
+}
+
+const toCurrentApp = (packageName: string, activity: string): CurrentApp => ({
+  packageName,
+  activity: activity.startsWith('.') ? packageName + activity : activity,
+});
 
 /** Who looks for it is told for whom of the phone it is installed. */
 export async function appNotFound(
@@ -175,12 +200,8 @@ export const userOption = (user: number | undefined): string => (user === undefi
 
 export async function listUsers(shell: PhoneShell, signal: AbortSignal): Promise<PhoneUser[]> {
   const { stdout } = await shell.run('pm list users', signal);
-  return [...stdout.matchAll(/UserInfo\{(\d+):(.*):[0-9a-f]+\}( running)?/g)].map(
-    ([, id, name = '', running]) => ({
-      id: Number(id),
-      name,
-      isRunning: running !== undefined,
-    }),
+  return [...stdout.matchAll(/^[ \t]*UserInfo\{(\d+):(.*):[0-9a-f]+\}( running)?[ \t\r]*$/gm)].map(
+    ([, id, name = '', running]) => ({ id: Number(id), name, isRunning: running !== undefined }),
   );
 }
 
@@ -193,18 +214,24 @@ export function requireUser({ stdout, stderr }: ShellResult, user: number | unde
       'user_refused',
       `The phone does not let the computer to user ${user}: whoever manages it has forbidden debugging there.`,
     );
-  if (/(?:Invalid user|no such user|user .*(?:does not exist|not found))/i.test(said))
+  if (saysNoUser(said.toLowerCase()))
     throw new DriverError('user_refused', `The phone has no user ${user}; agent.apps.users() lists them.`);
+}
+
+function saysNoUser(said: string): boolean {
+  if (said.includes('invalid user') || said.includes('no such user')) return true;
+  return said.split('\n').some((line) => {
+    const user = line.indexOf('user ');
+    return user !== -1 && ['does not exist', 'not found'].some((end) => line.includes(end, user));
+  });
 }
 
 /** The users for whom an app is installed. */
 async function listUsersOf(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<number[]> {
   const { stdout } = await shell.run(`dumpsys package ${packageName} | grep ' installed=true'`, signal);
-  return [...stdout.matchAll(/^\s*User (\d+):/gm)].map(([, id]) => Number(id));
+  return [...stdout.matchAll(/^[ \t]*User (\d+):/gm)].map(([, id]) => Number(id));
 }
 
-/** What is filtered on the phone is a few lines. */
-const maxBytes = 64 * 1024;
 /** Between what the parts of the command print. */
 const mark = 'phalanx-mark';
 
@@ -227,7 +254,7 @@ export async function readAppFacts(
 ): Promise<RecordedApp> {
   const nothing = { package: packageName.slice(0, 255), activity: null, version: null, language: null };
   if (!packageForm.test(packageName)) return nothing;
-  const { stdout } = await shell.run(commandOf(packageName), signal, maxBytes);
+  const { stdout } = await shell.run(commandOf(packageName), signal);
   const [windows = '', locales = '', versions = ''] = stdout.split(mark);
   return {
     package: packageName,
@@ -250,7 +277,7 @@ function activityOf(packageName: string, windows: string): string | null {
 /** Of an updated app of the system, the first one is of the update. */
 function versionIn(lines: string): string | null {
   // oxlint-disable-next-line no-control-regex -- that is what must not be in it
-  const version = /^\s*versionName=([^\u0000-\u001f\u007f]{1,100})\s*$/m.exec(lines)?.[1]?.trim();
+  const version = /^[ \t]*versionName=([^\u0000-\u001f\u007f]{1,100})[ \t\r]*$/m.exec(lines)?.[1]?.trim();
   return version === undefined || version === '' || version === 'null' ? null : version.toWellFormed();
 }
 

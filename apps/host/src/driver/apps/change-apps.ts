@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentCallParams, InstalledApp } from '@phalanx/protocol';
+import { longList } from '../shell/phone-output.ts';
 import { type PhoneShell, type ShellResult, shellQuote } from '../shell/phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
 import { appNotFound, type AppOfUser, requireUser, userOption } from './apps.ts';
@@ -10,7 +11,7 @@ export async function listApps(
   signal: AbortSignal,
 ): Promise<InstalledApp[]> {
   const list = `pm list packages${userOption(user)}`;
-  const answer = await shell.run(`${list} -3; echo system; ${list} -s`, signal);
+  const answer = await shell.run(`${list} -3; echo system; ${list} -s`, signal, longList);
   requireUser(answer, user);
   const lines = answer.stdout.split(/\r?\n/);
   const firstOfSystem = lines.indexOf('system');
@@ -106,7 +107,7 @@ export async function installApp(shell: PhoneShell, order: Order, signal: AbortS
 
 /** The APKs in a bundle; none when it is no bundle. Rejects for one that has to be made ready for a phone first. */
 async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): Promise<string[]> {
-  const { stdout } = await shell.run(`unzip -l ${file}`, signal);
+  const { stdout } = await shell.run(`unzip -l ${file}`, signal, longList);
   const names = stdout.split(/\r?\n/).map((line) => line.trim().split(/\s+/).at(-1) ?? '');
   if (names.includes('universal.apk')) return ['universal.apk'];
   if (names.includes('BundleConfig.pb'))

@@ -1,6 +1,7 @@
 import type { AgentCallParams, PhoneMessage, PhoneNotification } from '@phalanx/protocol';
 
 import { DriverError } from '../driver-error.ts';
+import type { OutputBounds } from '../shell/phone-output.ts';
 import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
 
 const inbox = 'content query --uri content://sms/inbox';
@@ -10,6 +11,11 @@ const maxMessages = 50;
 /** Without the option, Android 10 and newer tell lengths instead of texts. */
 const dump =
   "dumpsys notification --noredact | grep -E '^  [A-Za-z]|NotificationRecord[(]|android.(title|text)='";
+
+/** Android cuts texts of notifications at 5,120 characters. */
+const ofNotifications: OutputBounds = { maxBytes: 1024 * 1024, maxLineLength: 6000 };
+/** A text message has up to 255 parts of 160 characters. */
+const ofMessages: OutputBounds = { maxBytes: 4 * 1024 * 1024, maxLineLength: 50_000 };
 
 /**
  * The text is asked for by itself: it may hold line ends, and lines as the phone prints them for other messages. No error has any
@@ -53,7 +59,7 @@ async function readClockDifference(shell: PhoneShell, signal: AbortSignal): Prom
 }
 
 async function query(shell: PhoneShell, order: string, signal: AbortSignal): Promise<string> {
-  const answer = await shell.run(`${inbox} ${order} --sort '_id DESC'`, signal);
+  const answer = await shell.run(`${inbox} ${order} --sort '_id DESC'`, signal, ofMessages);
   if (/^(?:Row: 0 |No result found)/.test(answer.stdout)) return answer.stdout;
   throw new DriverError(
     'messages_refused',
@@ -90,19 +96,20 @@ export async function listNotifications(
   shell: PhoneShell,
   signal: AbortSignal,
 ): Promise<PhoneNotification[]> {
-  const { stdout } = await shell.run(dump, signal);
+  const { stdout } = await shell.run(dump, signal, ofNotifications);
   const lines = stdout.split(/\r?\n/);
   const start = lines.findIndex((line) => /^ {2}Notification List:/.test(line)) + 1;
   const end = lines.findIndex((line, index) => index >= start && /^ {2}[A-Za-z]/.test(line));
   const notifications: PhoneNotification[] = [];
   for (const line of start === 0 ? [] : lines.slice(start, end === -1 ? undefined : end)) {
-    const packageName = /NotificationRecord\(\S+ pkg=([\w.]+) /.exec(line)?.[1];
+    const packageName = /^[ \t]*NotificationRecord\(\S+ pkg=([\w.]+) /.exec(line)?.[1];
     if (packageName !== undefined) notifications.push({ packageName, title: null, text: null });
-    const [, name, value] = /^\s+android\.(title|text)=\w+ \((.*?)\)?$/.exec(line) ?? [];
+    const [, name, value] = /^[ \t]+android\.(title|text)=\w+ \((.*)$/.exec(line) ?? [];
     const last = notifications.at(-1);
     if (last === undefined || value === undefined) continue;
-    if (name === 'title') last.title = value;
-    else last.text = value;
+    const shown = value.endsWith(')') ? value.slice(0, -1) : value;
+    if (name === 'title') last.title = shown;
+    else last.text = shown;
   }
   return notifications;
 }

@@ -119,6 +119,8 @@ async function runInput(shell: PhoneShell, commandLine: string, signal: AbortSig
 }
 
 const attempts = 3;
+/** More than the longest tree that is read, in characters of three bytes. */
+const maxDumpBytes = 16 * 1024 * 1024;
 const pauseMs = 300;
 
 async function dumpTree(shell: PhoneShell, signal: AbortSignal): Promise<ParsedTree> {
@@ -150,7 +152,7 @@ async function attemptDump(
   const path = `/data/local/tmp/phalanx-${randomBytes(6).toString('hex')}.xml`;
   try {
     const { stdout, stderr } = await shell.run(`uiautomator dump ${path}`, signal);
-    const file = await shell.run(`cat ${path}`, signal);
+    const file = await shell.runWhole(`cat ${path}`, signal, maxDumpBytes);
     const said = `${stderr} ${stdout}`.replace(/\s+/g, ' ').trim().slice(0, 200);
     return { xml: cutXml(file.stdout), said: said || 'it printed nothing' };
   } finally {
@@ -167,7 +169,7 @@ function cutXml(text: string): string | undefined {
 }
 
 async function adviseOn(shell: PhoneShell, said: string, signal: AbortSignal): Promise<string> {
-  const power = await shell.run('dumpsys power', signal).catch(() => undefined);
+  const power = await shell.run('dumpsys power | grep mWakefulness=', signal).catch(() => undefined);
   if (/mWakefulness=(Asleep|Dozing)/.test(power?.stdout ?? ''))
     return 'The screen is off: press the key WAKEUP (224) first.';
   if (said.includes('idle state'))

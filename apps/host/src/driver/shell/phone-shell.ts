@@ -7,6 +7,7 @@ import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
 import type { AdbConnection } from '../../adb/link.ts';
 import { untilAborted, withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
+import { type OutputBounds, shortLines, usualOutput } from './phone-output.ts';
 
 export interface ShellResult {
   readonly stdout: string;
@@ -25,8 +26,13 @@ export interface RunningCommand {
 /** Commands and sockets on one phone, over one connection. Everything rejects at once when the phone goes or the signal aborts. */
 export interface PhoneShell {
   readonly connection: AdbConnection;
-  /** Runs a line in the phone's shell. Rejects with `output_too_large` when it prints more than so much, by default 64 MiB. */
-  run(command: string, signal: AbortSignal, maxBytes?: number): Promise<ShellResult>;
+  /**
+   * Runs a line in the phone's shell, for its short lines. Rejects with `output_too_large` when it prints more than the bounds
+   * let through.
+   */
+  run(command: string, signal: AbortSignal, bounds?: OutputBounds): Promise<ShellResult>;
+  /** The same with all that it prints, for what no expression is tried on. */
+  runWhole(command: string, signal: AbortSignal, maxBytes: number): Promise<ShellResult>;
   /** Raw standard output, for pictures and files. `onPart` is told each part of it as it comes. */
   exec(command: string, signal: AbortSignal, onPart?: (part: Uint8Array) => void): Promise<Buffer>;
   /** Starts a command that goes on; it gets SIGHUP when it is killed, and when the connection ends. `exec:` would outlive both. */
@@ -53,11 +59,17 @@ export function createPhoneShell(connection: AdbConnection): PhoneShell {
       closeQuietly(socket);
     }
   };
+  const runWhole: PhoneShell['runWhole'] = (command, signal, maxBytes) =>
+    read(shellService(connection, command), signal, (socket) => readResult(connection, socket, maxBytes));
   return {
     connection,
     open,
-    run: (command, signal, maxBytes) =>
-      read(shellService(connection, command), signal, (socket) => readResult(connection, socket, maxBytes)),
+    async run(command, signal, bounds = {}) {
+      const { maxBytes = usualOutput.maxBytes } = bounds;
+      const { stdout, stderr, exitCode } = await runWhole(command, signal, maxBytes);
+      return { stdout: shortLines(stdout, bounds), stderr: shortLines(stderr, bounds), exitCode };
+    },
+    runWhole,
     exec: (command, signal, onPart) =>
       read(`exec:${command}`, signal, (socket) => readAll(socket.readable, undefined, onPart)),
     async start(command, signal) {
@@ -81,7 +93,7 @@ function shellService(connection: AdbConnection, command: string): string {
 async function readResult(
   connection: AdbConnection,
   { readable }: AdbSocket,
-  maxBytes: number | undefined,
+  maxBytes: number,
 ): Promise<ShellResult> {
   if (!hasShellV2(connection))
     return { stdout: (await readAll(readable, maxBytes)).toString(), stderr: '', exitCode: undefined };
@@ -147,7 +159,7 @@ export async function runShellCommand(
     new DriverError('call_timed_out', `The command did not end in ${timeoutMs / 1000} s.`);
   const { stdout, stderr, exitCode } = await withTimeLimit(
     { timeoutMs, signals: [signal], onTimeout },
-    (limit) => shell.run(command, limit, maxOutputBytes),
+    (limit) => shell.runWhole(command, limit, maxOutputBytes),
   );
   return { stdout, stderr, exitCode: exitCode ?? null };
 }

@@ -156,7 +156,7 @@ async function installHelper(shell: PhoneShell, signal: AbortSignal): Promise<bo
 async function isInstalled(shell: PhoneShell, signal: AbortSignal): Promise<boolean> {
   const query = `dumpsys package ${serverPackage} | grep versionName=; pm list packages ${testPackage}`;
   const { stdout } = await shell.run(query, signal);
-  const isThisVersion = /^\s*versionName=(\S+)/m.exec(stdout)?.[1] === version;
+  const isThisVersion = /^[ \t]*versionName=(\S+)/m.exec(stdout)?.[1] === version;
   return isThisVersion && stdout.split(/\r?\n/).includes(`package:${testPackage}`);
 }
 

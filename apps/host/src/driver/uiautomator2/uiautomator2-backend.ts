@@ -67,7 +67,9 @@ export async function createUiautomator2Backend(
   function screen(): Pick<UiBackend, 'readSource' | 'readWindows' | 'remark'> & QuickInput {
     const onRenewal = (renewal: HelperRenewal): void => failed.abort(renewal);
     const isAwake = async (limit: AbortSignal): Promise<boolean> =>
-      !/mWakefulness=(?:Asleep|Dozing)/.test((await shell.run('dumpsys power', limit)).stdout);
+      !/mWakefulness=(?:Asleep|Dozing)/.test(
+        (await shell.run('dumpsys power | grep mWakefulness=', limit)).stdout,
+      );
     const reader = createTreeReader({ session, renewals, isAwake, onRenewal });
     let appInFront = '';
     return {

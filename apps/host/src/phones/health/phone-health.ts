@@ -49,17 +49,17 @@ export async function sampleFacts(shell: PhoneShell, now: () => number): Promise
   const isLocked = find(/showing=(true|false)/) === 'true';
   return {
     sampled_at: now(),
-    battery_percent: number(/^\s*level: (\d{1,3})\s*$/m),
-    temperature_celsius: number(/^\s*temperature: (-?\d{1,4})\s*$/m, 0.1),
+    battery_percent: number(/^[ \t]*level: (\d{1,3})[ \t\r]*$/m),
+    temperature_celsius: number(/^[ \t]*temperature: (-?\d{1,4})[ \t\r]*$/m, 0.1),
     charging: /(?:AC|USB|Wireless|Dock) powered: /.test(stdout)
       ? /(?:AC|USB|Wireless|Dock) powered: true/.test(stdout)
       : null,
-    battery_health: healthWords[find(/^\s*health: (\d)\s*$/m) ?? ''] ?? null,
-    battery_volts: number(/^\s*voltage: (\d{4,5})\s*$/m, 0.001),
+    battery_health: healthWords[find(/^[ \t]*health: (\d)[ \t\r]*$/m) ?? ''] ?? null,
+    battery_volts: number(/^[ \t]*voltage: (\d{4,5})[ \t\r]*$/m, 0.001),
     ...batteryOfMaker(number),
     charge_limit: chargeLimit(stdout),
-    free_bytes: number(/^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%\s+\/data/m, 1024),
-    storage_bytes: number(/^\S+\s+(\d+)\s+\d+\s+\d+\s+\d+%\s+\/data/m, 1024),
+    free_bytes: number(/^\S+[ \t]+\d+[ \t]+\d+[ \t]+(\d+)[ \t]+\d+%[ \t]+\/data/m, 1024),
+    storage_bytes: number(/^\S+[ \t]+(\d+)[ \t]+\d+[ \t]+\d+[ \t]+\d+%[ \t]+\/data/m, 1024),
     screen: isAwake ? (isLocked ? 'locked' : 'on') : 'off',
     wifi_address: find(/inet (\d[\d.]+)\//) ?? null,
     uptime_seconds: number(/^(\d+(?:\.\d+)?) \d/m),

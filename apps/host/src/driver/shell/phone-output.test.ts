@@ -1,0 +1,188 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+import { readDescription } from '../../phones/start/read-description.ts';
+import { sampleFacts } from '../../phones/health/phone-health.ts';
+import { listUsers, readAppFacts, readCurrentApp, stopApp } from '../apps/apps.ts';
+import { listApps } from '../apps/change-apps.ts';
+import { createHomeFinder } from '../apps/limited-apps.ts';
+import { listMessages, listNotifications } from '../apps/messages.ts';
+import { DriverError } from '../driver-error.ts';
+import { type OutputBounds, shortLines } from './phone-output.ts';
+import type { PhoneShell } from './phone-shell.ts';
+
+const { signal } = new AbortController();
+
+/** By their files: all that reads what a phone prints. */
+const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>> = {
+  'driver/apps/apps.ts': async (shell) => {
+    await readCurrentApp(shell, signal).catch(() => {});
+    await listUsers(shell, signal);
+    await readAppFacts(shell, 'com.example', signal);
+    await stopApp(shell, { packageName: 'com.example', user: 1 }, signal).catch(() => {});
+  },
+  'driver/apps/change-apps.ts': (shell) => listApps(shell, { user: 1 }, signal),
+  'driver/apps/limited-apps.ts': (shell) => createHomeFinder(shell)(signal),
+  'driver/apps/messages.ts': async (shell) => {
+    await listNotifications(shell, signal);
+    await listMessages(shell, { since: 0 }, signal).catch(() => {});
+  },
+  'phones/health/phone-health.ts': (shell) => sampleFacts(shell, () => 0),
+  'phones/start/read-description.ts': (shell) => readDescription(shell, signal).catch(() => {}),
+};
+
+/** These look for a word, or for the beginning of a line, and have no open repetition. */
+const lookers = [
+  'driver/driver-calls.ts',
+  'driver/driver.ts',
+  'driver/fallback/fallback-backend.ts',
+  'driver/masks/masked-screen.ts',
+  'driver/resident/resident-backend.ts',
+  'driver/settings/change-settings.ts',
+  'driver/shell/phone-files.ts',
+  'driver/uiautomator2/start-helper.ts',
+  'driver/uiautomator2/uiautomator2-backend.ts',
+  'phones/health/keep-alive.ts',
+  'phones/phone-pins.ts',
+  'phones/phone-session.ts',
+];
+
+/** What such output begins with, over and over: each is the beginning of what some reader looks for. */
+const pieces = [
+  'NotificationRecord(',
+  '  android.title=String (a)',
+  'UserInfo{1:a:',
+  'user ',
+  '  mCurrentFocus=Window{a u0 ',
+  'mCurrentFocus=Window{a',
+  '  mFocusedApp=ActivityRecord{a u0 a',
+  'mFocusedApp= a',
+  'ResumedActivity a',
+  ' u0 a.b/',
+  ' package=a',
+  '  versionName=',
+  'package:a.b',
+  'Row: 0 _id=1, date=1, address=',
+  '1 ',
+  '\t',
+  '  Notification List:\n',
+  '\n',
+];
+
+/** A phone that prints the same to every command. */
+function shellPrinting(text: string): PhoneShell {
+  const answer = { stdout: text, stderr: text, exitCode: 0 };
+  const shell = {
+    connection: { gone: signal },
+    run: async (_command: string, _signal: AbortSignal, bounds?: OutputBounds) => ({
+      ...answer,
+      stdout: shortLines(answer.stdout, bounds),
+      stderr: shortLines(answer.stderr, bounds),
+    }),
+    runWhole: async () => answer,
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- readers use nothing else
+  return shell as unknown as PhoneShell;
+}
+
+const kilobyte = 1024;
+
+/** The least of some, in milliseconds: what else the machine does only adds. */
+async function costOf(read: (shell: PhoneShell) => Promise<unknown>, text: string): Promise<number> {
+  const shell = shellPrinting(text);
+  let least = Infinity;
+  for (let time = 0; time < 3; time += 1) {
+    const before = process.cpuUsage();
+    await read(shell);
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1000);
+  }
+  return least;
+}
+
+const fill = (piece: string, bytes: number): string => piece.repeat(Math.ceil(bytes / piece.length));
+const inLines = (piece: string, bytes: number): string => {
+  const line = `${fill(piece, 900).slice(0, 900)}\n`;
+  return fill(line, bytes);
+};
+
+describe.each(Object.keys(readers))('%s reads hostile output', (file) => {
+  const read = readers[file] ?? (async () => {});
+
+  it.each([
+    ['in one line', fill],
+    ['in long lines', inLines],
+  ] as const)('%s, in time that grows with its length', async (_, write) => {
+    for (const piece of pieces) {
+      const small = await costOf(read, write(piece, 16 * kilobyte));
+      const large = await costOf(read, write(piece, 64 * kilobyte));
+      // Four times as much; sixteen times as long would be its square. A millisecond is no cost.
+      expect((large + 2) / (small + 2), JSON.stringify(piece)).toBeLessThan(9);
+    }
+  });
+});
+
+it('a file that runs commands on phones is in one of the lists', () => {
+  const root = join(import.meta.dirname, '../..');
+  const running = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+    .filter((path) => /\bshell\s*\.run(?:Whole)?\(/.test(readFileSync(join(root, path), 'utf8')))
+    .filter((path) => !path.includes('testing/') && path !== 'driver/shell/phone-shell.ts');
+  expect(running.toSorted()).toEqual([...Object.keys(readers), ...lookers].toSorted());
+});
+
+describe('what a phone prints', () => {
+  it('has no lines that are longer than those of Android', () => {
+    expect(shortLines(`a\n${'x'.repeat(1001)}\nb\n`)).toBe('a\nb\n');
+    expect(shortLines('x'.repeat(1000))).toHaveLength(1000);
+    expect(shortLines(`${'x'.repeat(5000)}\n`, { maxLineLength: 6000 })).toHaveLength(5001);
+  });
+});
+
+describe('the app in front', () => {
+  const front = (windows: string, activities = ''): Promise<unknown> => {
+    const print = (command: string): string => (command.includes('activity') ? activities : windows);
+    const shell = shellPrinting('');
+    return readCurrentApp(
+      { ...shell, run: async (command) => ({ stdout: print(command), stderr: '', exitCode: 0 }) },
+      signal,
+    ).catch((error: unknown) => (error instanceof DriverError ? error.code : error));
+  };
+  const focus = (title: string): string => `  mCurrentFocus=Window{5c3e4b1 u0 ${title}}\n`;
+  const focused = (component: string): string => `  mFocusedApp=ActivityRecord{8d1f0a2 u0 ${component} t7}\n`;
+
+  it.each([
+    ['whose window says what it is', focus('a.b/a.b.Main') + focused('a.b/.Main'), 'a.b', 'a.b.Main'],
+    [
+      'whose window says that it is another',
+      focus('a.bank/a.bank.Main') + focused('a.b/.Main'),
+      'a.b',
+      'a.b.Main',
+    ],
+    ['below the shade', focus('NotificationShade') + focused('a.b/.Main'), 'com.android.systemui', null],
+    [
+      'below a window with the name of another',
+      focus('a.bank') + focused('a.b/.Main'),
+      'com.android.systemui',
+      null,
+    ],
+    ['with a window of its own', focus('a.b') + focused('a.b/.Main'), 'a.b', null],
+    [
+      'on Android 8',
+      `  mCurrentFocus=null\n  mFocusedApp=AppWindowToken{1 token=Token{2 ActivityRecord{3 u0 a.b/.Main t1}}}\n`,
+      'a.b',
+      'a.b.Main',
+    ],
+    ['that no activity is known of', focus('a.b/a.b.Main'), 'a.b', 'a.b.Main'],
+  ])('is the one %s', async (_, windows, packageName, activity) => {
+    expect(await front(windows)).toEqual({ packageName, activity });
+  });
+
+  it('is asked for once more when a title has made up a line', async () => {
+    const forged = `  mCurrentFocus=Window{1 u0 x\n${focused('a.bank/.Main')}}\n${focused('a.b/.Main')}`;
+    const resumed = '  topResumedActivity=ActivityRecord{8d1f0a2 u0 a.b/.Main t7}\n';
+    expect(await front(forged, resumed)).toEqual({ packageName: 'a.b', activity: 'a.b.Main' });
+  });
+});
