@@ -9,6 +9,7 @@ import {
   type PhoneSources,
 } from '../launches/choose-phones.ts';
 import { csvLine } from '../http/replies/csv.ts';
+import { readResult } from '../runs/run-result.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 import { readRetries } from './retry-rule.ts';
 import type { JobStore, StoredAttempt, StoredJob, StoredTask } from './store.ts';
@@ -100,8 +101,11 @@ export const readPhoneSettings = (json: string | null): PhoneSettings | undefine
   json === null ? undefined : phoneSettings.Parse(JSON.parse(json));
 
 const object = Compile(JsonObject);
-const parse = (json: string): unknown => JSON.parse(json);
-const parseObject = (json: string): Record<string, unknown> => object.Parse(parse(json));
+
+function readInput(json: string | null): Record<string, unknown> | null {
+  const input = readResult(json);
+  return object.Check(input) ? input : null;
+}
 
 export function taskView({ task, attempts }: { task: StoredTask; attempts: readonly StoredAttempt[] }): Task {
   return {
@@ -109,8 +113,8 @@ export function taskView({ task, attempts }: { task: StoredTask; attempts: reado
     number: task.number,
     parent_id: task.parent_id,
     status: task.status,
-    input: task.input === null ? null : parseObject(task.input),
-    result: task.result === null ? null : parse(task.result),
+    input: readInput(task.input),
+    result: readResult(task.result),
     error:
       task.error_code === null
         ? null

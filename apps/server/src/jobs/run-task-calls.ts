@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
+import { problemOfResult, readResult } from '../runs/run-result.ts';
 import type { FindRunOfHost, StoredRun } from '../runs/stored-run.ts';
 import type { JobRunner } from './job-runner.ts';
 import { type AddedTask, bytesOf, type RunTaskStore, type TaskOfRun } from './run-task-store.ts';
@@ -144,21 +145,23 @@ class RunTaskCalls {
 }
 
 function requireObject(text: string): void {
-  const problem = 'Input and data of a task are the JSON text of an object';
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
-  } catch (error) {
-    throw ApiError.of('invalid_request', { problem }, { cause: error });
-  }
-  throw ApiError.of('invalid_request', { problem });
+  const problem = problemOfResult(text);
+  if (problem !== undefined)
+    throw ApiError.of('invalid_request', { problem: `The JSON of a task ${problem}` });
+  if (isObject(readResult(text))) return;
+  throw ApiError.of('invalid_request', {
+    problem: 'Input and data of a task are the JSON text of an object',
+  });
 }
 
-const parse = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const taskView = ({ error_message: comment, input, result, ...task }: TaskOfRun): RunTask => ({
-  ...{ id: task.id, job_id: task.job_id, parent_id: task.parent_id, number: task.number },
-  ...{ status: task.status, comment, result: parse(result) },
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- inputs are stored as objects
-  input: parse(input) as RunTask['input'],
-});
+function taskView({ error_message: comment, input, result, ...task }: TaskOfRun): RunTask {
+  const given = readResult(input);
+  return {
+    ...{ id: task.id, job_id: task.job_id, parent_id: task.parent_id, number: task.number },
+    ...{ status: task.status, comment, result: readResult(result) },
+    input: isObject(given) ? given : null,
+  };
+}

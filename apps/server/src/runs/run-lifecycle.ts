@@ -8,6 +8,7 @@ import type { AwayHost } from '../hosts/host-sessions.ts';
 import type { ActiveRunRows } from './active-run-rows.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 import type { RunChange, RunChangeStore } from './run-change-store.ts';
+import { problemOfResult } from './run-result.ts';
 import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
 
@@ -291,12 +292,24 @@ const changeOf = (report: RunReport, nowMs: number): RunChange => ({
   status: isAsking(report) ? 'running' : report.status,
   error: report.error,
   outcome: report.outcome ?? null,
-  result: isEnded(report.status) ? (report.result ?? null) : null,
+  result: null,
+  ...(isEnded(report.status) && report.result !== undefined ? endWith(report, report.result) : {}),
   app: isEnded(report.status) ? report.app : undefined,
   isLogLeft: report.log_left === true,
   startedAt: isAsking(report) ? nowMs : startOf(report, nowMs),
   endedAt: isEnded(report.status) ? (report.ended_at ?? nowMs) : null,
 });
+
+/** A result that could not be read back is dropped, which makes a success a failure. */
+function endWith(
+  { status, error }: RunReport,
+  result: string,
+): Pick<RunChange, 'status' | 'error' | 'result'> {
+  const problem = problemOfResult(result);
+  if (problem === undefined) return { status, error, result };
+  const dropped = { code: 'result_dropped', message: `The result of the run ${problem}, so it was dropped` };
+  return { status: status === 'completed' ? 'failed' : status, error: error ?? dropped, result: null };
+}
 
 /** The host has said nothing more of it. */
 const silence = { outcome: null, result: null };

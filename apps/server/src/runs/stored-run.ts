@@ -12,6 +12,7 @@ import { TimeSlice } from '../limits/time-slice.ts';
 import type { OutboxEvent } from '../db/webhook-outbox.ts';
 import type { HostCaller } from '../http/principal.ts';
 import type { Row } from '../db/tables/tables.ts';
+import { readResult } from './run-result.ts';
 
 /** What is stored of runs that have begun, one after another: see `GroupCommit`. */
 export const runQueue = 'runs';
@@ -105,7 +106,7 @@ export function detailView(
     project_name: row.launch_id === null ? row.project_name : null,
     tree: row.tree,
     parameters: parametersOf(row),
-    result: row.result === null ? null : JSON.parse(row.result),
+    result: readResult(row.result),
     log_complete: row.ended_at !== null && row.log_left === 0,
   };
 }
