@@ -83,7 +83,9 @@ test.skipIf(!isHere)(
     const host = new SimulatedHost({ urls, token: cluster.token, serials: ['phone-alone'], random });
     onTestFinished(() => host.stop());
     const ready = async (): Promise<string[]> =>
-      [...(await statesOf({ api, hosts: [host] }))].filter(([, state]) => state === 'ready').map(([id]) => id);
+      [...(await statesOf({ api, hosts: [host] }))]
+        .filter(([, state]) => state === 'ready')
+        .map(([id]) => id);
     const [deviceId = ''] = await until('that phone alone to be ready', ready, ({ length }) => length === 1);
     cluster.freeze(frozen);
     urls.splice(0, 1, ...api.urls);
