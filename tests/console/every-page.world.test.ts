@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { findViolations } from './support/axe.ts';
+import { findViolations, findViolationsOfThemes } from './support/axe.ts';
 import { openWindow, signIn } from './support/browser.ts';
 import { stage } from './support/stage.ts';
 import { story } from './support/story.ts';
@@ -23,17 +23,15 @@ story(
     const found: string[] = [];
     const look = async ({ title, open }: ConsolePage): Promise<void> => {
       await open(page, here.service.url);
-      for (const viewport of sizes)
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.setViewportSize(viewport);
-          await page.emulateMedia({ colorScheme });
-          const violations = await findViolations(page);
-          found.push(...violations.map((one) => `${title} ${viewport.width} ${colorScheme}: ${one}`));
-          const overflow = await page.evaluate(
-            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          );
-          if (overflow > 0) found.push(`${title} ${viewport.width}: ${overflow} pixels too wide`);
-        }
+      for (const viewport of sizes) {
+        await page.setViewportSize(viewport);
+        const violations = await findViolationsOfThemes(page);
+        found.push(...violations.map((one) => `${title} ${viewport.width} ${one}`));
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        if (overflow > 0) found.push(`${title} ${viewport.width}: ${overflow} pixels too wide`);
+      }
       await page.setViewportSize(sizes[0] ?? { width: 1280, height: 800 });
     };
     for (const one of emptyPages) await look(one);

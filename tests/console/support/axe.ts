@@ -8,16 +8,37 @@ interface AxeResults {
   violations: { id: string; nodes: { target: unknown; failureSummary?: string }[] }[];
 }
 
-/** What axe finds on the page as it is, a line each. */
-export async function findViolations(page: Page): Promise<string[]> {
+interface AxeOptions {
+  resultTypes: readonly ['violations'];
+  runOnly?: readonly string[];
+}
+
+const ofColours = ['color-contrast', 'link-in-text-block'];
+
+/** What axe finds on the page as it is, a line each: by all of its rules, or by those about colours. */
+export async function findViolations(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
   // As the browser's owner, whom the page's policy does not bind.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
-  const results = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run: () => Promise<AxeResults> } };
-    return (await axe.run()).violations.map(({ id, nodes }) => ({
+  const options: AxeOptions = {
+    // Of what passes, axe would describe each node.
+    resultTypes: ['violations'],
+    ...(rules === 'colours' && { runOnly: ofColours }),
+  };
+  const results = await page.evaluate(async (given) => {
+    const { axe } = globalThis as unknown as { axe: { run: (options: AxeOptions) => Promise<AxeResults> } };
+    return (await axe.run(given)).violations.map(({ id, nodes }) => ({
       id,
       nodes: nodes.map(({ target, failureSummary }) => `${JSON.stringify(target)} ${failureSummary ?? ''}`),
     }));
-  });
+  }, options);
   return results.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node}`));
+}
+
+/** The same in both themes, which differ in their colours alone. The page is light afterwards. */
+export async function findViolationsOfThemes(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await findViolations(page, 'colours');
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await findViolations(page);
+  return [...dark.map((one) => `dark: ${one}`), ...light.map((one) => `light: ${one}`)];
 }
