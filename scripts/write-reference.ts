@@ -1,9 +1,11 @@
 // node scripts/run.mjs scripts/write-reference.ts [--check]
-// The pages of docs/automation, from the declarations that users' editors have.
+// The pages of docs/automation, from the declarations that users' editors have, and the table of limited tokens of docs/reference.md, from
+// the contracts of the API.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { format } from 'oxfmt';
 
+import { withAccessTable } from './access-table.ts';
 import { formatting } from './formatting.ts';
 import { referencePage } from './reference-page.ts';
 
@@ -26,17 +28,24 @@ const titles = {
 } as const;
 
 const wrong: string[] = [];
+
+async function write(path: string, text: string): Promise<void> {
+  const { code: page } = await format(path, text, formatting);
+  if (existsSync(path) && readFileSync(path, 'utf8') === page) return;
+  wrong.push(relative(root, path));
+  if (!process.argv.includes('--check')) writeFileSync(path, page);
+}
+
 mkdirSync(folder, { recursive: true });
 for (const [name, title] of Object.entries(titles)) {
   const fileName = `${name}.d.ts`;
   const path = join(folder, `${name}.md`);
   const text = referencePage(title, fileName, readFileSync(join(types, fileName), 'utf8'));
-  const { code: page } = await format(path, text, formatting);
-  if (existsSync(path) && readFileSync(path, 'utf8') === page) continue;
-  wrong.push(`docs/automation/${name}.md`);
-  if (!process.argv.includes('--check')) writeFileSync(path, page);
+  await write(path, text);
 }
+const reference = join(root, 'docs/reference.md');
+await write(reference, withAccessTable(readFileSync(reference, 'utf8')));
 if (process.argv.includes('--check') && wrong.length > 0) {
-  console.error(`${wrong.join(', ')}: not what the declarations say.`);
+  console.error(`${wrong.join(', ')}: not what the declarations and contracts say.`);
   process.exitCode = 1;
 }

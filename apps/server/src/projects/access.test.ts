@@ -44,7 +44,13 @@ const writing: Record<Caller, number> = {
   'owner, token without the scope edit': 403,
   'owner, token without the scope read': 200,
 };
-const owning: Record<Caller, number> = { ...writing, viewer: 403, editor: 403 };
+const owning: Record<Caller, number> = {
+  ...writing,
+  viewer: 403,
+  editor: 403,
+  'owner, token for this project': 403,
+  'owner, token for another project': 403,
+};
 const created = (statuses: Record<Caller, number>): Record<Caller, number> => ({
   ...statuses,
   ...Object.fromEntries(

@@ -1,4 +1,7 @@
 import type { Scope } from './contract.ts';
+import type { Static } from 'typebox';
+
+import type { LiveRequest, WallRequest } from '../phones/live.ts';
 import type { Reach } from './reach.ts';
 
 /** What a door asks of the token of a caller. */
@@ -17,3 +20,16 @@ export const otherDoors = {
   /** Its tools call endpoints of the API with the same token, and each asks again. */
   mcp: { scope: 'read', reach: { projects: 'within', phones: 'calls' } },
 } as const satisfies Record<string, Door>;
+
+const reachesNothing: Reach = { projects: 'open', phones: 'none' };
+
+/** What viewers say on their WebSockets. Of all phones that are shown, each picture asks again whether the token reaches them. */
+export const viewerMessages: Record<
+  Static<typeof LiveRequest | typeof WallRequest>['type'],
+  { of: '/devices/:id/live' | '/devices/live'; reach: Reach }
+> = {
+  next: { of: '/devices/:id/live', reach: reachesNothing },
+  watch: { of: '/devices/live', reach: { projects: 'open', phones: 'wall', apps: 'refused' } },
+  leave: { of: '/devices/live', reach: reachesNothing },
+  shown: { of: '/devices/live', reach: reachesNothing },
+};
