@@ -35,7 +35,8 @@ if (node === undefined) {
  * another one.
  */
 function keepCompiledModules() {
-  if (process.env.NODE_COMPILE_CACHE !== undefined) return;
+  // The home of many system users is not there, and nobody wants one made by a command.
+  if (process.env.NODE_COMPILE_CACHE !== undefined || !existsSync(homedir())) return;
   const given = process.env.XDG_CACHE_HOME;
   const folder = join(given && isAbsolute(given) ? given : join(homedir(), '.cache'), 'phalanx');
   try {

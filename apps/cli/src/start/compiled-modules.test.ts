@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -33,6 +33,9 @@ test('a service keeps none: it would run what it can write', async () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
-test('a home that is not there stops no command', async () => {
+test('a home that is not there stops no command, and is not made', async () => {
   expect(await run('/dev/null/home', '--version')).toMatch(/^\d+\.\d+/);
+  const missing = path.join(makeHome(), 'missing');
+  expect(await run(missing, '--version')).toMatch(/^\d+\.\d+/);
+  expect(existsSync(missing)).toBe(false);
 });

@@ -40,17 +40,18 @@ describe('touches that wait', () => {
   const swipesOf = (count: number, touch: HostTouch): Promise<string>[] =>
     Array.from({ length: count }, () => input(swipe, touch));
 
-  it.each([
-    ['another lease begins', () => void tellLease(2)],
+  it.each<[name: string, change: () => Promise<unknown>]>([
+    ['another lease begins', () => tellLease(2)],
     [
       'somebody touches the phone in a later lease',
-      () => void input({ type: 'key', key_code: 4 }, touchOf('next', 2)),
+      () => input({ type: 'key', key_code: 4 }, touchOf('next', 2)),
     ],
-    ['a run begins', () => void host.launch('await agent.utils.sleep(1);')],
+    ['a run begins', () => host.launch('await agent.utils.sleep(1);')],
   ])('are given up when %s', async (_, change) => {
     const waiting = swipesOf(8, touchOf('first'));
-    change();
+    const changed = change();
     const answers = await Promise.all(waiting);
+    await changed;
     const givenUp = answers.filter((answer) => answer.includes('meanwhile'));
     // The phone may work on one of them.
     expect(givenUp.length, answers.join('\n')).toBeGreaterThanOrEqual(7);

@@ -193,7 +193,7 @@ describe('a token that is limited to phones', () => {
 describe('a token that is limited to apps', () => {
   const apps = ['com.example.bank.*', 'com.example.shop'];
   const isOfPhone = ({ type }: ServerMessage): boolean =>
-    type === 'launch' || (type in hostQuestions && type !== 'replay');
+    type === 'launch' || (type in hostQuestions && type !== 'replay' && type !== 'lease');
 
   it('reaches a phone by no operation without its host being told of the limit', async () => {
     const api = await limited({ apps });
