@@ -7,7 +7,6 @@ import type {
   PhoneCallName,
   PhoneSettings,
   RecordedApp,
-  ScreenMask,
   UiNode,
 } from '@phalanx/protocol';
 import { type HostTimings, hostTimings } from '../time/host-timings.ts';
@@ -19,6 +18,8 @@ import { type Calls, callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
 import { type DrivenPhone, limited } from './limited-call.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
+import { findNode } from './find-node.ts';
+import type { HeldMask } from './masks/typed-secrets.ts';
 import type { PhoneUse } from './phone-use.ts';
 import { createScreenPictures, type PictureOrder } from './pictures/picture-of-moment.ts';
 import type { TakenPicture } from './pictures/taken-picture.ts';
@@ -48,6 +49,8 @@ export interface Driver {
   tellLocation(location: NonNullable<PhoneSettings['location']>): Promise<void>;
   /** Where that tree, which this driver has read, has what must not be seen. Undefined: it has not. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
+  /** The node with the focus, in its turn; undefined when there is none. Rejects with DriverError. */
+  findFocused(signal?: AbortSignal): Promise<UiNode | undefined>;
   /** What the phone says of an app, asked beside the calls. Rejects with DriverError. */
   readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
   /** Calls that change the screen wait from now on until it is let go of. Returns how to. */
@@ -73,7 +76,9 @@ export interface DriverOptions {
   readonly backend: UiBackend;
   readonly deviceInfo: () => DeviceInfo;
   /** What of the screen must not be seen now. Default: none. */
-  readonly masks?: (() => readonly ScreenMask[]) | undefined;
+  readonly masks?: (() => readonly HeldMask[]) | undefined;
+  /** Told of each tree that was read, with all its texts. */
+  readonly onTree?: ((root: UiNode) => void) | undefined;
   /** Default `hostTimings`. */
   readonly timings?: HostTimings | undefined;
   /** How the phone was before settings were changed. Default: nothing was, and it is forgotten with the driver. */
@@ -96,7 +101,7 @@ export function createDriver(options: DriverOptions): Driver {
     lost: AbortSignal.any([shell.connection.gone, backend.failed]),
   };
   const queue = createPhoneQueue();
-  const screen = createMaskedScreen({ backend, shell, masks, deviceInfo });
+  const screen = createMaskedScreen({ backend, shell, masks, deviceInfo, onTree: options.onTree });
   const touches = new Touches();
   const parts = {
     ...options,
@@ -170,6 +175,13 @@ export function createDriver(options: DriverOptions): Driver {
         tellLocationAgain(shell, location, limit),
       ).catch(() => {});
     },
+    findFocused: (signal) =>
+      limited(driven, { name: 'screen.content', params: {}, signal, over }, (limit) =>
+        queue.run(
+          async () => findNode((await backend.readSource(limit)).tree().root, ({ focused }) => focused),
+          { changes: false, signal: limit },
+        ),
+      ),
     hiddenIn: (root) => screen.hiddenIn(root),
     readApp: (packageName, signal) =>
       limited(driven, { name: 'app.current', params: {}, signal }, (limit) =>

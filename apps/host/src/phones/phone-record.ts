@@ -14,6 +14,7 @@ import {
   PhoneUnavailable,
 } from './phone.ts';
 import { warningsOf } from './health/phone-health.ts';
+import { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import { PhoneUses } from './phone-uses.ts';
 import { ScreenHolder } from './screen-holder.ts';
 
@@ -29,6 +30,7 @@ export class PhoneRecord implements Phone {
   readonly isIdentified: boolean;
   readonly screen = new ScreenHolder();
   readonly masks = new HeldMasks();
+  readonly typedSecrets = new TypedSecrets(this.masks);
   readonly uses = new PhoneUses();
   readonly settings = new HeldSettings();
   /** Undefined while its serial number is not known for certain. */

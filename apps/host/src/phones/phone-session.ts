@@ -194,6 +194,7 @@ async function serveBy(
       backend,
       deviceInfo,
       masks: () => phone.masks.list(),
+      onTree: (root) => phone.typedSecrets.noteTree(root),
       unlock: (isOpen, signal) => options.pins.unlock(phone.serial, shell, { isOpen, signal }),
       timings: options.timings,
       earlier: phone.earlier,

@@ -46,7 +46,7 @@ describe('touches that wait', () => {
       'somebody touches the phone in a later lease',
       () => input({ type: 'key', key_code: 4 }, touchOf('next', 2)),
     ],
-    ['a run begins', () => host.launch('await agent.utils.sleep(1);')],
+    ['a run begins', async () => host.launch('await agent.utils.sleep(1);')],
   ])('are given up when %s', async (_, change) => {
     const waiting = swipesOf(8, touchOf('first'));
     const changed = change();

@@ -4,6 +4,7 @@ import type { HeldMasks } from '../driver/masks/masked-screen.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import type { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { PhoneHistory } from './health/history-folder.ts';
+import type { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import type { PhoneUses } from './phone-uses.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
@@ -52,6 +53,8 @@ export interface Phone {
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Whose project declares what must not be seen holds that. */
   readonly masks: Pick<HeldMasks, 'hold'>;
+  /** Who types a secret tells where. */
+  readonly typedSecrets: Pick<TypedSecrets, 'add'>;
   /** While the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;
   /** Runs and users by hand use it. */

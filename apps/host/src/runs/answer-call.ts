@@ -68,8 +68,17 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
       return recorder.submit({ type, ...(tag !== undefined && { tag: secrets.redact(tag) }) }, signal);
     },
     'secret.get': async ({ name }) => secrets.get(name),
+    'input.text': (params, signal) =>
+      secrets.withoutValues(async () => {
+        if (secrets.areIn(params.text)) await hideField(answerers, params.text, signal);
+        return await onPhone['input.text'](params, signal);
+      }),
     'secret.type': ({ name }, signal) =>
-      secrets.withoutValues(() => onPhone['input.text']({ text: secrets.get(name) }, signal)),
+      secrets.withoutValues(async () => {
+        const text = secrets.get(name);
+        await hideField(answerers, text, signal);
+        return await onPhone['input.text']({ text }, signal);
+      }),
     'run.attach': (params) => files.attach(params),
     'run.arrived': async () => account.arrived(),
   };
@@ -81,6 +90,17 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
     if (changesPhone(name)) recorder.noteCall(name, name === 'input.text' ? typed(params) : params);
     return calls[name](params, signal);
   };
+}
+
+/** Before the secret is typed. Without a field that has the focus nothing is typed, which the call tells. */
+async function hideField({ phones, phone }: Answerers, secret: string, signal: AbortSignal): Promise<void> {
+  const found = phones.find(phone.serial);
+  if (found?.state.state !== 'ready') return;
+  const field = await found
+    .driver()
+    .findFocused(signal)
+    .catch(() => undefined);
+  if (field !== undefined) found.typedSecrets.add(field, secret);
 }
 
 function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<PhoneCallName> {

@@ -89,6 +89,10 @@ export class RunSecrets {
     return value;
   }
 
+  areIn(text: string): boolean {
+    return whole(this.#matcher.lookingIn(text));
+  }
+
   /** Hides the values wherever the screen shows them. */
   masks(): ScreenMask[] {
     return [...this.#values.values()].flatMap((value) => {

@@ -1,14 +1,15 @@
-import type { AreaMask, Bounds, NodeMask, ScreenMask, UiNode } from '@phalanx/protocol';
+import type { AreaMask, Bounds, NodeMask, UiNode } from '@phalanx/protocol';
 
 import type { Size } from '../pictures/encode-picture.ts';
+import { type HeldMask, showsPart } from './typed-secrets.ts';
 
 /** What a mask can know something by. */
 type Seen = Pick<UiNode, 'viewId' | 'packageName' | 'className' | 'text' | 'description'>;
 
-export const isAreaMask = (mask: ScreenMask): mask is AreaMask => 'area' in mask;
+export const isAreaMask = (mask: HeldMask): mask is AreaMask => 'area' in mask;
 
 /** Empties the texts of what is masked, in the tree itself. Gives where masked nodes are, as far as no area covers them. */
-export function hideMasked(root: UiNode, masks: readonly ScreenMask[], screen: Size): Bounds[] {
+export function hideMasked(root: UiNode, masks: readonly HeldMask[], screen: Size): Bounds[] {
   const areas = areasOf(masks, screen);
   const hidden: Bounds[] = [];
   const waiting: { node: UiNode; within: Bounds | undefined }[] = [{ node: root, within: undefined }];
@@ -26,12 +27,12 @@ export function hideMasked(root: UiNode, masks: readonly ScreenMask[], screen: S
 }
 
 /** Whether a mask names it; those of areas name nothing. */
-export function isHidden(seen: Seen, masks: readonly ScreenMask[]): boolean {
+export function isHidden(seen: Seen, masks: readonly HeldMask[]): boolean {
   return masks.some((mask) => !isAreaMask(mask) && fits(seen, mask));
 }
 
 /** In pixels, and rather one too many. */
-export function areasOf(masks: readonly ScreenMask[], { width, height }: Size): Bounds[] {
+export function areasOf(masks: readonly HeldMask[], { width, height }: Size): Bounds[] {
   return masks.filter(isAreaMask).map(({ area: { left, top, right, bottom } }) => ({
     left: Math.floor(left * width),
     top: Math.floor(top * height),
@@ -40,7 +41,14 @@ export function areasOf(masks: readonly ScreenMask[], { width, height }: Size): 
   }));
 }
 
-function fits(seen: Seen, mask: NodeMask): boolean {
+function fits(seen: Seen, mask: Exclude<HeldMask, AreaMask>): boolean {
+  if (!('parts' in mask)) return fitsNode(seen, mask);
+  return (
+    seen.packageName === mask.packageName && (showsPart(seen.text, mask) || showsPart(seen.description, mask))
+  );
+}
+
+function fitsNode(seen: Seen, mask: NodeMask): boolean {
   const { viewId, className, packageName } = mask;
   return (
     isNamed(seen.viewId, viewId, ':id/') &&

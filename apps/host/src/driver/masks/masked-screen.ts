@@ -1,10 +1,11 @@
-import type { Bounds, DeviceInfo, PhoneNotification, ScreenMask, UiNode } from '@phalanx/protocol';
+import type { Bounds, DeviceInfo, PhoneNotification, UiNode } from '@phalanx/protocol';
 
 import type { HiddenParts, Size } from '../pictures/encode-picture.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { hiddenBounds, readingOfWindows, type WindowsReading } from './all-windows.ts';
 import type { ParsedTree } from '../tree/parse-tree.ts';
 import type { ToldScreen, UiBackend } from '../ui-backend.ts';
+import type { HeldMask } from './typed-secrets.ts';
 import { areasOf, hideMasked, isAreaMask, isHidden } from './hide-masked.ts';
 
 const command = "dumpsys window visible-apps | grep -E 'WINDOW MANAGER WINDOWS|mOwnerUid='";
@@ -71,7 +72,7 @@ export interface ScreenReading {
   /** All that the phone told, masked or not. */
   readonly told: ToldScreen;
   readonly digest: string;
-  readonly masks: readonly ScreenMask[];
+  readonly masks: readonly HeldMask[];
 }
 
 export interface MaskedScreen {
@@ -98,12 +99,14 @@ export interface MaskedScreen {
 interface Options {
   readonly backend: Pick<UiBackend, 'source' | 'readSource' | 'readWindows'>;
   readonly shell: PhoneShell;
-  readonly masks: () => readonly ScreenMask[];
+  readonly masks: () => readonly HeldMask[];
+  /** Told of each tree, with all its texts. */
+  readonly onTree?: ((root: UiNode) => void) | undefined;
   readonly deviceInfo: () => DeviceInfo;
 }
 
 /** A phone's screen as it may leave the host. */
-export function createMaskedScreen({ backend, shell, masks, deviceInfo }: Options): MaskedScreen {
+export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }: Options): MaskedScreen {
   const readings = new WeakMap<UiNode, ScreenReading>();
   const lately = new HiddenLately();
   const displayOf = (rotation: number): Size => {
@@ -111,12 +114,13 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo }: Option
     const [width, height] = rotation % 2 === 0 ? [screenWidth, screenHeight] : [screenHeight, screenWidth];
     return { width, height };
   };
-  const hide = (root: UiNode, rotation: number, held: readonly ScreenMask[]): Bounds[] =>
+  const hide = (root: UiNode, rotation: number, held: readonly HeldMask[]): Bounds[] =>
     held.length === 0 ? [] : hideMasked(root, held, displayOf(rotation));
   const readingOf = (told: ToldScreen): ScreenReading => {
     const held = masks();
     const tree = told.tree();
     const { digest } = told;
+    onTree?.(tree.root);
     const bounds = [...hiddenBounds(tree.root), ...hide(tree.root, tree.rotation, held)];
     lately.note(digest, bounds);
     const announced = tree.announced?.filter((text) => !isHidden(textOf('', text), held));
@@ -190,7 +194,7 @@ function fills({ left, top, right, bottom }: Bounds, { width, height }: Size): b
   return (right - left) * (bottom - top) >= filledShare * width * height;
 }
 
-const areSame = (some: readonly ScreenMask[], others: readonly ScreenMask[]): boolean =>
+const areSame = (some: readonly HeldMask[], others: readonly HeldMask[]): boolean =>
   some.length === others.length && some.every((mask, index) => mask === others[index]);
 
 const textOf = (packageName: string, text: string | null): Parameters<typeof isHidden>[0] => ({
@@ -213,7 +217,7 @@ async function listVisibleApps(shell: PhoneShell, signal: AbortSignal): Promise<
 
 /** What of a phone's screen must not be seen now: the masks of all runs on it. */
 export class HeldMasks {
-  readonly #held = new Set<readonly ScreenMask[]>();
+  readonly #held = new Set<readonly HeldMask[]>();
 
   #heldOnce = 0;
 
@@ -222,12 +226,12 @@ export class HeldMasks {
     return this.#heldOnce;
   }
 
-  list(): readonly ScreenMask[] {
+  list(): readonly HeldMask[] {
     return [...this.#held].flat();
   }
 
   /** Returns how to let go. */
-  hold(masks: readonly ScreenMask[]): () => void {
+  hold(masks: readonly HeldMask[]): () => void {
     const held = [...masks];
     if (held.length > 0) this.#heldOnce += 1;
     this.#held.add(held);

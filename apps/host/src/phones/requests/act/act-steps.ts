@@ -47,7 +47,7 @@ export async function doActSteps(
   const letSleep = phone.screen.hold();
   try {
     hideSecrets(phone, steps);
-    const hand = new PhoneHand(driver(), signal, performance.now() + budget_ms);
+    const hand = new PhoneHand(phone, driver(), { signal, until: performance.now() + budget_ms });
     const results = await hand.doAll(steps);
     const { tree, size } = await hand.eye.known();
     const { captures, isAtRest } = hand.eye;
@@ -71,11 +71,17 @@ function hideSecrets({ masks }: Phone, steps: readonly HostActStep[]): void {
 class PhoneHand {
   readonly eye: PhoneEye;
   readonly code = new StepCode();
+  readonly #phone: Pick<Phone, 'typedSecrets'>;
   readonly #driver: Driver;
   readonly #signal: AbortSignal;
   readonly #until: number;
 
-  constructor(driver: Driver, signal: AbortSignal, until: number) {
+  constructor(
+    phone: Pick<Phone, 'typedSecrets'>,
+    driver: Driver,
+    { signal, until }: { signal: AbortSignal; until: number },
+  ) {
+    this.#phone = phone;
     this.#driver = driver;
     this.#signal = signal;
     this.#until = until;
@@ -181,6 +187,8 @@ class PhoneHand {
       await this.#call('input.text', { text });
     };
     if (secret === undefined) return this.#touch({ type: 'text', text }, write);
+    const field = await this.#driver.findFocused(this.#signal);
+    if (field !== undefined) this.#phone.typedSecrets.add(field, text);
     await this.#input(write);
     this.code.typedSecret(secret);
   }

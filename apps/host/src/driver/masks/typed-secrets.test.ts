@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { PhoneInput, ScreenTree, UiNode } from '@phalanx/protocol';
+import { expect, it } from 'vitest';
+
+import { launchOf } from '../../testing/launch-of.ts';
+import { serial, useTestHost } from '../../testing/test-host.ts';
+import { findNode } from '../find-node.ts';
+import { showsPart } from './typed-secrets.ts';
+
+const host = useTestHost();
+const secret = 'Hunter2-of-Alice';
+
+async function answered(request_id: string): Promise<string> {
+  const isAnswer = (arrival: (typeof host.service.arrivals)[number]): boolean =>
+    'requestId' in arrival && arrival.requestId === request_id;
+  await host.service.until(() => host.service.arrivals.some(isAnswer));
+  const found = host.service.arrivals.find(isAnswer);
+  return found !== undefined && 'bytes' in found ? found.bytes.toString() : '';
+}
+
+async function readCity(): Promise<UiNode | undefined> {
+  const request_id = randomUUID();
+  host.service.send({ type: 'screen', request_id, serial, width: null, picture: false });
+  const { tree }: { tree: ScreenTree } = JSON.parse(await answered(request_id));
+  return findNode(tree.root, ({ viewId }) => viewId?.endsWith(':id/city') === true);
+}
+
+async function input(what: PhoneInput): Promise<void> {
+  const request_id = randomUUID();
+  host.service.send({ type: 'input', request_id, serial, input: what });
+  await answered(request_id);
+}
+
+it('a field in which a secret was typed shows nothing, whatever becomes of its text, until it is empty', async () => {
+  host.phone.android.startActivity('dev.phalanx.sample.form');
+  const field = (await readCity())?.boundsInScreen;
+  await input({ type: 'tap', x: (field?.left ?? 0) + 10, y: (field?.top ?? 0) + 10 });
+  const runId = randomUUID();
+  const launch = launchOf("await agent.secrets.type('PASSWORD');", [
+    { run_id: runId, device_id: 'device-1', serial },
+  ]);
+  host.service.send({ ...launch, secrets: { PASSWORD: secret } });
+  await host.service.untilEnded(runId);
+  expect(host.phone.android.findFieldText('city')).toBe(secret);
+  expect((await readCity())?.text).toBeNull();
+  for (let left = secret.length; left > 1; left -= 1) {
+    await input({ type: 'key', key_code: 67 });
+    if (left % 5 === 0) expect((await readCity())?.text).toBeNull();
+  }
+  expect(host.phone.android.findFieldText('city')).toBe('H');
+  expect((await readCity())?.text).toBeNull();
+  await input({ type: 'key', key_code: 67 });
+  await readCity();
+  await input({ type: 'text', text: 'Graz' });
+  expect((await readCity())?.text).toBe('Graz');
+});
+
+it('a text shows a part of a secret with four of its characters in a row, also in other letter case and in groups', () => {
+  const mask = { packageName: 'a', parts: new Set(['4000', '0001', 'unte', 'nter']) };
+  for (const text of ['Card 4 0 0 0', '40-00', 'HUNTER', 'a hunter'])
+    expect(showsPart(text, mask), text).toBe(true);
+  for (const text of [null, '', 'Password', '400']) expect(showsPart(text, mask), String(text)).toBe(false);
+});
