@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import type { StoredJob } from './store.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 /** Each is tried on each phone that becomes free. */
 export const maxWaitingSelectors = 200;
@@ -7,7 +7,7 @@ export const maxWaitingSelectors = 200;
 /** Whether a job, with its tasks waiting, would be one too many of its user that means other phones by a selector. */
 export async function isOneSelectorTooMany(
   transaction: Transaction,
-  job: Pick<StoredJob, 'user_id' | 'selector' | 'token_phones'>,
+  job: Pick<Row<'job'>, 'user_id' | 'selector' | 'token_phones'>,
 ): Promise<boolean> {
   if (job.selector === null && job.token_phones === null) return false;
   const waiting = await transaction
