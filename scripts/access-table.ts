@@ -40,7 +40,7 @@ const answers = (reach: Reach): string[] => {
 const doorRow = (name: string, { scope, reach }: Door): string =>
   row([name, `\`${scope}\`${reach.administrators === true ? ', administrators' : ''}`, ...answers(reach)]);
 
-/** What the policy answers tokens of each limit at each door. */
+/** A row for each door, with what the policy answers tokens of each limit. */
 function accessTable(): string {
   const endpoints = allRoutes.flatMap(({ method, path, scope, reach }) =>
     scope === null || reach === null

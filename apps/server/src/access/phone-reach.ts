@@ -24,7 +24,7 @@ type Rule = (asked: Asked) => Promise<void> | void;
 
 const isFree: Rule = () => undefined;
 
-/** Of all tokens that `http/policy.ts` has let in: what is refused to those with such a limit has no rule. */
+/** Rules for tokens that `http/policy.ts` has let in: a reach that is refused to all of them needs none. */
 const rules: Record<Exclude<PhoneReach, 'refused'>, Rule> = {
   none: isFree,
   // Of each job and schedule, its feature asks whether it keeps the same limit.

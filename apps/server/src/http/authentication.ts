@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the caller's token must allow; `null`: no token is asked for. Routes without it are closed. */
     scope?: Scope | null;
-    /** What it reaches, by which limited tokens are judged; `null` together with the scope. */
+    /** Reach of the route, by which limited tokens are judged; `null` together with the scope. */
     reach?: Reach | null;
   }
   interface FastifyRequest {

@@ -19,7 +19,7 @@ const budgets = Compile(
   }),
 );
 
-/** What a token may, as rows of what goes on without a request keep it. */
+/** Limits of a token, as rows of work that goes on without a request keep them. */
 export interface KeptToken {
   readonly token_name: string | null;
   /** JSON of the IDs of the only projects; null: all of the user. */
@@ -40,7 +40,7 @@ export const keptTokenOf = (
   token_budget: principal.budget === null ? null : JSON.stringify(principal.budget),
 });
 
-/** What limits the token, as one text; null: nothing. */
+/** All limits of the token as one text; null: it has none. */
 export const limitsTextOf = ({ token_projects, token_phones, token_budget }: KeptToken): string | null =>
   token_projects === null && token_phones === null && token_budget === null
     ? null

@@ -30,7 +30,7 @@ export interface Principal {
   readonly expiresAt: number | null;
 }
 
-/** Who asks over HTTP for a host. */
+/** A caller that asks over HTTP for a host. */
 export type HostCaller = Pick<Principal, 'userId' | 'tokenId'>;
 
 /** What hosts are told of the apps that the caller may use; undefined: all. */

@@ -158,7 +158,7 @@ export function createJobStore(db: Db) {
         return rows.flatMap(({ run_id }) => run_id ?? []);
       }),
 
-    /** What has failed or was cancelled waits again, and all that waits begins as its new maker. Throws `budget_spent`. */
+    /** Lets wait again what has failed or was cancelled; all that waits begins as its new maker. Throws `budget_spent`. */
     resume: (
       { id, user_id: before }: StoredJob,
       maker: KeptToken & Pick<StoredJob, 'user_id' | 'at_once'>,

@@ -66,7 +66,7 @@ export function limitedSelector({
   return terms.length === 0 ? null : terms.join(',');
 }
 
-/** Whom a job or a schedule runs as: their user, and what limits the token that they made or last changed it with. */
+/** The user that a job or a schedule runs as, and what limits the token that they made or last changed it with. */
 export interface Maker extends KeptToken {
   readonly user_id: string;
 }

@@ -92,7 +92,7 @@ export async function spendBudget(
       .execute();
 }
 
-/** What the token has used today, when it has room for so many runs more. Throws `budget_spent`. */
+/** Reads what the token has used today. Throws `budget_spent` unless it has room for so many runs more. */
 export async function requireBudget(
   db: Db,
   budget: Budget,

@@ -63,7 +63,7 @@ function addLiveRoutes(
   { access, hosts, webSockets, streams, faults, catchUp }: LiveRoutesOptions,
 ): void {
   const watched = new Map<string, Watched>();
-  /** Who watches which device. */
+  /** Each viewer with whose it is and the device that it watches. */
   const viewers = new Map<LiveViewer, { principal: Principal; deviceId: string }>();
 
   /** Ends the views of devices that are no longer the viewer's to see. */

@@ -19,7 +19,7 @@ export interface RouteContract {
   description?: string;
   /** What the caller's token must allow. `null`: open to everyone, without a token. */
   scope: Scope | null;
-  /** What it reaches, by which limited tokens are judged. `null` when no token is asked for. */
+  /** Reach of a request, by which limited tokens are judged. `null` when no token is asked for. */
   reach: Reach | null;
   /**
    * What the audit log calls it. `null`: it changes nothing that anybody has to answer for. Every method but GET has

@@ -4,9 +4,9 @@ import type { Static } from 'typebox';
 import type { LiveRequest, WallRequest } from '../phones/live.ts';
 import type { Reach } from './reach.ts';
 
-/** What a door asks of the token of a caller. */
+/** A way into the service: what it asks of the token of a caller. */
 export interface Door {
-  /** What the token must allow. */
+  /** The scope that the token must have. */
   readonly scope: Scope;
   readonly reach: Reach;
 }
@@ -23,7 +23,7 @@ export const otherDoors = {
 
 const reachesNothing: Reach = { projects: 'open', phones: 'none' };
 
-/** What viewers say on their WebSockets. Of all phones that are shown, each picture asks again whether the token reaches them. */
+/** Messages of viewers on their WebSockets. Whether the token reaches a phone is asked again for each picture. */
 export const viewerMessages: Record<
   Static<typeof LiveRequest | typeof WallRequest>['type'],
   { of: '/devices/:id/live' | '/devices/live'; reach: Reach }

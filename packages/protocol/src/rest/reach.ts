@@ -1,15 +1,15 @@
-/** What a token may be limited by, beside its scopes. */
+/** Kinds of limits of a token, beside its scopes. */
 export const limitKinds = ['projects', 'phones', 'apps', 'max_phones', 'budget'] as const;
 export type LimitKind = (typeof limitKinds)[number];
 
 /**
- * What an endpoint does with a token of such a limit. `refused`: it is closed (`forbidden`) · `within`: it reaches what the
+ * Answer of a door to a token of such a limit. `refused`: it is closed (`forbidden`) · `within`: it reaches what the
  * limit allows, and nothing else · `open`: the limit says nothing about it.
  */
 export type LimitAnswer = 'refused' | 'within' | 'open';
 
 /**
- * How a request names the phones that it reaches, by which a token that is limited to phones is judged. `refused`: it reaches
+ * The way in which a request names the phones that it reaches, by which a token that is limited to phones is judged. `refused`: it reaches
  * phones in a way that no such token may · `none`: it reaches no phone · `path`, `body`: the phone of its path or of its body ·
  * `run`: that of the run of its path · `query`: the phone whose runs it lists · `selector`: the phones of its selector, which is
  * narrowed · `wall`: the same, and each phone again in every turn · `launch`: those that a launch names or selects · `direct`: that
@@ -32,7 +32,7 @@ export type PhoneReach =
   | 'calls'
   | 'own_token';
 
-/** What a request reaches: what limited tokens are judged by, at every door of the service. */
+/** Description of what a request reaches, by which limited tokens are judged at every door of the service. */
 export interface Reach {
   readonly projects: LimitAnswer;
   readonly phones: PhoneReach;
@@ -61,11 +61,11 @@ const ofPhones: Record<PhoneReach, Record<'phones' | 'apps' | 'max_phones', Limi
   own_token: { phones: 'within', apps: 'within', max_phones: 'within' },
 };
 
-/** What a door does with tokens of each limit. */
+/** Answers of a door to tokens of each limit. */
 export const answersOf = ({ projects, phones, apps, budget }: Reach): Record<LimitKind, LimitAnswer> => {
   const answers = ofPhones[phones];
   return { ...answers, projects, apps: apps ?? answers.apps, budget: budget ?? 'open' };
 };
 
-/** What administrators alone do. */
+/** Reach of requests of administrators alone. */
 export const ofAdministrators: Reach = { projects: 'refused', phones: 'refused', administrators: true };

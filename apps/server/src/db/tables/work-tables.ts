@@ -13,7 +13,7 @@ export interface JobTable {
   token_name: string | null;
   /** The only projects of the token that made it, or last changed or resumed it; null: all of its user. */
   token_projects: Json | null;
-  /** What limited that token to phones; null: nothing. */
+  /** Limit of that token to phones; null: none. */
   token_phones: Json | null;
   /** JSON of a `Budget`. */
   token_budget: Json | null;
@@ -147,7 +147,7 @@ export interface LaunchTable {
   token_name: string | null;
   /** ID of that token, when it has a budget. */
   budget_token: string | null;
-  /** What limited that token, as `limitsTextOf` has it; null: nothing. */
+  /** All limits of that token, as `limitsTextOf` has them; null: none. */
   token_limits: string | null;
   /** Git's hash of the project's saved files. */
   tree: string | null;
