@@ -54,7 +54,7 @@ export interface Phone {
   /** Whose project declares what must not be seen holds that. */
   readonly masks: Pick<HeldMasks, 'hold'>;
   /** Who types a secret tells where. */
-  readonly typedSecrets: Pick<TypedSecrets, 'add'>;
+  readonly typedSecrets: Pick<TypedSecrets, 'add' | 'appsOfOthers'>;
   /** While the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;
   /** Runs and users by hand use it. */

@@ -100,7 +100,7 @@ async function hideField({ phones, phone }: Answerers, secret: string, signal: A
     .driver()
     .findFocused(signal)
     .catch(() => undefined);
-  if (field !== undefined) found.typedSecrets.add(field, secret);
+  if (field !== undefined) found.typedSecrets.add(field, { secret, by: phone.by });
 }
 
 function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<PhoneCallName> {

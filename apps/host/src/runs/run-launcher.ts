@@ -78,7 +78,7 @@ export class RunLauncher {
     const { outbox } = this.#options;
     const bundle = this.#bundleOf(message.bundle);
     const secrets = this.#secretsOf(message);
-    for (const { run_id, device_id, serial } of message.runs) {
+    for (const { run_id, device_id, serial, by } of message.runs) {
       if (outbox.runs.has(run_id)) {
         outbox.report(run_id);
         continue;
@@ -92,6 +92,7 @@ export class RunLauncher {
           job: this.#jobOf(run_id, message, bundle),
           deviceId: device_id,
           serial,
+          by,
           appLimit: message.app_limit,
           masks: message.masks ?? [],
           secrets,

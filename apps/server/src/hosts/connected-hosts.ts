@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-
 import { type HostTouchType, isHostTouch, type LaunchBundle, type ServerMessage } from '@phalanx/protocol';
 
 import type { Bus } from '../bus/bus.ts';
 import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
 import type { HostPage, KnownHostStore, StoredHost } from './store.ts';
+import { userMark } from './user-mark.ts';
 
 /** A user's touch of a device by hand. */
 export interface Touch {
@@ -98,8 +97,7 @@ export class ConnectedHosts {
     const { deviceId: device_id, userId } = touch;
     const lease = await this.#permit(touch);
     // Hosts of other users are not told of IDs of users.
-    const by = createHash('sha256').update(`${device_id} ${userId}`).digest('base64url');
-    return link.ask({ ...question, touch: { device_id, lease, by } });
+    return link.ask({ ...question, touch: { device_id, lease, by: userMark(device_id, userId) } });
   }
 
   #add(link: HostLink): void {

@@ -7,6 +7,7 @@ import { EpochOver } from '../db/epochs.ts';
 import type { Write } from '../db/writes.ts';
 import { nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
+import { userMark } from '../hosts/user-mark.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { keptTokenOf, limitsTextOf } from '../http/kept-token.ts';
@@ -251,6 +252,7 @@ function sendToHosts(hosts: ConnectedHosts, launch: Dispatch, planned: readonly 
       run_id: row.id,
       device_id: device.id,
       serial: device.serial,
+      by: userMark(device.id, row.user_id),
     }));
     hosts.send(epoch, launchMessage(payload, { runs: sent, secrets: launch.secrets }));
   }

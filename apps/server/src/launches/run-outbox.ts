@@ -3,6 +3,7 @@ import type { SecretGrants } from '../secrets/secret-grants.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
+import { userMark } from '../hosts/user-mark.ts';
 import { periodically } from '../background-job.ts';
 import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -99,7 +100,10 @@ export class RunOutbox {
     const { activeRuns, hosts } = this.#options;
     if (!hosts.has(epoch)) return;
     for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
-    const sent = runs.map((row) => ({ run_id: row.id, device_id: row.device_id, serial: row.serial }));
+    const sent = runs.map(({ id, device_id, serial, user_id }) => ({
+      ...{ run_id: id, device_id, serial },
+      by: userMark(device_id, user_id),
+    }));
     hosts.send(epoch, launchMessage(payload, { runs: sent, secrets }));
   }
 

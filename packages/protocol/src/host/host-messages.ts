@@ -204,7 +204,13 @@ export const ServerMessage = Type.Union([
     phone_settings: Type.Optional(PhoneSettings),
     /** The only apps that the code may use. All when absent. From version 9 on. */
     app_limit: Type.Optional(AppLimit),
-    runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),
+    runs: Type.Array(
+      Type.Object({
+        ...{ run_id: Uuid, device_id: Id, serial: Type.String() },
+        /** Who launched it, as `HostTouch.by` tells who touches the phone. From version 9 on. */
+        by: Type.Optional(Type.String({ maxLength: 100 })),
+      }),
+    ),
   }),
   /**
    * These runs are stored as running: let their first lines run. The answer to `is_loaded`; a run that was called off

@@ -25,10 +25,14 @@ async function readCity(): Promise<UiNode | undefined> {
   return findNode(tree.root, ({ viewId }) => viewId?.endsWith(':id/city') === true);
 }
 
-async function input(what: PhoneInput): Promise<void> {
+/** Empty when it was done, else why it was not. */
+async function input(what: PhoneInput, by?: string): Promise<string> {
   const request_id = randomUUID();
-  host.service.send({ type: 'input', request_id, serial, input: what });
+  const touch = by === undefined ? {} : { touch: { device_id: 'device-1', lease: 0, by } };
+  host.service.send({ type: 'input', request_id, serial, input: what, ...touch });
   await answered(request_id);
+  const found = host.service.arrivals.find((one) => 'requestId' in one && one.requestId === request_id);
+  return found?.kind === 'request_failed' ? found.message : '';
 }
 
 it('a field in which a secret was typed shows nothing, whatever becomes of its text, until it is empty', async () => {
@@ -53,6 +57,25 @@ it('a field in which a secret was typed shows nothing, whatever becomes of its t
   await readCity();
   await input({ type: 'text', text: 'Graz' });
   expect((await readCity())?.text).toBe('Graz');
+});
+
+it('nobody else touches the app in which a secret stands, but leaves it', async () => {
+  host.phone.android.startActivity('dev.phalanx.sample.form');
+  const field = (await readCity())?.boundsInScreen;
+  const [x, y] = [(field?.left ?? 0) + 10, (field?.top ?? 0) + 10];
+  await input({ type: 'tap', x, y });
+  const runId = randomUUID();
+  const launch = launchOf("await agent.secrets.type('PASSWORD');", [
+    { run_id: runId, device_id: 'device-1', serial, by: 'alice' },
+  ]);
+  host.service.send({ ...launch, secrets: { PASSWORD: secret } });
+  await host.service.untilEnded(runId);
+  const tap: PhoneInput = { type: 'tap', x, y };
+  expect(await input(tap, 'mallory')).toContain('A secret that somebody else has typed stands in a field');
+  expect(await input({ type: 'key', key_code: 67 }, 'mallory')).toContain('Press Home');
+  expect(await input(tap, 'alice')).toBe('');
+  expect(await input({ type: 'key', key_code: 3 }, 'mallory')).toBe('');
+  expect(await input(tap, 'mallory')).toBe('');
 });
 
 it('a text shows a part of a secret with four of its characters in a row, also in other letter case and in groups', () => {

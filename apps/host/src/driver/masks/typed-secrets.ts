@@ -36,7 +36,13 @@ export const showsPart = (text: string | null, { parts }: SecretMask): boolean =
 /** Of apps that never come to the front again. */
 const maxStanding = 100;
 
-interface Standing {
+interface TypedSecret {
+  readonly secret: string;
+  /** Who typed it, as `HostTouch.by` says it; undefined: not known. */
+  readonly by: string | undefined;
+}
+
+interface Standing extends Pick<TypedSecret, 'by'> {
   readonly field: UiNode;
   readonly letGo: () => void;
   /** It was seen with a text since. */
@@ -53,16 +59,22 @@ export class TypedSecrets {
   }
 
   /** To be called before the secret is typed into that field. */
-  add(field: UiNode, secret: string): void {
+  add(field: UiNode, { secret, by }: TypedSecret): void {
     const { packageName, viewId, className } = field;
     // Fields without an ID can't be told from each other: all of the window are hidden.
     const node: ScreenMask =
       viewId === null ? { packageName, className: className ?? '' } : { packageName, viewId };
     const parts = new Set([...partsOf(secret.toLowerCase()), ...partsOf(plain(secret))]);
     const letGo = this.#masks.hold([node, { packageName, parts }]);
-    this.#standing.add({ field, letGo, isFilled: false });
+    this.#standing.add({ field, by, letGo, isFilled: false });
     const [oldest] = this.#standing;
     if (this.#standing.size > maxStanding && oldest !== undefined) this.#end(oldest);
+  }
+
+  /** The apps in which a secret of somebody else than `by` stands, as far as the screen was read. */
+  appsOfOthers(by: string): ReadonlySet<string> {
+    const others = [...this.#standing].filter((one) => one.by !== undefined && one.by !== by);
+    return new Set(others.map(({ field }) => field.packageName ?? ''));
   }
 
   /** What an app shows now, with all its texts. */

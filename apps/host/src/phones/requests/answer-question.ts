@@ -24,6 +24,7 @@ import { readScreen } from './screen-reader.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { findTarget, readAs } from './act/find-target.ts';
 import { PhoneEye } from './act/phone-look.ts';
+import { requireNoSecretOfOthers } from './secrets-of-others.ts';
 import { takeFile } from './take-file.ts';
 
 const timeoutMs = 15_000;
@@ -89,10 +90,12 @@ export async function answerQuestion<Name extends PhoneQuestion>(
     if (phone === undefined) throw new Error(`The phone ${serial} is not connected to this host`);
     const use = isHostTouch(type) ? phone.uses.byHand(question.touch) : undefined;
     const signals = [AbortSignal.timeout(timeoutMs), ...(use === undefined ? [] : [use.over])];
+    const signal = AbortSignal.any(signals);
+    if (use !== undefined) await requireNoSecretOfOthers(phone, question, signal);
     const answer = await answers[type](phone, question, {
       clock,
       mayChangeApps,
-      signal: AbortSignal.any(signals),
+      signal,
       use,
       driver: () => {
         const whole = phone.driver();

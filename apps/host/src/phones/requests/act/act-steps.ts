@@ -41,13 +41,17 @@ class Unfinished extends Error {}
  */
 export async function doActSteps(
   phone: Phone,
-  { steps, budget_ms }: HostQuestionOf<'act'>,
+  { steps, budget_ms, touch }: HostQuestionOf<'act'>,
   { clock, signal, driver }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {
     hideSecrets(phone, steps);
-    const hand = new PhoneHand(phone, driver(), { signal, until: performance.now() + budget_ms });
+    const hand = new PhoneHand(phone, driver(), {
+      signal,
+      until: performance.now() + budget_ms,
+      by: touch?.by,
+    });
     const results = await hand.doAll(steps);
     const { tree, size } = await hand.eye.known();
     const { captures, isAtRest } = hand.eye;
@@ -75,16 +79,18 @@ class PhoneHand {
   readonly #driver: Driver;
   readonly #signal: AbortSignal;
   readonly #until: number;
+  readonly #by: string | undefined;
 
   constructor(
     phone: Pick<Phone, 'typedSecrets'>,
     driver: Driver,
-    { signal, until }: { signal: AbortSignal; until: number },
+    { signal, until, by }: { signal: AbortSignal; until: number; by: string | undefined },
   ) {
     this.#phone = phone;
     this.#driver = driver;
     this.#signal = signal;
     this.#until = until;
+    this.#by = by;
     this.eye = new PhoneEye(driver, signal);
   }
 
@@ -188,7 +194,7 @@ class PhoneHand {
     };
     if (secret === undefined) return this.#touch({ type: 'text', text }, write);
     const field = await this.#driver.findFocused(this.#signal);
-    if (field !== undefined) this.#phone.typedSecrets.add(field, text);
+    if (field !== undefined) this.#phone.typedSecrets.add(field, { secret: text, by: this.#by });
     await this.#input(write);
     this.code.typedSecret(secret);
   }
