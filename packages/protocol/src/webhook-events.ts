@@ -159,6 +159,11 @@ export const webhookErrors = {
     status: 409,
     message: 'You have {limit} webhooks, and more are not kept: delete one first.',
   },
+  too_many_webhook_tests: {
+    status: 429,
+    message:
+      'Tests and replays to one receiver have a rate: ten at once, then one every five seconds. Send it again later.',
+  },
   too_many_deliveries: {
     status: 429,
     message:

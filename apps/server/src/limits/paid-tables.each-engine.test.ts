@@ -31,6 +31,7 @@ const payers = {
   webhook_delivery: '10,000 of a user that wait, 1,000 of a webhook that have ended',
   webhook_absence: 'a row for each phone and host that is away',
   webhook_outbox: 'seconds',
+  mail_use: 'a row for each mailbox that the operator allows',
   task: { kind: 'work', by: 'job' },
   task_attempt: 'numbers of the attempts of a run',
   installation: 'one row',

@@ -5,7 +5,7 @@ import type { Db, Transaction } from '../db/database.ts';
 import { takeRows, transact } from '../db/transactions.ts';
 import { textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { isMail } from './mail/mail-settings.ts';
+import { claimMail, giveMailBack, mayBeSent } from './mail/mail-use.ts';
 import type { StoredWebhook } from './store.ts';
 
 export type StoredDelivery = Row<'webhook_delivery'>;
@@ -35,8 +35,6 @@ export interface Telling {
 
 /** One e-mail takes as many. */
 const mostInMail = 500;
-/** Between two e-mails of a user to one address. */
-const mailPauseMs = 5 * 60_000;
 
 /** Deliveries of one user that wait. */
 export const mostWaiting = 10_000;
@@ -145,7 +143,7 @@ export function createDeliveryStore(db: Db) {
       transact(db, async (transaction) => {
         const webhook = await transaction
           .selectFrom('webhook')
-          .select('url')
+          .select(['user_id', 'mailbox'])
           .where('id', '=', webhookId)
           .where(mayBeSent(now))
           .executeTakeFirst();
@@ -159,9 +157,11 @@ export function createDeliveryStore(db: Db) {
           .where(sql<boolean>`coalesce(claimed_until, 0) <= ${now}`)
           .orderBy('due_at')
           .orderBy('id')
-          .limit(isMail(webhook.url) ? mostInMail : 1);
+          .limit(webhook.mailbox === null ? 1 : mostInMail);
         const ids = (await takeRows(transaction, due).execute()).map(({ id }) => id);
         if (ids.length === 0) return [];
+        const { user_id: userId, mailbox } = webhook;
+        if (mailbox !== null && !(await claimMail(transaction, { userId, mailbox, now, until }))) return [];
         const claimed = await transaction
           .updateTable('webhook_delivery')
           .set((eb) => ({ claimed_until: until, attempts: eb('attempts', '+', 1) }))
@@ -170,6 +170,9 @@ export function createDeliveryStore(db: Db) {
           .execute();
         return claimed.toSorted((one, other) => (one.id < other.id ? -1 : 1));
       }),
+
+    /** No e-mail was sent for these deliveries. */
+    giveMailBack: (claimed: StoredDelivery): Promise<void> => giveMailBack(db, claimed),
 
     /** The attempt was not made after all. */
     async release(claimed: StoredDelivery): Promise<void> {
@@ -204,14 +207,6 @@ export function createDeliveryStore(db: Db) {
     },
   };
 }
-
-/** An e-mail waits until the pause after the one before is over, and until that one has ended. */
-const mayBeSent = (now: number): RawBuilder<SqlBool> =>
-  sql`(webhook.url NOT LIKE 'mailto:%' OR NOT (
-    EXISTS (SELECT 1 FROM webhook AS other WHERE other.user_id = webhook.user_id AND other.url = webhook.url
-      AND other.last_success_at > ${now - mailPauseMs})
-    OR EXISTS (SELECT 1 FROM webhook_delivery AS begun WHERE begun.webhook_id = webhook.id
-      AND begun.status = 'waiting' AND begun.claimed_until > ${now})))`;
 
 /** The claim that an attempt was made on. */
 const isOf = ({ id, attempts }: StoredDelivery): RawBuilder<SqlBool> =>

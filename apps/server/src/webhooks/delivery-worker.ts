@@ -131,14 +131,26 @@ export class DeliveryWorker {
 
   async #attempt(claimed: readonly StoredDelivery[]): Promise<void> {
     const { store, send, clock, faults } = this.#options;
+    let isSent = false;
     try {
       const sent = await send(claimed, this.#closing.signal);
+      isSent = sent.some(({ result }) => result === 'delivered');
       for (const [at, delivery] of claimed.entries()) await this.#settle(delivery, sent[at]);
     } catch (error) {
       faults.report(error, 'a delivery of a webhook failed');
       for (const delivery of claimed)
         await store.settle(delivery, this.#afterFault(delivery), clock.now()).catch(() => undefined);
+    } finally {
+      const [first] = claimed;
+      if (!isSent && first !== undefined) await this.#giveMailBack(first);
     }
+  }
+
+  async #giveMailBack(claimed: StoredDelivery): Promise<void> {
+    const { store, faults } = this.#options;
+    await store
+      .giveMailBack(claimed)
+      .catch((error: unknown) => faults.report(error, 'an e-mail that was not sent could not be given back'));
   }
 
   async #settle(delivery: StoredDelivery, sent: Sent | undefined): Promise<void> {

@@ -16,9 +16,11 @@ import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { seesEveryone } from '../http/policy.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
+import { RateLimiter } from '../limits/rate-limiter.ts';
 import type { Sealing } from '../secrets/sealing.ts';
 import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
 import { addressOf, isMail, mailUrlOf, readMailAddress, type MailConfig } from './mail/mail-settings.ts';
+import { mailboxOf } from './mail/mailbox.ts';
 import { createSigningKey } from './send-message.ts';
 import { placeOf, type StoredWebhook, type WebhookOwner, type WebhookStore } from './store.ts';
 
@@ -46,6 +48,10 @@ const defaults = { minutes: 10, percent: 50, hours: 24 };
  */
 export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOptions): void {
   const { store, deliveries, sealing, rule, mail, clock, nameOf, onDelivery } = options;
+  const testRates = {
+    ofTarget: new RateLimiter({ perSecond: 0.2, burstSeconds: 50 }),
+    ofUser: new RateLimiter({ perSecond: 1, burstSeconds: 60 }),
+  };
   const readTarget = (text: string): string =>
     isMail(text) ? readMailTarget(text, mail) : readUrl(text, rule);
 
@@ -69,6 +75,14 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     const [webhook] = await viewAll([await get(principal, id)]);
     if (webhook === undefined) throw ApiError.of('webhook_not_found', { webhook_id: id });
     return webhook;
+  };
+  const spendTest = (principal: Principal, { url }: StoredWebhook): void => {
+    const { userId } = principal;
+    const waitMs =
+      testRates.ofTarget.spend(`${userId} ${mailboxOf(url) ?? new URL(url).hostname}`) ||
+      testRates.ofUser.spend(userId);
+    if (waitMs > 0)
+      throw ApiError.of('too_many_webhook_tests', {}, { retryAfterS: Math.ceil(waitMs / 1000) });
   };
   const send = (webhook: StoredWebhook, delivery: StoredDelivery | undefined): WebhookDelivery => {
     if (delivery === undefined) throw ApiError.of('too_many_deliveries', { limit: mostWaiting });
@@ -95,7 +109,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
         user_id: principal.userId,
         token_projects: projectsOf(principal),
         name,
-        url: readTarget(url),
+        ...targetOf(readTarget(url)),
       },
       ...{ events: JSON.stringify([...new Set(events)]), outcomes: JSON.stringify(outcomes) },
       ...{ project_ids: readIds(project_ids), not_ready_minutes: body.not_ready_minutes ?? defaults.minutes },
@@ -136,7 +150,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     noteOn(auditEvent, { ...row, name: name ?? row.name }, { fields: Object.keys(body) });
     const changes = {
       name: name ?? row.name,
-      url: url === undefined ? row.url : keepKind(row.url, readTarget(url)),
+      ...(url === undefined ? {} : targetOf(keepKind(row.url, readTarget(url)))),
       events: events === undefined ? row.events : JSON.stringify([...new Set(events)]),
       outcomes: outcomes === undefined ? row.outcomes : JSON.stringify(outcomes),
       project_ids: project_ids === undefined ? row.project_ids : readIds(project_ids),
@@ -179,6 +193,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
 
   addRoute(app, webhookRoutes.test, async ({ principal, params, auditEvent }) => {
     const row = await getActive(principal, params.id);
+    spendTest(principal, row);
     noteOn(auditEvent, row);
     const at = clock.now();
     const delivery = await deliveries.insert(
@@ -204,6 +219,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     const row = await getActive(principal, params.id);
     const delivery = await deliveries.find(row.id, params.deliveryId.toLowerCase());
     if (delivery === undefined) throw ApiError.of('delivery_not_found', { delivery_id: params.deliveryId });
+    spendTest(principal, row);
     noteOn(auditEvent, row, { delivery: delivery.id });
     return { success: true, delivery: send(row, await deliveries.replay(delivery, clock.now())) };
   });
@@ -217,6 +233,8 @@ const ownerOf = (principal: Principal): WebhookOwner => ({
   userId: seesEveryone(principal) ? null : principal.userId,
   tokenProjects: projectsOf(principal),
 });
+
+const targetOf = (url: string) => ({ url, mailbox: mailboxOf(url) });
 
 const readIds = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => id.toLowerCase()));
 

@@ -262,7 +262,7 @@ export const webhookRoutes = {
     audit: 'test_webhook',
     params,
     responses: { 202: delivery },
-    errors: ['webhook_not_found', 'webhook_paused', 'too_many_deliveries'],
+    errors: ['webhook_not_found', 'webhook_paused', 'too_many_deliveries', 'too_many_webhook_tests'],
   },
   listDeliveries: {
     method: 'GET',
@@ -289,6 +289,12 @@ export const webhookRoutes = {
     audit: 'replay_webhook_delivery',
     params: Type.Object({ id: Id, deliveryId: Id }),
     responses: { 202: delivery },
-    errors: ['webhook_not_found', 'delivery_not_found', 'webhook_paused', 'too_many_deliveries'],
+    errors: [
+      'webhook_not_found',
+      'delivery_not_found',
+      'webhook_paused',
+      'too_many_deliveries',
+      'too_many_webhook_tests',
+    ],
   },
 } as const satisfies Record<string, RouteContract>;

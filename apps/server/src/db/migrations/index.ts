@@ -10,6 +10,7 @@ import { acceptedShares } from './002-accepted-shares.ts';
 import { addLaunchLimits } from './002-launch-limits.ts';
 import { leases } from './002-leases.ts';
 import { workBytes } from './002-work-bytes.ts';
+import { mailUse } from './003-mail-use.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -27,4 +28,5 @@ export const migrations: Record<string, Migration> = {
   '002-launch-limits': addLaunchLimits,
   '002-leases': leases,
   '002-work-bytes': workBytes,
+  '003-mail-use': mailUse,
 };

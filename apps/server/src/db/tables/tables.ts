@@ -15,6 +15,7 @@ import type {
   WebhookAbsenceTable,
   WebhookDeliveryTable,
   WebhookTable,
+  MailUseTable,
 } from './webhook-tables.ts';
 
 /** The tables as the migrations leave them. */
@@ -39,6 +40,7 @@ export interface Database {
   webhook: WebhookTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_absence: WebhookAbsenceTable;
+  mail_use: MailUseTable;
   webhook_outbox: WebhookOutboxTable;
   task: work.TaskTable;
   task_attempt: work.TaskAttemptTable;

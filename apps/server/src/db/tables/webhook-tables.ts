@@ -11,6 +11,8 @@ export interface WebhookTable {
   token_projects: Json | null;
   name: string;
   url: string;
+  /** See `mailboxOf`; null: it sends no e-mail. */
+  mailbox: string | null;
   /** Of `ChosenEvent`s. */
   events: Json;
   /** Of `RunOutcome`s; empty: all. */
@@ -82,4 +84,17 @@ export interface WebhookAbsenceTable {
   since: EpochMs;
   /** Whether it has lasted as long as the webhook waits. */
   is_told: Flag;
+}
+
+/** The e-mails of a user to one mailbox. */
+export interface MailUseTable {
+  user_id: string;
+  mailbox: string;
+  /** When the next one may be sent. */
+  next_at: EpochMs;
+  /** Of the deliveries that the last one was claimed for. */
+  claimed_until: EpochMs;
+  /** Days since 1970, UTC, and how many were sent in it. */
+  day: number;
+  sent: number;
 }

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { TestProject } from '../../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../../testing/api-caller.ts';
 import type { TestHost } from '../../testing/test-host.ts';
+import { isOneServer } from '../../testing/engines/test-database.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { MailServer, smtpError } from '../testing/mail-server.ts';
 
@@ -65,7 +66,7 @@ afterEach(async () => {
 let addresses = 0;
 async function create(more: object = {}, api: ApiCaller = server.api): Promise<Webhook> {
   addresses += 1;
-  const body = { url: `mailto:ada+${addresses}@example.com`, events: ['run.ended'], ...more };
+  const body = { url: `mailto:ada${addresses}@example.com`, events: ['run.ended'], ...more };
   const reply = await api('POST', '/api/v2/webhooks', { body });
   const { webhook, secret } = reply.body;
   if (!webhooks.Check(webhook)) throw new Error(reply.text);
@@ -252,4 +253,17 @@ it('an e-mail has no secret to rotate, and can’t become a web address', async 
   expect((await server.api('PATCH', address, { body: other })).body).toMatchObject({ webhook: other });
   const { body } = await server.api('GET', '/api/v2/audit?action=create_webhook&limit=1');
   expect(JSON.stringify(body)).toContain(webhook.url.replace('mailto:', ''));
+});
+
+it.skipIf(!isOneServer)('tests and replays to one receiver have a rate', async () => {
+  const webhook = await create();
+  const others = await create();
+  const statuses = await Promise.all(Array.from({ length: 14 }, async () => (await test(webhook.id)).status));
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
+  const refused = await test(webhook.id);
+  expect(refused.body).toMatchObject({ code: 'too_many_webhook_tests' });
+  const [delivery] = await deliveriesOf(webhook.id);
+  const replay = await server.api('POST', `/api/v2/webhooks/${webhook.id}/deliveries/${delivery?.id}/replay`);
+  expect(replay.status).toBe(429);
+  expect((await test(others.id)).status).not.toBe(429);
 });
