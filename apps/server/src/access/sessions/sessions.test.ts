@@ -94,6 +94,13 @@ describe('a browser', () => {
     expect((await send('POST', sessionPath, { origin }, { link: late })).status).toBe(401);
   });
 
+  it('is known by the protected cookie alone, where browsers take it', async () => {
+    const cookie = await signIn();
+    const plain = cookie.replace('__Host-', '');
+    expect((await send('GET', '/api/v2/me', { cookie: plain })).status).toBe(401);
+    expect((await send('GET', '/api/v2/me', { cookie: `${plain}; ${cookie}` })).status).toBe(200);
+  });
+
   it('is told that a wrong token is wrong', async () => {
     const wrong = { token: 'phx_wrong' };
     expect(await send('POST', sessionPath, { origin }, wrong)).toMatchObject({

@@ -66,9 +66,9 @@ export class Sessions {
 
   /** Who sends it, by its cookie; undefined when it has none. */
   async findCaller(request: FastifyRequest): Promise<Principal | undefined> {
-    const secret = findSessionSecret(request);
-    if (secret === undefined) return undefined;
     const { ownAddress, authenticator } = this.#options;
+    const secret = findSessionSecret(request, ownAddress);
+    if (secret === undefined) return undefined;
     ownAddress.requireOwnPage(request);
     const session = await this.#find(hashTokenSecret(secret));
     const principal = await authenticator.authenticateHash(session.tokenHash);
@@ -95,14 +95,22 @@ export class Sessions {
   }
 }
 
+interface SessionCookie {
+  readonly name: string;
+  /** Of this service alone: a page of a neighbouring domain, or of another port, can't set it. */
+  readonly isProtected: boolean;
+}
+
 /**
- * Cookies ignore ports, so the name has it: two services on one machine keep their sign-ins apart. Browsers take the
+ * The only cookie that counts for a request. Cookies ignore ports, so the name has it: two services on one machine keep their sign-ins apart. Browsers take the
  * `__Host-` name only where nobody can listen in: over TLS, and on the machine itself.
  */
-const namesOf = (request: FastifyRequest): { protected: string; plain: string } => {
-  const port = /:(\d+)$/.exec(request.headers.host ?? '')?.[1] ?? '0';
-  return { protected: `__Host-phalanx-${port}`, plain: `phalanx-${port}` };
-};
+function cookieOf(request: FastifyRequest, ownAddress: OwnAddress): SessionCookie {
+  const { host } = request.headers;
+  const plain = `phalanx-${/:(\d+)$/.exec(host ?? '')?.[1] ?? '0'}`;
+  const isProtected = ownAddress.isTls(request) || isLoopback(host);
+  return { name: isProtected ? `__Host-${plain}` : plain, isProtected };
+}
 
 function readCookie(header: string, name: string): string | undefined {
   const pair = header.split(';').find((part) => part.trimStart().startsWith(`${name}=`));
@@ -110,23 +118,18 @@ function readCookie(header: string, name: string): string | undefined {
 }
 
 /** The secret of the session that the browser sends. */
-function findSessionSecret(request: FastifyRequest): string | undefined {
+function findSessionSecret(request: FastifyRequest, ownAddress: OwnAddress): string | undefined {
   const { cookie } = request.headers;
-  if (cookie === undefined) return undefined;
-  const names = namesOf(request);
-  return readCookie(cookie, names.protected) ?? readCookie(cookie, names.plain);
+  return cookie === undefined ? undefined : readCookie(cookie, cookieOf(request, ownAddress).name);
 }
 
 /** Without a secret, the browser forgets it. */
 function sendSessionCookie(
   reply: FastifyReply,
-  { secret, maxAgeSeconds, isTls }: { secret: string; maxAgeSeconds: number; isTls: boolean },
+  { secret, maxAgeSeconds, cookie }: { secret: string; maxAgeSeconds: number; cookie: SessionCookie },
 ): void {
-  const names = namesOf(reply.request);
-  const isProtected = isTls || isLoopback(reply.request.headers.host);
-  const name = isProtected ? names.protected : names.plain;
-  const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${isProtected ? '; Secure' : ''}`;
-  void reply.header('set-cookie', `${name}=${secret}; ${rest}`).header('cache-control', 'no-store');
+  const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${cookie.isProtected ? '; Secure' : ''}`;
+  void reply.header('set-cookie', `${cookie.name}=${secret}; ${rest}`).header('cache-control', 'no-store');
 }
 
 const linkLifeMs = 60 * 60 * 1000;
@@ -210,7 +213,8 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
       auditEvent.on(tokenOf(principal), [principal.userId]);
     });
     sendSessionCookie(reply, {
-      ...{ secret, isTls: ownAddress.isTls(raw) },
+      secret,
+      cookie: cookieOf(raw, ownAddress),
       maxAgeSeconds: longestSessionMs / 1000,
     });
     return reply.send({ success: true, expires_at: expiresAt });
@@ -218,9 +222,9 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
 
   addRawRoute(app, sessionRoutes.delete, async ({ principal, auditEvent, raw }, reply) => {
     auditEvent.on(tokenOf(principal), [principal.userId]);
-    const secret = findSessionSecret(raw);
+    const secret = findSessionSecret(raw, ownAddress);
     if (secret !== undefined) await sessions.end(secret);
-    sendSessionCookie(reply, { secret: '', maxAgeSeconds: 0, isTls: ownAddress.isTls(raw) });
+    sendSessionCookie(reply, { secret: '', maxAgeSeconds: 0, cookie: cookieOf(raw, ownAddress) });
     return reply.send({ success: true, message: 'You are signed out.' });
   });
 

@@ -2,10 +2,14 @@ const plain = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
+/** What spreadsheets take for a formula; a number is none. */
+const isFormula = (text: string): boolean => /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text);
+
 const cell = (value: unknown): string => {
-  const text = plain(value);
+  const given = plain(value);
+  const text = typeof value === 'string' && isFormula(given) ? `'${given}` : given;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** A row of RFC 4180: a value that is no text is JSON, and one that is missing is empty. */
+/** A row of RFC 4180: a value that is no text is JSON, one that is missing is empty, and a text that begins as a formula gets a `'` before it. */
 export const csvLine = (row: readonly unknown[]): string => `${row.map(cell).join(',')}\r\n`;
