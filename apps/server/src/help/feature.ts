@@ -4,8 +4,10 @@ import path from 'node:path';
 import { type HelpPage, helpRoutes, helpAnchorOf, type HelpResult } from '@phalanx/protocol';
 
 import type { Context } from '../context.ts';
+import { boundedCache } from '../bounded-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { addRoute } from '../http/route.ts';
+import { mapInSlices } from '../limits/time-slice.ts';
 
 const intro = `# Phalanx
 
@@ -13,7 +15,7 @@ const intro = `# Phalanx
 `;
 
 /** `GET /api/v2/help…` · `GET /help/*.md` · `GET /llms.txt` · `GET /llms-full.txt`: open to everybody, as `/docs` is. */
-export async function serveHelp({ app }: Context): Promise<readonly HelpPage[]> {
+export async function serveHelp({ app, limits }: Context): Promise<readonly HelpPage[]> {
   const help = await HelpPages.read();
   const pages = help.pages.map(({ name, title }) => ({ name, title }));
   const get = (name: string) => {
@@ -26,13 +28,14 @@ export async function serveHelp({ app }: Context): Promise<readonly HelpPage[]> 
     const { name, title, text } = get(query.name);
     return { success: true, page: { name, title }, text };
   });
-  addRoute(app, helpRoutes.search, async ({ query }) => ({
-    success: true,
-    results: help.search(query.query),
-  }));
+  addRoute(app, helpRoutes.search, async ({ query, raw }) => {
+    // One at a time of each address: anybody may search.
+    const results = await limits.turns.searches.run(raw.ip, () => help.search(query.query));
+    return { success: true, results: [...results] };
+  });
 
   const serve = (address: string, type: 'plain' | 'markdown', text: string): unknown =>
-    app.get(address, { config: { scope: null, reach: null } }, (_request, reply) =>
+    app.get(address, { config: { scope: null, reach: null, isStatic: true } }, (_request, reply) =>
       reply.type(`text/${type}; charset=utf-8`).send(text),
     );
   serve('/llms.txt', 'plain', listOf(pages));
@@ -82,11 +85,14 @@ const most = 10;
 /** Anybody may search, and each word is looked for in all pages. */
 const mostWords = 12;
 const maxText = 2000;
+/** Searches whose results are kept, of up to 20 KB each. */
+const maxFound = 500;
 
 /** The documentation of this version: the pages for users, and the declarations of the global `agent`. */
 export class HelpPages {
   readonly pages: readonly Page[];
   readonly #sections: readonly Section[];
+  readonly #found = boundedCache<readonly HelpResult[]>(maxFound);
 
   constructor(pages: readonly Page[]) {
     this.pages = pages;
@@ -118,14 +124,27 @@ export class HelpPages {
     return this.pages.find((page) => page.name === name);
   }
 
-  search(query: string): HelpResult[] {
+  /** The same words are looked for once. */
+  async search(query: string): Promise<readonly HelpResult[]> {
     const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))].slice(0, mostWords);
-    const weights = words.map((word) => {
+    const key = words.join(' ');
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const found = await this.#search(words);
+    this.#found.set(key, found);
+    return found;
+  }
+
+  async #search(words: readonly string[]): Promise<HelpResult[]> {
+    const weights = await mapInSlices(words, (word) => {
       const having = this.#sections.filter(({ body }) => body.includes(word)).length;
       return Math.log(1 + this.#sections.length / (1 + having));
     });
-    return this.#sections
-      .map((section) => ({ section, score: scoreOf(section, words, weights) }))
+    const scored = await mapInSlices(this.#sections, (section) => ({
+      section,
+      score: scoreOf(section, words, weights),
+    }));
+    return scored
       .filter(({ score }) => score > 0)
       .toSorted((one, other) => other.score - one.score)
       .slice(0, most)

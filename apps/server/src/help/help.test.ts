@@ -56,3 +56,9 @@ test('each code of an error has its message and what to do on the page of errors
   ]);
   expect(Object.fromEntries(entries)).toEqual(Object.fromEntries(expected));
 });
+
+test('the same words are looked for once', async () => {
+  const help = await HelpPages.read();
+  const first = await help.search('Device, leased');
+  expect(await help.search('device leased!')).toBe(first);
+});

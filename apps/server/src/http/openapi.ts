@@ -31,12 +31,12 @@ function documentOf(version: string): string {
 
 /** `/api/openapi.json`, and `/docs`, which shows it. Both are open: they hold nothing that is not public. */
 export async function serveDescription(app: FastifyInstance, version: string): Promise<void> {
-  app.get('/api/openapi.json', { config: { scope: null, reach: null } }, (_request, reply) =>
+  app.get('/api/openapi.json', { config: { scope: null, reach: null, isStatic: true } }, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(documentOf(version)),
   );
   await app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
-      route.config = { ...route.config, scope: null, reach: null };
+      route.config = { ...route.config, scope: null, reach: null, isStatic: true };
     });
     docs.addHook('onRequest', protectPage);
     await docs.register(apiReference, {

@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { adminToken, TestServer } from '../../testing/test-server.ts';
-import { chooseCoding } from './representations.ts';
+import { chooseCoding, compressOnce } from './representations.ts';
 
 let server: TestServer;
 let file: string;
@@ -71,5 +71,27 @@ describe('what is read twice', () => {
     expect([again.status, again.bytes.length]).toEqual([304, 0]);
     await server.createUser('somebody new');
     expect((await rawGet('/api/v2/users', { 'if-none-match': tag })).status).toBe(200);
+  });
+});
+
+describe('a static document', () => {
+  it('is compressed once for each coding, however many ask at once', async () => {
+    const text = 'the same for everybody '.repeat(2000);
+    const first = compressOnce('br', Buffer.from(text));
+    expect(compressOnce('br', Buffer.from(text))).toBe(first);
+    expect(compressOnce('gzip', Buffer.from(text))).not.toBe(first);
+    expect(brotliDecompressSync(await first).toString()).toBe(text);
+  });
+
+  it('is what /api/openapi.json and the scripts of /docs are', async () => {
+    for (const path of ['/api/openapi.json', '/llms-full.txt']) {
+      const replies = await Promise.all([1, 2, 3].map(() => rawGet(path, { 'accept-encoding': 'br' })));
+      const [one, ...others] = replies.map(({ bytes }) => bytes);
+      if (one === undefined) throw new Error('nothing came');
+      for (const other of others) expect(other.equals(one)).toBe(true);
+      // It is kept: to ask for it compressed is to find it.
+      const plain = brotliDecompressSync(one);
+      expect(await compressOnce('br', plain)).toEqual(one);
+    }
   });
 });

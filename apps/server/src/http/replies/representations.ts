@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { pipeline, type Readable } from 'node:stream';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { boundedCache } from '../../bounded-cache.ts';
 
 const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
 
@@ -30,6 +31,13 @@ const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|x-ndjson|j
 // As fast as gzip, and smaller.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What it answers is the same for everybody as long as the service runs: it is compressed once. */
+    isStatic?: boolean;
+  }
+}
+
 type Done = (error: Error | null, data: Buffer) => void;
 
 /** Both work in Node's thread pool. */
@@ -51,6 +59,25 @@ export function chooseCoding(header: string | undefined): keyof typeof codings |
     });
   if (accepts('br')) return 'br';
   return accepts('gzip') ? 'gzip' : undefined;
+}
+
+/** Static documents, of which there are some dozens. */
+const maxKept = 500;
+
+/** What has been compressed, or is at this moment, by the content and the coding. */
+const kept = boundedCache<Promise<Buffer>>(maxKept);
+
+/** Compresses a static document once, however many ask for it. */
+export function compressOnce(coding: keyof typeof codings, data: Buffer): Promise<Buffer> {
+  const key = `${coding} ${data.length} ${hash('sha1', data, 'base64url')}`;
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const compressed = new Promise<Buffer>((resolve, reject) => {
+    codings[coding].bytes(data, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
+  });
+  kept.set(key, compressed);
+  compressed.catch(() => kept.delete(key));
+  return compressed;
 }
 
 const isStream = (payload: unknown): payload is Readable =>
@@ -80,7 +107,9 @@ export function representReplies(app: FastifyInstance): void {
     const coding = chooseCoding(request.headers['accept-encoding']);
     if (coding === undefined || request.method === 'HEAD') return done(null, payload);
     void reply.header('content-encoding', coding).removeHeader('content-length');
-    if (isBytes(payload)) codings[coding].bytes(Buffer.from(payload), done);
+    if (isBytes(payload) && request.routeOptions.config.isStatic === true)
+      compressOnce(coding, Buffer.from(payload)).then((bytes) => done(null, bytes), done);
+    else if (isBytes(payload)) codings[coding].bytes(Buffer.from(payload), done);
     // Whoever reads the result meets the error of either side.
     else
       done(null, isStream(payload) ? pipeline(payload, codings[coding].stream(), () => undefined) : payload);
