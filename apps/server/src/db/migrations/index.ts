@@ -7,10 +7,10 @@ import { createProjects } from './001-schema/projects.ts';
 import { createStoredBytes } from './001-schema/stored-bytes.ts';
 import { createRecords } from './001-schema/records.ts';
 import { acceptedShares } from './002-accepted-shares.ts';
-import { addLaunchLimits } from './002-launch-limits.ts';
-import { leases } from './002-leases.ts';
-import { workBytes } from './002-work-bytes.ts';
-import { mailUse } from './003-mail-use.ts';
+import { addLaunchLimits } from './003-launch-limits.ts';
+import { leases } from './004-leases.ts';
+import { workBytes } from './005-work-bytes.ts';
+import { mailUse } from './006-mail-use.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -25,8 +25,8 @@ const schema: Migration = {
 export const migrations: Record<string, Migration> = {
   '001-schema': schema,
   '002-accepted-shares': acceptedShares,
-  '002-launch-limits': addLaunchLimits,
-  '002-leases': leases,
-  '002-work-bytes': workBytes,
-  '003-mail-use': mailUse,
+  '003-launch-limits': addLaunchLimits,
+  '004-leases': leases,
+  '005-work-bytes': workBytes,
+  '006-mail-use': mailUse,
 };
