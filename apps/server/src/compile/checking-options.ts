@@ -1,8 +1,14 @@
+/**
+ * The parts of the language that the sandbox's engine has: Node 24's V8 has ES2025, and of what comes after it `Array.fromAsync`,
+ * decorators (rewritten by the emitter), `using`, and `Error.isError`.
+ */
+const libraries = ['es2025', 'esnext.array', 'esnext.decorators', 'esnext.disposable', 'esnext.error'];
+
 /** What holds for every project; the projects' own options come over it. */
 export const defaultOptions = {
   strict: false,
-  target: 'es2023',
-  lib: ['es2023'],
+  target: 'es2025',
+  lib: libraries,
   module: 'esnext',
   moduleResolution: 'bundler',
   moduleDetection: 'force',
@@ -127,4 +133,4 @@ export const refused = new Map([
 
 /** Libraries of the language; those of browsers and of Windows describe what automations do not have. */
 export const isLanguageLibrary = (name: string): boolean =>
-  /^(?:es\d*|esnext|decorators)(?:\.[a-z]+)*$/i.test(name);
+  /^(?:es\d*|esnext|decorators)(?:\.[a-z\d]+)*$/i.test(name);

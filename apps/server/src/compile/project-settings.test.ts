@@ -27,9 +27,9 @@ const accepted: [name: string, text: string | undefined, options: object][] = [
     {},
   ],
   [
-    'libraries of the language',
-    '{"compilerOptions":{"lib":["ES2022","esnext.disposable"]}}',
-    { lib: ['es2022', 'esnext.disposable'] },
+    'libraries of the language, which are those of the engine',
+    '{"compilerOptions":{"lib":["ES2022","esnext.disposable"],"target":"es2020"}}',
+    {},
   ],
   [
     'jsx with a function of one’s own',

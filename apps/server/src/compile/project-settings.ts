@@ -23,7 +23,7 @@ const codes = {
   refused: 5102,
 };
 
-type OptionValue = boolean | string | string[];
+type OptionValue = boolean | string;
 
 /** What a project's `tsconfig.json` says, as far as it counts here: compiler options by name. */
 export interface ProjectSettings {
@@ -116,7 +116,7 @@ function readOptions(node: Node, reading: Reading): void {
 function readOption(name: string, { key, value }: { key: Node; value: Node }, reading: Reading): void {
   if (switches.has(name)) readSwitch(name, value, reading);
   else if (names.has(name)) readName(name, value, reading);
-  else if (name === 'lib') readLibraries(value, reading);
+  else if (name === 'lib') refuseOtherLibraries(value, reading);
   else if (name === 'jsx') readJsx(value, reading);
   else if (unused.has(name)) refuseOutsidePaths(value, reading);
   else reading.complain(key, codes.unknownOption, `unknown compiler option "${name}"`);
@@ -145,20 +145,18 @@ function readJsx(node: Node, { options, complain }: Reading): void {
     );
 }
 
-function readLibraries(node: Node, { options, complain }: Reading): void {
+/** Changes nothing but what is refused: the engine has what it has, whatever a project says. */
+function refuseOtherLibraries(node: Node, { complain }: Reading): void {
   if (node.type !== 'array') return complain(node, codes.wrongType, '"lib" must be a list of libraries');
-  const libraries: string[] = [];
   for (const child of node.children ?? []) {
     const value: unknown = child.value;
-    if (typeof value === 'string' && isLanguageLibrary(value)) libraries.push(value.toLowerCase());
-    else
+    if (typeof value !== 'string' || !isLanguageLibrary(value))
       complain(
         child,
         codes.wrongType,
-        `"lib" can only name libraries of the language, such as "es2023" or "esnext"`,
+        `"lib" can only name libraries of the language, such as "es2025" or "esnext"`,
       );
   }
-  options['lib'] = libraries;
 }
 
 function refuse(key: Node, value: Node, reason: string, { complain }: Reading): void {

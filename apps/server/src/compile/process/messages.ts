@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const Settings = Type.Object({
-  options: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String(), Type.Array(Type.String())])),
+  options: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()])),
 });
 
 /** The first message: the declarations that every project sees. */
