@@ -61,11 +61,11 @@ describe('a mistake is a line with its place', () => {
     ],
     [
       'document.title;',
-      "main.ts(1,1): error TS2584: Cannot find name 'document'. Automations run neither in Node nor in a browser.",
+      "main.ts(1,1): error TS2584: Cannot find name 'document': use agent.actions.screenContent() for what is on the screen; there is no page of a browser here.",
     ],
     [
       'process.exit();',
-      "main.ts(1,1): error TS2591: Cannot find name 'process'. Automations run neither in Node nor in a browser.",
+      "main.ts(1,1): error TS2591: Cannot find name 'process': use agent.arguments or agent.secrets instead of process.env, and agent.control.stopCurrentAutomation() instead of process.exit().",
     ],
     [
       'let a: string = null; const unused = 1;',

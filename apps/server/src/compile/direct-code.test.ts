@@ -21,7 +21,7 @@ test.for<[code: string, lines: string[]]>([
   [
     'import fs from "fs";\nimport "./a";',
     [
-      'main.ts(1,16): error TS2307: Cannot import "fs": direct code stands alone, it can import nothing',
+      'main.ts(1,16): error TS2307: Cannot import "fs": direct code stands alone, it can import nothing; use agent.files for files of the phone',
       'main.ts(2,8): error TS2307: Cannot import "./a": direct code stands alone, it can import nothing',
     ],
   ],

@@ -8,6 +8,7 @@ import {
 
 import { TokenBucket } from '../../time/token-bucket.ts';
 import { type FailedEnd, isOutOfMemory, outOfMemory, uncaught } from '../run/run-end.ts';
+import { explainedError } from './explained-error.ts';
 import type { HostChannel } from './host-channel.ts';
 import { shortened } from './shortened.ts';
 import { createSourcePositions } from './source-positions.ts';
@@ -25,7 +26,8 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
   const positions = createSourcePositions(job.sourceMap);
   const stream = createLogStream(channel, job.logRate);
 
-  const uncaughtError = ({ message, text, at }: PortOrders['uncaught']): FailedEnd => {
+  const uncaughtError = (error: PortOrders['uncaught']): FailedEnd => {
+    const { message, text, at } = explainedError(error);
     const mapped = positions.mapText(text);
     const place = at === '' ? positions.firstPlaceIn(text) : positions.placeAt(at);
     void stream.write({ timestamp: Date.now(), level: 'error', ...place, message: mapped });

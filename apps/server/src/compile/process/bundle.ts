@@ -1,5 +1,6 @@
 import { build, type OnResolveArgs, type OnResolveResult, type Plugin } from 'esbuild';
 
+import { hintOfModule } from '@phalanx/automation/name-hints';
 import { errorLine } from '../error-lines.ts';
 import { findImportedPath, findModule, isRelative } from '../source-paths.ts';
 import type { ProjectSettings } from '../project-settings.ts';
@@ -12,6 +13,7 @@ import {
   projectNamespace,
 } from './emit.ts';
 import type { BundleKind } from './messages.ts';
+import { foreignText } from './plain-words.ts';
 
 export type BundleResult = { ok: true; code: string; sourceMap: string } | { ok: false; errors: string[] };
 
@@ -73,9 +75,7 @@ const modules = (entry: string, source: BundleSource): Plugin => ({
       if (found.namespace !== projectNamespace) return { path: entry, namespace: projectNamespace };
       return source.of === 'project'
         ? resolveImport(found, (path) => source.paths.has(path))
-        : problem(
-            `Cannot import ${JSON.stringify(found.path)}: direct code stands alone, it can import nothing`,
-          );
+        : problem(directText(found.path));
     });
     bundler.onLoad({ filter: /.*/, namespace: projectNamespace }, async ({ path }) => {
       const contents = await source.read(path);
@@ -86,6 +86,12 @@ const modules = (entry: string, source: BundleSource): Plugin => ({
   },
 });
 
+function directText(specifier: string): string {
+  const hint = hintOfModule(specifier);
+  const instead = hint === undefined ? '' : `; ${hint}`;
+  return `Cannot import ${JSON.stringify(specifier)}: direct code stands alone, it can import nothing${instead}`;
+}
+
 /** A source without an import or export would pass for a CommonJS module. */
 const asModule = (path: string, contents: string): string =>
   /\.m?tsx?$/.test(path) ? `${contents}\nexport {};` : contents;
@@ -95,10 +101,7 @@ function resolveImport(
   exists: (path: string) => boolean,
 ): OnResolveResult {
   const quoted = JSON.stringify(path);
-  if (!isRelative(path))
-    return problem(
-      `Cannot import ${quoted}: packages do not exist here, only files of the project can be imported, by relative paths`,
-    );
+  if (!isRelative(path)) return problem(`Cannot import ${quoted}: ${foreignText(path)}`);
   const target = findImportedPath(importer, path);
   if (target === undefined) return problem(`Cannot import ${quoted}: it leads out of the project`);
   const file = findModule(target, exists);

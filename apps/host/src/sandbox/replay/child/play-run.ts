@@ -1,6 +1,7 @@
 import type { FetchHead, FetchOrder, PortAnswer, PortOrders } from '@phalanx/automation';
 import type { ReplayFetches, ReplayLimits, SandboxCallResult } from '@phalanx/protocol';
 
+import { explainedError } from '../../child/explained-error.ts';
 import { isOutOfMemory } from '../../run/run-end.ts';
 import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
 
@@ -103,7 +104,8 @@ function guarded(player: Player, enter: () => void): void {
     if (/timed out/.test(message)) player.exceeded('computed for too long without a wait');
     else if (message.startsWith('Isolate ') || isOutOfMemory(message))
       player.exceeded('used too much memory');
-    else player.uncaught({ message: nameOf(error) + message, text: textOf(error), at: '' });
+    else
+      player.uncaught(explainedError({ message: nameOf(error) + message, text: textOf(error), at: '' }));
   }
 }
 
@@ -151,7 +153,7 @@ function ordersOf(playing: Playing): Orders {
     result: () => {},
     now: () => clock.now,
     mainSettled: () => void (playing.isSettled = true),
-    uncaught: (error) => player.uncaught(error),
+    uncaught: (error) => player.uncaught(explainedError(error)),
   };
 }
 

@@ -1,0 +1,88 @@
+import { hintOfGlobal, hintOfMember, hintOfModule } from '@phalanx/automation/name-hints';
+import { findImportedPath, findModule, isRelative } from '../source-paths.ts';
+import type { CheckerMessage } from './checker.ts';
+import type { Sources } from './import-graph.ts';
+
+/** Cannot find module · the same for its side effects · the same for JSON · a module of Node. */
+const importCodes = new Set([2307, 2882, 2732, 2591]);
+
+/** Cannot find a file that is referred to · the same without an ending. */
+const referenceCodes = new Set([6053, 6231]);
+
+/** Names and members that a newer library has, with advice to change the project's "lib". */
+const newerCodes = new Set([2550, 2583, 2585]);
+
+/** Names of Node, of browsers and of test runners, with advice to install their types. */
+const foreignNameCodes = new Set([2580, 2581, 2582, 2584, 2591, 2592, 2593]);
+
+/**
+ * Says in the words of this service what the checker says of imports that lead nowhere and of names of other
+ * runtimes. Undefined when it is no mistake yet, because the file may still arrive. Other messages stay as they are.
+ */
+export function inPlainWords(message: CheckerMessage, sources: Sources): CheckerMessage | undefined {
+  const text = message.path === undefined ? undefined : sources.findText(message.path);
+  const source = (text ?? '').slice(message.start, message.end).trim();
+  const isImport = importCodes.has(message.code) && /^['"`]/.test(source);
+  const isReference = referenceCodes.has(message.code);
+  if (message.path !== undefined && (isImport || isReference))
+    return judgeImport({ ...message, path: message.path }, source.replaceAll(/^['"`]|['"`]$/g, ''), sources);
+  return asksWhetherThere(message, text ?? '')
+    ? undefined
+    : { ...message, text: withHint(message, text ?? '') };
+}
+
+/** `typeof window === 'undefined'` is how code that runs in several places finds out where it is. */
+function asksWhetherThere({ text, start, end }: CheckerMessage, source: string): boolean {
+  return (
+    text.startsWith('Cannot find name ') &&
+    /\btypeof\s+$/.test(source.slice(Math.max(0, start - 20), start)) &&
+    /^\s*[!=]==?\s*['"`]/.test(source.slice(end, end + 20))
+  );
+}
+
+const missingName =
+  /^(?:Cannot find (?:name|namespace) )?'([\w$]+)'(?: only refers to a type, but is being used as a value here)?$/;
+
+/** Says what to use instead of a name that is there in browsers, in Node or in other tools. */
+function withHint(message: CheckerMessage, source: string): string {
+  const [said = ''] = message.text.split(/\.? (?=Do you need to |Try changing |Did you mean |Consider )/);
+  const sentence = said.replace(/\.$/, '');
+  const name = missingName.exec(sentence)?.[1];
+  const hint = name === undefined ? hintOfMissing(sentence, source.slice(message.end)) : hintOfGlobal(name);
+  if (hint !== undefined) return `${sentence}: ${hint}.`;
+  if (foreignNameCodes.has(message.code))
+    return `${sentence}. Automations run neither in Node nor in a browser.`;
+  // The libraries are those of the engine, whatever a project says.
+  return newerCodes.has(message.code)
+    ? `${sentence}: the engine of the sandbox does not have it.`
+    : message.text;
+}
+
+function hintOfMissing(sentence: string, after: string): string | undefined {
+  const found = /^Property '([\w$]+)' does not exist on type '(.+)'$/.exec(sentence);
+  const [, name, type] = found ?? [];
+  if (name === undefined || type === undefined) return undefined;
+  return hintOfMember({ name, type, next: /^(?:\(\))?[?!]*\.([\w$]+)/.exec(after)?.[1] });
+}
+
+function judgeImport(
+  message: CheckerMessage & { path: string },
+  specifier: string,
+  { has }: Sources,
+): CheckerMessage | undefined {
+  if (!referenceCodes.has(message.code) && !isRelative(specifier))
+    return { ...message, text: `Cannot find module '${specifier}': ${foreignText(specifier)}.` };
+  const path = specifier.startsWith('/') ? undefined : findImportedPath(message.path, specifier);
+  if (path === undefined) return { ...message, text: outsideText(specifier) };
+  return has(path) && findModule(path, has) === path ? message : undefined;
+}
+
+/** What is said of an import of a package, after its name. */
+export function foreignText(specifier: string): string {
+  const hint = hintOfModule(specifier);
+  const instead =
+    hint === undefined ? ', only files of the project can be imported, by relative paths' : `; ${hint}`;
+  return `packages do not exist here${instead}`;
+}
+
+const outsideText = (specifier: string): string => `'${specifier}' leads out of the project.`;

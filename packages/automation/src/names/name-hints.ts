@@ -1,0 +1,89 @@
+import { distanceOf } from '../agent/nodes/nearest-texts.ts';
+import { findOurs, foreignWebMembers } from './foreign-members.ts';
+import { foreignGlobals, foreignModules } from './foreign-globals.ts';
+import { agentPaths, nodeMethods } from './our-names.ts';
+
+/** Of edits, in relation to the longer name: a name that is farther from all of ours is none of them. */
+const maxDistance = 0.4;
+const agentTypes = /^(?:Agent\w*|OutOfStepsUtils|JobUtils)$/;
+const nodeTypes = /^AndroidNode\b/;
+const webTypes = /^(?:number|ReadableStream|SubtleCrypto|Performance|ImportMeta|\{)/;
+
+/** What to use instead of a global that is not there, such as "use globalThis"; undefined for names of nobody. */
+export const hintOfGlobal = (name: string): string | undefined => own(foreignGlobals, name);
+
+/** The same for a module, also with `node:` before its name. */
+export const hintOfModule = (name: string): string | undefined =>
+  own(foreignModules, name.replace(/^node:/, ''));
+
+/** A member that a type does not have, in code. */
+export interface MissingMember {
+  name: string;
+  /** As the compiler writes it, such as `AgentActions`. */
+  type: string;
+  /** The member that the code reads of it in turn. */
+  next?: string | undefined;
+}
+
+/** What to use instead of a member of `agent`, of a node or of the web's objects. */
+export function hintOfMember({ name, type, next }: MissingMember): string | undefined {
+  if (webTypes.test(type)) return own(foreignWebMembers, name);
+  const isAgent = agentTypes.test(type);
+  if (!isAgent && !nodeTypes.test(type)) return undefined;
+  const ofNext = next === undefined ? undefined : (use(findOurs(next)) ?? exactly(next));
+  return ofNext ?? exactly(name, isAgent) ?? use(findOurs(name)) ?? nearest(name, isAgent);
+}
+
+/**
+ * The message of an error of the engine, with what to use instead of the name that it says is not there:
+ * "TypeError: agent.click is not a function" goes on with ". Use agent.actions.tap(x, y), …".
+ */
+export function explainMessage(message: string): string {
+  const hint = hintOfError(message);
+  return hint === undefined ? message : `${message}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
+}
+
+function hintOfError(message: string): string | undefined {
+  const undefinedName = /^ReferenceError: ([\w$]+) is not defined$/.exec(message)?.[1];
+  if (undefinedName !== undefined) return hintOfGlobal(undefinedName);
+  const unread = /^TypeError: Cannot read properties of undefined \(reading '([\w$]+)'\)$/.exec(message)?.[1];
+  if (unread !== undefined) return use(findOurs(unread));
+  const called = /^TypeError: (.*?)([\w$]+) is not a function$/.exec(message);
+  const [, owner = '', name = ''] = called ?? [];
+  if (!owner.endsWith('.')) return undefined;
+  const isAgent = /\bagent\.|^(?:actions|utils|apps|files)\.$/.test(owner);
+  const found =
+    own(foreignWebMembers, name) ?? (isAgent ? exactly(name, true) : undefined) ?? use(findOurs(name));
+  return found ?? (isAgent ? nearest(name, true) : undefined);
+}
+
+const use = (ours: string | undefined): string | undefined =>
+  ours === undefined ? undefined : `use ${ours}`;
+
+/** A name that is ours, in another place. */
+function exactly(name: string, isAgent = true): string | undefined {
+  const path = isAgent ? agentPaths.find((known) => known.endsWith(`.${name}`) && isTouch(known)) : undefined;
+  if (path !== undefined) return `use agent.${path}()`;
+  return nodeMethods.includes(name)
+    ? `use ${name}() of a node, such as of await agent.actions.screenContent()`
+    : undefined;
+}
+
+/** Names like `get`, `list` and `type` mean other things elsewhere. */
+const isTouch = (path: string): boolean => path.startsWith('actions.');
+
+function nearest(name: string, isAgent: boolean): string | undefined {
+  const candidates = isAgent ? agentPaths.map((path) => `agent.${path}`) : nodeMethods;
+  const [best] = candidates
+    .map((path) => ({
+      path,
+      distance: distanceOf(lastOf(path).toLowerCase(), name.slice(0, 80).toLowerCase()),
+    }))
+    .sort((one, other) => one.distance - other.distance);
+  return best !== undefined && best.distance <= maxDistance ? `use ${best.path}()` : undefined;
+}
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+
+const own = (table: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
