@@ -1,12 +1,13 @@
 // node scripts/run.mjs scripts/write-reference.ts [--check]
-// The pages of docs/automation, from the declarations that users' editors have, and the table of limited tokens of docs/reference.md, from
-// the contracts of the API.
+// The pages of docs/automation, from the declarations that users' editors have and from the tables of other names, and the table of
+// limited tokens of docs/reference.md, from the contracts of the API.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { format } from 'oxfmt';
 
 import { withAccessTable } from './access-table.ts';
 import { formatting } from './formatting.ts';
+import { foreignNamesPage } from './foreign-names-page.ts';
 import { referencePage } from './reference-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -25,7 +26,15 @@ const titles = {
   job: 'agent.utils.job',
   stages: 'The stage runner',
   web: 'Globals as in browsers and Node',
+  'web-fetch': 'fetch, forms and blobs',
+  'web-events': 'Events and aborts',
+  'web-crypto': 'crypto',
 } as const;
+
+const pages = Object.entries(titles).map(([name, title]) => {
+  const fileName = `${name}.d.ts`;
+  return [name, referencePage(title, fileName, readFileSync(join(types, fileName), 'utf8'))] as const;
+});
 
 const wrong: string[] = [];
 
@@ -37,11 +46,8 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 mkdirSync(folder, { recursive: true });
-for (const [name, title] of Object.entries(titles)) {
-  const fileName = `${name}.d.ts`;
-  const path = join(folder, `${name}.md`);
-  const text = referencePage(title, fileName, readFileSync(join(types, fileName), 'utf8'));
-  await write(path, text);
+for (const [name, text] of [...pages, ['not-here', foreignNamesPage()] as const]) {
+  await write(join(folder, `${name}.md`), text);
 }
 const reference = join(root, 'docs/reference.md');
 await write(reference, withAccessTable(readFileSync(reference, 'utf8')));

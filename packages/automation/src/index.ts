@@ -1,2 +1,10 @@
-export type { FetchHead, FetchOrder, LookAt, PortAnswer, PortHolds, PortOrders } from './prelude/port.ts';
+export type {
+  DigestOrder,
+  FetchHead,
+  FetchOrder,
+  LookAt,
+  PortAnswer,
+  PortHolds,
+  PortOrders,
+} from './prelude/port.ts';
 export { preludeScriptName, userScriptName } from './script-names.ts';

@@ -1,4 +1,5 @@
 import { calls, holds } from './calls';
+import { ciphers } from './ciphers';
 
 async function timers(): Promise<void> {
   const later = (start: (resolve: () => void) => unknown): Promise<boolean> =>
@@ -45,14 +46,27 @@ async function values(): Promise<void> {
   );
   await holds('atob', () => atob('YQ==') === 'a');
   await holds('btoa', () => btoa('a') === 'YQ==');
-  await calls<typeof performance>('performance', {
+  await calls<StructuredSerializeOptions>('StructuredSerializeOptions', {
+    transfer: () => {
+      const buffer = new ArrayBuffer(8);
+      return structuredClone(buffer, { transfer: [buffer] }).byteLength === 8 && buffer.byteLength === 0;
+    },
+  });
+  await calls<Pick<ErrorConstructor, 'captureStackTrace' | 'stackTraceLimit'>>('ErrorConstructor', {
+    captureStackTrace: () => {
+      const holder = { stack: '' };
+      Error.captureStackTrace(holder);
+      return holder.stack.includes(' at ');
+    },
+    stackTraceLimit: () => Error.stackTraceLimit > 0,
+  });
+  await holds('performance', () => performance.now() > 0);
+  await calls<Performance>('Performance', {
     now: () => performance.now() > 0 && performance.now() < 600_000,
     timeOrigin: () => Math.abs(Date.now() - performance.timeOrigin) < 600_000,
   });
-  await calls<typeof crypto>('crypto', {
-    randomUUID: () => /^[\da-f-]{36}$/.test(crypto.randomUUID()),
-    getRandomValues: () => crypto.getRandomValues(new Uint8Array(16)).some((byte) => byte > 0),
-  });
+  await holds('crypto', () => crypto.randomUUID() !== crypto.randomUUID());
+  await ciphers();
 }
 
 /** What they print is compared by who reads the log. */
@@ -85,6 +99,7 @@ async function consoles(): Promise<void> {
       console.log('within');
     }),
     groupEnd: printed(() => console.groupEnd()),
+    clear: printed(() => console.clear()),
     groupCollapsed: printed(() => {
       console.groupCollapsed('printed groupCollapsed');
       console.groupEnd();

@@ -1,4 +1,6 @@
 import { calls, holds, thrown } from './calls';
+import { bodies } from './bodies';
+import { forms } from './forms';
 
 const sameBytes = (bytes: Uint8Array, ...expected: number[]): boolean => bytes.join() === expected.join();
 
@@ -63,6 +65,20 @@ async function texts(): Promise<void> {
       return read === 2 && written === 2 && sameBytes(target, 97, 98, 0);
     },
   });
+  await calls<TextEncoderEncodeIntoResult>('TextEncoderEncodeIntoResult', {
+    read: () => encoder.encodeInto('é', new Uint8Array(4)).read === 1,
+    written: () => encoder.encodeInto('é', new Uint8Array(4)).written === 2,
+  });
+  await calls<TextDecoderOptions>('TextDecoderOptions', {
+    fatal: async () =>
+      (await thrown(() => new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array([255])))) instanceof
+      TypeError,
+    ignoreBOM: () =>
+      new TextDecoder('utf-8', { ignoreBOM: true }).decode(new Uint8Array([0xef, 0xbb, 0xbf])) === '\ufeff',
+  });
+  await calls<TextDecodeOptions>('TextDecodeOptions', {
+    stream: () => new TextDecoder().decode(new Uint8Array([0xc3]), { stream: true }) === '',
+  });
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   await calls<TextDecoder>('TextDecoder', {
     encoding: () => new TextDecoder('latin1').encoding === 'windows-1252',
@@ -103,6 +119,18 @@ async function events(): Promise<void> {
       return !target.dispatchEvent(event);
     },
     defaultPrevented: () => event.defaultPrevented,
+    currentTarget: () => {
+      let found: EventTarget | null = null;
+      target.addEventListener('current', (one) => void (found = one.currentTarget), { once: true });
+      target.dispatchEvent(new Event('current'));
+      return found === target;
+    },
+    bubbles: () => !event.bubbles && new Event('x', { bubbles: true }).bubbles,
+    cancelable: () => event.cancelable && !new Event('x').cancelable,
+    composed: () => !event.composed && new Event('x', { composed: true }).composed,
+    isTrusted: () => !event.isTrusted,
+    timeStamp: () => event.timeStamp > 0 && event.timeStamp <= performance.now(),
+    stopPropagation: () => event.stopPropagation() === undefined,
     stopImmediatePropagation: () => {
       const own = new EventTarget();
       const told: number[] = [];
@@ -111,6 +139,40 @@ async function events(): Promise<void> {
       own.dispatchEvent(new Event('ready'));
       return told.length === 0;
     },
+  });
+  await calls<EventInit>('EventInit', {
+    bubbles: () => new Event('x', { bubbles: true }).bubbles,
+    cancelable: () => new Event('x', { cancelable: true }).cancelable,
+    composed: () => new Event('x', { composed: true }).composed,
+  });
+  await calls<Pick<CustomEvent<number>, 'detail'>>('CustomEvent', {
+    detail: () => new CustomEvent('x', { detail: 1 }).detail === 1,
+  });
+  await calls<Pick<CustomEventInit<string>, 'detail'>>('CustomEventInit', {
+    detail: () => new CustomEvent<string>('x', { detail: 'y' }).detail === 'y',
+  });
+  const heard = (options: AddEventListenerOptions, times: number): number => {
+    const own = new EventTarget();
+    let count = 0;
+    own.addEventListener('x', () => void (count += 1), options);
+    for (let time = 0; time < times; time += 1) own.dispatchEvent(new Event('x'));
+    return count;
+  };
+  await calls<EventListenerObject>('EventListenerObject', {
+    handleEvent: () => {
+      const own = new EventTarget();
+      let type = '';
+      own.addEventListener('x', { handleEvent: (one) => void (type = one.type) });
+      return own.dispatchEvent(new Event('x')) && type === 'x';
+    },
+  });
+  await calls<EventListenerOptions>('EventListenerOptions', {
+    capture: () => heard({ capture: true }, 2) === 2,
+  });
+  await calls<Omit<AddEventListenerOptions, 'capture'>>('AddEventListenerOptions', {
+    once: () => heard({ once: true }, 2) === 1,
+    passive: () => heard({ passive: true }, 1) === 1,
+    signal: () => heard({ signal: AbortSignal.abort() }, 1) === 0,
   });
   const controller = new AbortController();
   await calls<AbortController>('AbortController', {
@@ -157,95 +219,16 @@ async function events(): Promise<void> {
   });
 }
 
-async function bodies(url: string): Promise<void> {
-  const headers = (): Headers => new Headers({ a: '1', b: '2' });
-  const edited = (edit: (headers: Headers) => void): string => {
-    const own = headers();
-    edit(own);
-    return [...own].join(';');
-  };
-  await calls<Headers>('Headers', {
-    append: () => edited((own) => own.append('a', '3')) === 'a,1, 3;b,2',
-    delete: () => edited((own) => own.delete('A')) === 'b,2',
-    get: () => headers().get('B') === '2' && headers().get('z') === null,
-    getSetCookie: () => new Headers([['set-cookie', 'x=1']]).getSetCookie().join() === 'x=1',
-    has: () => headers().has('A') && !headers().has('z'),
-    set: () => edited((own) => own.set('a', '9')) === 'a,9;b,2',
-    forEach: () => {
-      const seen: string[] = [];
-      headers().forEach((value, name) => seen.push(name + value));
-      return seen.join() === 'a1,b2';
-    },
-    entries: () => [...headers().entries()].join(';') === 'a,1;b,2',
-    keys: () => [...headers().keys()].join() === 'a,b',
-    values: () => [...headers().values()].join() === '1,2',
-    [Symbol.iterator]: () => [...headers()].length === 2,
-  });
-  const response = (): Response =>
-    new Response('{"a":1}', { status: 201, statusText: 'Made', headers: { a: '1' } });
-  await calls<Body>('Body', {
-    bodyUsed: async () => {
-      const own = response();
-      const before = own.bodyUsed;
-      await own.text();
-      return !before && own.bodyUsed;
-    },
-    text: async () => (await response().text()) === '{"a":1}',
-    json: async () => (await response().json()).a === 1,
-    arrayBuffer: async () => (await response().arrayBuffer()).byteLength === 7,
-    bytes: async () => (await response().bytes()).length === 7,
-  });
-  const got = await fetch(`${url}/healthz`);
-  await calls<Omit<Response, keyof Body>>('Response', {
-    url: () => got.url === `${url}/healthz`,
-    status: () => got.status === 200 && response().status === 201,
-    statusText: () => response().statusText === 'Made',
-    ok: () => got.ok && !new Response('', { status: 404 }).ok,
-    redirected: () => !got.redirected,
-    headers: () => got.headers.get('content-type')?.startsWith('application/json') === true,
-    clone: async () => (await got.clone().json()).success === true && !got.bodyUsed,
-  });
-  await calls<typeof Response>('Response', {
-    json: async () => (await Response.json([1]).text()) === '[1]',
-    error: () => Response.error().status === 0,
-  });
-  await calls<ResponseInit>('ResponseInit', {
-    status: () => new Response('', { status: 202 }).status === 202,
-    statusText: () => new Response('', { statusText: 'x' }).statusText === 'x',
-    headers: () => new Response('', { headers: { x: 'y' } }).headers.get('x') === 'y',
-  });
-  const request = new Request(`${url}/healthz`, {
-    method: 'PUT',
-    headers: { a: '1' },
-    body: 'text',
-    redirect: 'error',
-  });
-  await calls<Omit<Request, keyof Body>>('Request', {
-    url: () => request.url === `${url}/healthz`,
-    method: () => request.method === 'PUT',
-    headers: () => request.headers.get('a') === '1',
-    redirect: () => request.redirect === 'error',
-    signal: () => !request.signal.aborted,
-    clone: async () => (await request.clone().text()) === 'text',
-  });
-  await calls<RequestInit>('RequestInit', {
-    method: async () => (await fetch(`${url}/healthz`, { method: 'DELETE' })).status === 405,
-    headers: () => new Request(url, { headers: [['a', '2']] }).headers.get('a') === '2',
-    body: async () =>
-      (await new Request(url, { method: 'POST', body: new URLSearchParams('a=1') }).text()) === 'a=1',
-    redirect: async () => (await fetch(`${url}/healthz`, { redirect: 'manual' })).status === 200,
-    signal: async () =>
-      (await thrown(() => fetch(url, { signal: AbortSignal.abort() }))) instanceof DOMException,
-  });
-  await holds('fetch', async () => (await fetch(new Request(`${url}/readyz`))).ok);
-}
-
 async function made(): Promise<void> {
   await holds('Event', () => new Event('x') instanceof Event);
   await holds('EventTarget', () => new EventTarget() instanceof EventTarget);
   await holds('AbortController', () => new AbortController() instanceof AbortController);
   await holds('AbortSignal', () => AbortSignal.abort() instanceof EventTarget);
   await holds('DOMException', () => new DOMException() instanceof Error);
+  await holds('CustomEvent', () => new CustomEvent('x') instanceof Event);
+  await holds('Blob', () => new Blob() instanceof Blob);
+  await holds('File', () => new File([], 'x') instanceof Blob);
+  await holds('FormData', () => new FormData() instanceof FormData);
   await holds('Headers', () => new Headers() instanceof Headers);
   await holds('Request', () => new Request('https://example.com') instanceof Request);
   await holds('Response', () => new Response() instanceof Response);
@@ -260,5 +243,6 @@ export async function web(url: string): Promise<void> {
   await texts();
   await events();
   await bodies(url);
+  await forms();
   await made();
 }

@@ -27,6 +27,7 @@ const stderrLevels: Record<keyof Console, Level> = {
   group: 'log',
   groupCollapsed: 'log',
   groupEnd: 'log',
+  clear: 'log',
   time: 'warn',
   timeLog: 'warn',
   timeEnd: 'warn',

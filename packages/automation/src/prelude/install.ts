@@ -17,9 +17,19 @@ import { takeNewestFeatures } from './node/primordials.ts';
 import { rememberProxies } from './node/util-binding.ts';
 import { parse, createPort, type Port, type PortFunctions } from './port.ts';
 import { createTimers } from './timers.ts';
-import { createAbortGlobals, renamed, onListenerError, PlainEvent, PlainEventTarget } from './web/events.ts';
+import { PlainBlob, PlainFile } from './web/blobs.ts';
+import {
+  connectEvents,
+  createAbortGlobals,
+  PlainCustomEvent,
+  PlainEvent,
+  PlainEventTarget,
+  renamed,
+} from './web/events.ts';
 import { createFetch } from './web/fetch.ts';
-import { PlainHeaders, PlainRequest, PlainResponse } from './web/http-messages.ts';
+import { PlainFormData } from './web/form-data.ts';
+import { PlainHeaders } from './web/headers.ts';
+import { PlainRequest, PlainResponse } from './web/http-messages.ts';
 import { showWebValues } from './web/inspection.ts';
 import { hidePolyfillState } from './web/polyfills.ts';
 import { createCrypto } from './web/random.ts';
@@ -54,7 +64,8 @@ export function install(
   rememberProxies();
   hidePolyfillState();
   hidePreludeFrames();
-  onListenerError((error) => reportUncaught(port, error));
+  const now = (): number => Number(port.ask('now', {}));
+  connectEvents({ report: (error) => reportUncaught(port, error), now });
   define({
     ...timers.globals,
     ...webGlobals(port),
@@ -68,7 +79,6 @@ export function install(
     const stop = (): never => {
       for (;;) port.block('stop');
     };
-    const now = (): number => Number(port.ask('now', {}));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the host wrote it
     const args = parse(argumentsJson) as AgentArguments;
     const setResult = (text: string): void => {
@@ -122,8 +132,12 @@ function webGlobals(port: Port): Record<string, unknown> {
     TextEncoder,
     TextDecoder,
     crypto: createCrypto(port),
+    Blob: renamed(PlainBlob, 'Blob'),
+    CustomEvent: renamed(PlainCustomEvent, 'CustomEvent'),
     Event: renamed(PlainEvent, 'Event'),
     EventTarget: renamed(PlainEventTarget, 'EventTarget'),
+    File: renamed(PlainFile, 'File'),
+    FormData: renamed(PlainFormData, 'FormData'),
     Headers: renamed(PlainHeaders, 'Headers'),
     Request: renamed(PlainRequest, 'Request'),
     Response: renamed(PlainResponse, 'Response'),

@@ -23,6 +23,14 @@ export interface FetchHead {
   redirected: boolean;
 }
 
+export type Hash = 'SHA-1' | 'SHA-256' | 'SHA-384' | 'SHA-512';
+
+/** A digest of the body that crosses beside it, or an HMAC: the first `keyBytes` of the body are its key then. */
+export interface DigestOrder {
+  hash: Hash;
+  keyBytes: number | null;
+}
+
 /** What the isolate may ask of the child, by name. The child holds limits and refuses with a sentence. */
 export interface PortOrders {
   /** `keepsAlive`: the run does not end while the timer waits. */
@@ -34,6 +42,8 @@ export interface PortOrders {
   abortFetch: { id: number };
   /** Answered by that many random bytes, as a string of bytes. */
   random: { sizeBytes: number };
+  /** Answered by the digest, as a string of bytes. */
+  digest: DigestOrder;
   /** A call of user code's own begins, at a position in the user's script; refused when there are too many. */
   stepBegan: { step: StepBegin; at: string };
   stepEnded: StepEnd;
@@ -62,7 +72,7 @@ export interface PortHolds {
   stop: [];
 }
 
-/** A string refuses (`timer`, `call`, `fetch`, `stepBegan`, `result`) or is the answer (`random`). */
+/** A string refuses (`timer`, `call`, `fetch`, `stepBegan`, `result`) or is the answer (`random`, `digest`). */
 export type PortAnswer = string | number | undefined;
 
 export interface Port {

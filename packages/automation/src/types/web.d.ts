@@ -1,8 +1,9 @@
+/* oxlint-disable no-var -- as in the standard library, so that `globalThis` has them */
 /**
  * The globals of automations that stand in browsers and Node too. They follow the standards of the same names;
  * what is left out is said here.
  */
-declare const console: Console;
+declare var console: Console;
 
 /** Prints what Node's console prints, as entries of the run's log. `info` and `debug` count as `log`. */
 interface Console {
@@ -24,114 +25,104 @@ interface Console {
   group(...data: unknown[]): void;
   groupCollapsed(...data: unknown[]): void;
   groupEnd(): void;
+  /** Does nothing: a log is not cleared. */
+  clear(): void;
 }
 
-/** At most 10,000 timers may wait at a time. A run does not end while one waits. */
+/** At most 10,000 timers may wait at a time. A run does not end while one waits. A timer is a number, which `clearTimeout` takes. */
 declare function setTimeout<Args extends unknown[]>(
   callback: (...args: Args) => void,
   delayMs?: number,
   ...args: Args
 ): number;
+// oxlint-disable-next-line typescript/no-explicit-any -- takes what `lib.dom` takes, such as the `resolve` of a promise
+declare function setTimeout(callback: (...args: any[]) => void, delayMs?: number, ...args: any[]): number;
 declare function setInterval<Args extends unknown[]>(
   callback: (...args: Args) => void,
   delayMs?: number,
   ...args: Args
 ): number;
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+declare function setInterval(callback: (...args: any[]) => void, delayMs?: number, ...args: any[]): number;
 declare function setImmediate<Args extends unknown[]>(
   callback: (...args: Args) => void,
   ...args: Args
 ): number;
-declare function clearTimeout(id: number | undefined): void;
-declare function clearInterval(id: number | undefined): void;
-declare function clearImmediate(id: number | undefined): void;
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+declare function setImmediate(callback: (...args: any[]) => void, ...args: any[]): number;
+declare function clearTimeout(id: number | null | undefined): void;
+declare function clearInterval(id: number | null | undefined): void;
+declare function clearImmediate(id: number | null | undefined): void;
 declare function queueMicrotask(callback: () => void): void;
 
-declare function structuredClone<T>(value: T): T;
+/** Types in code that was written for Node. */
+declare namespace NodeJS {
+  type Timeout = number;
+  type Timer = number;
+  type Immediate = number;
+  interface ErrnoException extends Error {
+    code?: string;
+    errno?: number;
+    path?: string;
+    syscall?: string;
+  }
+}
+
+/** What V8 adds to the language. */
+interface ErrorConstructor {
+  /** Gives `target` a `stack` of the calls above `below`. */
+  // oxlint-disable-next-line typescript/no-unsafe-function-type -- as in Node's types, for `this.constructor`
+  captureStackTrace(target: object, below?: Function): void;
+  /** How many calls the stack of an error shows. Default 10. */
+  stackTraceLimit: number;
+}
+
+/** What `structuredClone` moves instead of copying it. */
+type Transferable = ArrayBuffer;
+interface StructuredSerializeOptions {
+  transfer?: Transferable[];
+}
+// oxlint-disable-next-line typescript/no-explicit-any -- as in the standard library's types
+declare function structuredClone<T = any>(value: T, options?: StructuredSerializeOptions): T;
 declare function atob(base64: string): string;
 declare function btoa(bytes: string): string;
 
-declare const performance: {
+interface Performance {
   /** Milliseconds since the run began, with fractions. */
   now(): number;
   /** When the run began, epoch milliseconds. */
   readonly timeOrigin: number;
+}
+declare var performance: Performance;
+
+interface TextEncoderEncodeIntoResult {
+  read: number;
+  written: number;
+}
+interface TextEncoder {
+  readonly encoding: 'utf-8';
+  encode(text?: string): Uint8Array<ArrayBuffer>;
+  encodeInto(text: string, target: Uint8Array): TextEncoderEncodeIntoResult;
+}
+declare var TextEncoder: { new (): TextEncoder };
+
+interface TextDecoderOptions {
+  fatal?: boolean;
+  ignoreBOM?: boolean;
+}
+interface TextDecodeOptions {
+  stream?: boolean;
+}
+interface TextDecoder {
+  readonly encoding: string;
+  readonly fatal: boolean;
+  readonly ignoreBOM: boolean;
+  decode(bytes?: BufferSource | null, options?: TextDecodeOptions): string;
+}
+/** Encodings: UTF-8, UTF-16 and the one-byte encodings. */
+declare var TextDecoder: {
+  new (encoding?: string, options?: TextDecoderOptions): TextDecoder;
 };
-
-declare const crypto: {
-  randomUUID(): string;
-  /** Fills an array of integers of at most 65,536 bytes. */
-  getRandomValues<T extends ArrayBufferView>(array: T): T;
-};
-
-/** HTTP and HTTPS. Bodies are read whole, up to 50 MB; there are no streams. At most 64 requests at a time. */
-declare function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
-
-type BodyInit = string | ArrayBuffer | ArrayBufferView | URLSearchParams;
-type HeadersInit = Headers | Record<string, string> | Iterable<readonly [string, string]>;
-
-interface RequestInit {
-  method?: string;
-  headers?: HeadersInit;
-  body?: BodyInit | null;
-  /** At most 20 redirects are followed. Default `follow`. */
-  redirect?: 'follow' | 'manual' | 'error';
-  signal?: AbortSignal | null;
-}
-
-interface Body {
-  readonly bodyUsed: boolean;
-  text(): Promise<string>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- as in the standard library's types
-  json(): Promise<any>;
-  arrayBuffer(): Promise<ArrayBuffer>;
-  bytes(): Promise<Uint8Array>;
-}
-
-interface Request extends Body {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Headers;
-  readonly redirect: 'follow' | 'manual' | 'error';
-  readonly signal: AbortSignal;
-  clone(): Request;
-}
-declare const Request: { new (input: string | URL | Request, init?: RequestInit): Request };
-
-interface Response extends Body {
-  readonly url: string;
-  readonly status: number;
-  readonly statusText: string;
-  /** True for status 200 to 299. */
-  readonly ok: boolean;
-  readonly redirected: boolean;
-  readonly headers: Headers;
-  clone(): Response;
-}
-interface ResponseInit {
-  status?: number;
-  statusText?: string;
-  headers?: HeadersInit;
-}
-declare const Response: {
-  new (body?: BodyInit | null, init?: ResponseInit): Response;
-  json(value: unknown, init?: ResponseInit): Response;
-  error(): Response;
-};
-
-interface Headers {
-  append(name: string, value: string): void;
-  delete(name: string): void;
-  get(name: string): string | null;
-  getSetCookie(): string[];
-  has(name: string): boolean;
-  set(name: string, value: string): void;
-  forEach(callback: (value: string, name: string, headers: Headers) => void): void;
-  entries(): IterableIterator<[string, string]>;
-  keys(): IterableIterator<string>;
-  values(): IterableIterator<string>;
-  [Symbol.iterator](): IterableIterator<[string, string]>;
-}
-declare const Headers: { new (init?: HeadersInit): Headers };
 
 interface URL {
   hash: string;
@@ -149,7 +140,7 @@ interface URL {
   toString(): string;
   toJSON(): string;
 }
-declare const URL: {
+declare var URL: {
   new (url: string | URL, base?: string | URL): URL;
   canParse(url: string | URL, base?: string | URL): boolean;
   parse(url: string | URL, base?: string | URL): URL | null;
@@ -171,72 +162,8 @@ interface URLSearchParams {
   values(): IterableIterator<string>;
   [Symbol.iterator](): IterableIterator<[string, string]>;
 }
-declare const URLSearchParams: {
+declare var URLSearchParams: {
   new (
     init?: string | URLSearchParams | Record<string, string> | Iterable<readonly [string, string]>,
   ): URLSearchParams;
 };
-
-interface TextEncoder {
-  readonly encoding: 'utf-8';
-  encode(text?: string): Uint8Array<ArrayBuffer>;
-  encodeInto(text: string, target: Uint8Array): { read: number; written: number };
-}
-declare const TextEncoder: { new (): TextEncoder };
-
-interface TextDecoder {
-  readonly encoding: string;
-  readonly fatal: boolean;
-  readonly ignoreBOM: boolean;
-  decode(bytes?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string;
-}
-/** Encodings: UTF-8, UTF-16 and the one-byte encodings. */
-declare const TextDecoder: {
-  new (encoding?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }): TextDecoder;
-};
-
-interface DOMException extends Error {
-  readonly code: number;
-}
-declare const DOMException: { new (message?: string, name?: string): DOMException };
-
-interface Event {
-  readonly type: string;
-  readonly target: EventTarget | null;
-  readonly defaultPrevented: boolean;
-  preventDefault(): void;
-  stopImmediatePropagation(): void;
-}
-declare const Event: { new (type: string, init?: { cancelable?: boolean }): Event };
-
-type EventListener = ((event: Event) => void) | { handleEvent(event: Event): void };
-interface EventTarget {
-  addEventListener(
-    type: string,
-    listener: EventListener | null,
-    options?: { once?: boolean; signal?: AbortSignal } | boolean,
-  ): void;
-  removeEventListener(type: string, listener: EventListener | null): void;
-  /** False when a listener called `preventDefault`. */
-  dispatchEvent(event: Event): boolean;
-}
-declare const EventTarget: { new (): EventTarget };
-
-interface AbortSignal extends EventTarget {
-  readonly aborted: boolean;
-  // oxlint-disable-next-line typescript/no-explicit-any -- as in the standard library's types
-  readonly reason: any;
-  onabort: ((event: Event) => void) | null;
-  throwIfAborted(): void;
-}
-declare const AbortSignal: {
-  abort(reason?: unknown): AbortSignal;
-  timeout(durationMs: number): AbortSignal;
-  any(signals: Iterable<AbortSignal>): AbortSignal;
-};
-
-interface AbortController {
-  readonly signal: AbortSignal;
-  abort(reason?: unknown): void;
-}
-declare const AbortController: { new (): AbortController };

@@ -11,6 +11,7 @@ import {
 
 import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
 import { TokenBucket } from '../../time/token-bucket.ts';
+import { digestOf } from './digest-of.ts';
 import { createFetches } from './fetches.ts';
 import type { HostChannel } from './host-channel.ts';
 import type { IsolateEntry } from './isolate-entry.ts';
@@ -140,6 +141,7 @@ export class Run {
       fetch: (order, body) => this.#fetches.start(order, body),
       abortFetch: ({ id }) => this.#fetches.abort(id),
       random: ({ sizeBytes }) => randomByteString(sizeBytes),
+      digest: digestOf,
       stepBegan: ({ step, at }) => this.#steps.began(step, at),
       stepEnded: (end) => this.#steps.ended(end),
       result: ({ json }) => this.#keepResult(json),

@@ -79,7 +79,7 @@ const attempts: [name: string, code: string, expected: string][] = [
   [
     'the tools of a debugger',
     `debugger; console.log(typeof console.context, typeof console.createTask, typeof inspect, typeof queryObjects, typeof $_, Object.keys(console).length)`,
-    'undefined undefined undefined undefined undefined 18',
+    'undefined undefined undefined undefined undefined 19',
   ],
   [
     'the functions of a look in a stack',

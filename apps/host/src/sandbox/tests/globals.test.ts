@@ -192,6 +192,39 @@ const globals: [name: string, expression: string, expected: unknown][] = [
     ['ü', true, [195, 188], 'TypeError', true, 'text/plain;charset=UTF-8', { a: 1 }],
   ],
   [
+    'crypto.subtle refuses what it has not, with one sentence',
+    `await Promise.all([crypto.subtle.digest('MD5', new Uint8Array(1)), crypto.subtle.importKey('jwk', new Uint8Array(1), { name: 'HMAC', hash: 'SHA-256' }, true, ['sign']), crypto.subtle.importKey('raw', new Uint8Array(1), 'AES-GCM', true, ['encrypt']), crypto.subtle.encrypt(), crypto.subtle.generateKey()].map((p) => p.then(() => 'no error', (e) => e.name + ': ' + e.message)))`,
+    ['digest "MD5"', 'key format "jwk"', 'algorithm "AES-GCM"', 'encrypt()', 'generateKey()'].map(
+      (what) =>
+        `NotSupportedError: crypto.subtle has no ${what} here: it has SHA-1, SHA-256, SHA-384 and SHA-512, and HMAC with "raw" keys.`,
+    ),
+  ],
+  [
+    'crypto.subtle keeps keys to their usages',
+    `await (async () => { const k = await crypto.subtle.importKey('raw', new Uint8Array(4), { name: 'HMAC', hash: 'SHA-1' }, false, ['verify']); return Promise.all([crypto.subtle.sign('HMAC', k, new Uint8Array(1)), crypto.subtle.exportKey('raw', k), crypto.subtle.sign('HMAC', { ...k }, new Uint8Array(1)), crypto.subtle.digest('SHA-1', new Uint8Array(50 * 1024 * 1024 + 1))].map((p) => p.then(() => 'no error', (e) => e.name))); })()`,
+    ['InvalidAccessError', 'InvalidAccessError', 'TypeError', 'OperationError'],
+  ],
+  [
+    'a digest is of the bytes at the time of the call',
+    `await (async () => { const b = new Uint8Array([1]); const p = crypto.subtle.digest('SHA-1', b); b[0] = 2; const other = new Uint8Array(await crypto.subtle.digest('SHA-1', new Uint8Array([1]))); return new Uint8Array(await p).join() === other.join() })()`,
+    true,
+  ],
+  [
+    'bodies that are no forms, and streams as bodies',
+    `await Promise.all([new Response('x').formData(), new Response('x', { headers: { 'content-type': 'multipart/form-data; boundary=b' } }).formData(), new Response('--b\\r\\n\\r\\nx\\r\\n--b--', { headers: { 'content-type': 'multipart/form-data; boundary=b' } }).formData(), (async () => new Response(new Blob(['x']).stream()))()].map((p) => p.then(() => 'no error', (e) => e.name + ': ' + e.message)))`,
+    [
+      'TypeError: The body is no form: its content type is "text/plain;charset=UTF-8".',
+      'TypeError: The form in the body has no end.',
+      'TypeError: A part of the form in the body has no name.',
+      'TypeError: A stream cannot be a body here: give its bytes, such as await response.bytes().',
+    ],
+  ],
+  [
+    'a stream has one reader at a time, and locks its body',
+    `await (async () => { const r = new Response('x'); const reader = r.body.getReader(); const o = [r.body.locked, r.bodyUsed]; try { r.body.getReader() } catch (e) { o.push(e.name) } o.push(await r.text().catch((e) => e.name)); reader.releaseLock(); o.push(await r.text(), (await r.body.getReader().read()).done); return o })()`,
+    [true, false, 'TypeError', 'TypeError', 'x', true],
+  ],
+  [
     'what stands on the global object',
     `['fetch', 'console', 'agent', 'ScreenshotRecord', 'AgentError', 'WaitTimeoutError', 'stopCurrentAutomation'].map((n) => [typeof globalThis[n], Object.keys(globalThis).includes(n)])`,
     [
@@ -206,10 +239,20 @@ const globals: [name: string, expression: string, expected: unknown][] = [
   ],
   [
     'class names',
-    `[Headers, Request, Response, AbortSignal, AbortController, EventTarget, Event].map((c) => c.name + Object.prototype.toString.call(c.prototype))`,
-    ['Headers', 'Request', 'Response', 'AbortSignal', 'AbortController', 'EventTarget', 'Event'].map(
-      (name) => `${name}[object ${name}]`,
-    ),
+    `[Headers, Request, Response, AbortSignal, AbortController, EventTarget, Event, CustomEvent, Blob, File, FormData].map((c) => c.name + Object.prototype.toString.call(c.prototype))`,
+    [
+      'Headers',
+      'Request',
+      'Response',
+      'AbortSignal',
+      'AbortController',
+      'EventTarget',
+      'Event',
+      'CustomEvent',
+      'Blob',
+      'File',
+      'FormData',
+    ].map((name) => `${name}[object ${name}]`),
   ],
   [
     'Intl and dates',

@@ -40,7 +40,7 @@ interface WarmProject {
 
 type ChangeKind = 'changed' | 'created' | 'deleted';
 
-const globalName = /^(?:declare )?(?:const|function|class|interface|type) (\w+)/gm;
+const globalName = /^(?:declare )?(?:const|var|function|class|interface|type) (\w+)/gm;
 
 /** A native checker with projects kept warm in it. Its calls block the thread. */
 export class Checker {

@@ -1,36 +1,61 @@
 interface Listening {
-  listener: EventListener;
+  listener: EventListenerOrEventListenerObject;
+  capture: boolean;
   once: boolean;
 }
+
+/** Milliseconds since the run began; set before any user code runs. */
+let now: () => number = () => 0;
 
 /** An event without the tree of elements that browsers have around it. */
 export class PlainEvent implements Event {
   readonly type: string;
+  readonly bubbles: boolean;
+  readonly cancelable: boolean;
+  readonly composed: boolean;
+  readonly isTrusted = false;
+  readonly timeStamp = now();
   target: EventTarget | null = null;
+  currentTarget: EventTarget | null = null;
   defaultPrevented = false;
   /** Set by `stopImmediatePropagation`. */
   isStopped = false;
-  readonly #cancelable: boolean;
 
-  constructor(type: string, init: { cancelable?: boolean } = {}) {
+  constructor(type: string, { bubbles, cancelable, composed }: EventInit = {}) {
     this.type = String(type);
-    this.#cancelable = init.cancelable === true;
+    this.bubbles = bubbles === true;
+    this.cancelable = cancelable === true;
+    this.composed = composed === true;
   }
 
   preventDefault(): void {
-    if (this.#cancelable) this.defaultPrevented = true;
+    if (this.cancelable) this.defaultPrevented = true;
   }
+
+  /** Changes nothing: there is no other target. */
+  stopPropagation(): void {}
 
   stopImmediatePropagation(): void {
     this.isStopped = true;
   }
 }
 
+export class PlainCustomEvent<T> extends PlainEvent implements CustomEvent<T> {
+  readonly detail: T;
+
+  constructor(type: string, init: CustomEventInit<T> = {}) {
+    super(type, init);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- null when nothing is given, as the standard has it
+    this.detail = init.detail ?? (null as T);
+  }
+}
+
 /** The error of a listener goes here: it ends the run, and the other listeners are still called. */
 type ReportError = (error: unknown) => void;
 let reportError: ReportError = () => {};
-export function onListenerError(report: ReportError): void {
-  reportError = report;
+export function connectEvents(ends: { report: ReportError; now: () => number }): void {
+  reportError = ends.report;
+  now = ends.now;
 }
 
 export class PlainEventTarget implements EventTarget {
@@ -38,37 +63,56 @@ export class PlainEventTarget implements EventTarget {
 
   addEventListener(
     type: string,
-    listener: EventListener | null,
-    options: { once?: boolean; signal?: AbortSignal } | boolean = {},
+    listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
   ): void {
-    const { once = false, signal } = typeof options === 'boolean' ? {} : options;
+    const { once = false, signal } = typeof options === 'object' ? options : {};
+    const capture = isCapturing(options);
     const listening = this.#listeners.get(String(type)) ?? [];
-    if (listener === null || signal?.aborted || listening.some((known) => known.listener === listener))
-      return;
-    this.#listeners.set(String(type), [...listening, { listener, once }]);
-    signal?.addEventListener('abort', () => this.removeEventListener(type, listener), { once: true });
+    if (listener === null || signal?.aborted || listening.some(isOf(listener, capture))) return;
+    this.#listeners.set(String(type), [...listening, { listener, capture, once }]);
+    signal?.addEventListener('abort', () => this.removeEventListener(type, listener, capture), {
+      once: true,
+    });
   }
 
-  removeEventListener(type: string, listener: EventListener | null): void {
+  removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: EventListenerOptions | boolean,
+  ): void {
+    const isRemoved = isOf(listener, isCapturing(options));
     const listening = this.#listeners.get(String(type)) ?? [];
     this.#listeners.set(
       String(type),
-      listening.filter((known) => known.listener !== listener),
+      listening.filter((known) => !isRemoved(known)),
     );
   }
 
   dispatchEvent(event: Event): boolean {
-    if (event instanceof PlainEvent) event.target = this;
-    for (const { listener, once } of this.#listeners.get(event.type) ?? []) {
+    if (event instanceof PlainEvent) event.target = event.currentTarget = this;
+    const listening = this.#listeners.get(event.type) ?? [];
+    for (const known of listening) {
       if (event instanceof PlainEvent && event.isStopped) break;
-      if (once) this.removeEventListener(event.type, listener);
-      call(this, listener, event);
+      // Removed by a listener before it.
+      if (this.#listeners.get(event.type)?.includes(known) !== true) continue;
+      if (known.once) this.removeEventListener(event.type, known.listener, known.capture);
+      call(this, known.listener, event);
     }
+    if (event instanceof PlainEvent) event.currentTarget = null;
     return !event.defaultPrevented;
   }
 }
 
-function call(target: EventTarget, listener: EventListener, event: Event): void {
+const isCapturing = (options: EventListenerOptions | boolean | undefined): boolean =>
+  typeof options === 'object' ? options.capture === true : options === true;
+
+const isOf =
+  (listener: EventListenerOrEventListenerObject | null, capture: boolean) =>
+  (known: Listening): boolean =>
+    known.listener === listener && known.capture === capture;
+
+function call(target: EventTarget, listener: EventListenerOrEventListenerObject, event: Event): void {
   try {
     if (typeof listener === 'function') listener.call(target, event);
     else listener.handleEvent(event);
@@ -82,7 +126,7 @@ const constructing = Symbol('constructing');
 const abortOf = new WeakMap<AbortSignal, (reason: unknown) => void>();
 
 class PlainAbortSignal extends PlainEventTarget implements AbortSignal {
-  onabort: ((event: Event) => void) | null = null;
+  onabort: ((this: AbortSignal, event: Event) => void) | null = null;
   #aborted = false;
   #reason: unknown = undefined;
 

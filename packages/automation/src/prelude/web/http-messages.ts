@@ -1,149 +1,5 @@
-const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// oxlint-disable-next-line no-control-regex -- these characters end a header line
-const forbiddenInValue = /[\0\r\n]/;
-
-/** Names are kept in lower case, as the standard shows them; values of one name are joined by commas. */
-export class PlainHeaders implements Headers {
-  readonly #values = new Map<string, string[]>();
-
-  constructor(init: HeadersInit = {}) {
-    const entries = isIterable(init) ? init : Object.entries(init);
-    for (const [name, value] of entries) this.append(name, value);
-  }
-
-  append(name: string, value: string): void {
-    const key = nameOf(name);
-    this.#values.set(key, [...(this.#values.get(key) ?? []), valueOf(key, value)]);
-  }
-
-  delete(name: string): void {
-    this.#values.delete(nameOf(name));
-  }
-
-  get(name: string): string | null {
-    return this.#values.get(nameOf(name))?.join(', ') ?? null;
-  }
-
-  getSetCookie(): string[] {
-    return [...(this.#values.get('set-cookie') ?? [])];
-  }
-
-  has(name: string): boolean {
-    return this.#values.has(nameOf(name));
-  }
-
-  set(name: string, value: string): void {
-    const key = nameOf(name);
-    this.#values.set(key, [valueOf(key, value)]);
-  }
-
-  forEach(callback: (value: string, name: string, headers: Headers) => void): void {
-    for (const [name, value] of this) callback(value, name, this);
-  }
-
-  *entries(): IterableIterator<[string, string]> {
-    for (const name of [...this.#values.keys()].sort()) {
-      const values = this.#values.get(name) ?? [];
-      if (name === 'set-cookie') for (const value of values) yield [name, value];
-      else yield [name, values.join(', ')];
-    }
-  }
-
-  *keys(): IterableIterator<string> {
-    for (const [name] of this) yield name;
-  }
-
-  *values(): IterableIterator<string> {
-    for (const [, value] of this) yield value;
-  }
-
-  [Symbol.iterator](): IterableIterator<[string, string]> {
-    return this.entries();
-  }
-}
-
-function isIterable(init: HeadersInit): init is Iterable<readonly [string, string]> {
-  return Symbol.iterator in init;
-}
-
-function nameOf(name: string): string {
-  const text = String(name);
-  if (!tokenPattern.test(text)) throw new TypeError(`Invalid header name: ${JSON.stringify(text)}.`);
-  return text.toLowerCase();
-}
-
-function valueOf(name: string, value: string): string {
-  const text = String(value).replaceAll(/^[\t ]+|[\t ]+$/g, '');
-  if (forbiddenInValue.test(text))
-    throw new TypeError(`The value of the header ${name} has a line break or NUL.`);
-  // A header goes out as bytes; other characters would be changed silently.
-  if (/[^\0-ÿ]/.test(text))
-    throw new TypeError(`The value of the header ${name} has a character above U+00FF.`);
-  return text;
-}
-
-/** The bytes of a body and the content type that goes with them. */
-interface BodyContent {
-  bytes: Uint8Array<ArrayBuffer>;
-  contentType: string | undefined;
-}
-
-/** What may be given as a body, as bytes; undefined for no body. */
-function contentOf(body: BodyInit | null | undefined): BodyContent | undefined {
-  if (body === null || body === undefined) return undefined;
-  if (body instanceof URLSearchParams)
-    return { bytes: encode(body.toString()), contentType: 'application/x-www-form-urlencoded;charset=UTF-8' };
-  if (body instanceof ArrayBuffer) return { bytes: new Uint8Array(body.slice(0)), contentType: undefined };
-  if (ArrayBuffer.isView(body)) {
-    const view = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-    return { bytes: new Uint8Array(view), contentType: undefined };
-  }
-  return { bytes: encode(String(body)), contentType: 'text/plain;charset=UTF-8' };
-}
-
-const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
-
-/** A body that is all there and can be read once. */
-class PlainBody implements Body {
-  readonly #bytes: Uint8Array<ArrayBuffer> | undefined;
-  #used = false;
-
-  constructor(bytes: Uint8Array<ArrayBuffer> | undefined) {
-    this.#bytes = bytes;
-  }
-
-  get bodyUsed(): boolean {
-    return this.#used;
-  }
-
-  async text(): Promise<string> {
-    return new TextDecoder().decode(this.#take());
-  }
-
-  async json(): Promise<unknown> {
-    return JSON.parse(new TextDecoder().decode(this.#take()));
-  }
-
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#take().slice().buffer;
-  }
-
-  async bytes(): Promise<Uint8Array> {
-    return this.#take().slice();
-  }
-
-  /** The bytes for a clone; a body that was read has none to give. */
-  protected unread(): Uint8Array<ArrayBuffer> | undefined {
-    if (this.#used) throw new TypeError('The body was already read: clone it before.');
-    return this.#bytes;
-  }
-
-  #take(): Uint8Array<ArrayBuffer> {
-    const bytes = this.unread();
-    this.#used = bytes !== undefined;
-    return bytes ?? new Uint8Array(0);
-  }
-}
+import { PlainBody, contentOf } from './body.ts';
+import { PlainHeaders } from './headers.ts';
 
 const upperCaseMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH'];
 const forbiddenMethods = ['CONNECT', 'TRACE', 'TRACK'];
@@ -243,6 +99,17 @@ export class PlainResponse extends PlainBody implements Response {
 
   static error(): Response {
     return new PlainResponse(null, { status: 0 });
+  }
+
+  static redirect(url: string | URL, status = 302): Response {
+    if (![301, 302, 303, 307, 308].includes(status))
+      throw new RangeError('The status of a redirect must be 301, 302, 303, 307 or 308.');
+    return new PlainResponse(null, { status, headers: { location: new URL(url).href } });
+  }
+
+  get type(): ResponseType {
+    if (this.status === 0) return 'error';
+    return this.#origin.url === '' ? 'default' : 'basic';
   }
 
   get url(): string {

@@ -1,4 +1,6 @@
 import { inspect, nodeUrl } from '../node/node-library.ts';
+import { ByteStream } from './byte-stream.ts';
+import { writtenHeaders, type PlainHeaders } from './headers.ts';
 
 const customInspect = Symbol.for('nodejs.util.inspect.custom');
 const urlParts = [
@@ -16,21 +18,48 @@ const urlParts = [
   'hash',
 ] as const;
 
+const eventParts = ['type', 'defaultPrevented', 'cancelable', 'timeStamp'] as const;
+
 /** Lets the console print these as Node prints its own, which keep what they show in getters. */
 export function showWebValues(): void {
   nodeUrl.URL = URL;
   showParts('URL', urlParts);
   showParts('AbortSignal', ['aborted']);
   showParts('AbortController', ['signal']);
+  showParts('Blob', ['size', 'type']);
+  showParts('File', ['size', 'type', 'name', 'lastModified']);
+  showParts('Event', eventParts);
+  showParts('CustomEvent', eventParts);
   showParts('Request', ['method', 'url', 'headers', 'redirect', 'signal', 'bodyUsed']);
-  showParts('Response', ['status', 'statusText', 'headers', 'bodyUsed', 'ok', 'redirected', 'url']);
-  show('Headers', (headers: Headers, options) => {
-    const values: Record<string, string> = {};
-    headers.forEach((value, name) => {
-      values[name] = value;
-    });
-    return `Headers ${inspect(values, options)}`;
+  showParts('Response', [
+    'status',
+    'statusText',
+    'headers',
+    'body',
+    'bodyUsed',
+    'ok',
+    'redirected',
+    'type',
+    'url',
+  ]);
+  showOf(
+    ByteStream,
+    ({ locked, state }: ByteStream, options) =>
+      `ReadableStream ${inspect({ locked, state, supportsBYOB: true }, options)}`,
+  );
+  show('FormData', (form: FormData, options) => {
+    const values: Record<string, unknown> = {};
+    for (const name of new Set(form.keys())) {
+      const all = form.getAll(name);
+      values[name] = all.length === 1 ? all[0] : all;
+    }
+    return `FormData ${inspect(values, options)}`;
   });
+  show(
+    'Headers',
+    (headers: PlainHeaders, options) =>
+      `Headers ${inspect(Object.fromEntries(writtenHeaders(headers)), options)}`,
+  );
   show('URLSearchParams', (params: URLSearchParams, options) => {
     const pairs: string[] = [];
     params.forEach((value, name) => pairs.push(`${inspect(name, options)} => ${inspect(value, options)}`));
@@ -48,6 +77,10 @@ function showParts(name: string, parts: readonly string[]): void {
 function show(name: string, textOf: (value: never, options: object) => string): void {
   const type: unknown = Reflect.get(globalThis, name);
   if (typeof type !== 'function') throw new TypeError(`There is no ${name} to show.`);
+  showOf(type, textOf);
+}
+
+function showOf(type: { prototype: unknown }, textOf: (value: never, options: object) => string): void {
   Object.defineProperty(type.prototype, customInspect, {
     value(this: never, depth: number | null, options: object) {
       return depth !== null && depth < 0 ? this : textOf(this, options);

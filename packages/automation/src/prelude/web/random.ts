@@ -1,12 +1,14 @@
 import { type Port, fromByteString } from '../port.ts';
+import { createSubtle } from './digests.ts';
 
 const maxBytes = 65_536;
 
 /** `crypto` with true randomness from the child. */
-export function createCrypto(port: Port): typeof crypto {
+export function createCrypto(port: Port): Crypto {
   const randomBytes = (sizeBytes: number): Uint8Array =>
     fromByteString(String(port.ask('random', { sizeBytes })));
   return {
+    subtle: createSubtle(port),
     getRandomValues(array) {
       if (!ArrayBuffer.isView(array) || array instanceof DataView || isFloat(array))
         throw new TypeError('getRandomValues fills arrays of integers, such as Uint8Array.');
@@ -24,9 +26,8 @@ export function createCrypto(port: Port): typeof crypto {
       const hex = [...bytes]
         .map((byte, index) => versioned(byte, index).toString(16).padStart(2, '0'))
         .join('');
-      return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join(
-        '-',
-      );
+      const [start, end] = [hex.slice(0, 8), hex.slice(20)];
+      return `${start}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${end}`;
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { FetchHead, FetchOrder, PortAnswer, PortOrders } from '@phalanx/automation';
 import type { ReplayFetches, ReplayLimits, SandboxCallResult } from '@phalanx/protocol';
 
+import { digestOf } from '../../child/digest-of.ts';
 import { explainedError } from '../../child/explained-error.ts';
 import { isOutOfMemory } from '../../run/run-end.ts';
 import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
@@ -44,7 +45,9 @@ interface Playing {
   seed: number;
 }
 
-type Orders = { [Name in keyof PortOrders]?: (order: PortOrders[Name]) => PortAnswer | void };
+type Orders = {
+  [Name in keyof PortOrders]?: (order: PortOrders[Name], body: string | undefined) => PortAnswer | void;
+};
 
 /** Runs the loaded code from its first line, as fast as it goes, until the player has seen enough. */
 export function playRun(
@@ -63,7 +66,7 @@ export function playRun(
   };
   const orders = ordersOf(playing);
   const context = isolate.open({
-    ask: (name, json) => answered(() => take(playing, orders, { name, json })),
+    ask: (name, json, body) => answered(() => take(playing, orders, { name, json, body })),
     hold: (name) => {
       if (name === 'stop') player.ended();
       return player.isDone;
@@ -104,8 +107,7 @@ function guarded(player: Player, enter: () => void): void {
     if (/timed out/.test(message)) player.exceeded('computed for too long without a wait');
     else if (message.startsWith('Isolate ') || isOutOfMemory(message))
       player.exceeded('used too much memory');
-    else
-      player.uncaught(explainedError({ message: nameOf(error) + message, text: textOf(error), at: '' }));
+    else player.uncaught(explainedError({ message: nameOf(error) + message, text: textOf(error), at: '' }));
   }
 }
 
@@ -128,13 +130,13 @@ function answered(ask: () => PortAnswer): PortAnswer {
 function take(
   { player }: Playing,
   orders: Orders,
-  { name, json }: { name: string; json: string },
+  { name, json, body }: { name: string; json: string; body: string | undefined },
 ): PortAnswer {
   if (player.isDone || !Object.hasOwn(orders, name)) return 'The run has ended.';
   if (json.length > maxOrderLength) return `Too large: at most ${maxOrderLength} characters of JSON.`;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
-  const order = orders[name as keyof Orders] as (order: unknown) => PortAnswer;
-  return order(JSON.parse(json));
+  const order = orders[name as keyof Orders] as (order: unknown, body?: string) => PortAnswer;
+  return order(JSON.parse(json), body);
 }
 
 function ordersOf(playing: Playing): Orders {
@@ -148,6 +150,7 @@ function ordersOf(playing: Playing): Orders {
       void results.push({ entry: 'fetched', id: order.id, ...answerFetch(playing.fetches, order) }),
     abortFetch: () => {},
     random: (order) => randomByteString(playing, order),
+    digest: digestOf,
     stepBegan: () => 'A replay has no trace.',
     stepEnded: () => {},
     result: () => {},

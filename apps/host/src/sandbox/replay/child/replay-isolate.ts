@@ -4,7 +4,7 @@ import type ivm from 'isolated-vm';
 
 /** What the isolate may call of this process. None may throw: an error would carry paths of this machine. */
 export interface ReplayFunctions {
-  ask: (name: string, json: string) => PortAnswer;
+  ask: (name: string, json: string, body?: string) => PortAnswer;
   hold: (name: string, ...texts: string[]) => boolean;
   capturedAt: () => number;
   stage: () => string | null;
