@@ -27,10 +27,10 @@ it('others have turns while the values of a project are made ready, and while a 
     `${'a'.repeat(8000)}"${no}`,
   ]);
   const matcher = await new ProjectMatchers().of('one', Object.fromEntries(entries));
-  expect(others.turns).toBeGreaterThan(3);
+  expect(others.turns).toBeGreaterThan(1);
   others.turns = 0;
   expect(await new TimeSlice().run(matcher.lookingIn('a'.repeat(4_000_000)))).toBe(false);
-  expect(others.turns).toBeGreaterThan(3);
+  expect(others.turns).toBeGreaterThan(1);
   others.areDone = true;
   await waiting;
 });

@@ -5,7 +5,7 @@ import type { Db, Transaction } from '../db/database.ts';
 import { takeRows, transact } from '../db/transactions.ts';
 import { textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { claimMail, giveMailBack, mayBeSent } from './mail/mail-use.ts';
+import { claimMail, giveMailBack, mayBeSent } from './mail/mail-use-store.ts';
 import type { StoredWebhook } from './store.ts';
 
 export type StoredDelivery = Row<'webhook_delivery'>;

@@ -7,7 +7,7 @@ import type { Row } from '../../db/tables/tables.ts';
 const pauseMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 /** E-mails of a day, which ends at midnight UTC: to one mailbox, and to all of a user. */
-export const maxMailsOfDay = { toMailbox: 100, ofUser: 500 };
+const maxMailsOfDay = { toMailbox: 100, ofUser: 500 };
 
 const dayOf = (now: number): number => Math.floor(now / dayMs);
 
