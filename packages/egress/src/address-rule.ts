@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js';
 /** Which addresses may be connected to. */
 export interface AddressRule {
   isAllowed(address: string): boolean;
-  /** What a connection that is not allowed fails with. `host` is the name or the address that was given; what address a name has is not told. */
+  /** The error of a connection that is not allowed. `host` is the name or the address that was given; the address of a name is not told. */
   refusal(host: string): Error;
 }
 

@@ -40,7 +40,7 @@ function parseHosts(text: string): Map<string, LookupAddress[]> {
   return names;
 }
 
-/** What a name may stand for by the search list of `/etc/resolv.conf`, in the order in which it is tried. */
+/** Lists the names that a name may stand for by the search list of `/etc/resolv.conf`, in the order in which they are tried. */
 export async function readSearch(name: string): Promise<string[]> {
   const text = await readFile('/etc/resolv.conf', 'utf8').catch(() => '');
   return candidatesOf(name, text);

@@ -5,7 +5,7 @@ import { HostsFile, readSearch } from './name-files.ts';
 
 /** How long the name server may take for one question; it is asked once. */
 const questionMs = 3000;
-/** Of a name with all its questions. */
+/** The time for a name with all its questions. */
 const nameMs = 5000;
 /** Lookups of one owner at a time; further ones wait. */
 const maxUnderWay = 4;

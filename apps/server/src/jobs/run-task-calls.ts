@@ -160,8 +160,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 function taskView({ error_message: comment, input, result, ...task }: TaskOfRun): RunTask {
   const given = readResult(input);
   return {
-    ...{ id: task.id, job_id: task.job_id, parent_id: task.parent_id, number: task.number },
-    ...{ status: task.status, comment, result: readResult(result) },
+    id: task.id,
+    job_id: task.job_id,
+    parent_id: task.parent_id,
+    number: task.number,
+    status: task.status,
+    comment,
+    result: readResult(result),
     input: isObject(given) ? given : null,
   };
 }

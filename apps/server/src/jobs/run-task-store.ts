@@ -195,7 +195,7 @@ async function lastNumber(transaction: Transaction, jobId: string): Promise<numb
   return Number(last?.number ?? 0);
 }
 
-/** Of their JSON. */
+/** Counts the JSON of tasks. */
 export const bytesOf = (added: readonly AddedTask[]): number =>
   added.reduce(
     (sum, { input, result }) => sum + Buffer.byteLength(input ?? '') + Buffer.byteLength(result ?? ''),

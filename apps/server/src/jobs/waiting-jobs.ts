@@ -15,7 +15,7 @@ export interface WaitingJob {
   readonly row: StoredJob;
   /** The only phones; undefined: those of the selector. */
   readonly deviceIds: ReadonlySet<string> | undefined;
-  /** Of the job and of the token that made it; null: neither has one. */
+  /** Terms of the job and of the token that made it; null: neither has a selector. */
   readonly selector: string | null;
   /** How many tasks wait, as far as it is known: what other phones take at this moment may be counted, or counted twice. */
   left: number;

@@ -39,7 +39,7 @@ export interface LaunchTerms {
   note: Write<void>;
 }
 
-/** Of what is kept of a launch. */
+/** Counts what is kept of a launch. */
 export const bytesOf = (...texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
 

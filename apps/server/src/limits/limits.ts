@@ -18,7 +18,7 @@ interface RefusalDetails {
 
 const minuteS = 60;
 const viewerBurstS = 2;
-/** So many sockets can use up the rate of their user. */
+/** Sockets that can use up the rate of their user. */
 const viewerShares = 5;
 /** Limits of what is stored. */
 type StoredLimit = 'capture_bytes' | 'project_bytes' | 'work_bytes';

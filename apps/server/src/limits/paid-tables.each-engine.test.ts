@@ -8,7 +8,7 @@ import { createStoredBytes } from './use-store.ts';
 /** A kind of stored bytes, of the row itself or of the row that it goes with; or why nobody has to pay. */
 type Payer = { readonly kind: StoredKind; readonly by?: keyof Database } | string;
 
-/** Who pays for the bytes of each table that a user can make grow. Give a new table its row. */
+/** The payer for the bytes of each table that a user can make grow. Give a new table its row. */
 const payers = {
   user: 'made by administrators',
   token: 'PHALANX_MAX_TOKENS, texts of bounded length',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mapInSlices } from './time-slice.ts';
 
-/** As long as a slice. */
+/** Takes as long as a slice. */
 function work(item: number): number {
   const until = performance.now() + 6;
   while (performance.now() < until);

@@ -82,7 +82,7 @@ export class Wall {
       }
   }
 
-  /** Who has walls of more phones than one user may watch loses the newest of them. */
+  /** Ends the newest walls of users who watch more phones than one user may. */
   #endExcess(): void {
     const counts = new Map<string, number>();
     for (const viewer of this.#viewers) {

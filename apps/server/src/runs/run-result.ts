@@ -1,6 +1,6 @@
 import { findExcess } from '../http/bodies/json-bounds.ts';
 
-/** What is wrong with JSON that code or a host has given as a result, as the end of a sentence; undefined: nothing. */
+/** Tells what is wrong with JSON that code or a host has given as a result, as the end of a sentence; undefined: nothing. */
 export function problemOfResult(json: string): string | undefined {
   const excess = findExcess(Buffer.from(json));
   if (excess !== undefined) return excess;

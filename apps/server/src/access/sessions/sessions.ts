@@ -97,7 +97,7 @@ export class Sessions {
 
 interface SessionCookie {
   readonly name: string;
-  /** Of this service alone: a page of a neighbouring domain, or of another port, can't set it. */
+  /** Set by this service alone: a page of a neighbouring domain, or of another port, can't set it. */
   readonly isProtected: boolean;
 }
 

@@ -20,5 +20,5 @@ export const mailUse: Migration = {
   },
 };
 
-/** Of an address in a `mailto:` URL: in small letters, without `+…`. */
+/** The mailbox in a `mailto:` URL: in small letters, without `+…`. */
 const withoutTag = (url: string): string => url.slice('mailto:'.length).toLowerCase().replace(/\+.*@/, '@');

@@ -92,7 +92,7 @@ export interface MailUseTable {
   mailbox: string;
   /** When the next one may be sent. */
   next_at: EpochMs;
-  /** Of the deliveries that the last one was claimed for. */
+  /** The claim of the deliveries that the last one was sent for. */
   claimed_until: EpochMs;
   /** Days since 1970, UTC, and how many were sent in it. */
   day: number;

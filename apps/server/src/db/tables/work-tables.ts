@@ -54,7 +54,7 @@ export interface JobTable {
   completed: Generated<number>;
   failed: Generated<number>;
   cancelled: Generated<number>;
-  /** Of its JSON and that of its tasks. */
+  /** Counts its JSON and that of its tasks. */
   bytes: Generated<number>;
 }
 
@@ -85,7 +85,7 @@ export interface ScheduleTable {
   /** A turn whose job is made when the one before has ended. */
   queued_at: EpochMs | null;
   created_at: EpochMs;
-  /** Of its work. */
+  /** Counts its work. */
   bytes: Generated<number>;
 }
 
@@ -154,7 +154,7 @@ export interface LaunchTable {
   /** Of `{automation_parameters, job_variables}`. */
   parameters: Json | null;
   created_at: EpochMs;
-  /** Of its parameters, its code, and the results of its runs. */
+  /** Counts its parameters, its code, and the results of its runs. */
   bytes: Generated<number>;
 }
 

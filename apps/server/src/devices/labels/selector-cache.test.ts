@@ -12,8 +12,16 @@ const stored = {
     brand: 'google',
     model: 'Pixel 8',
   },
-  ...{ android_version: '16', sdk_version: 36, screen_width: 1, screen_height: 1, last_seen_at: 1, epoch: 1 },
-  ...{ state: 'ready' as const, reason: '', since: 1, warnings: '[]' },
+  android_version: '16',
+  sdk_version: 36,
+  screen_width: 1,
+  screen_height: 1,
+  last_seen_at: 1,
+  epoch: 1,
+  state: 'ready' as const,
+  reason: '',
+  since: 1,
+  warnings: '[]',
 };
 const facts = {
   device: { serial: 's', stored, state: 'ready' as const },

@@ -8,13 +8,13 @@ const maxPhones = 20_000;
 /** All are forgotten then: some 30 MB. */
 const maxDecisions = 500_000;
 
-/** What its owner calls a phone or a host. Another object when it has changed. */
+/** Name and labels of a phone or a host. Another object when they have changed. */
 export interface LabelSet {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What decides whether a phone is selected. */
+/** Facts that decide whether a phone is selected. */
 interface PhoneFacts {
   readonly device: Pick<FleetDevice, 'serial' | 'stored' | 'state'>;
   readonly own: LabelSet;

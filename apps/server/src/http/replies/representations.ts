@@ -33,7 +33,7 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What it answers is the same for everybody as long as the service runs: it is compressed once. */
+    /** The answer is the same for everybody as long as the service runs: it is compressed once. */
     isStatic?: boolean;
   }
 }
@@ -64,7 +64,7 @@ export function chooseCoding(header: string | undefined): keyof typeof codings |
 /** Static documents, of which there are some dozens. */
 const maxKept = 500;
 
-/** What has been compressed, or is at this moment, by the content and the coding. */
+/** Documents that have been compressed, or are at this moment, by content and coding. */
 const kept = boundedCache<Promise<Buffer>>(maxKept);
 
 /** Compresses a static document once, however many ask for it. */

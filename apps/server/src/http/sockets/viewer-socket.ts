@@ -31,7 +31,7 @@ export class ViewerSocket {
   readonly #socket: WebSocket;
   readonly #options: Options;
   readonly #key = String((lastNumber += 1));
-  /** What has been parsed of a piece that came at once. */
+  /** Messages that were parsed, and wait for the rate. */
   readonly #unread: (() => void)[] = [];
   #take: (data: RawData, isBinary: boolean) => void = () => this.end(policyViolation);
   #isReading = false;
@@ -46,7 +46,7 @@ export class ViewerSocket {
     this.#keepAlive();
   }
 
-  /** What was sent, and waits for the peer to read it. */
+  /** Bytes that were sent, and wait for the peer to read them. */
   get unsentBytes(): number {
     return this.#socket.bufferedAmount;
   }

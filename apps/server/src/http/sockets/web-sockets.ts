@@ -17,7 +17,7 @@ interface Handshake {
 
 /** Of what callers send on a WebSocket. */
 const maxMessageBytes = 1024;
-/** Of one message; its pieces may be empty, and are counted nowhere else. */
+/** Pieces of one message; they may be empty, and are counted nowhere else. */
 const maxFragments = 8;
 
 /**

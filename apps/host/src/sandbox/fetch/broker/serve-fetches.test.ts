@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createExchanger, type SendExchange } from './http-exchange.ts';
 import { follow } from './serve-fetches.ts';
 
-const lookUp = new NameResolver().of('a run');
+const findAddresses = new NameResolver().of('a run');
 let server: Server;
 let origin = '';
 let hits = 0;
@@ -28,8 +28,8 @@ afterAll(async () => {
 
 /** The first hop is let through, as a public server would be; from then on the policy holds. */
 function firstHopAllowed(): SendExchange {
-  const sends = [createExchanger(true, lookUp).send];
-  const strict = createExchanger(false, lookUp).send;
+  const sends = [createExchanger(true, findAddresses).send];
+  const strict = createExchanger(false, findAddresses).send;
   return (exchange) => (sends.pop() ?? strict)(exchange);
 }
 

@@ -10,11 +10,32 @@ const minuteMs = 60_000;
 const claimMs = 30_000;
 
 const webhookTo = (id: string, url: string, userId = 'mallory'): StoredWebhook => ({
-  ...{ id, user_id: userId, token_projects: null, name: '', url, mailbox: mailboxOf(url), events: '[]' },
-  ...{ outcomes: '[]', project_ids: '[]', not_ready_minutes: 1, failing_percent: 1, failing_hours: 1 },
-  ...{ silent_hours: 1, signature: 'v1' as const, sealed: '', public_key: null, earlier_sealed: null },
-  ...{ earlier_until: null, paused: 0, problem: '', heard_since: 0, failing_since: null },
-  ...{ last_success_at: null, last_failure_at: null, last_failure: '', created_at: 0 },
+  id,
+  user_id: userId,
+  token_projects: null,
+  name: '',
+  url,
+  mailbox: mailboxOf(url),
+  events: '[]',
+  outcomes: '[]',
+  project_ids: '[]',
+  not_ready_minutes: 1,
+  failing_percent: 1,
+  failing_hours: 1,
+  silent_hours: 1,
+  signature: 'v1' as const,
+  sealed: '',
+  public_key: null,
+  earlier_sealed: null,
+  earlier_until: null,
+  paused: 0,
+  problem: '',
+  heard_since: 0,
+  failing_since: null,
+  last_success_at: null,
+  last_failure_at: null,
+  last_failure: '',
+  created_at: 0,
 });
 
 it('all spellings of an address lead to one mailbox', () => {
@@ -33,7 +54,7 @@ describe.each(engines)('e-mails of a user to a mailbox, on %s', (engine) => {
   });
   afterEach(() => db.destroy());
 
-  /** What a new webhook with one delivery may send now; the webhook is gone afterwards. */
+  /** Claims what a new webhook with one delivery may send now; the webhook is gone afterwards. */
   async function send(url: string, now: number, userId = 'mallory'): Promise<StoredDelivery[]> {
     const webhook = webhookTo(`w${(count += 1)}`, url, userId);
     const deliveries = createDeliveryStore(db);
