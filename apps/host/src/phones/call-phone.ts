@@ -5,6 +5,7 @@ import { readings } from '../driver/driver-calls.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import type { PhoneUse } from '../driver/phone-use.ts';
 import type { Phone, PhoneStateName } from './phone.ts';
+import { leavesApp, requireNoSecretOfOthers } from './secrets-of-others.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 import { pause } from '../time/time-limit.ts';
 
@@ -36,7 +37,7 @@ const repairMs = 20_000;
  */
 export async function callPhone<Name extends PhoneCallName>(
   phones: PhoneWatch,
-  { serial, deviceId, appLimit, use }: CalledPhone,
+  { serial, deviceId, appLimit, use, by }: CalledPhone,
   { name, params, signal }: PhoneCall<Name>,
 ): Promise<AgentCallResult<Name>> {
   const phone = phones.find(serial);
@@ -45,6 +46,7 @@ export async function callPhone<Name extends PhoneCallName>(
   const call = async (): Promise<AgentCallResult<Name>> => {
     await whenMended(phones, phone, { failed, signal });
     const driver = phone.driver();
+    if (touchesApp(name, params)) await requireNoSecretOfOthers(phone, by, signal);
     return await (use === undefined ? driver : driver.usedBy(use))
       .limitedTo(appLimit)
       .call(name, params, signal)
@@ -59,6 +61,9 @@ export async function callPhone<Name extends PhoneCallName>(
   });
   return withDeviceId(result, deviceId);
 }
+
+const touchesApp = (name: PhoneCallName, params: object): boolean =>
+  name.startsWith('input.') && !('keyCode' in params && leavesApp(Number(params.keyCode)));
 
 function canBeRepeated(name: PhoneCallName, error: unknown): boolean {
   if (!(error instanceof DriverError) || error.code !== 'ui_helper_failed') return false;

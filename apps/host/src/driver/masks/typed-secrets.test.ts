@@ -74,6 +74,12 @@ it('nobody else touches the app in which a secret stands, but leaves it', async 
   expect(await input(tap, 'mallory')).toContain('A secret that somebody else has typed stands in a field');
   expect(await input({ type: 'key', key_code: 67 }, 'mallory')).toContain('Press Home');
   expect(await input(tap, 'alice')).toBe('');
+  const hostile = randomUUID();
+  const copies = `await agent.actions.tap(${x}, ${y});`;
+  host.service.send(launchOf(copies, [{ run_id: hostile, device_id: 'device-1', serial, by: 'mallory' }]));
+  expect(JSON.stringify(await host.service.untilEnded(hostile))).toContain(
+    'A secret that somebody else has typed',
+  );
   expect(await input({ type: 'key', key_code: 3 }, 'mallory')).toBe('');
   expect(await input(tap, 'mallory')).toBe('');
 });

@@ -16,6 +16,7 @@ import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import { DriverError } from '../../driver/driver-error.ts';
 import type { Phone } from '../phone.ts';
+import { leavesApp, requireNoSecretOfOthers } from '../secrets-of-others.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -24,7 +25,6 @@ import { readScreen } from './screen-reader.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { findTarget, readAs } from './act/find-target.ts';
 import { PhoneEye } from './act/phone-look.ts';
-import { requireNoSecretOfOthers } from './secrets-of-others.ts';
 import { takeFile } from './take-file.ts';
 
 const timeoutMs = 15_000;
@@ -91,7 +91,8 @@ export async function answerQuestion<Name extends PhoneQuestion>(
     const use = isHostTouch(type) ? phone.uses.byHand(question.touch) : undefined;
     const signals = [AbortSignal.timeout(timeoutMs), ...(use === undefined ? [] : [use.over])];
     const signal = AbortSignal.any(signals);
-    if (use !== undefined) await requireNoSecretOfOthers(phone, question, signal);
+    if (isHostTouch(type) && touchesApp(question))
+      await requireNoSecretOfOthers(phone, question.touch?.by, signal);
     const answer = await answers[type](phone, question, {
       clock,
       mayChangeApps,
@@ -111,6 +112,12 @@ export async function answerQuestion<Name extends PhoneQuestion>(
     connection.send({ type: 'request_failed', request_id, message });
   }
 }
+
+/** All but what leaves the app in front. */
+const touchesApp = (question: { readonly type: string; readonly input?: PhoneInput }): boolean => {
+  const { input } = question;
+  return input?.type !== 'launch_app' && !(input?.type === 'key' && leavesApp(input.key_code));
+};
 
 /** JSON of a `PhoneHealth`, in the service's time. */
 async function tellHealth(
