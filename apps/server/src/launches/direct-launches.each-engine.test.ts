@@ -93,10 +93,12 @@ describe('a start', () => {
     expect((await server.api('GET', path)).body).toEqual({ success: true, code: isKept ? code : null });
   });
 
-  it('names the phone by its serial and its device ID', async () => {
+  it('names the phone by its serial and its device ID, and its launcher by no ID', async () => {
     const { launchId, runId } = await server.startRun(host, otherDeviceId);
+    const { id: userId } = (await server.api('GET', '/api/v2/me')).body['user'] as { id: string };
+    const by = expect.not.stringContaining(userId) as string;
     expect(launchesOf(launchId)[0]?.runs).toEqual([
-      { run_id: runId, device_id: otherDeviceId, serial: 'serial-2' },
+      { run_id: runId, device_id: otherDeviceId, serial: 'serial-2', by },
     ]);
   });
 
