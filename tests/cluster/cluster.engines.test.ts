@@ -24,7 +24,7 @@ beforeAll(async () => {
   if (isHere) cluster = await startCluster();
 });
 afterAll(() => cluster?.stop());
-// What the last test did to them is over.
+// The last test has ended what it did to them.
 beforeEach(async () => {
   if (!isHere) return;
   for (const { url } of cluster.servers)

@@ -1,4 +1,4 @@
-// What tutorials and language models write: it compiles as everybody writes it, and prints what Node prints.
+// Code as tutorials and language models write it compiles as everybody writes it, and prints what Node prints.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -53,7 +53,7 @@ const named = (lines: readonly string[]): string[] =>
     line.replace(/^snippet-(\d+)\.ts/, (_, index) => snippets[Number(index)]?.name ?? line),
   );
 
-/** What each snippet printed. */
+/** The lines that each snippet printed. */
 function bySnippet(printed: string): Record<string, string> {
   const [, ...parts] = printed.split(/^#### /m);
   return Object.fromEntries(

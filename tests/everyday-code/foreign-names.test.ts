@@ -1,4 +1,4 @@
-// What agents try first on a phone, by names of other tools: the compiler and the run say what it is called here.
+// Names of other tools, which agents try first on a phone: the compiler and the run say what it is called here.
 import { explainMessage } from '@phalanx/automation/name-hints';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 

@@ -15,7 +15,7 @@ const source = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const packed = fileURLToPath(new URL('../../../dist/apps/cli/src/main.js', import.meta.url));
 const main = existsSync(source) ? source : packed;
 const node = findNode();
-/** What these run must not be in a folder that they write to. */
+/** Commands that must not run what is in a folder that they write to. */
 const services = new Set(['start', 'server', 'host', 'demo']);
 
 if (node === undefined) {

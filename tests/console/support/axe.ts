@@ -15,12 +15,12 @@ interface AxeOptions {
 
 const ofColours = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds on the page as it is, a line each: by all of its rules, or by those about colours. */
+/** Violations that axe finds on the page as it is, a line each: by all of its rules, or by those about colours. */
 export async function findViolations(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
   // As the browser's owner, whom the page's policy does not bind.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   const options: AxeOptions = {
-    // Of what passes, axe would describe each node.
+    // Axe would describe each node that passes.
     resultTypes: ['violations'],
     ...(rules === 'colours' && { runOnly: ofColours }),
   };

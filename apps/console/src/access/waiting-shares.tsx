@@ -32,7 +32,7 @@ const keepKey = (event: KeyboardEvent): void => event.stopPropagation();
 const keyOf = ({ kind, id, owner }: ReceivedShare): string => `${kind} ${id} ${owner.id}`;
 const nameOf = ({ kind, name, id }: ReceivedShare): string => `${kindWords[kind]} ${name || id}`;
 
-/** What others share with the user, who has not decided yet; nothing when there is none. */
+/** Shares that the user has not decided on yet; nothing when there are none. */
 export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind'][] }) {
   const { data = [] } = useQuery(waitingQuery);
   const queries = useQueryClient();

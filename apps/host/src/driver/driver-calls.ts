@@ -37,7 +37,7 @@ interface CalledParts {
   readonly deviceInfo: () => DeviceInfo;
   readonly earlier: EarlierValues;
   readonly launcher: AppLauncher;
-  /** What was typed by whoever calls. */
+  /** Passwords that the caller has typed. */
   readonly passwords: PasswordMemory;
 }
 

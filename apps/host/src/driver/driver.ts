@@ -212,7 +212,7 @@ export function createDriver(options: DriverOptions): Driver {
   return driverOf(undefined, []);
 }
 
-/** Of whom a driver is, and what they may use. */
+/** The user of a driver, and what they may use. */
 interface View {
   readonly use: PhoneUse | undefined;
   readonly over: AbortSignal | undefined;

@@ -10,7 +10,7 @@ interface OneCall {
   readonly name: PhoneCallName;
   readonly params: object;
   readonly signal: AbortSignal | undefined;
-  /** Of whoever uses the phone. */
+  /** Aborted when the use of the phone ends. */
   readonly over?: AbortSignal | undefined;
 }
 
@@ -31,7 +31,7 @@ const goneGraceMs = 300;
 /** A phone may look at an APK, and compile it, for minutes. */
 const installMs = 180_000;
 
-/** What a call takes by itself, on a phone that answers at once. */
+/** The time that a call takes by itself, on a phone that answers at once. */
 function ownTimeOf({ name, params }: OneCall): number {
   if (name === 'app.install') return installMs;
   if ('durationMs' in params && typeof params.durationMs === 'number') return params.durationMs;
@@ -61,7 +61,7 @@ export async function limited<T>(
   }
 }
 
-/** What a caller is told of a failed call. */
+/** The error that a caller is told of a failed call. */
 async function explainFailure(error: unknown, call: OneCall, phone: DrivenPhone): Promise<DriverError> {
   const { signal, over } = call;
   const { gone } = phone.shell.connection;

@@ -28,7 +28,7 @@ interface Typed {
   readonly at: number;
 }
 
-/** What was typed last into a password field. It is worth something to the very next call alone that touches the phone. */
+/** The text typed last into a password field. It is of use to the very next call alone that touches the phone. */
 export class TypedPassword {
   #last: Typed | undefined;
 

@@ -15,7 +15,7 @@ export interface CalledPhone {
   deviceId: string;
   /** Undefined for who only looks: nothing is remembered from one call to the next. */
   use?: PhoneUse | undefined;
-  /** Who it is for, as `HostTouch.by` says it; undefined: not known. */
+  /** The user it is for, as `HostTouch.by` says it; undefined: not known. */
   by?: string | undefined;
   /** Undefined: all of them. */
   appLimit?: AppLimit | undefined;

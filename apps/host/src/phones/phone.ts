@@ -53,7 +53,7 @@ export interface Phone {
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Whose project declares what must not be seen holds that. */
   readonly masks: Pick<HeldMasks, 'hold'>;
-  /** Who types a secret tells where. */
+  /** Told in which field a secret is typed. */
   readonly typedSecrets: Pick<TypedSecrets, 'add' | 'appsOfOthers'>;
   /** While the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;

@@ -44,7 +44,7 @@ async function inTurns<Result>(work: Iterator<unknown, Result>): Promise<Result>
   }
 }
 
-/** Of an error that has a value in its code. */
+/** Stands for an outcome that has a value in it. */
 const hiddenOutcome = 'failed';
 
 /**
@@ -54,7 +54,7 @@ const hiddenOutcome = 'failed';
  * leaves a run passes here, also what the code has made of a value itself and what it read from the screen. How consoles and
  * JSON print a value is known to `SecretMatcher`.
  *
- * Of a message that goes to the server the user's own texts are searched, and nothing else: a value such as `failed` must
+ * In a message that goes to the server the user's own texts are searched, and nothing else: a value such as `failed` must
  * not change the words of the protocol, by which the server understands all runs of this host. A text is cut to what the
  * protocol allows, because `redactedText` may be longer than a value.
  */

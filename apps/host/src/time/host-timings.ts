@@ -29,7 +29,7 @@ export interface HostTimings {
   readonly slowTreeMs: number;
   /** Limit for an input, besides the time that it takes by itself. */
   readonly inputMs: number;
-  /** So long what was typed into a password field is known to the next call that types more into it. */
+  /** Time for which a text typed into a password field is known to the next call that types more into it. */
   readonly passwordMs: number;
   /** Limit for the nodes of a web page. */
   readonly webPageMs: number;

@@ -27,7 +27,7 @@ const isFree: Rule = () => undefined;
 /** Rules for tokens that `http/policy.ts` has let in: a reach that is refused to all of them needs none. */
 const rules: Record<Exclude<PhoneReach, 'refused'>, Rule> = {
   none: isFree,
-  // Of each job and schedule, its feature asks whether it keeps the same limit.
+  // The features of jobs and schedules ask whether each keeps the same limit.
   kept: isFree,
   calls: isFree,
   path: phoneOfPath,

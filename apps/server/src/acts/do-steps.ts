@@ -20,7 +20,7 @@ interface Order {
   readonly telling: Telling;
 }
 
-/** What reads the screens of answers, and when. */
+/** The reader of the screens of answers, and its turns. */
 interface Reading {
   readonly turns: Turns;
   readonly reader: ScreenReader;
@@ -29,7 +29,7 @@ interface Reading {
 type StepOutcome = ActOutcome['steps'][number];
 type Result = HostActAnswer['results'][number];
 
-/** What a host did of the steps that it was asked for. */
+/** The part of the steps that a host has done. */
 interface Part extends HostActAnswer {
   readonly screen: ReadScreen;
 }
@@ -101,7 +101,7 @@ const timedOut: Result = {
   message: 'The time of the request, timeout_ms, was over before this step was done',
 };
 
-/** What waits has waited already. */
+/** A step that waits has waited already. */
 function continued(steps: readonly HostActStep[], afterMs: number): HostActStep[] {
   const [first, ...others] = steps;
   if (first?.type !== 'wait_for' || first.timeout_ms === undefined) return [...steps];

@@ -12,7 +12,7 @@ import type { Principal } from '../http/principal.ts';
 /** Read and shown in about two milliseconds. */
 const devicesAtOnce = 250;
 /** Whoever shares thousands of phones makes nobody else's answers slow. */
-const mostLookedAt = 1000;
+const maxLookedAt = 1000;
 
 /** A phone, and what the caller may do with it. */
 export interface SeenDevice {
@@ -75,7 +75,7 @@ export class DeviceAccess {
         if (role === 'launch' && this.shares.workRoleOf(userId, device) !== role && isWanted(device))
           count += 1;
       lookedAt += devicesAtOnce;
-      if (lookedAt >= mostLookedAt) break;
+      if (lookedAt >= maxLookedAt) break;
     }
     return count;
   }

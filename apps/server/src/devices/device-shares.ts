@@ -4,7 +4,7 @@ import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
 
 const keyOf = ({ owner_id, kind, target_id }: ShareTarget): string => `${owner_id} ${kind} ${target_id}`;
 
-/** What a user was given, and whether they have accepted it. */
+/** The role that a user was given, and whether they have accepted it. */
 interface Membership {
   readonly role: ShareRole;
   readonly isAccepted: boolean;
@@ -50,14 +50,14 @@ function strongest(memberships: readonly (Membership | undefined)[]): ShareRole 
   return roles.find((role) => role === 'launch') ?? roles.find((role) => role !== undefined);
 }
 
-/** Who may do what with whose phones; in memory, because every launch and every reader of events asks. */
+/** The roles of users on phones of others; in memory, because every launch and every reader of events asks. */
 export class DeviceShares {
   readonly #store: ShareStore;
   #shared = new Map<string, Shared>();
   /** How many shares each user has of others. */
   #counts = new Map<string, number>();
   readonly #names = new Map<string, string>();
-  /** What has been shared since the start, though it may not be any more. */
+  /** Targets that have been shared since the start, though they may not be any more. */
   readonly #everShared = new Set<string>();
   readonly #listeners: (() => void)[] = [];
   #changes = 0;
@@ -106,12 +106,12 @@ export class DeviceShares {
     return (this.#counts.get(userId) ?? 0) > 0;
   }
 
-  /** Who shares something with the user. */
+  /** The owners who share something with the user. */
   listOwners(userId: string): string[] {
     return this.#ownersOf(userId, () => true);
   }
 
-  /** Of whom the user has accepted something. */
+  /** The owners of whom the user has accepted something. */
   listAcceptedOwners(userId: string): string[] {
     return this.#ownersOf(userId, ({ isAccepted }) => isAccepted);
   }

@@ -20,7 +20,7 @@ export function createShareStore(db: Db) {
       return row?.name;
     },
 
-    /** Of one that is there, only the role changes. */
+    /** Only the role changes of a share that is there. */
     put: (share: StoredShare): Promise<StoredShare> =>
       change(db, (transaction) =>
         transaction

@@ -13,7 +13,7 @@ export interface Touch {
   readonly leaseId?: string | undefined;
 }
 
-/** What a question of that type is asked with. */
+/** Arguments that a question of that type is asked with. */
 export type TouchFor<Type extends HostQuestion['type']> = Type extends HostTouchType ? [touch: Touch] : [];
 
 interface Asking {

@@ -119,7 +119,7 @@ async function takePlace(transaction: Transaction, job: StoredJob): Promise<void
     .set((eb) => ({ waiting: eb('waiting', '-', 1), running: eb('running', '+', 1) }))
     .where('id', '=', id)
     .where('waiting', '>', 0)
-    // What it runs as has changed since it was read.
+    // Its maker has changed since it was read.
     .where('user_id', '=', user_id)
     .where(sql<boolean>`coalesce(token_projects, '') = ${token_projects ?? ''}`)
     .where(sql<boolean>`coalesce(token_phones, '') = ${token_phones ?? ''}`)

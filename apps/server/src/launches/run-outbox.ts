@@ -90,7 +90,7 @@ export class RunOutbox {
     }
   }
 
-  /** Of the runs of one launch on one host. Direct code has none: its launch ID may be the ID of a project. */
+  /** Secrets of the runs of one launch on one host. Direct code has none: its launch ID may be the ID of a project. */
   async #secretsFor([run]: readonly RunToSend[]): Promise<LaunchSecrets> {
     if (run === undefined || originOf(run).isDirect) return {};
     return this.#options.grants.grantOrNone(run.automation_id, run.device_owner_id);

@@ -173,7 +173,7 @@ export function createProjectStore(db: Db) {
       return rows.map(({ user_id, role, accepted_at: at }) => ({ user_id, role, isAccepted: at !== null }));
     },
 
-    /** Of one who is a member already, only the role changes. */
+    /** Only the role changes of a user who is a member already. */
     putMember: ({ projectId, userId, role, now }: NewMember): Promise<{ isAccepted: boolean }> =>
       change(db, async (transaction) => {
         const row = await transaction

@@ -138,7 +138,7 @@ const maxKeptLength = 1024 * 1024;
 const keptJson = (json: string): string | null => (json.length > maxKeptLength ? null : json);
 
 /**
- * What a launch gave to the code, as it is kept for `parametersOf`; null when it is too large for that. Without the values
+ * The parameters that a launch gave to the code, as they are kept for `parametersOf`; null when they are too large for that. Without the values
  * that the matcher has. Others have turns meanwhile.
  */
 export async function keptParameters(

@@ -119,7 +119,7 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     const row = await get(principal, params.id, editors);
     const { name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...given } = body;
     const work = withWork(readWork(row.work), given);
-    // What cannot work any more can be paused and renamed all the same, and whoever does only that takes nothing over.
+    // A schedule that cannot work any more can be paused and renamed all the same, and whoever does only that takes nothing over.
     const takesOver = paused === false || Object.keys(body).some((key) => key !== 'name' && key !== 'paused');
     if (takesOver) {
       await projects.getProject(principal, row.project_id, editors);

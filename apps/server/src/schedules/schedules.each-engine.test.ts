@@ -61,7 +61,7 @@ it('a schedule says its next five times, and makes one job at each, whichever se
 
 it('a turn whose job before has not ended is skipped with the reason, or queued once', async () => {
   host.launchHabit = 'ack';
-  // Of two that are due at one time the older one has its turn first, which no list of turns tells of a queued job.
+  // The older of two that are due at one time has its turn first, which no list of turns tells of a queued job.
   const [queueing, skipping] = [
     await create({ selector: 'serial=b', overlap: 'queue' }),
     await create({ selector: 'serial=a' }),

@@ -96,7 +96,10 @@ export function createScheduleStore(db: Db) {
     listDue: async (now: number): Promise<StoredSchedule[]> => {
       const due = db.selectFrom('schedule').selectAll().where('paused', '=', 0).where('due_at', '<=', now);
       const queued = db.selectFrom('schedule').selectAll().where('queued_at', 'is not', null);
-      const rows = [...(await due.orderBy('due_at').orderBy('id').limit(1000).execute()), ...(await queued.execute())];
+      const rows = [
+        ...(await due.orderBy('due_at').orderBy('id').limit(1000).execute()),
+        ...(await queued.execute()),
+      ];
       return [...new Map(rows.map((row) => [row.id, row])).values()];
     },
 

@@ -13,7 +13,7 @@ interface Kept {
 const maxKeptUnits = 4 * 1024 * 1024;
 const keptMs = 10 * 60 * 1000;
 
-/** What looks for the secrets of projects, built once for the secrets as they are. */
+/** Matchers of the secrets of projects, built once for the secrets as they are. */
 export class ProjectMatchers {
   readonly #kept = new LRUCache<string, Kept>({
     ...{ maxSize: maxKeptUnits, ttl: keptMs },

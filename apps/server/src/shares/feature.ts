@@ -14,7 +14,7 @@ interface ShareDependencies {
   projects: Pick<Projects, 'acceptMembership'>;
 }
 
-/** What others share with a user, and whether the user has accepted it. */
+/** Shares that a user has received, and whether the user has accepted them. */
 export function serveShares(
   { app, clock, database }: Context,
   { devices, projects }: ShareDependencies,

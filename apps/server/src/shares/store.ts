@@ -2,7 +2,7 @@ import type { MemberRole, ShareKind, ShareRole, ShareState } from '@phalanx/prot
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 
-/** What somebody shares with a user. */
+/** A share that a user has received. */
 export interface ReceivedShare {
   /** The place in the list. */
   readonly position: string;

@@ -1,4 +1,4 @@
-/** What does the work here of globals that browsers, Node and other tools have. Each goes on after "Cannot find name 'X': ". */
+/** Advice for globals that browsers, Node and other tools have. Each goes on after "Cannot find name 'X': ". */
 const screenReading =
   'use agent.actions.screenContent(), whose findTextOne, findById and filterOne find nodes, and agent.actions to touch and type';
 const nodeFiles =

@@ -3,13 +3,13 @@ import { findOurs, foreignWebMembers } from './foreign-members.ts';
 import { foreignGlobals, foreignModules } from './foreign-globals.ts';
 import { agentPaths, nodeMethods } from './our-names.ts';
 
-/** Of edits, in relation to the longer name: a name that is farther from all of ours is none of them. */
+/** Share of edits in the longer name: a name that is farther from all of ours is none of them. */
 const maxDistance = 0.4;
 const agentTypes = /^(?:Agent\w*|OutOfStepsUtils|JobUtils)$/;
 const nodeTypes = /^AndroidNode\b/;
 const webTypes = /^(?:number|ReadableStream|SubtleCrypto|Performance|ImportMeta|\{)/;
 
-/** What to use instead of a global that is not there, such as "use globalThis"; undefined for names of nobody. */
+/** Advice for a global that is not there, such as "use globalThis"; undefined for names of nobody. */
 export const hintOfGlobal = (name: string): string | undefined => own(foreignGlobals, name);
 
 /** The same for a module, also with `node:` before its name. */
@@ -19,13 +19,13 @@ export const hintOfModule = (name: string): string | undefined =>
 /** A member that a type does not have, in code. */
 export interface MissingMember {
   name: string;
-  /** As the compiler writes it, such as `AgentActions`. */
+  /** The type as the compiler writes it, such as `AgentActions`. */
   type: string;
   /** The member that the code reads of it in turn. */
   next?: string | undefined;
 }
 
-/** What to use instead of a member of `agent`, of a node or of the web's objects. */
+/** Advice for an unknown member of `agent`, of a node or of the web's objects. */
 export function hintOfMember({ name, type, next }: MissingMember): string | undefined {
   if (webTypes.test(type)) return own(foreignWebMembers, name);
   const isAgent = agentTypes.test(type);

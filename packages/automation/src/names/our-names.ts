@@ -65,7 +65,7 @@ export const agentPaths: readonly string[] = Object.entries({
   'utils.outOfSteps.': ['storeScreen', 'submit'],
 }).flatMap(([place, names]) => names.map((name) => place + name));
 
-/** What finds and touches nodes: of every `AndroidNode`. */
+/** Members that find and touch nodes: every `AndroidNode` has them. */
 export const nodeMethods: readonly string[] = [
   'allNodes',
   'doubleTap',

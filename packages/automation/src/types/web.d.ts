@@ -68,7 +68,7 @@ declare namespace NodeJS {
   }
 }
 
-/** What V8 adds to the language. */
+/** Members that V8 adds to the language. */
 interface ErrorConstructor {
   /** Gives `target` a `stack` of the calls above `below`. */
   // oxlint-disable-next-line typescript/no-unsafe-function-type -- as in Node's types, for `this.constructor`
@@ -77,7 +77,7 @@ interface ErrorConstructor {
   stackTraceLimit: number;
 }
 
-/** What `structuredClone` moves instead of copying it. */
+/** Objects that `structuredClone` moves instead of copying them. */
 type Transferable = ArrayBuffer;
 interface StructuredSerializeOptions {
   transfer?: Transferable[];

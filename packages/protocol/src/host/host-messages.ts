@@ -207,7 +207,7 @@ export const ServerMessage = Type.Union([
     runs: Type.Array(
       Type.Object({
         ...{ run_id: Uuid, device_id: Id, serial: Type.String() },
-        /** Who launched it, as `HostTouch.by` tells who touches the phone. From version 9 on. */
+        /** The launcher, as `HostTouch.by` tells users apart. From version 9 on. */
         by: Type.Optional(Type.String({ maxLength: 100 })),
       }),
     ),

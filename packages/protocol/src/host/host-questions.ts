@@ -27,7 +27,7 @@ interface HostQuestionRow {
   readonly isTouch?: true;
 }
 
-/** Who uses a phone by hand. */
+/** A user of a phone by hand. */
 export const HostTouch = Type.Object({
   /** The service's ID of the phone, which `lease` counts for. */
   device_id: Id,
@@ -179,7 +179,7 @@ export type HostQuestionOf<Name extends HostQuestionType> = {
   serial: string;
   /** Of the token of whoever asks. From version 9 on; hosts before are not asked with it. */
   app_limit?: AppLimit;
-  /** Of the rows that are touches. From version 9 on. */
+  /** Present in questions that touch the phone. From version 9 on. */
   touch?: HostTouch;
 } & Said<Rows[Name]['asks']>;
 

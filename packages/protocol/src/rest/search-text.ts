@@ -9,6 +9,6 @@ import { Type, type TString } from 'typebox';
  */
 const maxSearchLength = 200;
 
-/** What is searched for, as a query has it. */
+/** A text that is searched for, as a query has it. */
 export const searchText = (description: string, { minLength = 0 } = {}): TString =>
   Type.String({ minLength, maxLength: maxSearchLength, description });

@@ -13,7 +13,7 @@ export function isEnded(status: RunStatus): boolean {
 }
 
 /** Why a run did not complete: a stable word, a sentence for people, and where. */
-/** Of a message, and of a stack. */
+/** Length of a message, and of a stack. */
 export const maxRunErrorLength = 20_000;
 
 export const RunError = Type.Object({

@@ -1,4 +1,4 @@
-/** Of this process: nobody can choose values whose branches all fall on one place. */
+/** Seed of this process: nobody can choose values whose branches all fall on one place. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
 /** A hash table (open addressing) from a state and a unit to another state, which is never 0. */

@@ -26,7 +26,7 @@ export class SecretAutomaton {
   readonly #depth: Uint16Array;
   /** By state: the length of the longest value that ends there, or 0. */
   readonly #found: Uint16Array;
-  /** Of the longest value, in UTF-16 units. */
+  /** Length of the longest value, in UTF-16 units. */
   readonly longest: number;
   #last = 0;
 

@@ -131,7 +131,7 @@ it('JSON stays JSON, whatever the values are', () => {
 const letters = (units: string, size: { minLength: number; maxLength: number }) =>
   fc.string({ unit: fc.constantFrom(...units), ...size });
 
-/** What stands for values in a text, by comparing each with each place. */
+/** Finds values in a text by comparing each with each place. */
 function naive(values: readonly string[], text: string): string {
   const hidden = new Uint8Array(text.length);
   const joined = new Uint8Array(text.length + 1);

@@ -21,7 +21,7 @@ export class SecretScan {
   readonly #first: TextLevel;
   /** Where values stand, those that overlap as one. */
   #spans: Span[] = [];
-  /** What is not passed on yet, and its place in the text. */
+  /** The text that is not passed on yet, and its place. */
   #held = '';
   #heldAt = 0;
   #readTo = 0;
@@ -59,7 +59,7 @@ export class SecretScan {
     this.#first.finish();
   }
 
-  /** What was read, without the values, as far as it is decided; with the end of the text, all of it. */
+  /** Passes on what was read, without the values, as far as it is decided; with the end of the text, all of it. */
   pass({ isLast }: { isLast: boolean }): string {
     if (isLast) this.finish();
     const upTo = isLast ? this.#readTo : Math.min(this.#readTo, this.#first.undecidedFrom());

@@ -16,7 +16,7 @@ const join: readonly number[] = [noUnit, space, 0x2b, newLine];
 const isQuote = (unit: number): boolean => unit === 0x22 || unit === 0x27 || unit === 0x60;
 const isSpecial = (unit: number): boolean => unit === backslash || unit === newLine || isQuote(unit);
 
-/** What the letter behind a backslash stands for. */
+/** Letters that may stand behind a backslash, with their meaning. */
 const plainEscapes = new Int16Array(128).fill(noUnit);
 for (const [letter, meant] of [
   'b\b',
@@ -41,7 +41,7 @@ interface Position {
   readonly count: number;
 }
 
-/** Of the ring of a level at first; most texts are short. */
+/** Size of the ring of a level at first; most texts are short. */
 const firstRingLength = 256;
 
 /**
@@ -86,7 +86,7 @@ export class TextLevel {
     if (length > 0) this.#note(this.#startOf(this.#count - length), end);
   }
 
-  /** What has only begun to look like an escape was none; one that was cut off is left open. */
+  /** Text that has only begun to look like an escape was none; one that was cut off is left open. */
   settle(): void {
     if (this.#pending.count === 1 && this.#pending.first !== backslash) this.#giveUp();
     this.#next?.settle();
@@ -200,7 +200,7 @@ export class TextLevel {
   }
 }
 
-/** What may become an escape: its units, and where they begin and end in the text. */
+/** A possible escape: its units, and where they begin and end in the text. */
 class PendingUnits {
   count = 0;
   readonly #units: number[] = [];
@@ -231,7 +231,7 @@ class PendingUnits {
     this.count += 1;
   }
 
-  /** What the digits stand for behind `\u` or `\x`. */
+  /** The number that the digits stand for behind `\u` or `\x`. */
   hexCode(): number {
     return Number.parseInt(String.fromCharCode(...this.#units.slice(2, this.count)), 16);
   }

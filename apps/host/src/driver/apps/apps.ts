@@ -157,7 +157,7 @@ export async function readCurrentApp(shell: PhoneShell, signal: AbortSignal): Pr
   );
 }
 
-/** Of the notification shade, and whatever else of the system has a bare name; the app below has no focus. */
+/** The window of the notification shade, and of whatever else of the system has a bare name; the app below has no focus. */
 const systemUi = 'com.android.systemui';
 
 function appOfTitle(title: string): CurrentApp {
@@ -165,7 +165,7 @@ function appOfTitle(title: string): CurrentApp {
   return activity === '' ? { packageName, activity: null } : toCurrentApp(packageName, activity);
 }
 
-/** Of the records of activities in lines that begin with that name, up to Android 9 within others. */
+/** Finds the records of activities in lines that begin with that name, up to Android 9 within others. */
 function activitiesIn(printed: string, name: string): CurrentApp[] {
   const line = new RegExp(`^[ \\t]*${name}[=:] ?([^\\n]*)$`, 'gm');
   return [...printed.matchAll(line)].flatMap(([, record = '']) => {

@@ -19,7 +19,7 @@ interface MaskHolder {
 /** The shortest secret. Shorter parts stand in too many other texts of the window. */
 const partLength = 4;
 
-/** What apps put between the digits of a number, and letter case, hide no part. */
+/** Separators that apps put between the digits of a number, and letter case, hide no part. */
 const plain = (text: string): string => text.replaceAll(/[\s.,/_-]/g, '').toLowerCase();
 
 const partsOf = (text: string): string[] =>
@@ -33,12 +33,12 @@ export const showsPart = (text: string | null, { parts }: SecretMask): boolean =
   (partsOf(text.toLowerCase()).some((part) => parts.has(part)) ||
     partsOf(plain(text)).some((part) => parts.has(part)));
 
-/** Of apps that never come to the front again. */
+/** Fields of apps that never come to the front again. */
 const maxStanding = 100;
 
 interface TypedSecret {
   readonly secret: string;
-  /** Who typed it, as `HostTouch.by` says it; undefined: not known. */
+  /** The user who typed it, as `HostTouch.by` says it; undefined: not known. */
   readonly by: string | undefined;
 }
 
@@ -77,7 +77,7 @@ export class TypedSecrets {
     return new Set(others.map(({ field }) => field.packageName ?? ''));
   }
 
-  /** What an app shows now, with all its texts. */
+  /** Notes what an app shows now, with all its texts. */
   noteTree(root: UiNode): void {
     for (const standing of this.#standing) {
       const { field } = standing;

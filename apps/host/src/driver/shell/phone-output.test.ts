@@ -48,7 +48,7 @@ const lookers = [
   'phones/phone-session.ts',
 ];
 
-/** What such output begins with, over and over: each is the beginning of what some reader looks for. */
+/** Beginnings of such output, over and over: each begins what some reader looks for. */
 const pieces = [
   'NotificationRecord(',
   '  android.title=String (a)',

@@ -6,7 +6,7 @@ import type { ServiceClock } from '../../connection/service-clock.ts';
 export interface AnswerContext {
   readonly clock: ServiceClock;
   readonly signal: AbortSignal;
-  /** Of whoever uses the phone by hand; undefined for those who only look. */
+  /** The use of the phone by hand; undefined for those who only look. */
   readonly use: PhoneUse | undefined;
   /** The phone for that use, within the apps of the token that asks. Throws PhoneUnavailable. */
   readonly driver: () => Driver;

@@ -14,7 +14,7 @@ const appFile = /\.(apk|apks|xapk|apkm)$/i;
 const answerMs = 8000;
 /** Looking at an APK may take a phone minutes. */
 const endingMs = 240_000;
-/** What nobody has gone on with for so long is given up. */
+/** A file that nobody has gone on with for so long is given up. */
 const abandonedMs = 10 * 60_000;
 
 interface Upload {

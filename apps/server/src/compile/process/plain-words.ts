@@ -77,7 +77,7 @@ function judgeImport(
   return has(path) && findModule(path, has) === path ? message : undefined;
 }
 
-/** What is said of an import of a package, after its name. */
+/** Message about an import of a package, after its name. */
 export function foreignText(specifier: string): string {
   const hint = hintOfModule(specifier);
   const instead =

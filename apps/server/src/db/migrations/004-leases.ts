@@ -9,7 +9,7 @@ const count = (deviceId: string): string =>
 export const leases: Migration = {
   async up(db) {
     await execute(db, () => [
-      // Of each act, from 1 in each lease.
+      // The number of an act, from 1 in each lease.
       'alter table lease_code add column number bigint not null default 1',
       'alter table lease_code add column size_bytes bigint not null default 0',
       'alter table device add column lease_changes bigint not null default 0',
@@ -19,7 +19,7 @@ export const leases: Migration = {
       on: 'after insert on device_lease',
       statement: count('new.device_id'),
     });
-    // Of one that has expired, the next one takes the row.
+    // The next lease takes the row of one that has expired.
     await createTrigger(db, {
       name: 'lease_follows',
       on: 'after update of id on device_lease',

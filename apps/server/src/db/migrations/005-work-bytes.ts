@@ -15,7 +15,7 @@ export const workBytes: Migration = {
     );
     for (const table of counted) await count(db, { table, column: 'bytes', user: 'user_id', kind: 'work' });
     for (const table of ['job', 'schedule']) await move(db, table);
-    // What comes back later counts for the job and the launch that it goes with.
+    // Results count for their job and launch when they come.
     await createTrigger(db, {
       name: 'task_result_bytes',
       on: 'after update of result on task',

@@ -143,7 +143,7 @@ interface SessionTable {
   used_at: EpochMs;
 }
 
-/** What an act did during a lease, as lines of code. */
+/** Lines of code that say what an act did during a lease. */
 interface LeaseCodeTable {
   position: Generated<number>;
   device_id: string;

@@ -6,9 +6,9 @@ const defaultLimitMs = 120_000;
 const askTimeoutMs = 3000;
 
 interface Work<Result> {
-  /** Such as `CREATE DATABASE t1`. */
+  /** The work, for example `CREATE DATABASE t1`. */
   what: string;
-  /** Of a database of the engine. */
+  /** The address of a database of the engine. */
   url: string;
   work: () => Promise<Result>;
   limitMs?: number;

@@ -10,7 +10,7 @@ interface BodyContent {
   contentType: string | undefined;
 }
 
-/** What may be given as a body, as bytes; undefined for no body. */
+/** A body in any form that may be given, as bytes; undefined for no body. */
 export function contentOf(body: BodyInit | null | undefined): BodyContent | undefined {
   if (body === null || body === undefined) return undefined;
   if (body instanceof URLSearchParams)

@@ -4,7 +4,7 @@ const pieceBytes = 64 * 1024;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What may be read of a stream, which its readers share. */
+/** The bytes that may be read of a stream, which its readers share. */
 interface Source {
   bytes: Bytes;
   start: number;
@@ -21,7 +21,7 @@ export class ByteStream implements ReadableStream<Bytes> {
     this.#source = { bytes, start: 0, reader: undefined, onRead };
   }
 
-  /** As the console shows it. */
+  /** The state as the console shows it. */
   get state(): 'readable' | 'closed' {
     return this.#source.start < this.#source.bytes.length ? 'readable' : 'closed';
   }
@@ -42,7 +42,7 @@ export class ByteStream implements ReadableStream<Bytes> {
     skip(this.#source);
   }
 
-  /** What was read by other means is not there any more. */
+  /** Bytes that were read by other means are not there any more. */
   drain(): void {
     skip(this.#source);
   }

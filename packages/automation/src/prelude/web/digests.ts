@@ -2,7 +2,7 @@ import { fromByteString, toByteString, type Hash, type Port } from '../port.ts';
 import { bytesOf, joined } from './blobs.ts';
 import { renamed } from './events.ts';
 
-/** As of a body of `fetch`. */
+/** The limit of a body of `fetch`. */
 const maxBytes = 50 * 1024 * 1024;
 const hashes: readonly Hash[] = ['SHA-1', 'SHA-256', 'SHA-384', 'SHA-512'];
 

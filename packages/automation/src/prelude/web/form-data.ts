@@ -75,7 +75,7 @@ function entryOf(name: string, value: string | Blob, filename?: string): [string
   return [key, new PlainFile([value], filename ?? 'blob', { type: value.type, lastModified })];
 }
 
-/** As `multipart/form-data` (RFC 7578), as the Fetch standard writes it. */
+/** Encodes a form as `multipart/form-data` (RFC 7578), as the Fetch standard writes it. */
 export function encodeForm(form: FormData): { bytes: Uint8Array<ArrayBuffer>; contentType: string } {
   const boundary = `----formdata-phalanx-${crypto.randomUUID()}`;
   const encoder = new TextEncoder();

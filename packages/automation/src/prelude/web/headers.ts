@@ -2,7 +2,7 @@ const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // oxlint-disable-next-line no-control-regex -- these characters end a header line
 const forbiddenInValue = /[\0\r\n]/;
 
-/** As they were written first, in their order; for the console. */
+/** The names as they were written first, in their order; for the console. */
 export let writtenHeaders: (headers: PlainHeaders) => [name: string, value: string][];
 
 /** Names are compared in lower case, as the standard shows them; values of one name are joined by commas. */

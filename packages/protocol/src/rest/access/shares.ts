@@ -148,7 +148,7 @@ export const ReceivedShare = Type.Object(
 );
 export type ReceivedShare = Static<typeof ReceivedShare>;
 
-/** What others share with the caller. */
+/** Shares that the caller has received. */
 export const shareRoutes = {
   list: {
     method: 'GET',
