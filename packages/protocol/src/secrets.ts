@@ -5,6 +5,7 @@ export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
 export const SecretName = Type.String({
   pattern: secretNamePattern,
   description: 'Letters, digits and `_`, at most 64; it does not begin with a digit',
+  examples: ['PASSWORD'],
 });
 
 /** In UTF-16 units. Text shorter than the minimum occurs everywhere, so it cannot be removed from logs. */

@@ -6,7 +6,7 @@ import type { TimeInput } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
 
-const validatorOf = lazily((schema): Validator => Compile(schema));
+export const validatorOf = lazily((schema): Validator => Compile(schema));
 
 export const serializerOf = lazily((schema): ((reply: unknown) => string) => fastJsonStringify(schema));
 

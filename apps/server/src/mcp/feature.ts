@@ -3,6 +3,8 @@ import type {
   McpHttpHandler,
   McpServer,
   CallToolResult,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
   ReadResourceResult,
 } from '@modelcontextprotocol/server';
 import { type HelpPage, type Scope, helpRoutes, otherDoors, runRoutes } from '@phalanx/protocol';
@@ -12,6 +14,9 @@ import type * as sdk from '@modelcontextprotocol/server';
 
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { maxValues } from './arguments/given-values.ts';
+import { listedSchema } from './listed-schema.ts';
+import { readMessages } from './read-messages.ts';
 import {
   apiCallsOf,
   type ApiCalls,
@@ -21,11 +26,7 @@ import {
   ToolFailure,
   type ToolResult,
 } from './tool.ts';
-import { docTools } from './tools/docs.ts';
-import { fixTools, groupTools } from './tools/groups.ts';
-import { phoneTools } from './tools/phones.ts';
-import { projectTools } from './tools/projects.ts';
-import { runTools } from './tools/runs.ts';
+import { tools } from './tools/tools.ts';
 
 const path = '/mcp';
 const maxBodyBytes = 8 * 1024 * 1024;
@@ -64,9 +65,10 @@ export function serveMcp({ app, log }: Context, { version, pages }: Served): voi
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...request.principal.scopes] };
       const api = apiCallsOf(app, request, clientOf(request));
       const { scopes } = request.principal;
-      const calledTool = calledToolOf(request.body);
+      const parsedBody = readMessages(request.body);
+      const calledTool = calledToolOf(parsedBody);
       servers.set(authInfo, () => serverOf({ version, pages, api, scopes, calledTool }));
-      const answer = await fetch(requestOf(request, reply), { authInfo, parsedBody: request.body });
+      const answer = await fetch(requestOf(request, reply), { authInfo, parsedBody });
       return send(answer, reply);
     },
   );
@@ -118,15 +120,6 @@ function clientOf({ body, headers }: FastifyRequest): string {
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(name) : undefined;
-
-const tools: readonly Tool[] = [
-  ...phoneTools,
-  ...projectTools,
-  ...runTools,
-  ...groupTools,
-  ...fixTools,
-  ...docTools,
-];
 
 /** What a model is told before it calls a tool; at most 2 kB, because each conversation pays for it. */
 const instructions = `Phalanx runs TypeScript automations on Android phones.
@@ -183,8 +176,16 @@ type Sdk = typeof sdkModule;
 /** A server is made for each request, and a schema takes as long as all else of it. */
 const inputSchemas = new Map<Tool, ReturnType<Sdk['fromJsonSchema']>>();
 
+/** Tools read their arguments themselves. */
+const takesAll: jsonSchemaValidator = {
+  getValidator:
+    <Args>(): JsonSchemaValidator<Args> =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    (data) => ({ valid: true, data: data as Args, errorMessage: undefined }),
+};
+
 function inputSchemaOf(tool: Tool, { fromJsonSchema }: Sdk): ReturnType<Sdk['fromJsonSchema']> {
-  const schema = inputSchemas.get(tool) ?? fromJsonSchema(tool.input);
+  const schema = inputSchemas.get(tool) ?? fromJsonSchema({ ...listedSchema(tool.input) }, takesAll);
   inputSchemas.set(tool, schema);
   return schema;
 }
@@ -194,16 +195,19 @@ async function serverOf({ version, pages, api, scopes, calledTool }: Serving): P
   const sdk = await import('@modelcontextprotocol/server');
   const server = new sdk.McpServer(
     { name: 'phalanx', title: 'Phalanx', version },
-    { instructions, capabilities: { tools: {}, prompts: {}, resources: {} }, maxToolInputElements: 10_000 },
+    {
+      instructions,
+      capabilities: { tools: {}, prompts: {}, resources: {} },
+      maxToolInputElements: maxValues,
+    },
   );
   const isServed = ({ name, scopes: needed }: Tool): boolean =>
     needed.every((scope) => scopes.has(scope)) && (calledTool ?? name) === name;
   for (const tool of tools.filter(isServed)) {
-    const { name, title, description, hints: annotations } = tool;
+    const { name, title, description, hints } = tool;
     const inputSchema = inputSchemaOf(tool, sdk);
-    server.registerTool(name, { title, description, annotations, inputSchema }, (args) =>
-      callTool(tool, api, args),
-    );
+    const shown = { title, description, inputSchema, ...(hints === undefined ? {} : { annotations: hints }) };
+    server.registerTool(name, shown, (args) => callTool(tool, api, args));
   }
   for (const { name, title, description, text } of prompts)
     server.registerPrompt(name, { title, description }, () => ({

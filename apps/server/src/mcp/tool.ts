@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Scope, CompactScreenView, ErrorBody, ReplyOf, RouteContract } from '@phalanx/protocol';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { calledBy } from '../http/audit-event.ts';
+import { readArguments } from './arguments/read-arguments.ts';
 
 interface Picture {
   readonly jpeg: Buffer;
@@ -13,24 +14,19 @@ interface Picture {
 /** Texts, each a block of its own, and pictures. */
 export type ToolResult = readonly (string | Picture)[];
 
-/** What somebody's program may be told beforehand of a tool; their token decides. */
+/**
+ * What somebody's program may be told beforehand of a tool; their token decides. Without a hint the protocol takes a tool
+ * for one that changes and destroys.
+ */
 interface Hints {
-  readonly readOnlyHint: boolean;
-  readonly destructiveHint: boolean;
-  readonly idempotentHint: boolean;
-  readonly openWorldHint: boolean;
+  readonly readOnlyHint?: true;
+  readonly destructiveHint?: false;
 }
 
-export const reading: Hints = {
-  ...{ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-};
-export const changing: Hints = {
-  ...{ readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-};
-/** What phones do cannot be undone. */
-export const acting: Hints = {
-  ...{ readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-};
+export const reading: Hints = { readOnlyHint: true };
+export const changing: Hints = { destructiveHint: false };
+/** What cannot be undone, such as what phones do. */
+export const acting: undefined = undefined;
 
 export interface Tool {
   readonly name: string;
@@ -38,21 +34,25 @@ export interface Tool {
   readonly description: string;
   /** The token needs all of them, or the tool is not listed. */
   readonly scopes: readonly Scope[];
-  readonly hints: Hints;
-  readonly input: TSchema;
-  run(api: ApiCalls, args: unknown): Promise<ToolResult>;
+  readonly hints: Hints | undefined;
+  readonly input: TObject;
+  /** `given` is whatever the program has sent. Throws `ToolFailure`, also when it is wrong. */
+  run(api: ApiCalls, given: unknown): Promise<ToolResult>;
 }
 
-interface ToolOf<Input extends TSchema> extends Omit<Tool, 'input' | 'run'> {
+interface ToolOf<Input extends TObject> extends Omit<Tool, 'input' | 'run'> {
   readonly input: Input;
   readonly run: (api: ApiCalls, args: Static<Input>) => Promise<ToolResult>;
 }
 
-/** The arguments have been checked by the input's schema before the tool runs. */
-export const defineTool = <Input extends TSchema>({ run, ...tool }: ToolOf<Input>): Tool => ({
+/** The tool reads its arguments itself, so that each takes what programs send. */
+export const defineTool = <Input extends TObject>({ run, ...tool }: ToolOf<Input>): Tool => ({
   ...tool,
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  run: (api, args) => run(api, args as Static<Input>),
+  run: async (api, given) => {
+    const read = readArguments(tool.input, given);
+    if (read.problem !== undefined) throw new ToolFailure(read.problem);
+    return run(api, read.args);
+  },
 });
 
 /**

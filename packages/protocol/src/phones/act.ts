@@ -22,7 +22,7 @@ const nodeConditions = {
   },
 };
 const oneOrMore = { additionalProperties: false, minProperties: 1 } as const;
-const Anchor = Type.Optional(Type.Object(nodeConditions, oneOrMore));
+const Anchor = Type.Optional(Type.Object(nodeConditions, { ...oneOrMore, examples: [{ hasText: 'Wi-Fi' }] }));
 
 /** The conditions that automations write as methods: `{"isSwitch": true, "rightOf": {"hasText": "Wi-Fi"}}`. */
 export const ActSelector = Type.Object(
@@ -41,6 +41,7 @@ export const ActSelector = Type.Object(
   {
     ...oneOrMore,
     title: 'ActSelector',
+    examples: [{ isSwitch: true, rightOf: { hasText: 'Wi-Fi' } }],
     description:
       'The conditions of a filter function, by their names; the node has to meet all of them. Of those beside something the nearest is meant.',
   },
@@ -51,8 +52,14 @@ const reference = Type.Integer({
   minimum: 1,
   maximum: 9999,
   description: 'Number on the screen `screen_id`',
+  examples: [3],
 });
-const text = Type.String({ minLength: 1, maxLength: 200, description: 'A text that one node has' });
+const text = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'A text that one node has',
+  examples: ['Wi-Fi'],
+});
 const ActTarget = Type.Union([reference, text, ActSelector], {
   title: 'ActTarget',
   description:
@@ -80,7 +87,14 @@ export const actKeyNames = Object.keys(actKeys) as (keyof typeof actKeys)[];
 const direction = Type.Enum(['down', 'up', 'left', 'right'] as const, {
   description: 'Where what comes into view is: `down` moves the content up',
 });
-const open = agentCalls['app.openLink'].params.properties;
+const packageName = Type.String({
+  ...agentCalls['app.launch'].params.properties.packageName,
+  examples: ['com.android.settings'],
+});
+const url = Type.String({
+  ...agentCalls['app.openLink'].params.properties.url,
+  examples: ['https://example.com/'],
+});
 const exact = { additionalProperties: false } as const;
 const maxWaitMs = 30_000;
 
@@ -100,7 +114,7 @@ export const ActStep = Type.Union(
     Type.Object(
       {
         type: Type.Literal('type'),
-        text: Type.Optional(Type.String({ maxLength: 2000 })),
+        text: Type.Optional(Type.String({ minLength: 0, maxLength: 2000 })),
         secret: Type.Optional(SecretName),
         on: Type.Optional(ActTarget),
         clear: Type.Optional(Type.Boolean({ description: 'Empty the field first' })),
@@ -131,15 +145,12 @@ export const ActStep = Type.Union(
       },
       { ...exact, description: 'Swipes the largest list, or `within`, until it is in view' },
     ),
-    Type.Object(
-      { type: Type.Literal('launch'), package_name: agentCalls['app.launch'].params.properties.packageName },
-      exact,
-    ),
+    Type.Object({ type: Type.Literal('launch'), package_name: packageName }, exact),
     Type.Object(
       {
         type: Type.Literal('open_link'),
-        url: open.url,
-        package_name: Type.Optional(agentCalls['app.launch'].params.properties.packageName),
+        url,
+        package_name: Type.Optional(packageName),
       },
       exact,
     ),

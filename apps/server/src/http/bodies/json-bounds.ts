@@ -39,6 +39,11 @@ export class JsonScan {
     this.#bounds = bounds;
   }
 
+  /** How many there are so far, as bounds count them. */
+  get values(): number {
+    return this.#values;
+  }
+
   /** The length of all but the longest text; it never becomes less. */
   get bytesAroundText(): number {
     return this.#bytes - Math.max(this.#longestText, this.#textBytes);

@@ -10,10 +10,9 @@ export const docTools: readonly Tool[] = [
   defineTool({
     name: 'search_docs',
     title: 'Search the documentation',
-    description:
-      'The best sections of the documentation of this version: how the global agent is used, what an error code means. query: a few words, a name or a code. The whole page is the resource that is named.',
+    description: 'Documentation: how the global agent is used, what an error code means.',
     scopes: ['read'],
-    hints: { ...reading, openWorldHint: false },
+    hints: reading,
     input: Type.Object({ query: Type.String({ minLength: 1, maxLength: 200 }) }),
     run: async (api, { query }) => {
       const { results } = await api.call(helpRoutes.search, { query: { query } });

@@ -17,9 +17,9 @@ import {
 import { Type } from 'typebox';
 import { findExcess } from '../../http/bodies/json-bounds.ts';
 import { type ApiCalls, ToolFailure, fenced, changing, defineTool, reading, type Tool } from '../tool.ts';
-import { filePath, maxFiles, NewFile, project } from './projects.ts';
+import { exampleId, filePath, maxFiles, NewFile, project } from './projects.ts';
 
-const group = Type.String({ maxLength: 100, description: 'Group ID' });
+const group = Type.String({ maxLength: 100, description: 'Group ID', examples: [exampleId] });
 
 /** A larger tree takes too long to be parsed here. */
 const maxTreeBytes = 256 * 1024;
@@ -29,9 +29,9 @@ const lookEveryMs = 500;
 export const fixTools: readonly Tool[] = [
   defineTool({
     name: 'propose',
-    title: 'Propose a fix for a group',
+    title: 'Propose a fix',
     description:
-      'Signs that recognise the unknown screens of a group of records, and for each the diff of the code that adds it. Nothing is saved: try the change (replay_draft), write it (write_project), then commit.',
+      'Signs of the screens of a group, each with the diff of the code that adds it. Nothing is saved.',
     scopes: ['edit', 'review'],
     hints: reading,
     input: Type.Object({
@@ -39,12 +39,11 @@ export const fixTools: readonly Tool[] = [
       state: Type.Optional(
         Type.String({
           maxLength: 60,
-          description: 'What the code is to call the screen, such as RateDialog',
+          description: 'Its name in the code, such as RateDialog',
+          examples: ['RateDialog'],
         }),
       ),
-      kind: Type.Optional(
-        Type.Enum(fixKinds, { description: 'dialog: an entry of dialogs, which presses a button' }),
-      ),
+      kind: Type.Optional(Type.Enum(fixKinds, { description: 'dialog: one to press away' })),
     }),
     run: async (api, { group: id, ...body }) => {
       const { state, candidates, problem, screens, others } = await api.call(groupRoutes.propose, {
@@ -60,12 +59,12 @@ export const fixTools: readonly Tool[] = [
     name: 'solve_group',
     title: 'Solve a group',
     description:
-      'Marks a group and its pending records as solved. Name the commit that solves it: then only runs of that code open it again, and its replay proves it.',
+      'Marks a group and its records as solved. With commit, only runs of that code open it again.',
     scopes: ['review'],
     hints: changing,
     input: Type.Object({
       group,
-      commit: Type.Optional(Type.String({ pattern: '^[0-9a-fA-F]{7,40}$' })),
+      commit: Type.Optional(Type.String({ pattern: '^[0-9a-fA-F]{7,40}$', examples: ['a1b2c3d'] })),
     }),
     run: async (api, { group: id, commit }) => {
       const solved_in = commit === undefined ? {} : { solved_in: commit };
@@ -145,8 +144,8 @@ async function replayText(
 export const groupTools: readonly Tool[] = [
   defineTool({
     name: 'list_groups',
-    title: 'List groups of unknown screens',
-    description: 'A line for each group of records that show one screen, the last seen first.',
+    title: 'List groups',
+    description: 'A line for each group: records that show the same unknown screen.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({
@@ -164,8 +163,8 @@ export const groupTools: readonly Tool[] = [
   }),
   defineTool({
     name: 'get_group',
-    title: 'Read a group of unknown screens',
-    description: 'Its records, its newest screen as numbered lines, and what the last replay made of it.',
+    title: 'Read a group',
+    description: 'Its records, its newest screen, and what the last replay made of it.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({ group }),
@@ -185,18 +184,17 @@ export const groupTools: readonly Tool[] = [
   }),
   defineTool({
     name: 'replay_draft',
-    title: 'Replay saved screens with changed files',
-    description:
-      'What the code would make of saved screens with these files laid over the saved ones. No phone is touched, nothing is saved. With group: all of its screens first. Replay until the group is handled and nothing is newly broken, then write_project.',
+    title: 'Replay a draft',
+    description: 'What changed files would make of saved screens; nothing is saved.',
     scopes: ['read', 'edit', 'review'],
-    hints: { ...changing, idempotentHint: false },
+    hints: changing,
     input: Type.Object({
       project,
       files: Type.Array(NewFile, { maxItems: maxFiles }),
       deleted: Type.Optional(Type.Array(filePath, { maxItems: maxFiles })),
       group: Type.Optional(group),
       set: Type.Optional(Type.Enum(replaySets, { description: 'Default all' })),
-      wait_s: Type.Optional(Type.Integer({ minimum: 0, maximum: 55, description: 'Default 50' })),
+      wait_s: Type.Optional(Type.Integer({ minimum: 0, maximum: 55, description: 'Up to 55 s, default 50' })),
     }),
     run: async (api, { project: id, files, deleted = [], group: wanted, set = 'all', wait_s = 50 }) => {
       const found =

@@ -1,10 +1,18 @@
 import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Type } from 'typebox';
-import { type ApiCalls, fenced, changing, defineTool, reading, type Tool } from '../tool.ts';
+import { type ApiCalls, acting, changing, defineTool, fenced, reading, type Tool } from '../tool.ts';
 
-export const project = Type.String({ maxLength: 100, description: 'Project ID' });
-export const filePath = Type.String({ maxLength: 1024, description: 'Such as main.ts' });
-export const NewFile = Type.Object({ path: filePath, content: Type.String({ maxLength: 1_000_000 }) });
+export const exampleId = '01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77';
+export const project = Type.String({ maxLength: 100, description: 'Project ID', examples: [exampleId] });
+export const filePath = Type.String({
+  maxLength: 1024,
+  description: 'Such as main.ts',
+  examples: ['main.ts'],
+});
+export const NewFile = Type.Object({
+  path: filePath,
+  content: Type.String({ maxLength: 1_000_000, examples: ["console.log('here');\n"] }),
+});
 export const maxFiles = 50;
 const maxListed = 200;
 
@@ -59,7 +67,7 @@ export const projectTools: readonly Tool[] = [
   defineTool({
     name: 'read_project',
     title: 'Read a project',
-    description: 'Without path: its files, and the etag that write_project takes. With path: that file.',
+    description: 'Its files and their etag, or the file at path.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({ project, path: Type.Optional(filePath) }),
@@ -72,9 +80,9 @@ export const projectTools: readonly Tool[] = [
   defineTool({
     name: 'create_project',
     title: 'Create a project',
-    description: 'It is empty: write main.ts next.',
+    description: 'Makes an empty project.',
     scopes: ['edit'],
-    hints: { ...changing, idempotentHint: false },
+    hints: changing,
     input: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
     run: async (api, { name }) => {
       const { project: made } = await api.call(projectRoutes.create, { body: { name } });
@@ -83,11 +91,11 @@ export const projectTools: readonly Tool[] = [
   }),
   defineTool({
     name: 'write_project',
-    title: 'Write files of a project',
+    title: 'Write a project',
     description:
-      'Writes and deletes files, all or nothing; TypeScript is checked. dry_run: only tells the mistakes, such as main.ts(3,7): error TS2322. etag: from read_project; refused if somebody else has written since.',
+      'Writes and deletes files, all or nothing; TypeScript is checked. dry_run: only tells the mistakes. etag: refused if somebody has written since.',
     scopes: ['read', 'edit'],
-    hints: { ...changing, destructiveHint: true },
+    hints: acting,
     input: Type.Object({
       project,
       files: Type.Array(NewFile, { maxItems: maxFiles }),
@@ -116,9 +124,9 @@ export const projectTools: readonly Tool[] = [
   defineTool({
     name: 'commit_project',
     title: 'Commit a project',
-    description: 'Commits all changes. Name the record that it repairs, if there is one.',
+    description: 'Commits all changes.',
     scopes: ['edit'],
-    hints: { ...changing, idempotentHint: false },
+    hints: changing,
     input: Type.Object({ project, message: Type.String({ minLength: 1, maxLength: 1000 }) }),
     run: async (api, { project: id, message }) => {
       const { commit } = await api.call(commitRoutes.commit, { params: { id }, body: { message } });

@@ -4,38 +4,36 @@ import {
   deviceRoutes,
   jsonObject,
   launchRoutes,
-  type PhoneSettings,
-  phoneSettings,
+  PhoneSettings,
   recordRoutes,
   runRoutes,
-  Selector,
   type Run,
   type RunDetail,
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
-import {
-  type ApiCalls,
-  ToolFailure,
-  fenced,
-  acting,
-  changing,
-  defineTool,
-  reading,
-  type Tool,
-} from '../tool.ts';
-import { device, deviceIdOf, readScreen } from './phones.ts';
-import { project } from './projects.ts';
+import { type ApiCalls, ToolFailure, fenced, acting, defineTool, reading, type Tool } from '../tool.ts';
+import { device, deviceIdOf, phoneSelector } from './phone-arguments.ts';
+import { readScreen } from './phones.ts';
+import { exampleId, project } from './projects.ts';
 
-const run = Type.String({ maxLength: 100, description: 'Run ID' });
+const run = Type.String({ maxLength: 100, description: 'Run ID', examples: [exampleId] });
 const wait = (usual: number) =>
   Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 55,
-      description: `Seconds to wait for the end, default ${usual}; ask again while it runs`,
+      description: `Up to 55 s, default ${usual}`,
     }),
   );
-const parameters = Type.Optional(jsonObject());
+const parameters = Type.Optional(jsonObject({ examples: [{ country: 'de' }] }));
+const settings = (description: string) =>
+  Type.Optional(
+    Type.Object(PhoneSettings.properties, {
+      additionalProperties: false,
+      description,
+      examples: [{ time_zone: 'Europe/Berlin' }],
+    }),
+  );
 const lookEveryMs = 500;
 const logLines = 60;
 /** On more phones a launch has to be confirmed. */
@@ -111,14 +109,14 @@ export const runTools: readonly Tool[] = [
     name: 'run_code',
     title: 'Run code on a phone',
     description:
-      'Runs TypeScript of an automation on one phone: await agent.actions.waitForText("Wi-Fi"). Better than many acts where a sequence has conditions. Gives result, log, error with its line, and the screen after it.',
+      'Runs TypeScript on a phone: await agent.actions.waitForText("Wi-Fi"). Gives result, log, error and screen.',
     scopes: ['read', 'launch'],
     hints: acting,
     input: Type.Object({
       device,
       code: Type.String({ minLength: 1, maxLength: 200_000 }),
       parameters,
-      phone_settings: phoneSettings,
+      phone_settings: settings('Held while it runs; locale: {package: language}'),
       wait_s: wait(30),
     }),
     run: async (
@@ -137,16 +135,16 @@ export const runTools: readonly Tool[] = [
   defineTool({
     name: 'run_project',
     title: 'Run a project',
-    description: `Runs the saved files of a project on phones: devices, or a selector with count. dry_run tells on which. More than ${freePhones} phones are launched only with confirm as dry_run printed it.`,
+    description: `Runs saved files on phones: devices, or selector with count. dry_run tells on which. More than ${freePhones} phones need confirm as dry_run printed it.`,
     scopes: ['read', 'launch'],
     hints: acting,
     input: Type.Object({
       project,
       devices: Type.Optional(Type.Array(device, { minItems: 1, maxItems: 100 })),
-      selector: Type.Optional(Selector),
+      selector: Type.Optional(Type.String({ ...phoneSelector, description: 'As of list_devices' })),
       count: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       parameters,
-      phone_settings: phoneSettings,
+      phone_settings: settings('As of run_code'),
       dry_run: Type.Optional(Type.Boolean()),
       confirm: Type.Optional(Type.String({ maxLength: 50 })),
       wait_s: wait(0),
@@ -183,13 +181,14 @@ export const runTools: readonly Tool[] = [
   defineTool({
     name: 'read_run',
     title: 'Read a run',
-    description: 'How a run went: outcome, error with its line, result, log, records, and what to do next.',
+    description:
+      'How a run went: outcome, error, result, log, records, what to do next. wait_s: for its end.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({
       run,
       wait_s: wait(0),
-      search: Type.Optional(Type.String({ maxLength: 1000, description: 'Only log lines with this text' })),
+      search: Type.Optional(Type.String({ maxLength: 1000, description: 'In the log' })),
       levels: Type.Optional(Type.Array(Type.Enum(['log', 'warn', 'error'] as const), { minItems: 1 })),
     }),
     run: async (api, { run: id, wait_s = 0, search, levels }) =>
@@ -204,7 +203,7 @@ export const runTools: readonly Tool[] = [
     input: Type.Object({
       project: Type.Optional(project),
       device: Type.Optional(device),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Default 20' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Up to 100, default 20' })),
     }),
     run: async (api, { project: automation_id, device: given, limit = 20 }) => {
       const device_id = given === undefined ? undefined : await deviceIdOf(api, given);
@@ -217,7 +216,7 @@ export const runTools: readonly Tool[] = [
     title: 'Stop a run',
     description: 'Ends a run on its phone.',
     scopes: ['launch'],
-    hints: { ...changing, destructiveHint: true },
+    hints: acting,
     input: Type.Object({ run }),
     run: async (api, { run: id }) => [(await api.call(launchRoutes.stopRun, { params: { id } })).message],
   }),
@@ -225,12 +224,12 @@ export const runTools: readonly Tool[] = [
     name: 'read_record',
     title: 'Read a record',
     description:
-      'A record of the screens that a run did not know, newest first: of a project, or by its ID. older: the next one after that record.',
+      'Screens that a run did not know: the newest record of a project, or one by ID; older: the next.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({
       project: Type.Optional(project),
-      record: Type.Optional(Type.String({ maxLength: 100 })),
+      record: Type.Optional(Type.String({ maxLength: 100, examples: [exampleId] })),
       older: Type.Optional(Type.Boolean()),
       status: Type.Optional(Type.Enum(['pending', 'solved', 'skipped'] as const)),
     }),
