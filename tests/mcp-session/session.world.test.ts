@@ -2,10 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { areOtherToolsHere, otherToolUrl } from '../client/other-tools.ts';
 import { Installation } from '../support/installation.ts';
+import { listCosts } from './list-costs.ts';
 import { callSdk, connectSdk, eras, playSession, type Service } from './session.ts';
 
 const maxCalls = 25;
 const maxTokens = 20_000;
+/** Of the list of tools, which each conversation pays for. */
+const maxListTokens = 3000;
 
 let installation: Installation;
 let service: Service;
@@ -27,6 +30,14 @@ test.each(eras)(
     expect(calls.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(maxTokens);
   },
 );
+
+test.each(eras)('the list of tools costs few tokens by any tokenizer, in the protocol of %s', async (era) => {
+  const client = await connectSdk(service, era);
+  const all = (await listCosts(client)).at(-1);
+  await client.close();
+  for (const [tokenizer, tokens] of Object.entries(all?.tokens ?? expect.fail()))
+    expect([tokenizer, tokens <= maxListTokens, tokens]).toEqual([tokenizer, true, tokens]);
+});
 
 /** As far as it is used here. */
 interface OtherModule {
