@@ -3,10 +3,11 @@ import { type Job, type Schedule, scopes, type Task } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { readUsage } from '../limits/testing/read-usage.ts';
 import { TestProject } from '../projects/testing/test-projects.ts';
 import { type ApiCaller, type ApiReply, createApiCaller } from '../testing/api-caller.ts';
 import type { TestHost } from '../testing/test-host.ts';
-import { TestServer } from '../testing/test-server.ts';
+import { adminToken, TestServer } from '../testing/test-server.ts';
 
 const polling = { timeout: 40_000, interval: 50 };
 const minuteMs = 60_000;
@@ -204,4 +205,18 @@ it('a run of a limited token adds no tasks to a job of more rights, and reads no
   }
   expect(await tasksOf(whole)).toHaveLength(1);
   await end(whole);
+});
+
+it('the bytes of work go with it to its new maker', async () => {
+  const usedBy = async (token: string): Promise<number> =>
+    (await readUsage({ server, token, limit: 'work_bytes' })).used;
+  const [alicesBefore, mallorysBefore] = [await usedBy(adminToken), await usedBy(mallory.token)];
+  const made = await schedule({ parameters: { text: 'x'.repeat(50_000) } });
+  expect(await usedBy(adminToken)).toBeGreaterThan(alicesBefore + 50_000);
+  const changed = await change(mallory.api, made, { cron: '0 3 * * *' });
+  expect(changed.status, changed.text).toBe(200);
+  expect(await usedBy(adminToken)).toBe(alicesBefore);
+  expect(await usedBy(mallory.token)).toBeGreaterThan(mallorysBefore + 50_000);
+  await server.api('DELETE', `/api/v2/schedules/${made.id}`);
+  expect(await usedBy(mallory.token)).toBe(mallorysBefore);
 });
