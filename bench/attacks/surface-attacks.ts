@@ -80,7 +80,8 @@ async function floodViewers(
     socket.on('close', (code) => ends.push(`closed ${code}`));
     socket.on('open', () => {
       const say = (): void => {
-        while (socket.readyState === WebSocket.OPEN && socket.bufferedAmount < 64 * 1024) socket.send(text);
+        // A loop that never ends by itself would give the socket no turn.
+        for (let left = 100; left > 0 && socket.bufferedAmount < 64 * 1024; left -= 1) socket.send(text);
         if (socket.readyState === WebSocket.OPEN && !signal.aborted) setImmediate(say);
       };
       say();

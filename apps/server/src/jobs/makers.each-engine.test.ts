@@ -209,7 +209,7 @@ it('a run of a limited token adds no tasks to a job of more rights, and reads no
 
 it('the bytes of work go with it to its new maker', async () => {
   const usedBy = async (token: string): Promise<number> =>
-    (await readUsage({ server, token, limit: 'work_bytes' })).used;
+    (await readUsage({ server, token, limit: 'work_bytes' })).used ?? 0;
   const [alicesBefore, mallorysBefore] = [await usedBy(adminToken), await usedBy(mallory.token)];
   const made = await schedule({ parameters: { text: 'x'.repeat(50_000) } });
   expect(await usedBy(adminToken)).toBeGreaterThan(alicesBefore + 50_000);
