@@ -42,7 +42,8 @@ const onPostgres = {
 /** Each request at another one of three servers on PostgreSQL, NATS and S3, and what a release has to last longer. */
 const onThreeServers = {
   test: {
-    ...{ ...common, maxWorkers: 2 },
+    ...common,
+    maxWorkers: 2,
     name: 'servers',
     include: [eachEngine, 'tests/cluster/campaign.engines.test.ts'],
     env: { TEST_DATABASE: 'servers', CLUSTER_SECONDS: process.env['CLUSTER_SECONDS'] ?? '90' },

@@ -33,7 +33,8 @@ async function fillWithInputs(ground: Ground, signal: AbortSignal): Promise<stri
   const inputs = times(70, (at) => ({ at, text: 'x'.repeat(65_000) }));
   return flood(2, signal, async () => {
     const { job } = await ask(ground.api, '/api/v2/jobs', Job, {
-      ...{ automation_id: ground.project.id, selector: 'nowhere=1' },
+      automation_id: ground.project.id,
+      selector: 'nowhere=1',
       inputs,
     });
     return send(ground.api, 'POST', `/api/v2/jobs/${job.id}/cancel`);
@@ -97,7 +98,9 @@ async function floodViewers(
 /** Schedules whose times lie years apart, which take the longest to find. */
 async function listRareSchedules({ api, project }: Ground, signal: AbortSignal): Promise<string> {
   const schedule = {
-    ...{ automation_id: project.id, cron: '0 0 29 2 +1', time_zone: 'America/New_York' },
+    automation_id: project.id,
+    cron: '0 0 29 2 +1',
+    time_zone: 'America/New_York',
     selector: 'nowhere=1',
   };
   const body = JSON.stringify(schedule);
@@ -148,7 +151,9 @@ export const surfaceAttacks: readonly Attack[] = [
     before: 'reads p50 2.4 s, max 5.1 s; writes up to 13 s',
     play: (ground, signal) =>
       floodViewers(ground, {
-        ...{ count: 100, path: '/api/v2/devices/:id/live', signal },
+        count: 100,
+        path: '/api/v2/devices/:id/live',
+        signal,
         text: JSON.stringify({ type: 'next' }),
       }),
   },

@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import llama from 'llama-tokenizer-js';
 
-/** What a text costs: by a vocabulary of 200,000 tokens, and by one of 32,000, of which a text takes more. */
+/** The tokens of a text: by a vocabulary of 200,000 tokens, and by one of 32,000, of which a text takes more. */
 const tokenizers = {
   o200k: countTokens,
   llama: (text: string) => llama.encode(text, false, false).length,
@@ -16,7 +16,7 @@ export interface ListCost {
   readonly tokens: Readonly<Record<Tokenizer, number>>;
 }
 
-/** What each conversation pays for the list of tools, as the service sends it: a row for each tool, the sum last. */
+/** The costs of the list of tools in each conversation, as the service sends it: a row for each tool, the sum last. */
 export async function listCosts(client: Client): Promise<ListCost[]> {
   const { tools } = await client.listTools();
   const costOf = (name: string, text: string): ListCost => ({

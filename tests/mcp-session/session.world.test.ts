@@ -7,7 +7,7 @@ import { callSdk, connectSdk, eras, playSession, type Service } from './session.
 
 const maxCalls = 25;
 const maxTokens = 20_000;
-/** Of the list of tools, which each conversation pays for. */
+/** Tokens of the list of tools, which each conversation pays for. */
 const maxListTokens = 3000;
 
 let installation: Installation;

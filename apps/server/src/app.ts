@@ -111,7 +111,15 @@ async function openFeatures(context: Context, overrides: ServerOverrides): Promi
   serveShares(context, { devices, projects });
   serveActs(context, { devices, hosts, runs, screens, projects, grants });
   const launching = {
-    ...{ compiler, parameters, getLaunchable, secretsOf, grants, people, hosts, devices, runs },
+    compiler,
+    parameters,
+    getLaunchable,
+    secretsOf,
+    grants,
+    people,
+    hosts,
+    devices,
+    runs,
   };
   const launches = serveLaunches(context, launching);
   serveReplays(context, { hosts, launches, projects, records, runs, feed });

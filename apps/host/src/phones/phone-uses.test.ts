@@ -26,8 +26,11 @@ function input(what: PhoneInput, touch: HostTouch): Promise<string> {
 
 function tellLease(lease: number, device_id = 'device-1'): Promise<string> {
   const question: HostQuestionOf<'lease'> = {
-    ...{ type: 'lease', request_id: randomUUID(), serial },
-    ...{ device_id, lease },
+    type: 'lease',
+    request_id: randomUUID(),
+    serial,
+    device_id,
+    lease,
   };
   host.service.send(question);
   return answerTo(question.request_id);
@@ -35,7 +38,12 @@ function tellLease(lease: number, device_id = 'device-1'): Promise<string> {
 
 describe('touches that wait', () => {
   const swipe: PhoneInput = {
-    ...{ type: 'swipe', from_x: 500, from_y: 1500, to_x: 500, to_y: 700, duration_ms: 300 },
+    type: 'swipe',
+    from_x: 500,
+    from_y: 1500,
+    to_x: 500,
+    to_y: 700,
+    duration_ms: 300,
   };
   const swipesOf = (count: number, touch: HostTouch): Promise<string>[] =>
     Array.from({ length: count }, () => input(swipe, touch));

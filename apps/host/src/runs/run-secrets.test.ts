@@ -131,7 +131,8 @@ it('a value that is a word of the protocol changes none of it, and one of digits
     ...['failed', 'uncaught_error', `Error: it ${redactedText}`],
   ]);
   expect(JSON.parse(end.result ?? '')).toEqual({
-    ...{ n: redactedText, [`key ${redactedText}`]: [redactedText, `\n${redactedText}`] },
+    n: redactedText,
+    [`key ${redactedText}`]: [redactedText, `\n${redactedText}`],
   });
   expect(host.service.messages(runId)[0]).toMatch(/^an \[secret\] with \[secret\]\[secret\]/);
   expect(host.service.steps(runId).map(({ name }) => name)).toContain('screenContent');

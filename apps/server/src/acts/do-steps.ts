@@ -89,7 +89,9 @@ function outcomeOf(
     const { state, candidates = [], ...why } = results[at] ?? { state: 'skipped' as const };
     const lines = candidates.flatMap(lineAt);
     return {
-      ...{ type, state: state === 'unfinished' ? 'failed' : state, ...why },
+      type,
+      state: state === 'unfinished' ? 'failed' : state,
+      ...why,
       ...(lines.length === 0 ? {} : { candidates: lines }),
     };
   });
@@ -97,7 +99,8 @@ function outcomeOf(
 }
 
 const timedOut: Result = {
-  ...{ state: 'failed', refusal: 'timeout' },
+  state: 'failed',
+  refusal: 'timeout',
   message: 'The time of the request, timeout_ms, was over before this step was done',
 };
 

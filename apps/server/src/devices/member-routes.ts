@@ -112,8 +112,11 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
   function listMembers({ target, host }: Shared, cursor: string | undefined): DeviceMember[] {
     const { owner_id } = target;
     const owner: DeviceMember = {
-      ...{ user_id: owner_id, name: shares.nameOf(owner_id) },
-      ...{ role: 'owner', through: null, accepted: true },
+      user_id: owner_id,
+      name: shares.nameOf(owner_id),
+      role: 'owner',
+      through: null,
+      accepted: true,
     };
     const after = cursor === owner_id ? '' : (cursor ?? '');
     const members = new Map<string, DeviceMember>();

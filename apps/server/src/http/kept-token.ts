@@ -13,7 +13,8 @@ const limits = Compile(
 
 const budgets = Compile(
   Type.Object({
-    ...{ tokenId: Type.String(), tokenName: Type.String() },
+    tokenId: Type.String(),
+    tokenName: Type.String(),
     runs: Type.Union([Type.Integer(), Type.Null()]),
     minutes: Type.Union([Type.Integer(), Type.Null()]),
   }),

@@ -79,7 +79,14 @@ export async function serveJobs(
   const findUser: FindUser = (id) => access.store.findUser(id);
   const starter = new TaskStarter({ findUser, launches, tasks, clock, faults });
   const runner = new JobRunner({
-    ...{ jobs: store, tasks, starter, devices, grants, activeRuns, clock, faults },
+    jobs: store,
+    tasks,
+    starter,
+    devices,
+    grants,
+    activeRuns,
+    clock,
+    faults,
     lookEveryMs: timing.sweepMs,
   });
   runs.onChange((rows) => runner.runsChanged(rows));
@@ -98,7 +105,13 @@ export async function serveJobs(
     limits,
   };
   addJobRoutes(app, {
-    ...{ store, maker, runner, projects: projects.access, access: devices, activeRunRows, grants },
+    store,
+    maker,
+    runner,
+    projects: projects.access,
+    access: devices,
+    activeRunRows,
+    grants,
     stop: async (runIds) => {
       for (const epoch of await activeRunRows.requestStop(runIds)) hosts.connected.flush(epoch);
     },

@@ -92,7 +92,9 @@ async function whyWaiting(sources: JobSources, row: StoredJob): Promise<string> 
 }
 
 const choiceOf = (row: StoredJob): PhoneChoice => ({
-  ...{ userId: row.user_id, projectId: row.project_id, selector: limitedSelector(row) },
+  userId: row.user_id,
+  projectId: row.project_id,
+  selector: limitedSelector(row),
   deviceIds: row.device_ids === null ? undefined : idsOf(row.device_ids),
 });
 

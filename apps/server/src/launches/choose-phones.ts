@@ -86,8 +86,12 @@ export async function countPhones(
   const count = (obstacle: Obstacle | undefined): number =>
     found.filter((one) => one.obstacle === obstacle).length;
   return {
-    ...{ free: count(undefined), busy: count('busy'), leased: count('leased') },
-    ...{ unready: count('unready'), withheld: count('withheld'), waiting },
+    free: count(undefined),
+    busy: count('busy'),
+    leased: count('leased'),
+    unready: count('unready'),
+    withheld: count('withheld'),
+    waiting,
   };
 }
 

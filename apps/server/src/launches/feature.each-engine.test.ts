@@ -22,7 +22,11 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
     user_id: 'u',
     launch_id: id,
     fingerprint: '',
-    ...{ token_name: 'test', budget_token: null, token_limits: null, tree: null, parameters: '{}' },
+    token_name: 'test',
+    budget_token: null,
+    token_limits: null,
+    tree: null,
+    parameters: '{}',
     created_at: Date.now() - ageDays * dayMs,
   };
   const run = {

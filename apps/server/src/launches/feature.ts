@@ -43,7 +43,13 @@ function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencie
   const { activeRunRows: store, activeRuns, lifecycle } = runs;
   const payloads = createPayloadStore(database);
   const outbox = new RunOutbox({
-    ...{ store, payloads, activeRuns, hosts: hosts.connected, lifecycle, grants, faults },
+    store,
+    payloads,
+    activeRuns,
+    hosts: hosts.connected,
+    lifecycle,
+    grants,
+    faults,
   });
   app.addHook('onClose', () => outbox.close());
   addBackgroundJob(context, {
@@ -84,7 +90,13 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
   const bundles = new Bundles(compiler);
   const keyedLaunches = new KeyedLaunches(dispatcher);
   const projectLaunches = new ProjectLaunches({
-    ...{ dispatcher, devices, getLaunchable, bundles, parameters, secretsOf, grants },
+    dispatcher,
+    devices,
+    getLaunchable,
+    bundles,
+    parameters,
+    secretsOf,
+    grants,
   });
   addLaunchRoutes(app, {
     keyedLaunches,

@@ -101,7 +101,9 @@ export class RunOutbox {
     if (!hosts.has(epoch)) return;
     for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
     const sent = runs.map(({ id, device_id, serial, user_id }) => ({
-      ...{ run_id: id, device_id, serial },
+      run_id: id,
+      device_id,
+      serial,
       by: userMark(device_id, user_id),
     }));
     hosts.send(epoch, launchMessage(payload, { runs: sent, secrets }));

@@ -15,7 +15,7 @@ interface Picture {
 export type ToolResult = readonly (string | Picture)[];
 
 /**
- * What somebody's program may be told beforehand of a tool; their token decides. Without a hint the protocol takes a tool
+ * Hints for programs about a tool, before it is called; their token decides. Without a hint the protocol takes a tool
  * for one that changes and destroys.
  */
 interface Hints {
@@ -25,7 +25,7 @@ interface Hints {
 
 export const reading: Hints = { readOnlyHint: true };
 export const changing: Hints = { destructiveHint: false };
-/** What cannot be undone, such as what phones do. */
+/** Actions that cannot be undone, for example those of phones. */
 export const acting: undefined = undefined;
 
 export interface Tool {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => phone.dispose());
 beforeEach(() => phone.reset());
 
-/** What the service answers to a message of a program, as the program has written it. */
+/** Sends a message of a program, as the program has written it. */
 async function post(message: object, version = '2025-06-18'): Promise<string> {
   const { text } = await phone.api('owner')('POST', '/mcp', {
     headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': version },
@@ -43,7 +43,11 @@ async function answerActs(refusal?: 'gone'): Promise<readonly HostActStep[]> {
   const results =
     refusal === undefined ? steps.map(() => ({ state: 'done' })) : [{ state: 'failed', refusal }];
   const screen = JSON.stringify({
-    ...{ captured_at: 1, rotation: 0, width: 100, height: 200, picture: null },
+    captured_at: 1,
+    rotation: 0,
+    width: 100,
+    height: 200,
+    picture: null,
     tree: { packageName: 'com.shop', source: '', root: { children: [] } },
   });
   const answer = JSON.stringify({ results, captures: 1, settled: true, code: [] });
@@ -206,7 +210,8 @@ it('a text that looks like a number or a selector is told of when nothing has it
 
 it('JSON text may hold no more than arguments themselves', async () => {
   const many = await call('run_code', {
-    ...{ device: phone.deviceId, code: 'x' },
+    device: phone.deviceId,
+    code: 'x',
     parameters: JSON.stringify({ all: Array.from({ length: 10_002 }, () => 1) }),
   });
   expect(many).toEqual({

@@ -16,7 +16,8 @@ const keptMs = 10 * 60 * 1000;
 /** Matchers of the secrets of projects, built once for the secrets as they are. */
 export class ProjectMatchers {
   readonly #kept = new LRUCache<string, Kept>({
-    ...{ maxSize: maxKeptUnits, ttl: keptMs },
+    maxSize: maxKeptUnits,
+    ttl: keptMs,
     sizeCalculation: ({ values }) => values.reduce((sum, { length }) => sum + length, 1),
   });
 

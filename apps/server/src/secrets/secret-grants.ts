@@ -55,7 +55,9 @@ export class SecretGrants {
     const rows = devices.map((device): DeviceOutcome => {
       const isWithheld = others.includes(device);
       return {
-        ...{ device_id: device.id, outcome: 'refused', run_id: null },
+        device_id: device.id,
+        outcome: 'refused',
+        run_id: null,
         code: isWithheld ? 'secrets_withheld' : 'devices_unavailable',
         reason: isWithheld
           ? `${textOf(device)}: the project has secrets, and the owner of this host is not among those who get them.`

@@ -20,7 +20,8 @@ export function serveShares(
   { devices, projects }: ShareDependencies,
 ): void {
   addShareRoutes(app, {
-    ...{ store: createReceivedShareStore(database), clock },
+    store: createReceivedShareStore(database),
+    clock,
     accept: ({ kind, id, owner_id }, userId, now) =>
       kind === 'project'
         ? projects.acceptMembership(id, userId, now)

@@ -33,7 +33,9 @@ async function connect({ api, token }: Caller, serial: string): Promise<Phone> {
 
 beforeAll(async () => {
   server = await TestServer.start({
-    ...{ ackTimeoutMs: 10_000, sweepMs: 50, heartbeatMs: 60_000 },
+    ackTimeoutMs: 10_000,
+    sweepMs: 50,
+    heartbeatMs: 60_000,
     settings: { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32' },
   });
   alice = await server.createCaller('alice');
@@ -310,7 +312,8 @@ describe('a share', () => {
     expect((await accept('project', foreign.id)).body['code']).toBe('share_not_found');
     for (const limit of [{ project_ids: [project.id] }, { selector }]) {
       const { secret } = await server.createToken({
-        ...{ user_id: alice.userId, scopes: ['read', 'launch', 'edit'] },
+        user_id: alice.userId,
+        scopes: ['read', 'launch', 'edit'],
         ...limit,
       });
       const limited = createApiCaller(server.url, secret);

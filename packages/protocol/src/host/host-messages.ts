@@ -206,7 +206,9 @@ export const ServerMessage = Type.Union([
     app_limit: Type.Optional(AppLimit),
     runs: Type.Array(
       Type.Object({
-        ...{ run_id: Uuid, device_id: Id, serial: Type.String() },
+        run_id: Uuid,
+        device_id: Id,
+        serial: Type.String(),
         /** The launcher, as `HostTouch.by` tells users apart. From version 9 on. */
         by: Type.Optional(Type.String({ maxLength: 100 })),
       }),

@@ -116,14 +116,20 @@ it('a line of eight letters counts as a value, but no job is refused for the fir
 
 it('JSON stays JSON, whatever the values are', () => {
   const given = {
-    ...{ 'the key 4711': 1, pin: 4711, more: [-14_711.5, 'x4711', true, null], quote: '\n"nfoo"' },
+    'the key 4711': 1,
+    pin: 4711,
+    more: [-14_711.5, 'x4711', true, null],
+    quote: '\n"nfoo"',
     'a":"b': { c: 'a":"b' },
   };
   const values = ['4711', 'nfoo', '":"', ':1,"', 'e,nu', '"}'];
   const json = whole(matcherOf(values).redactingJson(JSON.stringify(given)));
   expect(JSON.parse(json)).toEqual({
-    ...{ 'the key [secret]': 1, pin: '[secret]', more: ['[secret]', 'x[secret]', true, null] },
-    ...{ quote: '\n"[secret]"', 'a[secret]b': { c: 'a[secret]b' } },
+    'the key [secret]': 1,
+    pin: '[secret]',
+    more: ['[secret]', 'x[secret]', true, null],
+    quote: '\n"[secret]"',
+    'a[secret]b': { c: 'a[secret]b' },
   });
   expect(whole(matcherOf(['none']).redactingJson('{"a":1}'))).toBe('{"a":1}');
 });

@@ -83,7 +83,10 @@ const listShares = (api: ApiClient, state?: 'waiting'): Promise<ReceivedShare[]>
   );
 
 const row = ({ kind, name, id, owner, role, shared_at, accepted_at }: ReceivedShare) => ({
-  ...{ kind, name: name || '-', owner: owner.name, role },
+  kind,
+  name: name || '-',
+  owner: owner.name,
+  role,
   state: accepted_at === null ? 'waiting' : 'accepted',
   since: shared_at === null ? '-' : formatAge(accepted_at ?? shared_at),
   id,

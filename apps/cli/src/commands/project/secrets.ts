@@ -147,5 +147,7 @@ async function listAllowed(flags: Flags): Promise<void> {
 }
 
 const recipientRow = ({ name, user_id, added_at }: SecretRecipient): Record<string, string> => ({
-  ...{ name, id: user_id, added: `${formatAge(added_at)} ago` },
+  name,
+  id: user_id,
+  added: `${formatAge(added_at)} ago`,
 });

@@ -15,7 +15,7 @@ import {
 
 import { choiceOf, keywordOf } from './variants.ts';
 
-/** What a value has to be, after "must be". */
+/** Describes a value, after "must be". */
 export function expectedOf(schema: TSchema): string {
   if (IsEnum(schema)) return `one of ${schema.enum.join(', ')}`;
   if (IsLiteral(schema)) return JSON.stringify(schema.const);

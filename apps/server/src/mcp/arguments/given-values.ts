@@ -3,7 +3,7 @@ import { IsArray, IsObject, IsOptional, IsRecord, type TObject, type TSchema } f
 import { JsonScan } from '../../http/bodies/json-bounds.ts';
 import { type Fields, isClosedObject, isFields, keywordOf, takesText, variantOf } from './variants.ts';
 
-/** Of all JSON texts of a call, as many as the protocol's library takes beside them. */
+/** Values in all JSON texts of a call, as many as the protocol's library takes beside them. */
 export const maxValues = 10_000;
 const maxDepth = 64;
 
@@ -15,7 +15,7 @@ export class GivenValues {
   #left = maxValues;
   #excess: string | undefined;
 
-  /** What is too much in the JSON texts, as the end of a sentence that begins with "it". */
+  /** The excess in the JSON texts, as the end of a sentence that begins with "it". */
   get excess(): string | undefined {
     return this.#excess;
   }

@@ -46,7 +46,7 @@ function constantOf({ properties }: TObject, name: string): string | undefined {
   return IsLiteral(field) && typeof field.const === 'string' ? field.const : undefined;
 }
 
-/** What is meant by a value: of a union the variant with its kind of value, or with the constant that it names. */
+/** Finds the schema that a value means: of a union the variant with its kind of value, or with the constant that it names. */
 export function variantOf(schema: TSchema, value: unknown): TSchema {
   if (!IsUnion(schema)) return schema;
   const choice = choiceOf(schema);

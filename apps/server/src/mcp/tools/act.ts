@@ -12,7 +12,7 @@ const anchors = Object.entries(ActSelector.properties).flatMap(([name, field]) =
 );
 const plainConditions = conditions.filter((name) => !anchors.includes(name));
 
-/** Such as `long_press(on duration_ms?)`. */
+/** Describes a type of step, for example `long_press(on duration_ms?)`. */
 const stepForms = ActStep.anyOf.map(({ properties: { type, ...fields } }) => {
   const names = Object.entries(fields)
     .map(([name, field]) => (IsOptional(field) ? `${name}?` : name))

@@ -37,7 +37,9 @@ export async function withinEngineLimit<Result>({
 /** A line for each connection. */
 async function describeConnections(url: string): Promise<string> {
   const client = new Client({
-    ...{ connectionString: url, connectionTimeoutMillis: askTimeoutMs, query_timeout: askTimeoutMs },
+    connectionString: url,
+    connectionTimeoutMillis: askTimeoutMs,
+    query_timeout: askTimeoutMs,
   });
   client.on('error', () => undefined);
   try {
