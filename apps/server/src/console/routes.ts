@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { ApiError } from '../errors/api-error.ts';
 import { pathOf } from '../http/addresses.ts';
-import { chooseCoding } from '../http/replies/representations.ts';
+import { chooseCoding } from '../http/replies/codings.ts';
 
 /** The addresses of its pages: all of them get the same document, which shows what its address says. */
 const pages = [

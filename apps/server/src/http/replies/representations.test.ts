@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { adminToken, TestServer } from '../../testing/test-server.ts';
-import { chooseCoding, compressOnce } from './representations.ts';
+import { StaticDocument } from './static-document.ts';
 
 let server: TestServer;
 let file: string;
@@ -49,17 +49,6 @@ describe('large replies', () => {
     const { headers } = await rawGet('/api/v2/me', { 'accept-encoding': 'gzip, br' });
     expect(headers['content-encoding']).toBeUndefined();
   });
-
-  it.each([
-    ['gzip, deflate, br', 'br'],
-    ['GZIP;q=0.5', 'gzip'],
-    ['br;q=0, gzip', 'gzip'],
-    ['gzip;q=0.0', undefined],
-    ['identity', undefined],
-    ['', undefined],
-  ])('for Accept-Encoding "%s" come as %s', (header, coding) => {
-    expect(chooseCoding(header)).toBe(coding);
-  });
 });
 
 describe('what is read twice', () => {
@@ -75,14 +64,6 @@ describe('what is read twice', () => {
 });
 
 describe('a static document', () => {
-  it('is compressed once for each coding, however many ask at once', async () => {
-    const text = 'the same for everybody '.repeat(2000);
-    const first = compressOnce('br', Buffer.from(text));
-    expect(compressOnce('br', Buffer.from(text))).toBe(first);
-    expect(compressOnce('gzip', Buffer.from(text))).not.toBe(first);
-    expect(brotliDecompressSync(await first).toString()).toBe(text);
-  });
-
   it('is what /api/openapi.json and the scripts of /docs are', async () => {
     for (const path of ['/api/openapi.json', '/llms-full.txt']) {
       const replies = await Promise.all([1, 2, 3].map(() => rawGet(path, { 'accept-encoding': 'br' })));
@@ -90,8 +71,9 @@ describe('a static document', () => {
       if (one === undefined) throw new Error('nothing came');
       for (const other of others) expect(other.equals(one)).toBe(true);
       // It is kept: to ask for it compressed is to find it.
-      const plain = brotliDecompressSync(one);
-      expect(await compressOnce('br', plain)).toEqual(one);
+      const plain = brotliDecompressSync(one).toString();
+      expect(await StaticDocument.of(plain).compressed('br')).toEqual(one);
+      expect((await rawGet(path, {})).headers.etag).toBe(StaticDocument.of(plain).tag);
     }
   });
 });
