@@ -47,9 +47,12 @@ const allSettings = [
 ];
 const knownNames: ReadonlySet<string> = new Set(allSettings.map(({ name }) => name));
 
-/** `PHALANX_DATA_DIR` → `--data-dir`. */
+/** `PHALANX_DATA_DIR` → `--data-dir`, `SCRCPY_SERVER_PATH` → `--scrcpy-server-path`. */
 const flagOf = ({ name }: Setting): string =>
-  `--${name.slice('PHALANX_'.length).toLowerCase().replaceAll('_', '-')}`;
+  `--${name
+    .replace(/^PHALANX_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')}`;
 
 /** A misspelt setting would be ignored silently; it stops the start instead. */
 function refuseUnknown(env: Environment): void {

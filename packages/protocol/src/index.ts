@@ -6,6 +6,8 @@ export * from './runs/code.ts';
 export * from './compact-screen/compact-diff.ts';
 export * from './compact-screen/compact-screen.ts';
 export * from './compact-screen/node-identity.ts';
+export * from './schema-choice.ts';
+export * from './schema-problem.ts';
 export * from './runs/records.ts';
 export * from './replay/replay-messages.ts';
 export * from './phones/device-selector.ts';

@@ -4,6 +4,7 @@ import {
   type GoldenRun,
   type GoldenScreen,
   type ReplayScreen,
+  findSchemaProblem,
   type SequenceResult,
   ReplayFetches,
   replayFetchesPath,
@@ -177,8 +178,10 @@ const doesNotCompile = (errors: readonly string[]): CommandError =>
 function fetchesOf(text: string | null): ReplayFetches {
   const value = text === null ? [] : parse(replayFetchesPath, text);
   if (fetches.Check(value)) return value;
-  const [first] = fetches.Errors(value);
-  throw usageError(`${replayFetchesPath}${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}.`);
+  const found = findSchemaProblem(fetches.Type(), value);
+  throw usageError(
+    `${replayFetchesPath}: ${found?.field || 'the file'} ${found?.problem ?? 'does not have the required form'}.`,
+  );
 }
 
 /** What a launch without parameters would fill in. */

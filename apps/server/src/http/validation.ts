@@ -2,20 +2,13 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { IsObject, IsUnion, type TSchema } from 'typebox';
 import fastJsonStringify from 'fast-json-stringify';
 import { Compile, type Validator } from 'typebox/compile';
-import type { TimeInput } from '@phalanx/protocol';
+import { findSchemaProblem, type TimeInput } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
 
 export const validatorOf = lazily((schema): Validator => Compile(schema));
 
 export const serializerOf = lazily((schema): ((reply: unknown) => string) => fastJsonStringify(schema));
-
-interface SchemaError {
-  keyword: string;
-  instancePath: string;
-  message: string;
-  params: object;
-}
 
 const places: Record<string, { whole: string; field: string }> = {
   body: { whole: 'The body', field: 'Field' },
@@ -25,59 +18,6 @@ const places: Record<string, { whole: string; field: string }> = {
 };
 
 const somewhere = { whole: 'The request', field: 'Field' };
-
-/** `/device_ids/3` → `device_ids[3]`. */
-function fieldName(instancePath: string): string {
-  const segments = instancePath.split('/').slice(1);
-  return segments
-    .map((segment) => (/^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`))
-    .join('')
-    .replace(/^\./, '');
-}
-
-const param = (params: object, key: string): unknown =>
-  Object.entries(params).find(([name]) => name === key)?.[1];
-
-function listed(params: object, key: string): string[] {
-  const value = param(params, key);
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
-const typeNames: Record<string, string> = {
-  array: 'an array',
-  integer: 'a whole number',
-  object: 'an object',
-};
-
-/** A choice of constants fails once for each of them. */
-function choices(error: SchemaError, errors: readonly SchemaError[]): string[] {
-  return errors
-    .filter(({ keyword, instancePath }) => keyword === 'const' && instancePath === error.instancePath)
-    .map(({ params }) => String(param(params, 'allowedValue')));
-}
-
-function fieldProblem(error: SchemaError, errors: readonly SchemaError[]): string {
-  const { keyword, params } = error;
-  if (keyword === 'enum') return `must be one of ${listed(params, 'allowedValues').join(', ')}`;
-  if (keyword === 'const') return `must be one of ${choices(error, errors).join(', ')}`;
-  if (keyword === 'pattern')
-    return String(param(params, 'pattern')).startsWith('^[0-9a-fA-F]{8}-')
-      ? 'must be a UUID'
-      : 'does not have the required form';
-  if (keyword === 'type') {
-    const type = String(param(params, 'type'));
-    return `must be ${typeNames[type] ?? `a ${type}`}`;
-  }
-  return error.message.replace('must not have fewer than 1 characters', 'must not be empty');
-}
-
-function missingFields(error: SchemaError, fieldWord: string): string {
-  const parent = fieldName(error.instancePath);
-  const names = listed(error.params, 'requiredProperties').map((name) =>
-    parent ? `${parent}.${name}` : name,
-  );
-  return `${fieldWord} ${names.join(', ')} is required`;
-}
 
 const isInteger = (schema: TSchema): boolean => 'type' in schema && schema.type === 'integer';
 
@@ -99,13 +39,12 @@ function withNumbers(query: unknown, names: ReadonlySet<string>): unknown {
 }
 
 /** The sentence for the first thing that is wrong. */
-function problemOf(errors: readonly SchemaError[], httpPart: string | undefined): string {
+function problemOf(schema: TSchema, value: unknown, httpPart: string | undefined): string {
   const place = places[httpPart ?? ''] ?? somewhere;
-  const error = errors[0];
-  if (error === undefined) return `${place.whole} does not have the required form`;
-  if (error.keyword === 'required') return missingFields(error, place.field);
-  if (error.instancePath === '') return `${place.whole} must be a JSON object`;
-  return `${place.field} ${fieldName(error.instancePath)} ${fieldProblem(error, errors)}`;
+  const found = findSchemaProblem(schema, value);
+  if (found === undefined) return `${place.whole} does not have the required form`;
+  if (found.field !== '') return `${place.field} ${found.field} ${found.problem}`;
+  return `${place.whole} ${found.problem.replace(/^must be an object$/, 'must be a JSON object')}`;
 }
 
 /**
@@ -119,7 +58,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     const value = numbers.size === 0 ? data : withNumbers(data, numbers);
     const validator = getValidator();
     if (validator.Check(value)) return { value };
-    const problem = problemOf(validator.Errors(value), httpPart);
+    const problem = problemOf(schema, value, httpPart);
     return { error: ApiError.of('invalid_request', { problem }) };
   };
 };
@@ -141,13 +80,19 @@ function lazily<Compiled>(compile: (schema: TSchema) => Compiled): (schema: TSch
 const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
 
 function findProblem(name: string): string | undefined {
-  if (name === '') return 'must not be empty';
   if (controlCharacter.test(name)) return 'must not contain control characters';
   return name.isWellFormed() ? undefined : 'must be valid Unicode';
 }
 
 /** A name that people can read, without the white space around it. Throws `invalid_request`. */
 export function requireName(text: string): string {
+  const name = requireNameOrNone(text);
+  if (name !== '') return name;
+  throw ApiError.of('invalid_request', { problem: 'Field name must not be empty' });
+}
+
+/** The same where a thing needs no name: empty without one. Throws `invalid_request`. */
+export function requireNameOrNone(text: string): string {
   const name = text.trim();
   const problem = findProblem(name);
   if (problem === undefined) return name;

@@ -1,3 +1,4 @@
+import { choiceOf } from '@phalanx/protocol';
 import {
   IsArray,
   IsBoolean,
@@ -13,8 +14,6 @@ import {
   type TObject,
   type TSchema,
 } from 'typebox';
-
-import { choiceOf } from './arguments/variants.ts';
 
 /** A part of JSON Schema that every known program takes: many drop references, patterns, and unions of objects. */
 export interface ListedSchema {

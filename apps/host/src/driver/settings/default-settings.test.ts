@@ -35,8 +35,8 @@ describe('the file of settings of phones', () => {
 
   it.each([
     ['{', 'is no JSON'],
-    ['{"*":{"brightness":300}}', '/*/brightness'],
-    ['{"A":{"timezone":"UTC"}}', '/A'],
+    ['{"*":{"brightness":300}}', '*.brightness must be at most 255'],
+    ['{"A":{"timezone":"UTC"}}', 'A.timezone is not known: the fields there are http_proxy, time_zone'],
   ])('%s is refused with where it is wrong', async (text, part) => {
     await expect(load(text)).rejects.toThrow(part);
   });

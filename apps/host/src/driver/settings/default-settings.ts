@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { PhoneSettings } from '@phalanx/protocol';
+import { findSchemaProblem, PhoneSettings } from '@phalanx/protocol';
 import { SettingError } from '@phalanx/settings';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -42,8 +42,8 @@ export async function loadDefaultSettings(file: string): Promise<DefaultSettings
     throw refuse('is no JSON.');
   }
   if (shape.Check(settings)) return new DefaultSettings(settings);
-  const [first] = shape.Errors(settings);
+  const found = findSchemaProblem(shape.Type(), settings);
   throw refuse(
-    `is not as a launch has phone_settings: ${first?.instancePath ?? ''} ${first?.message ?? ''}.`,
+    `is not as a launch has phone_settings: ${found?.field || 'the file'} ${found?.problem ?? 'does not fit'}.`,
   );
 }

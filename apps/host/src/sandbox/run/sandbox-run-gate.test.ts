@@ -16,14 +16,14 @@ function openGate(onCall: () => Promise<unknown>) {
 const bad: [name: string, params: unknown, message: string][] = [
   ['no.such', {}, 'The phone knows no call no.such.'],
   ['constructor', {}, 'The phone knows no call constructor.'],
-  ['input.tap', { x: -1, y: 0 }, 'input.tap: x must be >= 0.'],
-  ['input.tap', null, 'input.tap: the parameters must be object.'],
+  ['input.tap', { x: -1, y: 0 }, 'input.tap: x must be at least 0.'],
+  ['input.tap', null, 'input.tap: what was given must be an object.'],
   ['app.launch', { packageName: 'a; reboot' }, 'input'],
-  ['app.launch', { packageName: ['a.b'] }, 'app.launch: packageName must be string.'],
+  ['app.launch', { packageName: ['a.b'] }, 'app.launch: packageName must be a string.'],
   [
     'input.swipe',
     { fromX: 0, fromY: 0, toX: 0, toY: 0, durationMs: 1e9 },
-    'input.swipe: durationMs must be <= 60000.',
+    'input.swipe: durationMs must be at most 60000.',
   ],
 ];
 

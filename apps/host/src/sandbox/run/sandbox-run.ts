@@ -6,6 +6,7 @@ import {
   type SandboxReport,
   agentCalls,
   type AgentCallName,
+  findSchemaProblem,
   type SandboxCallResult,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
@@ -252,8 +253,8 @@ function problemOf(name: string, params: unknown): string | undefined {
   const validator = validators.get(name);
   if (validator === undefined) return `The phone knows no call ${name}.`;
   if (validator.Check(params)) return undefined;
-  const [first] = validator.Errors(params);
-  return `${name}: ${(first?.instancePath ?? '').slice(1) || 'the parameters'} ${first?.message ?? 'are not valid'}.`;
+  const found = findSchemaProblem(validator.Type(), params);
+  return `${name}: ${found?.field || 'what was given'} ${found?.problem ?? 'does not have the required form'}.`;
 }
 
 async function resultOf(call: () => Promise<unknown>): Promise<SandboxCallResult> {

@@ -1,3 +1,4 @@
+import { choiceOf } from '@phalanx/protocol';
 import {
   IsArray,
   IsBoolean,
@@ -13,7 +14,7 @@ import {
   type TSchema,
 } from 'typebox';
 
-import { choiceOf, keywordOf } from './variants.ts';
+import { keywordOf } from './variants.ts';
 
 /** Describes a value, after "must be". */
 export function expectedOf(schema: TSchema): string {

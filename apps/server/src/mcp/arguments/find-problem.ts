@@ -1,8 +1,9 @@
+import { choiceOf } from '@phalanx/protocol';
 import { IsArray, IsObject, IsOptional, IsRecord, IsUnion, type TObject, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
 import { expectedOf, exampleOf } from './describe-schema.ts';
-import { choiceOf, type Fields, isClosedObject, isFields, variantOf } from './variants.ts';
+import { type Fields, isClosedObject, isFields, variantOf } from './variants.ts';
 
 /**
  * One sentence about the first thing that is wrong: where, what is expected, an example and what came. `at` is the path in

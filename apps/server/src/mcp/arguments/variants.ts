@@ -1,3 +1,4 @@
+import { choiceOf } from '@phalanx/protocol';
 import {
   IsArray,
   IsEnum,
@@ -8,7 +9,6 @@ import {
   IsUnion,
   type TObject,
   type TSchema,
-  type TUnion,
 } from 'typebox';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -20,31 +20,8 @@ export const isFields = (value: unknown): value is Fields =>
 export const keywordOf = (schema: TSchema, name: string): unknown =>
   new Map<string, unknown>(Object.entries(schema)).get(name);
 
-/** Objects that a field tells apart, such as the `type` of a step. */
-export interface Choice {
-  readonly field: string;
-  readonly variants: ReadonlyMap<string, TObject>;
-}
-
 export const isClosedObject = (schema: TObject): boolean =>
   keywordOf(schema, 'additionalProperties') === false;
-
-/** Undefined: nothing tells the variants of the union apart. */
-export function choiceOf({ anyOf }: TUnion): Choice | undefined {
-  const objects = anyOf.filter(IsObject);
-  const [first] = objects;
-  if (first === undefined || objects.length < anyOf.length) return undefined;
-  const field = Object.keys(first.properties).find((name) =>
-    objects.every((one) => constantOf(one, name) !== undefined),
-  );
-  if (field === undefined) return undefined;
-  return { field, variants: new Map(objects.map((one) => [constantOf(one, field) ?? '', one])) };
-}
-
-function constantOf({ properties }: TObject, name: string): string | undefined {
-  const field = properties[name];
-  return IsLiteral(field) && typeof field.const === 'string' ? field.const : undefined;
-}
 
 /** Finds the schema that a value means: of a union the variant with its kind of value, or with the constant that it names. */
 export function variantOf(schema: TSchema, value: unknown): TSchema {
