@@ -20,6 +20,21 @@ describe.each(engines)('rows that a statement brings along to %s', (engine) => {
   });
 });
 
+describe.each(engines)('a text that %s can not store as it is', (engine) => {
+  it('is stored with U+FFFD in place of U+0000 and halves of pairs, whichever way it comes', async () => {
+    const db = await openTestDatabase(engine);
+    const odd = 'A\0B \uD83D';
+    const wanted = 'A\uFFFDB \uFFFD';
+    const one = await sql<{ text: string }>`SELECT ${odd} || '' AS text`.execute(db);
+    expect(one.rows[0]?.text).toBe(wanted);
+    const many = await sql<{
+      name: string;
+    }>`SELECT given.name FROM ${rowsAs(db, 'given', { name: 'text' }, [{ name: odd }])}
+      WHERE given.name IN ${textsIn(db, [odd])}`.execute(db);
+    expect(many.rows).toEqual([{ name: wanted }]);
+  });
+});
+
 describe.each(engines)('a part of a text in %s', (engine) => {
   it('is found as it stands', async () => {
     const db = await openTestDatabase(engine);

@@ -1,6 +1,7 @@
 import { type Kysely, PostgresAdapter, sql, type RawBuilder, type SqlBool } from 'kysely';
 
 import { errorCodeOf } from '../errors/api-error.ts';
+import { storable } from './storable-text.ts';
 
 /** Where the two engines want other words. Stores do not ask: what they need is here and in `transactions.ts`. */
 export const isPostgres = <Tables>(db: Kysely<Tables>): boolean =>
@@ -28,7 +29,7 @@ export function rowsAs<Tables, Given extends Columns>(
     return sql`unnest(${sql.join(lists)}) AS ${sql.ref(table)} (${sql.join(names.map((name) => sql.ref(name)))})`;
   }
   // Lists, which SQLite reads in half the time of objects.
-  const json = JSON.stringify(rows.map((row) => names.map((name) => row[name])));
+  const json = JSON.stringify(rows.map((row) => names.map((name) => storable(row[name]))));
   const values = names.map((name, place) => sql`value->>${sql.lit(place)} AS ${sql.ref(name)}`);
   return sql`(SELECT ${sql.join(values)} FROM json_each(${json})) AS ${sql.ref(table)}`;
 }
@@ -37,7 +38,7 @@ export function rowsAs<Tables, Given extends Columns>(
 export const textsIn = <Tables>(db: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> =>
   isPostgres(db)
     ? sql`(SELECT unnest(${texts}::text[]))`
-    : sql`(SELECT value FROM json_each(${JSON.stringify(texts)}))`;
+    : sql`(SELECT value FROM json_each(${JSON.stringify(texts.map(storable))}))`;
 
 /** Any number of whole numbers, for `IN`. */
 export const numbersIn = <Tables>(db: Kysely<Tables>, numbers: readonly number[]): RawBuilder<number> =>

@@ -1,4 +1,4 @@
-import { projectRoutes } from '@phalanx/protocol';
+import { labelRoutes, projectRoutes, webhookRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { engines } from '../testing/engines/test-database.ts';
@@ -20,6 +20,21 @@ describe.each(engines)('a text that %s can not store as it is', (engine) => {
     expect([201, 400, 409]).toContain(again.status);
     expect((await server.api('GET', projectRoutes.list.path)).status).toBe(200);
   });
+
+  it.each(odd)(
+    'as a name that a thing need not have (%j) is refused, and the thing stays as it was',
+    async (name) => {
+      const { host, deviceId } = await server.connectHost();
+      const renamed = await server.api('PATCH', labelRoutes.renameDevice.path.replace(':id', deviceId), {
+        body: { name },
+      });
+      expect(renamed).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+      const webhook = { url: 'https://example.com/hook', events: ['run.ended'], name };
+      const created = await server.api('POST', webhookRoutes.create.path, { body: webhook });
+      expect(created.status).toBe(400);
+      await host.cut();
+    },
+  );
 
   it.each([
     ['GET', '/api/v2/runs/%00'],

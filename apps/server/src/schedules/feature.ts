@@ -18,6 +18,7 @@ import { UpcomingTimes } from './upcoming-times.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
+import { requireNameOrNone } from '../http/validation.ts';
 import { requirePhones } from '../jobs/create-job.ts';
 import { listedWork, makerOf, requireNamedPhones, requireWork } from '../jobs/work-access.ts';
 import { editors, type ProjectAccess } from '../projects/project-access.ts';
@@ -128,7 +129,11 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
       await launches.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
     }
     const changed = {
-      ...{ name: name ?? row.name, cron: cron ?? row.cron, time_zone: time_zone ?? row.time_zone },
+      ...{
+        name: name === undefined ? row.name : requireNameOrNone(name),
+        cron: cron ?? row.cron,
+        time_zone: time_zone ?? row.time_zone,
+      },
       ...{ jitter_seconds: jitter_seconds ?? row.jitter_seconds, work: JSON.stringify(work) },
       ...{ overlap: overlap ?? row.overlap, missed: missed ?? row.missed },
       ...{ paused: paused === undefined ? row.paused : Number(paused), problem: '' },
@@ -197,7 +202,7 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
     id: uuidv7(),
     ...makerOf(principal),
     project_id: projectId,
-    name: name ?? '',
+    name: requireNameOrNone(name ?? ''),
     cron,
     time_zone,
     jitter_seconds: jitter,

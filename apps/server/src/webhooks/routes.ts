@@ -16,6 +16,7 @@ import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { seesEveryone } from '../http/policy.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
+import { requireNameOrNone } from '../http/validation.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import type { Sealing } from '../secrets/sealing.ts';
 import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
@@ -92,15 +93,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
 
   addRoute(app, webhookRoutes.create, async ({ principal, body, auditEvent }) => {
     const id = uuidv7();
-    const {
-      url,
-      events,
-      signature = 'v1',
-      name = '',
-      outcomes = [],
-      project_ids = [],
-      paused = false,
-    } = body;
+    const { url, events, signature = 'v1', outcomes = [], project_ids = [], paused = false } = body;
     const { secret, publicKey } = createSigningKey(signature);
     const now = clock.now();
     const row: StoredWebhook = {
@@ -108,7 +101,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
         id,
         user_id: principal.userId,
         token_projects: projectsOf(principal),
-        name,
+        name: requireNameOrNone(body.name ?? ''),
         ...targetOf(readTarget(url)),
       },
       ...{ events: JSON.stringify([...new Set(events)]), outcomes: JSON.stringify(outcomes) },
@@ -145,11 +138,12 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
 
   addRoute(app, webhookRoutes.change, async ({ principal, params, body, auditEvent }) => {
     const row = await get(principal, params.id);
-    const { name, url, events, outcomes, project_ids, not_ready_minutes, paused } = body;
+    const { url, events, outcomes, project_ids, not_ready_minutes, paused } = body;
+    const name = body.name === undefined ? row.name : requireNameOrNone(body.name);
     const isResumed = paused === false && row.paused === 1;
-    noteOn(auditEvent, { ...row, name: name ?? row.name }, { fields: Object.keys(body) });
+    noteOn(auditEvent, { ...row, name }, { fields: Object.keys(body) });
     const changes = {
-      name: name ?? row.name,
+      name,
       ...(url === undefined ? {} : targetOf(keepKind(row.url, readTarget(url)))),
       events: events === undefined ? row.events : JSON.stringify([...new Set(events)]),
       outcomes: outcomes === undefined ? row.outcomes : JSON.stringify(outcomes),

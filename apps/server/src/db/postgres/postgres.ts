@@ -25,6 +25,7 @@ import { SettingError } from '@phalanx/settings';
 import { errorCodeOf } from '../../errors/api-error.ts';
 import { PartFailed } from '../../faults/fault-monitor.ts';
 import { SilenceWatch } from './silence-watch.ts';
+import { storable } from '../storable-text.ts';
 import type { Database, Db } from '../tables/tables.ts';
 
 /** A pool would count the wait for a free connection to it, too. */
@@ -216,12 +217,6 @@ const cutCodes: ReadonlySet<string> = new Set([
 
 const unavailable = (reason: string, cause: unknown): PartFailed =>
   new PartFailed({ part: 'database', code: 'database_unavailable', reason }, { cause });
-
-/** PostgreSQL has no U+0000 in a text. Halves of surrogate pairs its client writes as U+FFFD, which this becomes too. */
-const storable = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
-  return Array.isArray(value) ? value.map(storable) : value;
-};
 
 /** Whoever a text comes from, it can be stored, and is found by the same text. */
 class StorableTexts extends PostgresQueryCompiler {

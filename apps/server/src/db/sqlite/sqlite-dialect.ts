@@ -20,6 +20,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import type { FolderLock } from '../server-lock.ts';
+import { storable } from '../storable-text.ts';
 
 /** What `PRAGMA synchronous` says where nothing is to outlive a loss of power. */
 const off = 0;
@@ -116,6 +117,11 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 class LocklessQueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier?.startsWith('For') !== true) super.visitSelectModifier(node);
+  }
+
+  /** Texts are the same as on PostgreSQL. */
+  protected override addParameter(parameter: unknown): void {
+    super.addParameter(storable(parameter));
   }
 }
 

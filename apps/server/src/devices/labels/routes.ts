@@ -17,6 +17,7 @@ import { getHost, type HostSources } from '../hosts/host-list.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { pageLimit, toPage } from '../../http/replies/list-replies.ts';
 import { addRoute } from '../../http/route.ts';
+import { requireNameOrNone } from '../../http/validation.ts';
 import { TimeSlice } from '../../limits/time-slice.ts';
 import { readSelector, selects } from './phone-labels.ts';
 
@@ -35,7 +36,7 @@ export function addLabelRoutes(
 
   addRoute(app, labelRoutes.renameDevice, async ({ principal, params, body, auditEvent }) => {
     const device = await access.getOwn(params.id, principal.userId);
-    const name = body.name.trim();
+    const name = requireNameOrNone(body.name);
     auditEvent.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId], { name });
     await labels.rename(deviceTarget(device), name);
     access.fleet.announce([device.id]);
