@@ -1,6 +1,7 @@
 import { distanceBeside, rootOf, sides, nodesBelow } from '../agent/nodes/node-search.ts';
 import { nearestLabels } from './nearest-labels.ts';
 import { isChangingText } from './changing-text.ts';
+import { mayBeLossy } from './lossy-text.ts';
 import {
   type Condition,
   type KindMethod,
@@ -126,7 +127,7 @@ class Screen {
       const { text = '', isVisible } = node;
       if (!isVisible || text === '' || text.length > mostLabelLength || this.#texts.get(text) !== 1)
         return false;
-      return !isToggle(node) && !this.isState(node, text);
+      return !isToggle(node) && !this.isState(node, text) && !mayBeLossy(text);
     });
   }
 }
@@ -188,7 +189,7 @@ function byText(screen: Screen, node: AndroidNode): Candidate[] {
     const first = screen.root.findTextOne(value);
     const found = first === null ? [] : [first, ...all.filter((one) => one !== first)];
     const dependsOn = screen.isState(node, value) ? 'state' : undefined;
-    return [{ kind, ...byWords(value), found, order: 10, dependsOn }];
+    return [{ kind, ...byWords(value), found, order: orderOf(value, 10), dependsOn }];
   };
   return [
     ...loose('text', text),
@@ -197,6 +198,9 @@ function byText(screen: Screen, node: AndroidNode): Candidate[] {
     ...exactText(screen, node, text),
   ];
 }
+
+/** Texts that other phones of a fleet may tell otherwise come after what all of them tell. */
+const orderOf = (text: string, order: number): number => order + (mayBeLossy(text) ? 60 : 0);
 
 /** Where the words are also part of other texts, or other kinds of nodes have them. */
 function exactText(screen: Screen, node: AndroidNode, text: string): Candidate[] {
@@ -211,7 +215,7 @@ function exactText(screen: Screen, node: AndroidNode, text: string): Candidate[]
       kind: 'exact text',
       ...byConditions(conditions),
       found: screen.find(conditions),
-      order: 15,
+      order: orderOf(text, 15),
       dependsOn,
     },
   ];

@@ -1,6 +1,9 @@
 import { nodesBelow } from '../agent/nodes/node-search.ts';
 import { isChangingText } from './changing-text.ts';
 import { quote } from './conditions.ts';
+import { mayBeLossy } from './lossy-text.ts';
+
+export { mayBeLossy } from './lossy-text.ts';
 
 /** A condition on a screen, as data: it can be written as code, and tried by the runtime's own matcher. */
 export type SignCondition =
@@ -125,7 +128,7 @@ function labelOf(node: AndroidNode): string | undefined {
   if (label === undefined || label !== label.trim() || label.length < 2 || label.length > maxTextLength)
     return undefined;
   const isData = /\d{2,}|https?:|@|\p{Cc}/u.test(label) || !/\p{L}/u.test(label) || isChangingText(label);
-  return isData ? undefined : label;
+  return isData || mayBeLossy(label) ? undefined : label;
 }
 
 /** Titles say what a screen is; buttons stay longer than what else is written. */

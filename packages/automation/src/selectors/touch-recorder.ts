@@ -2,6 +2,7 @@ import type { PhoneInput } from '@phalanx/protocol';
 
 import { nodesBelow } from '../agent/nodes/node-search.ts';
 import { isChangingText } from './changing-text.ts';
+import { mayBeLossy } from './lossy-text.ts';
 import { quote } from './conditions.ts';
 import { proposeSelectors, type SelectorProposal } from './propose-selectors.ts';
 
@@ -217,6 +218,7 @@ const isLabel = (node: AndroidNode): boolean => {
     text.length <= longestLabel &&
     !isField(node) &&
     !node.isCheckable &&
-    !isChangingText(text)
+    !isChangingText(text) &&
+    !mayBeLossy(text)
   );
 };

@@ -24,7 +24,8 @@ export class TreeWriter {
     if (known !== undefined) return this.number(known);
     this.#texts.set(value, this.#texts.size + 1);
     this.number(this.#texts.size);
-    const utf8 = Buffer.from(value);
+    // Java writes `?` for half of a surrogate pair (String.getBytes).
+    const utf8 = Buffer.from(value.replaceAll(/\p{Cs}/gu, '?'));
     this.number(utf8.length);
     for (const byte of utf8) this.#bytes.push(byte);
   }

@@ -54,6 +54,19 @@ describe('tier 1, trees of the resident helper', () => {
     }
   });
 
+  it('have no characters that the ways by XML lose, and are refused when the helper has cut them', () => {
+    const text = (value: string): number[] => [Buffer.byteLength(value), ...Buffer.from(value)];
+    const tree = (isCut: number): Buffer =>
+      Buffer.from([
+        ...[0, 0, 1, 0, 0, 0, 0],
+        ...[1, ...text('a\vC'), 0, 0, 2, ...text('A\0B \uFFFE 😀'), 0],
+        ...[0, 0, isCut],
+      ]);
+    const [root] = decodeTrees(tree(0)).roots;
+    expect([root?.className, root?.text]).toEqual(['a?C', 'A?B ? 😀']);
+    expect(() => decodeTrees(tree(1))).toThrow('more than 20000 nodes, or is nested deeper than 300');
+  });
+
   it('are refused when they say another length, or are not deflated', () => {
     const packed = deflateRawSync(golden);
     expect(inflateTrees(Buffer.concat([lengthOf(golden), packed])).equals(golden)).toBe(true);

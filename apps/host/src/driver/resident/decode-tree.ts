@@ -1,11 +1,10 @@
 import { inflateRawSync } from 'node:zlib';
 import type { UiNode } from '@phalanx/protocol';
 import { unreadableTree } from '../driver-error.ts';
+import { readableText } from '../tree/readable-text.ts';
+import { maxDepth, maxNodes, TreeSize } from '../tree/tree-size.ts';
 
 const maxBytes = 16 * 1024 * 1024;
-/** As the helper has them (Tree.java). */
-const maxNodes = 20_000;
-const maxDepth = 300;
 const maxWindows = 1000;
 
 export interface DecodedTrees {
@@ -36,24 +35,28 @@ export function decodeTrees(bytes: Buffer): DecodedTrees {
   const reader = new TreeReader(bytes);
   const announced = reader.times(reader.bounded(maxWindows), () => reader.text() ?? '');
   const rotation = reader.number() & 3;
-  const roots = reader.times(reader.bounded(maxWindows), (index) => readNode(reader, index, origin, 0));
-  reader.number();
+  const roots = reader.times(reader.bounded(maxWindows), (index) => readNode(reader, index, origin, 1));
+  // The helper leaves out what is beyond its limits.
+  const isCut = reader.number() !== 0;
   reader.finish();
+  if (isCut) throw unreadableTree(`it has more than ${maxNodes} nodes, or is nested deeper than ${maxDepth}`);
   return { announced, rotation, roots };
 }
 
 const origin = { left: 0, top: 0 };
 
-function readNode(reader: TreeReader, index: number, parent: typeof origin, depth: number): UiNode {
-  if (depth > maxDepth) throw unreadableTree(`it is nested deeper than ${maxDepth}`);
-  reader.countNode();
-  const left = parent.left + reader.signed();
-  const top = parent.top + reader.signed();
-  const boundsInScreen = { left, top, right: left + reader.signed(), bottom: top + reader.signed() };
+function readNode(reader: TreeReader, index: number, parent: typeof origin, level: number): UiNode {
+  reader.size.enter(level);
+  // Differences of Java's numbers go over the end of 32 bits, as the sums do.
+  const left = (parent.left + reader.signed()) | 0;
+  const top = (parent.top + reader.signed()) | 0;
+  const right = (left + reader.signed()) | 0;
+  const boundsInScreen = { left, top, right, bottom: (top + reader.signed()) | 0 };
   const node = { ...readTexts(reader), index, boundsInScreen };
+  reader.size.addTexts(node);
   for (let at = 0, count = reader.bounded(maxNodes); at < count; at += 1)
     if (reader.number() === 1)
-      node.children.push(readNode(reader, node.children.length, boundsInScreen, depth + 1));
+      node.children.push(readNode(reader, node.children.length, boundsInScreen, level + 1));
   return node;
 }
 
@@ -100,8 +103,8 @@ const dots = (text: string | null): string | null => '•'.repeat([...(text ?? '
 class TreeReader {
   readonly #bytes: Buffer;
   readonly #texts: (string | null)[] = [null];
+  readonly size = new TreeSize();
   #at = 0;
-  #nodes = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -139,7 +142,7 @@ class TreeReader {
     const length = this.number();
     const end = this.#at + length;
     if (end > this.#bytes.length) throw unreadableTree(`its text at ${this.#at} does not end`);
-    const text = this.#bytes.toString('utf8', this.#at, end) || null;
+    const text = readableText(this.#bytes.toString('utf8', this.#at, end)) || null;
     this.#at = end;
     this.#texts.push(text);
     return text;
@@ -147,11 +150,6 @@ class TreeReader {
 
   times<T>(count: number, read: (index: number) => T): T[] {
     return Array.from({ length: count }, (_, index) => read(index));
-  }
-
-  countNode(): void {
-    this.#nodes += 1;
-    if (this.#nodes > maxNodes) throw unreadableTree(`it has more than ${maxNodes} nodes`);
   }
 
   finish(): void {

@@ -1,11 +1,11 @@
 import type { Bounds, ScreenTree, UiNode } from '@phalanx/protocol';
 
 import { unreadableTree, unexpectedXml } from '../driver-error.ts';
+import { readableText } from './readable-text.ts';
+import { TreeSize } from './tree-size.ts';
 
-// What a phone sends is not trusted: larger trees than any app draws are refused before they cost memory or time.
-const maxTextLength = 4 * 1024 * 1024;
-const maxDepth = 400;
-const maxNodes = 20_000;
+/** What a phone sends is not trusted. Around the texts that a tree may have there is room for the markup of as many nodes as it may have. */
+const maxTextLength = 16 * 1024 * 1024;
 
 export type ParsedTree = Pick<ScreenTree, 'root' | 'packageName' | 'rotation' | 'announced'>;
 
@@ -36,18 +36,17 @@ function createReading(): Reading {
   const roots: UiNode[] = [];
   const path: UiNode[] = [];
   const windows = (): UiNode[] => roots.filter((root) => !isToast(root));
+  const size = new TreeSize();
   let depth = 0;
-  let nodes = 0;
   let rotation = 0;
   return {
     open(name, attributes) {
       depth += 1;
-      nodes += 1;
-      if (depth > maxDepth) throw unreadableTree(`it is nested deeper than ${maxDepth}`);
-      if (nodes > maxNodes) throw unreadableTree(`it has more than ${maxNodes} nodes`);
       if (depth === 1) rotation = readRotation(name, attributes);
       else {
+        size.enter(depth - 1);
         const node = toUiNode(name, attributes);
+        size.addTexts(node);
         (path.at(-1)?.children ?? roots).push(node);
         path.push(node);
       }
@@ -141,7 +140,8 @@ const isReadable = (attributes: Attributes): boolean =>
 
 const dots = (text = ''): string | null => '•'.repeat(Array.from(text).length) || null;
 
-const boundsForm = /^\[(-?\d{1,7}),(-?\d{1,7})\]\[(-?\d{1,7}),(-?\d{1,7})\]$/;
+/** Android's are numbers of 32 bits: apps place what must not be seen as far away as they go. */
+const boundsForm = /^\[(-?\d{1,10}),(-?\d{1,10})\]\[(-?\d{1,10}),(-?\d{1,10})\]$/;
 
 function parseBounds(value = ''): Bounds {
   const [, left, top, right, bottom] = boundsForm.exec(value) ?? [];
@@ -176,8 +176,8 @@ const endTag = /<\/([\w:.\-\u0080-\uFFFD]+)\s*>/y;
  * such as entities of its own, and elements that don't end. By hand, because a parser of any XML takes twice as long, which
  * was half of what the host does for a screen.
  */
-export function readElements(xml: string, reader: ElementReader): void {
-  if (!isXmlText(xml)) throw unexpectedXml(0);
+export function readElements(told: string, reader: ElementReader): void {
+  const xml = readableText(told);
   let at = 0;
   /** Of the form at this place; null when it does not stand there. */
   const find = (form: RegExp): RegExpExecArray | null => {
@@ -279,20 +279,12 @@ const named: ReadonlyMap<string, string> = new Map([
   ['&apos;', "'"],
 ]);
 
-// oxlint-disable-next-line no-control-regex
-const forbidden = /[\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]/;
-
-/** Whether XML takes all of its characters; what it forbids may not be written as a reference either. */
-const isXmlText = (value: string): boolean => value.isWellFormed() && !forbidden.test(value);
-
 const reference = /&(?:#(\d{1,7});|#x([\da-fA-F]{1,6});|[a-z]{2,4};)?/g;
 
 /** The text that an attribute's value stands for. */
 function attributeText(value: string): string {
-  const meant = value.replace(reference, characterOf);
   // Older Androids write an emoji as two references to the halves of a surrogate pair: together they are a character.
-  if (!isXmlText(meant)) throw unreadableTree('it refers to what is no character');
-  return meant;
+  return readableText(value.replace(reference, characterOf));
 }
 
 function characterOf(whole: string, decimal?: string, hexadecimal?: string): string {

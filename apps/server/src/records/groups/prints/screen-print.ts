@@ -3,7 +3,7 @@
  * and mostly in another version of the app.
  */
 import { createHash } from 'node:crypto';
-import { toolkitIds } from '@phalanx/automation/screen-signs';
+import { mayBeLossy, toolkitIds } from '@phalanx/automation/screen-signs';
 import type { ScreenTree, UiNode } from '@phalanx/protocol';
 
 export interface ScreenPrint {
@@ -40,6 +40,7 @@ const roles: readonly (readonly [RegExp, string])[] = [
   [/WebView$/, 'Web'],
 ];
 
+const address = /https?:\/\/\S+|\S+@\S+/g;
 const systemBars = /(^|:id\/)(navigationBar|statusBar)Background$/;
 const foreignParts = /systemui|inputmethod|keyboard/i;
 
@@ -107,16 +108,20 @@ function partOf(node: UiNode, children: Part[]): Part {
   };
 }
 
-/** Numbers, addresses and dates differ from phone to phone. Longer texts are content. */
+/**
+ * Numbers, addresses and dates differ from phone to phone. Longer texts are content. Phones that are read in another way may tell some
+ * texts otherwise, and mark a lost character at the end of one in two ways.
+ */
 function wordOf(text: string): string {
-  if (text.length > maxWordLength * 4) return '';
+  if (text.length > maxWordLength * 4 || mayBeLossy(text.replaceAll(address, ''))) return '';
   const word = text
     .normalize('NFKC')
     .toLowerCase()
-    .replaceAll(/https?:\/\/\S+|\S+@\S+/g, '@')
+    .replaceAll(address, '@')
     .replaceAll(/\d[\d.,:/-]*/g, '#')
     .replaceAll(/\s+/g, ' ')
-    .trim();
+    .trim()
+    .replace(/[.?]+$/, '');
   return word.length > maxWordLength || /^[#@\p{P}\p{S}\s]*$/u.test(word) ? '' : word;
 }
 
