@@ -4,11 +4,10 @@ import {
   isBelow,
   rootOf,
   sides,
-  hasViewId,
   nodesBelow,
-  equalFirst,
-  nodesWithText,
+  bestFirst,
 } from './node-search.ts';
+import { textConditions } from './text-conditions.ts';
 
 type Condition = (node: AndroidNode) => boolean;
 
@@ -18,11 +17,13 @@ interface Rules {
   readonly distances: readonly ((node: AndroidNode) => number)[];
   /** Which of all nodes that meet the conditions. */
   readonly position: number | undefined;
+  /** What has to be read on the node, or is asked of what it stands in relation to. */
+  readonly wanted: readonly (string | RegExp | NodeConditions)[];
 }
 
 /** The rules of a filter are kept beside it, so that its object holds methods alone. */
 const rulesOfFilter = new WeakMap<AndroidNodeFilter, Rules>();
-const noRules: Rules = { conditions: [], distances: [], position: undefined };
+const noRules: Rules = { conditions: [], distances: [], position: undefined, wanted: [] };
 
 /** The nodes, in this one and below, that a filter function selects. */
 export function selectNodes(root: AndroidNode, conditions: NodeConditions): AndroidNode[] {
@@ -42,8 +43,12 @@ function nearestFirst(nodes: readonly AndroidNode[], distances: Rules['distances
 }
 
 function createFilter(rules: Rules): AndroidNodeFilter {
-  const and = (condition: Condition): AndroidNodeFilter =>
-    createFilter({ ...rules, conditions: [...rules.conditions, condition] });
+  const and = (condition: Condition, ...wanted: (Rules['wanted'][number] | undefined)[]): AndroidNodeFilter =>
+    createFilter({
+      ...rules,
+      conditions: [...rules.conditions, condition],
+      wanted: [...rules.wanted, ...wanted.filter((one) => one !== undefined)],
+    });
   const filter = {
     ...classConditions(and),
     ...stateConditions(and),
@@ -71,7 +76,7 @@ function conditionOf(conditions: NodeConditions): Condition {
   return (node) => rules.conditions.every((condition) => condition(node));
 }
 
-type And = (condition: Condition) => AndroidNodeFilter;
+type And = (condition: Condition, ...wanted: NodeConditions[]) => AndroidNodeFilter;
 
 function classConditions(and: And) {
   const ofClass = (pattern: RegExp) => () => and(({ className }) => pattern.test(lastPart(className)));
@@ -106,31 +111,19 @@ function stateConditions(and: And) {
   };
 }
 
-function textConditions(and: And) {
-  return {
-    hasText: (text?: string) => and((node) => isOrAny(node.text, text)),
-    textContains: (part: string) => and((node) => containsText(node.text, part)),
-    textMatches: (pattern: RegExp) => and(({ text }) => text !== undefined && text.search(pattern) >= 0),
-    hasDescription: (text?: string) => and((node) => isOrAny(node.description, text)),
-    descriptionContains: (part: string) => and((node) => containsText(node.description, part)),
-    hasId: (viewId?: string) =>
-      and((node) => (viewId === undefined ? node.viewId !== undefined : hasViewId(node, viewId))),
-  };
-}
-
 function familyConditions(and: And) {
   return {
     childOf(anchor: NodeAnchor) {
       const anchors = anchorsOf(anchor);
-      return and((node) => isBelow(node, anchors(node)));
+      return and((node) => isBelow(node, anchors(node)), ...wantedOf(anchor));
     },
     hasChild(conditions: NodeConditions) {
       const isMet = conditionOf(conditions);
-      return and((node) => node.children.some(isMet));
+      return and((node) => node.children.some(isMet), conditions);
     },
     hasDescendant(conditions: NodeConditions) {
       const isMet = conditionOf(conditions);
-      return and((node) => descendantsOf(node).some(isMet));
+      return and((node) => descendantsOf(node).some(isMet), conditions);
     },
     hasIndex: (index: number) => and((node) => node.index === index),
   };
@@ -144,6 +137,7 @@ function sideConditions(rules: Rules) {
       ...rules,
       conditions: [...rules.conditions, (node) => distance(node) < Infinity],
       distances: [...rules.distances, distance],
+      wanted: [...rules.wanted, ...wantedOf(anchor)],
     });
   };
   return {
@@ -153,6 +147,8 @@ function sideConditions(rules: Rules) {
     rightOf: beside(sides.rightOf),
   };
 }
+
+const wantedOf = (anchor: NodeAnchor): NodeConditions[] => (typeof anchor === 'function' ? [anchor] : []);
 
 /** Anchors are looked for on the whole screen that a node is of, once a screen. */
 function anchorsOf(anchor: NodeAnchor): (node: AndroidNode) => readonly AndroidNode[] {
@@ -175,7 +171,7 @@ function groupConditions(and: And) {
     },
     anyOf(...groups: NodeConditions[]) {
       const areMet = groups.map(conditionOf);
-      return and((node) => areMet.some((isMet) => isMet(node)));
+      return and((node) => areMet.some((isMet) => isMet(node)), ...groups);
     },
   };
 }
@@ -189,20 +185,13 @@ function lastPart(className: string | null): string {
   return className === null ? '' : className.slice(className.lastIndexOf('.') + 1);
 }
 
-function isOrAny(value: string | undefined, wanted: string | undefined): boolean {
-  return wanted === undefined ? value !== undefined && value !== '' : value === wanted;
-}
-
-function containsText(value: string | undefined, part: string): boolean {
-  return value !== undefined && value.toLowerCase().includes(part.toLowerCase());
-}
-
 const maxWordsLength = 200;
 
 /** What is looked for, in words for an error, and the nodes of a screen that are it, the best first. */
 interface TargetSearch {
   readonly awaited: string;
-  readonly near?: string;
+  /** The texts that it has, in any order. */
+  readonly near: () => readonly (string | RegExp)[];
   readonly findAll: (screen: AndroidNode) => AndroidNode[];
 }
 
@@ -211,15 +200,31 @@ export function searchOf(target: string | RegExp | NodeConditions): TargetSearch
     return {
       // The author knows the conditions again as they are written.
       awaited: `a node by ${String(target).replaceAll(/\s+/g, ' ').slice(0, maxWordsLength)}`,
+      near: () => textsWanted(target),
       findAll: (screen) => selectNodes(screen, target),
     };
   }
   return {
     awaited: `the text ${quoted(target)}`,
-    near: plain(target),
-    findAll: (screen) => equalFirst(nodesWithText(screen, target), target),
+    near: () => [target instanceof RegExp ? target : String(target)],
+    findAll: (screen) => bestFirst(screen, target),
   };
 }
 
-const plain = (text: string | RegExp): string => (text instanceof RegExp ? text.source : String(text));
 const quoted = (text: string | RegExp): string => (text instanceof RegExp ? String(text) : `"${text}"`);
+
+/** More are asked for by no author, but by code that makes conditions without an end. */
+const maxWanted = 20;
+
+function textsWanted(target: NodeConditions): (string | RegExp)[] {
+  const texts: (string | RegExp)[] = [];
+  const waiting: NodeConditions[] = [target];
+  for (let asked = 0; asked < maxWanted; asked += 1) {
+    const conditions = waiting.shift();
+    if (conditions === undefined) break;
+    for (const one of rulesOf(conditions(createFilter(noRules))).wanted)
+      if (typeof one === 'function') waiting.push(one);
+      else texts.push(one);
+  }
+  return texts;
+}

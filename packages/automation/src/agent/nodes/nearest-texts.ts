@@ -1,3 +1,5 @@
+import { comparedText } from '../../texts/seen-text.ts';
+
 const maxNearest = 8;
 /** Longer texts are compared by their beginning alone. */
 const maxComparedLength = 80;
@@ -6,9 +8,9 @@ const maxComparedLength = 80;
 export function nearestOf(texts: readonly string[], wanted?: string): string[] {
   const different = [...new Set(texts)].map((text) => text.slice(0, maxComparedLength));
   if (wanted === undefined) return different.slice(0, maxNearest);
-  const target = wanted.slice(0, maxComparedLength).toLowerCase();
+  const target = comparedText(wanted.slice(0, maxComparedLength));
   return different
-    .map((text) => ({ text, distance: distanceOf(text.toLowerCase(), target) }))
+    .map((text) => ({ text, distance: distanceOf(comparedText(text), target) }))
     .sort((a, b) => a.distance - b.distance)
     .slice(0, maxNearest)
     .map(({ text }) => text);

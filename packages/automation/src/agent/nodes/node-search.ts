@@ -1,3 +1,5 @@
+import { bestRank, createTextRank, type TextRank, textRanks } from '../../texts/text-rank.ts';
+
 /** The node and all below it, each parent before its children. Not recursive: trees may be deep. */
 export function nodesBelow(root: AndroidNode): AndroidNode[] {
   const found: AndroidNode[] = [];
@@ -15,19 +17,32 @@ export function textsOf({ text, description }: AndroidNode): string[] {
 }
 
 export function nodesWithText(root: AndroidNode, text: string | RegExp): AndroidNode[] {
-  const matches = matcherOf(text);
-  return nodesBelow(root).filter((node) => textsOf(node).some(matches));
+  return rankedNodes(root, text).map(({ node }) => node);
 }
 
-/** An equal text goes before one that only contains it. */
+/** The node whose text fits best. */
 export function nodeWithText(root: AndroidNode, text: string | RegExp): AndroidNode | null {
-  return equalFirst(nodesWithText(root, text), text)[0] ?? null;
+  return bestFirst(root, text)[0] ?? null;
 }
 
-export function equalFirst(nodes: readonly AndroidNode[], text: string | RegExp): AndroidNode[] {
-  const isOther = (node: AndroidNode): number =>
-    typeof text === 'string' && textsOf(node).includes(text) ? 0 : 1;
-  return nodes.toSorted((a, b) => isOther(a) - isOther(b));
+/** All nodes with a text, those whose text fits better first; in the order of the tree where they fit equally well. */
+export function bestFirst(root: AndroidNode, text: string | RegExp): AndroidNode[] {
+  return rankedNodes(root, text)
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ node }) => node);
+}
+
+interface RankedNode {
+  readonly node: AndroidNode;
+  readonly rank: TextRank;
+}
+
+function rankedNodes(root: AndroidNode, text: string | RegExp): RankedNode[] {
+  const rankOf = text instanceof RegExp ? matchRank(text) : createTextRank(String(text));
+  return nodesBelow(root).flatMap((node) => {
+    const rank = bestRank(textsOf(node), rankOf);
+    return rank === undefined ? [] : [{ node, rank }];
+  });
 }
 
 /** `viewId` is the full resource id, or only its name. */
@@ -35,16 +50,14 @@ export function hasViewId(node: AndroidNode, viewId: string): boolean {
   return node.viewId !== undefined && (node.viewId === viewId || node.viewId.endsWith(`:id/${viewId}`));
 }
 
-function matcherOf(text: string | RegExp): (candidate: string) => boolean {
-  if (text instanceof RegExp) {
-    const { source, flags } = text;
-    // Without the flags that make `test` remember a position.
-    const pattern = new RegExp(source, flags.replaceAll(/[gy]/g, ''));
-    return (candidate) => pattern.test(candidate);
-  }
-  const wanted = String(text).toLowerCase();
-  return wanted === '' ? () => false : (candidate) => candidate.toLowerCase().includes(wanted);
+function matchRank(pattern: RegExp): (text: string) => TextRank | undefined {
+  const lasting = withoutPosition(pattern);
+  return (text) => (lasting.test(text) ? textRanks.equal : undefined);
 }
+
+/** The expression without the flags that make `test` remember a position. */
+export const withoutPosition = ({ source, flags }: RegExp): RegExp =>
+  new RegExp(source, flags.replaceAll(/[gy]/g, ''));
 
 /** Everything about a node and those below it that a person would see change. */
 export function lookOf(screen: AndroidNode): string {

@@ -1,3 +1,4 @@
+import { readableText } from '../../texts/text-difference.ts';
 import { withoutPrelude } from '../../caller-stack.ts';
 
 /** What happened during a wait. */
@@ -9,6 +10,8 @@ export interface WaitTold {
   lastFailure: Error | undefined;
   seen: readonly { afterMs: number; packageName: string; title: string }[];
   nearest: readonly string[];
+  /** Why the nearest text is not what was awaited, where nobody sees it. */
+  difference?: string | undefined;
   /** What the host told of the phone meanwhile. */
   remark?: string | undefined;
 }
@@ -45,17 +48,20 @@ function hide(error: Error, name: string, value: unknown): void {
 }
 
 function messageOf(told: WaitTold): string {
-  const { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest, remark } = told;
+  const { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest, difference, remark } = told;
   const failures = failedReads > 0 ? `, ${failedReads} times in vain (${lastFailure?.message ?? ''})` : '';
   const lines = [
     `Waited ${seconds(waitedMs)} for ${awaited}, but it did not come. The screen was read ${reads} times${failures}.`,
   ];
   if (seen.length > 0) lines.push('Seen:');
   for (const { afterMs, packageName, title } of seen)
-    lines.push(`  after ${seconds(afterMs)}: ${packageName}${title === '' ? '' : ` "${title}"`}`);
+    lines.push(
+      `  after ${seconds(afterMs)}: ${packageName}${title === '' ? '' : ` "${readableText(title)}"`}`,
+    );
   if (remark !== undefined) lines.push(`About the phone: ${remark}`);
   if (nearest.length > 0)
-    lines.push(`Nearest on the last screen: ${nearest.map((text) => `"${text}"`).join(', ')}`);
+    lines.push(`Nearest on the last screen: ${nearest.map((text) => `"${readableText(text)}"`).join(', ')}`);
+  if (difference !== undefined) lines.push(`The difference: ${difference}.`);
   return lines.join('\n');
 }
 

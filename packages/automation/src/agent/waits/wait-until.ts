@@ -1,5 +1,7 @@
 import { nodesBelow, textsOf } from '../nodes/node-search.ts';
 import { nearestOf } from '../nodes/nearest-texts.ts';
+import { createTextRank } from '../../texts/text-rank.ts';
+import { differenceOf } from '../../texts/text-difference.ts';
 import { findRemark } from '../nodes/tree-ids.ts';
 import { WaitTimeoutError, type WaitTold } from './wait-timeout-error.ts';
 
@@ -28,11 +30,11 @@ interface ChangeOrder {
   readonly signal: AbortSignal | null;
 }
 
-/** What a wait is for: words for the error, the test, and a text that the error looks for neighbours of. */
+/** What a wait is for: words for the error, the test, and texts that the error looks for neighbours of. */
 export interface Aim<T> {
   readonly awaited: string;
   test: (screen: AndroidNode) => T | Promise<T>;
-  readonly near?: string | undefined;
+  readonly near?: () => readonly (string | RegExp)[];
   readonly nearIds?: boolean;
   /** Set where the phone's word that its screen has changed may end a pause: how long a pause may be without it. */
   readonly longestPauseMs?: number;
@@ -158,17 +160,11 @@ function createWaitStory(now: () => number) {
       failedReads += 1;
       lastFailure = error instanceof Error ? error : new Error(String(error));
     },
-    end({
-      awaited,
-      near,
-      nearIds,
-    }: {
-      awaited: string;
-      near?: string | undefined;
-      nearIds?: boolean;
-    }): WaitTold {
+    end({ awaited, near, nearIds }: Pick<Aim<unknown>, 'awaited' | 'near' | 'nearIds'>): WaitTold {
       const words = lastScreen === undefined ? [] : wordsOf(lastScreen, nearIds === true);
+      const wanted = lastScreen === undefined ? undefined : missing(near?.() ?? [], words);
       const waitedMs = now() - beganAt;
+      const nearest = nearestOf(words, wanted instanceof RegExp ? wanted.source : wanted);
       return {
         awaited,
         waitedMs,
@@ -177,11 +173,35 @@ function createWaitStory(now: () => number) {
         lastFailure,
         seen,
         remark,
-        nearest: nearestOf(words, near),
+        nearest,
+        difference: wanted === undefined ? undefined : differenceAmong(words, wanted, nearest),
       };
     },
   };
 }
+
+/** The first of several texts that no node has: it is why the wait was in vain. */
+function missing(
+  wanted: readonly (string | RegExp)[],
+  words: readonly string[],
+): string | RegExp | undefined {
+  const isThere = (one: string | RegExp): boolean => {
+    if (one instanceof RegExp) return words.some((word) => word.search(one) >= 0);
+    const rankOf = createTextRank(one);
+    return words.some((word) => rankOf(word) !== undefined);
+  };
+  return wanted.find((one) => !isThere(one)) ?? wanted[0];
+}
+
+/** A regular expression may fit a text that its source is not near to. */
+const differenceAmong = (
+  words: readonly string[],
+  wanted: string | RegExp,
+  nearest: readonly string[],
+): string | undefined =>
+  (wanted instanceof RegExp ? words : nearest)
+    .map((word) => differenceOf(wanted, word))
+    .find((difference) => difference !== undefined);
 
 /** What a person would call the screen: its pane title, or the first text on it. */
 function titleOf(screen: AndroidNode): string {

@@ -31,7 +31,7 @@ export function createWaits(parts: WaitParts): AgentWaits {
         {
           awaited: `the id "${viewId}"`,
           test: (screen) => screen.findById(viewId),
-          near: viewId,
+          near: () => [viewId],
           nearIds: true,
         },
         options,
