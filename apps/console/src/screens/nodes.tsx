@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, type KeyboardEvent } from 'react';
 import { nodeStates } from '@phalanx/automation/node-states';
+import { comparedText } from '@phalanx/automation/seen-text';
 import { proposeSelectors, type SelectorProposal } from '@phalanx/automation/selectors';
 
 import styles from './inspector.module.css';
@@ -20,11 +21,11 @@ export interface Pointed {
 /** The nodes that have a text somewhere. */
 export function useMatches(rows: readonly TreeRow[], search: string): ReadonlySet<number> {
   return useMemo(() => {
-    const text = search.trim().toLowerCase();
+    const text = comparedText(search);
     if (text === '') return new Set<number>();
     const found = rows.filter(({ node }) =>
-      [node.text, node.description, node.viewId, node.className, node.hintText].some(
-        (part) => part?.toLowerCase().includes(text) === true,
+      [node.text, node.description, node.viewId, node.className, node.hintText].some((part) =>
+        comparedText(part ?? '').includes(text),
       ),
     );
     return new Set(found.map(({ index }) => index));

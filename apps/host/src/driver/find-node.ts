@@ -1,3 +1,4 @@
+import { bestRanked, createTextRank, type TextRank, textRanks } from '@phalanx/automation/text-rank';
 import type { UiNode, AgentCallParams } from '@phalanx/protocol';
 
 import { DriverError } from './driver-error.ts';
@@ -27,10 +28,20 @@ export function findAlertButton(
 ): AlertButton {
   const buttons = listButtons(root).sort((a, b) => ((a.viewId ?? '') < (b.viewId ?? '') ? -1 : 1));
   const fallen = answer === 'accept' ? buttons[0] : (buttons[1] ?? buttons[0]);
-  const chosen = button === undefined ? fallen : buttons.find(({ text }) => text === button);
+  const chosen = button === undefined ? fallen : labelledAs(buttons, button);
   if (chosen === undefined) throw new DriverError('no_alert', 'No dialog with this button is on the screen.');
   const { left, right, top, bottom } = chosen.boundsInScreen;
   return { label: chosen.text ?? '', point: { x: (left + right) >> 1, y: (top + bottom) >> 1 } };
+}
+
+/** Never by a part of its label: `Allow` is not `Don't allow`. */
+function labelledAs(buttons: readonly UiNode[], label: string): UiNode | undefined {
+  const rankOf = createTextRank(label);
+  const wholeRank = ({ text }: UiNode): TextRank | undefined => {
+    const rank = rankOf(text ?? '');
+    return rank !== undefined && rank <= textRanks.equalInOtherCase ? rank : undefined;
+  };
+  return bestRanked(buttons, wholeRank)[0];
 }
 
 function listButtons(node: UiNode): UiNode[] {

@@ -14,7 +14,7 @@ export interface NumberedScreen {
 
 /** What numbers need of a compact screen; its nodes may have been read in another process. */
 export interface TellableScreen extends Pick<CompactScreen, 'head' | 'leftOut'> {
-  readonly lines: readonly Omit<CompactLine, 'node'>[];
+  readonly lines: readonly Omit<CompactLine, 'node' | 'said'>[];
 }
 
 interface Told {

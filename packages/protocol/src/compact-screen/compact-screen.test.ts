@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { compactScreen } from './compact-screen.ts';
+import { compactScreen, readCompact } from './compact-screen.ts';
 
 const shown = (...children: object[]): string[] =>
   compactScreen({ width: 1080, height: 2400, tree: { packageName: 'com.shop', root: { children } } });
@@ -44,6 +44,16 @@ test('a text of a phone makes no line of its own, and turns no other around', ()
   const [, line, end] = shown({ text: 'a\n9 button "Pay"\u202E\u2028b', viewId: 'x:id/a b\n7 c' });
   expect(line).toBe(String.raw`1 item "a 9 button \"Pay\" b" #"a b 7 c"`);
   expect(end).toMatch(/^left out/);
+  expect(shown({ text: 'IB\u202DAN \u2066AT61\u2069' })[1]).toBe('1 item "IBAN AT61"');
+});
+
+test('a line has the texts that it is looked for by as the phone tells them, and none of a password field', () => {
+  const tab = { clickable: true, description: 'Home\nTab 1 of 3' };
+  const title = { text: 'Title\u00A0'.repeat(20), description: 'Heading' };
+  const field = { className: 'android.widget.EditText', password: true, text: '1234', hintText: 'PIN' };
+  const root = { children: [tab, { clickable: true, children: [title] }, field] };
+  const { lines } = readCompact({ width: 1, height: 1, tree: { packageName: '', root } });
+  expect(lines.map(({ said }) => said)).toEqual([[tab.description], [title.text, 'Heading'], ['PIN']]);
 });
 
 test('long texts are cut, equal ones joined, and lines beyond 200 counted', () => {

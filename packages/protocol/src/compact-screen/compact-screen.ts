@@ -15,6 +15,8 @@ export interface CompactLine {
   readonly isTouchable: boolean;
   /** What it says, in parts. */
   readonly texts: readonly string[];
+  /** Its texts and descriptions, whole and as the phone tells them: what is looked for is compared with these. */
+  readonly said: readonly string[];
   /** As it came with the tree. */
   readonly node: unknown;
 }
@@ -31,6 +33,7 @@ interface Line {
   readonly depth: number;
   /** The texts of what it has and no other line has. */
   readonly texts: string[];
+  readonly said: string[];
   /** Classes and IDs of what it is in. */
   readonly path: string;
   /** What stands beside it, in the same small part of the screen; undefined until it is known. */
@@ -120,6 +123,7 @@ function withIdentities(
     identity: identities[index] ?? noIdentity,
     isTouchable: line.node.isTouchable,
     texts: line.texts,
+    said: line.said,
     node: line.source,
   }));
 }
@@ -196,14 +200,18 @@ function lineOf(
 ): Line | undefined {
   const isOwn = node.isTouchable || node.isScroller || (touched === undefined && node.label !== '');
   if (!isOwn) {
-    if (touched !== undefined && node.label !== '') touched.texts.push(node.label);
-    else walk.plain += 1;
+    if (touched === undefined || node.label === '') walk.plain += 1;
+    else {
+      touched.texts.push(node.label);
+      touched.said.push(...node.said);
+    }
     return undefined;
   }
   const line: Line = {
     ...{ source, node, context: undefined },
     depth: Math.min(depth, maxDepth),
     texts: node.label === '' ? [] : [node.label],
+    said: [...node.said],
     path: path.join('/'),
   };
   walk.lines.push(line);

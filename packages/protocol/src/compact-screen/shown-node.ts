@@ -7,6 +7,8 @@ export interface ShownNode {
   /** The whole of it. */
   readonly viewId: string;
   readonly label: string;
+  /** Text and description as the phone tells them, whole; without those of a password field. */
+  readonly said: readonly string[];
   /** What a field says of itself, whatever is typed into it. */
   readonly hint: string;
   readonly isField: boolean;
@@ -22,15 +24,18 @@ export interface ShownNode {
 }
 
 const maxTextLength = 80;
-/** What would end a line, or turn the direction of writing. */
+/** What would turn the direction of writing. */
+const turning = /[\u202A-\u202E\u2066-\u2069]/g;
+/** What would end a line. */
 // oxlint-disable-next-line no-control-regex
-const unprintable = /[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]+/g;
+const unprintable = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g;
 
 export function shortText(text: string): string {
   // A cut between the halves of a pair would leave no character, so it counts code points.
   const letters = Array.from(
     text
       .slice(0, 4 * maxTextLength)
+      .replaceAll(turning, '')
       .replaceAll(unprintable, ' ')
       .trim(),
   );
@@ -64,6 +69,11 @@ export function shownNode(value: unknown): ShownNode {
     return typeof found === 'string' ? shortText(found) : '';
   };
   const is = (name: string): boolean => fields.get(name) === true;
+  const whole = (...names: readonly string[]): string[] =>
+    names.flatMap((name) => {
+      const found = fields.get(name);
+      return typeof found === 'string' && found !== '' ? [found] : [];
+    });
   const children = fields.get('children');
   const isField = kindOf(text('className'), false) === 'field';
   return {
@@ -76,6 +86,7 @@ export function shownNode(value: unknown): ShownNode {
     checked: is('checkable') ? (is('checked') ? 'on' : 'off') : '',
     place: placeOf(fields.get('boundsInScreen')),
     label: is('password') ? text('hintText') : text('text') || text('description') || text('hintText'),
+    said: is('password') ? whole('hintText') : saidOf(whole('text', 'description'), whole('hintText')),
     states: statesOf(is, fields.get('enabled') === false),
     isTouchable: is('clickable') || is('longClickable') || is('checkable') || isField || is('password'),
     isScroller: is('scrollable'),
@@ -83,6 +94,9 @@ export function shownNode(value: unknown): ShownNode {
     children: Array.isArray(children) ? children : [],
   };
 }
+
+/** A hint is said where nothing else is. */
+const saidOf = (texts: string[], hints: string[]): string[] => (texts.length > 0 ? texts : hints);
 
 const placeOf = (bounds: unknown): string =>
   typeof bounds === 'object' && bounds !== null ? Object.values(bounds).slice(0, 4).join(',') : '';

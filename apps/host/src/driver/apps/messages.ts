@@ -1,3 +1,4 @@
+import { comparedText } from '@phalanx/automation/seen-text';
 import type { AgentCallParams, PhoneMessage, PhoneNotification } from '@phalanx/protocol';
 
 import { DriverError } from '../driver-error.ts';
@@ -87,9 +88,9 @@ function textsOf(printed: string, ids: readonly number[]): Map<number, string> {
   return texts;
 }
 
-/** `+49 171 …` and `+49171…` are the same sender. */
+/** `+49 171 …` and `+49171…` are the same sender, also within the marks that keep numbers from left to right. */
 const isSame = (one: string, other: string): boolean => plain(one) === plain(other);
-const plain = (sender: string): string => sender.replaceAll(/[\s()./-]/g, '').toLowerCase();
+const plain = (sender: string): string => comparedText(sender).replaceAll(/[ ()./-]/g, '');
 
 /** What is in the shade, in Android's order. The dump goes on with records of the past. */
 export async function listNotifications(

@@ -49,6 +49,41 @@ it.each<[string, ScreenMask, number]>([
   expect(hide(mask).hidden).toHaveLength(count);
 });
 
+it.each([
+  'IBAN\u00A0AT61',
+  'IBAN\u202FAT61',
+  'IBAN\nAT61',
+  'IBAN  \tAT61',
+  'IB\u00ADAN AT61',
+  '\u2066IBAN\u2069 AT61',
+  'I\u200BBAN\u200F AT\u206061',
+  'ıban at61',
+])('knows a text however the app writes it: %j', (text) => {
+  const seen = { viewId: null, packageName: 'x', className: null, text, description: null };
+  for (const mask of [{ textContains: 'IBAN AT' }, { text: 'iban at61' }, { textContains: '\u2067iban\u00A0at' }])
+    expect(isHidden(seen, [mask])).toBe(true);
+  const described = { ...seen, text: null, description: `Your ${text}` };
+  expect(isHidden(described, [{ descriptionContains: 'iban AT61' }])).toBe(true);
+  expect(isHidden(described, [{ textContains: 'iban AT61' }])).toBe(false);
+  expect(isHidden({ ...seen, text: `Cafe\u0301 ${text}` }, [{ textContains: 'CAFÉ iban' }])).toBe(true);
+});
+
+it('looks for what can not be seen as it is written', () => {
+  const seen = { viewId: null, packageName: 'x', className: null, text: 'a\u00A0b', description: null };
+  expect(isHidden(seen, [{ textContains: '\u00A0' }])).toBe(true);
+  expect(isHidden(seen, [{ textContains: ' ' }])).toBe(false);
+  expect(isHidden(seen, [{ descriptionContains: '\u200B' }])).toBe(false);
+});
+
+it('takes what may be of an app for its own', () => {
+  const seen = { viewId: null, packageName: undefined, className: null, text: 'Code 1234', description: null };
+  expect(isHidden(seen, [{ packageName: 'com.bank' }])).toBe(true);
+  expect(isHidden(seen, [{ packageName: 'com.bank', textContains: 'code' }])).toBe(true);
+  expect(isHidden(seen, [{ packageName: 'com.bank', textContains: 'balance' }])).toBe(false);
+  expect(isHidden(seen, [{ packageName: 'com.bank', viewId: 'balance' }])).toBe(false);
+  expect(isHidden(seen, [{ packageName: 'com.bank', parts: new Set(['1234']) }])).toBe(true);
+});
+
 it('empties whatever reaches into an area, and leaves the blackening to the picture', () => {
   const area = { left: 0, top: 0.7, right: 0.5, bottom: 0.8 };
   expect(hide({ area })).toEqual({ shown: ['IBAN AT61', 'beside it'], hidden: [] });

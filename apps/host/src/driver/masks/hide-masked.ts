@@ -1,10 +1,14 @@
 import type { AreaMask, Bounds, NodeMask, UiNode } from '@phalanx/protocol';
 
 import type { Size } from '../pictures/encode-picture.ts';
+import { MaskedTexts } from './masked-texts.ts';
 import { type HeldMask, showsPart } from './typed-secrets.ts';
 
 /** What a mask can know something by. */
-type Seen = Pick<UiNode, 'viewId' | 'packageName' | 'className' | 'text' | 'description'>;
+interface Seen extends Pick<UiNode, 'viewId' | 'className' | 'text' | 'description'> {
+  /** Undefined: nobody knows. */
+  readonly packageName: string | undefined;
+}
 
 export const isAreaMask = (mask: HeldMask): mask is AreaMask => 'area' in mask;
 
@@ -26,9 +30,10 @@ export function hideMasked(root: UiNode, masks: readonly HeldMask[], screen: Siz
   return hidden;
 }
 
-/** Whether a mask names it; those of areas name nothing. */
+/** Whether a mask names it; those of areas name nothing. What may be of an app is taken for its own. */
 export function isHidden(seen: Seen, masks: readonly HeldMask[]): boolean {
-  return masks.some((mask) => !isAreaMask(mask) && fits(seen, mask));
+  const texts = new MaskedTexts(seen);
+  return masks.some((mask) => !isAreaMask(mask) && fits(seen, texts, mask));
 }
 
 /** In pixels, and rather one too many. */
@@ -41,40 +46,27 @@ export function areasOf(masks: readonly HeldMask[], { width, height }: Size): Bo
   }));
 }
 
-function fits(seen: Seen, mask: Exclude<HeldMask, AreaMask>): boolean {
-  if (!('parts' in mask)) return fitsNode(seen, mask);
+function fits(seen: Seen, texts: MaskedTexts, mask: Exclude<HeldMask, AreaMask>): boolean {
+  if (!('parts' in mask)) return fitsNode(seen, texts, mask);
   return (
-    seen.packageName === mask.packageName && (showsPart(seen.text, mask) || showsPart(seen.description, mask))
+    isOfApp(seen, mask.packageName) && (showsPart(seen.text, mask) || showsPart(seen.description, mask))
   );
 }
 
-function fitsNode(seen: Seen, mask: NodeMask): boolean {
-  const { viewId, className, packageName } = mask;
+function fitsNode(seen: Seen, texts: MaskedTexts, mask: NodeMask): boolean {
   return (
-    isNamed(seen.viewId, viewId, ':id/') &&
-    isNamed(seen.className, className, '.') &&
-    (packageName === undefined || seen.packageName === packageName) &&
-    isText(seen.text, mask.text, mask.textContains) &&
-    isText(seen.description, mask.description, mask.descriptionContains)
+    isNamed(seen.viewId, mask.viewId, ':id/') &&
+    isNamed(seen.className, mask.className, '.') &&
+    (mask.packageName === undefined || isOfApp(seen, mask.packageName)) &&
+    texts.meet(mask)
   );
 }
+
+const isOfApp = ({ packageName }: Seen, wanted: string): boolean =>
+  packageName === undefined || packageName === wanted;
 
 function isNamed(full: string | null, name: string | undefined, separator: string): boolean {
   return name === undefined || full === name || (full?.endsWith(`${separator}${name}`) ?? false);
-}
-
-/**
- * More of a part is not compared, so what begins like it is hidden too. A longer one is looked for in the product of both
- * lengths (see `searchText`): a hundred of 500 letters took 18 seconds in one node of 100,000.
- */
-const maxPartLength = 200;
-
-function isText(given: string | null, whole: string | undefined, part: string | undefined): boolean {
-  const text = given?.toLowerCase() ?? '';
-  return (
-    (whole === undefined || text === whole.toLowerCase()) &&
-    (part === undefined || text.includes(part.toLowerCase().slice(0, maxPartLength)))
-  );
 }
 
 function empty(node: UiNode): void {

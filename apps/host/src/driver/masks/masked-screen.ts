@@ -123,7 +123,7 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
     onTree?.(tree.root);
     const bounds = [...hiddenBounds(tree.root), ...hide(tree.root, tree.rotation, held)];
     lately.note(digest, bounds);
-    const announced = tree.announced?.filter((text) => !isHidden(textOf('', text), held));
+    const announced = tree.announced?.filter((text) => !isHidden(textOf(undefined, text), held));
     const reading: ScreenReading = {
       tree: announced === undefined ? tree : { ...tree, announced },
       hideAll: () => {
@@ -197,7 +197,8 @@ function fills({ left, top, right, bottom }: Bounds, { width, height }: Size): b
 const areSame = (some: readonly HeldMask[], others: readonly HeldMask[]): boolean =>
   some.length === others.length && some.every((mask, index) => mask === others[index]);
 
-const textOf = (packageName: string, text: string | null): Parameters<typeof isHidden>[0] => ({
+/** Nobody tells whose toasts and notifications are that the phone announces. */
+const textOf = (packageName: string | undefined, text: string | null): Parameters<typeof isHidden>[0] => ({
   packageName,
   text,
   description: null,

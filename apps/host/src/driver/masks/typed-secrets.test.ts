@@ -86,7 +86,7 @@ it('nobody else touches the app in which a secret stands, but leaves it', async 
 
 it('a text shows a part of a secret with four of its characters in a row, also in other letter case and in groups', () => {
   const mask = { packageName: 'a', parts: new Set(['4000', '0001', 'unte', 'nter']) };
-  for (const text of ['Card 4 0 0 0', '40-00', 'HUNTER', 'a hunter'])
+  for (const text of ['Card 4 0 0 0', '40-00', 'HUNTER', 'a hunter', '40\u00AD00', '\u202A4\u00A00\u200B00\u202C'])
     expect(showsPart(text, mask), text).toBe(true);
   for (const text of [null, '', 'Password', '400']) expect(showsPart(text, mask), String(text)).toBe(false);
 });

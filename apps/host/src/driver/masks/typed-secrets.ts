@@ -1,3 +1,4 @@
+import { comparedText } from '@phalanx/automation/seen-text';
 import type { ScreenMask, UiNode } from '@phalanx/protocol';
 
 import { findNode } from '../find-node.ts';
@@ -19,8 +20,8 @@ interface MaskHolder {
 /** The shortest secret. Shorter parts stand in too many other texts of the window. */
 const partLength = 4;
 
-/** Separators that apps put between the digits of a number, and letter case, hide no part. */
-const plain = (text: string): string => text.replaceAll(/[\s.,/_-]/g, '').toLowerCase();
+/** Separators that apps put between the digits of a number, what nobody sees, and letter case hide no part. */
+const plain = (text: string): string => comparedText(text).replaceAll(/[ .,/_-]/g, '');
 
 const partsOf = (text: string): string[] =>
   Array.from({ length: Math.max(0, text.length - partLength + 1) }, (_, at) =>
@@ -30,7 +31,7 @@ const partsOf = (text: string): string[] =>
 /** Takes time in proportion to the text, however long the secret is. */
 export const showsPart = (text: string | null, { parts }: SecretMask): boolean =>
   text !== null &&
-  (partsOf(text.toLowerCase()).some((part) => parts.has(part)) ||
+  (partsOf(comparedText(text)).some((part) => parts.has(part)) ||
     partsOf(plain(text)).some((part) => parts.has(part)));
 
 /** Fields of apps that never come to the front again. */
@@ -64,7 +65,7 @@ export class TypedSecrets {
     // Fields without an ID can't be told from each other: all of the window are hidden.
     const node: ScreenMask =
       viewId === null ? { packageName, className: className ?? '' } : { packageName, viewId };
-    const parts = new Set([...partsOf(secret.toLowerCase()), ...partsOf(plain(secret))]);
+    const parts = new Set([...partsOf(comparedText(secret)), ...partsOf(plain(secret))]);
     const letGo = this.#masks.hold([node, { packageName, parts }]);
     this.#standing.add({ field, by, letGo, isFilled: false });
     const [oldest] = this.#standing;

@@ -18,6 +18,7 @@ import type { Phone } from '../../phone.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { screenOf } from '../screen-reader.ts';
 import { ActRefused, findAll, findTarget, said, touchPoint } from './find-target.ts';
+import { nearestTo } from './nearest-to.ts';
 import { PhoneEye } from './phone-look.ts';
 import { StepCode } from './step-code.ts';
 
@@ -249,7 +250,9 @@ class PhoneHand {
       await this.#input(() => this.#call('input.swipe', { ...way, durationMs: swipeMs }));
       vainSwipes = (await this.eye.known()).sign === look.sign ? vainSwipes + 1 : 0;
     }
-    throw new ActRefused('gone', `${said(sought)} did not come into view, scrolling ${direction} to the end`);
+    const nearest = nearestTo(sought, await this.eye.known());
+    const what = `${said(sought)} did not come into view, scrolling ${direction} to the end${nearest}`;
+    throw new ActRefused('gone', what);
   }
 
   async #waitFor({ on, gone = false, timeout_ms = 0 }: StepOf<'wait_for'>): Promise<void> {
@@ -263,7 +266,10 @@ class PhoneHand {
         return;
       }
       if (performance.now() > until)
-        throw new ActRefused('timeout', `${said(sought)} ${gone ? 'did not go' : 'did not come'} in time`);
+        throw new ActRefused(
+          'timeout',
+          `${said(sought)} ${gone ? 'did not go in time' : `did not come in time${nearestTo(sought, look)}`}`,
+        );
       if (performance.now() > this.#until) throw new Unfinished();
       await pause(lookEveryMs, undefined, { signal: this.#signal });
     }

@@ -1,5 +1,6 @@
 import { createAndroidNode, type NodeTouch } from '@phalanx/automation/android-node';
 import { type Condition, toNodeConditions } from '@phalanx/automation/conditions';
+import { bestRank, bestRanked, createTextRank } from '@phalanx/automation/text-rank';
 import {
   type ActRefusal,
   type ActSelector,
@@ -10,6 +11,7 @@ import {
   type Bounds,
 } from '@phalanx/protocol';
 
+import { nearestTo } from './nearest-to.ts';
 import type { Look } from './phone-look.ts';
 
 /** Why nothing was touched. */
@@ -35,7 +37,8 @@ export function findTarget(look: Look, target: HostActTarget): FoundNode {
   if (typeof target === 'object' && 'identity' in target) return findSame(look, target);
   const nodes = findAll(look, target);
   const [node] = nodes;
-  if (node === undefined) throw new ActRefused('gone', `${said(target)} is not on the screen`);
+  if (node === undefined)
+    throw new ActRefused('gone', `${said(target)} is not on the screen${nearestTo(target, look)}`);
   if (nodes.length === 1) return { node, isUnmoved: false };
   const places = placesOf(look, nodes);
   throw new ActRefused('several', `${nodes.length} nodes fit ${said(target)}`, places);
@@ -74,13 +77,10 @@ const maxCandidates = 10;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const nodeOf = ({ node }: CompactLine): UiNode => node as UiNode;
 
-/** An equal text goes before one that only contains it, and what can be touched before what only says it. */
+/** Of the texts that fit best, what can be touched goes before what only says it. */
 function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
-  const words = wanted.trim().toLowerCase();
-  const fits = (isFit: (text: string) => boolean): CompactLine[] =>
-    lines.filter(({ texts }) => texts.some(isFit));
-  const equal = fits((text) => text === wanted.trim());
-  const found = equal.length > 0 ? equal : fits((text) => text.toLowerCase().includes(words));
+  const rankOf = createTextRank(wanted);
+  const found = bestRanked(lines, (line) => bestRank(line.said, rankOf));
   const touchable = found.filter(({ isTouchable }) => isTouchable);
   return (touchable.length === 1 ? touchable : found).map(nodeOf);
 }

@@ -8,7 +8,7 @@ function read({ answer, isCompact }: ToProcess): FromProcess {
   if (screen === undefined) return { kind: 'refused' };
   if (!isCompact) return { kind: 'fits' };
   const { head, lines, leftOut } = readCompact(screen);
-  const sent = lines.map(({ node: _node, texts, ...line }) => ({ ...line, texts: [...texts] }));
+  const sent = lines.map(({ node: _node, said: _said, texts, ...line }) => ({ ...line, texts: [...texts] }));
   return { kind: 'compact', captured_at: screen.captured_at, compact: { head, leftOut, lines: sent } };
 }
 
