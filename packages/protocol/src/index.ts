@@ -21,6 +21,7 @@ export * from './ids.ts';
 export * from './phones/live.ts';
 export * from './rest/work/logs.ts';
 export * from './masks.ts';
+export * from './phones/dialog-buttons.ts';
 export * from './phones/phone-answers.ts';
 export * from './phones/sent-file.ts';
 export * from './phones/phone-settings.ts';

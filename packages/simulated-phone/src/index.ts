@@ -4,6 +4,15 @@ export { Android } from './android/android.ts';
 export type { Display } from './android/display/display.ts';
 export type { InputEvent } from './android/input/input-log.ts';
 export type { SystemDialog } from './android/system-host.ts';
+export {
+  type AskedPermission,
+  chooserDialog,
+  crashDialog,
+  installerDialog,
+  notRespondingDialog,
+  permissionDialog,
+  type ReleasedSystem,
+} from './android/system-ui/dialogs-of-release.ts';
 export { type App, type AppContext, type AppDefinition, defineApp, type Dialog } from './view/app.ts';
 export { sampleApps } from './apps/sample-apps.ts';
 export type { Authorization } from './adb/authorization.ts';

@@ -15,6 +15,7 @@ import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';
 import { type PhoneShell, runShellCommand } from './shell/phone-shell.ts';
 import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
+import { pressAlert } from './press-alert.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
@@ -98,7 +99,7 @@ export function callsOf(parts: CalledParts): Calls {
     'input.drag': (way, signal) => backend.drag(way, signal),
     'input.fingers': (fingers, signal) => backend.moveFingers(fingers, signal),
     'input.hideKeyboard': (_, signal) => hideKeyboard(shell, backend, signal),
-    'alert.press': (press, signal) => backend.pressAlert(press, signal),
+    'alert.press': (press, signal) => pressAlert({ screen, backend }, press, signal),
     'screen.rotate': async ({ quarterTurns }, signal) => {
       // With the sensor on, the phone would turn back by itself.
       const settings = `settings put system accelerometer_rotation 0; settings put system user_rotation ${quarterTurns}`;

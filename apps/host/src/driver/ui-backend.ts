@@ -48,8 +48,6 @@ export interface UiBackend {
   swipe(swipe: AgentCallParams<'input.swipe'>, signal: AbortSignal): Promise<void>;
   drag(way: AgentCallParams<'input.drag'>, signal: AbortSignal): Promise<void>;
   moveFingers(fingers: AgentCallParams<'input.fingers'>, signal: AbortSignal): Promise<void>;
-  /** Gives the label of the button. */
-  pressAlert(press: AgentCallParams<'alert.press'>, signal: AbortSignal): Promise<string>;
   /** Puts the text after what the field with the focus holds. */
   typeText(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<void>;
   clearText(signal: AbortSignal): Promise<void>;

@@ -83,9 +83,19 @@ interface AgentActions extends AgentWaits {
   performEditorAction(): Promise<void>;
   /** Closes the soft keyboard when one is shown. */
   hideKeyboard(): Promise<void>;
-  /** Presses the confirming button of the dialog in front, or the named one, and gives its label. Rejects with `no_alert`. */
+  /**
+   * Presses the confirming button of the dialog in front, or the named one, and gives the label that was pressed. Dialogs are: of apps
+   * (`AlertDialog`, and windows with a margin, text and buttons, as Compose draws them), of permissions (allowed while the app is used, where
+   * there is a choice), "keeps stopping" and "isn't responding" (closes the app), of the installer, and choosers of apps (`Just once`; a name
+   * presses an entry). Rejects with `no_alert` where no dialog has such a button, and where the button is off; the message names those that
+   * are there.
+   */
   acceptAlert(button?: string): Promise<string>;
-  /** Presses the declining button of the dialog in front, or the named one, and gives its label. Rejects with `no_alert`. */
+  /**
+   * Presses the declining button of the dialog in front, or the named one, and gives the label that was pressed: it denies a permission and
+   * waits for an app that isn't responding; the only button of a dialog both confirms and declines. A chooser of apps has none: it is left by
+   * the key BACK, and the label is `BACK`. Rejects as `acceptAlert`.
+   */
   dismissAlert(button?: string): Promise<string>;
   /** Turns the screen, and keeps it from turning by itself. */
   rotate(to: 'portrait' | 'landscape' | 'portraitReversed' | 'landscapeReversed'): Promise<void>;

@@ -6,7 +6,7 @@ import { createAppHost, Timers } from './app-host.ts';
 import { Battery } from './battery.ts';
 import { Boot } from './boot.ts';
 import { composeScreen, ShownScreen } from './compose-screen.ts';
-import { crashDialog } from './system-ui/system-dialog.ts';
+import { crashDialog } from './system-ui/dialogs-of-release.ts';
 import { type Display, DisplayMode, DisplayPower, LockScreen } from './display/display.ts';
 import { FileSystem } from './file-system.ts';
 import { type Identity, propertiesOf } from './identity.ts';
@@ -240,7 +240,8 @@ export class Android implements SystemHost {
   crash(packageName: string): void {
     const label = this.#apps.get(packageName)?.label ?? packageName;
     this.forceStop(packageName);
-    this.showSystemDialog(crashDialog(this, { packageName, label }));
+    const { sdkVersion } = this.identity;
+    this.showSystemDialog(crashDialog({ android: this, sdkVersion }, { packageName, label }));
   }
 
   /** A dialog of the app in front. */

@@ -42,5 +42,24 @@ export interface SystemHost {
 export interface SystemDialog {
   readonly title: string;
   readonly packageName: string;
-  readonly options: readonly { readonly id: string; readonly label: string; readonly onTap: () => void }[];
+  readonly options: readonly SystemDialogOption[];
+  /** Default: that of a dialog about an app, which is a window of Android itself. */
+  readonly window?: SystemDialogWindow | undefined;
+}
+
+export interface SystemDialogOption {
+  readonly id: string;
+  readonly label: string;
+  /** Default: true. */
+  readonly enabled?: boolean | undefined;
+  readonly onTap: () => void;
+}
+
+export interface SystemDialogWindow {
+  /** As `dumpsys window` names it. */
+  readonly title: string;
+  /** Owner of its nodes. */
+  readonly packageName: string;
+  /** ID of the node with the title. */
+  readonly titleId: string;
 }

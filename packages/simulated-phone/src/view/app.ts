@@ -7,6 +7,8 @@ export interface Dialog {
   readonly buttons: readonly { readonly label: string; readonly onTap?: () => void }[];
   /** Whether back and a tap outside close it. Default: true. */
   readonly cancelable?: boolean;
+  /** Whether Compose draws it, which gives its nodes no IDs. Default: false. */
+  readonly isCompose?: boolean;
 }
 
 export interface PhoneInfo {

@@ -3,6 +3,7 @@ import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
 import type { View, Area, Ui, Widget } from '../view/view.ts';
 import { buttonView } from './button.ts';
+import { composeLook } from './compose-look.ts';
 import { text, textLine } from './text.ts';
 
 const buttonIds = ['android:id/button3', 'android:id/button2', 'android:id/button1'] as const;
@@ -86,6 +87,7 @@ export function dialogPanel(dialog: Dialog, close: () => void): Widget {
     const height = build(0).bottom;
     const top = Math.round((area.top + area.bottom - height) / 2);
     const built = build(top);
-    return panel(ui, { ...inner, top, bottom: built.bottom }, built.views);
+    const shown = panel(ui, { ...inner, top, bottom: built.bottom }, built.views);
+    return dialog.isCompose === true ? composeLook(shown) : shown;
   };
 }

@@ -1,7 +1,7 @@
-import type { AgentCallParams, UiNode } from '@phalanx/protocol';
+import type { UiNode } from '@phalanx/protocol';
 import { randomBytes } from 'node:crypto';
 import { pause } from '../../time/time-limit.ts';
-import { findAlertButton, findNode } from '../find-node.ts';
+import { findNode } from '../find-node.ts';
 import { DriverError } from '../driver-error.ts';
 import { type PhoneShell, shellQuote } from '../shell/phone-shell.ts';
 import { type ParsedTree, parseTree } from '../tree/parse-tree.ts';
@@ -44,7 +44,6 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
         "Several fingers at once need the UI helper. See the phone's state for why it is not there.",
       );
     },
-    pressAlert: (press, signal) => pressAlert(shell, press, signal),
     async typeText(text, _, signal) {
       for (const command of inputTextCommands(text)) await input(command, signal);
     },
@@ -91,17 +90,6 @@ async function clearField(shell: PhoneShell, signal: AbortSignal): Promise<void>
 
 function isTextField({ className, packageName }: UiNode): boolean {
   return packageName !== '' && /EditText|AutoComplete|TextInput|SearchView/.test(className ?? '');
-}
-
-async function pressAlert(
-  shell: PhoneShell,
-  press: AgentCallParams<'alert.press'>,
-  signal: AbortSignal,
-): Promise<string> {
-  const { root } = await dumpTree(shell, signal);
-  const { label, point } = findAlertButton(root, press);
-  await runInput(shell, `input tap ${point.x} ${point.y}`, signal);
-  return label;
 }
 
 /** Runs Android's `input`; each call starts a process on the phone, some 100 to 300 ms. */

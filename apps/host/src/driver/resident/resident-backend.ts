@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AgentCallParams, UiNode } from '@phalanx/protocol';
-import { findAlertButton, findNode } from '../find-node.ts';
+import { findNode } from '../find-node.ts';
 import { DriverError, unreadableTree } from '../driver-error.ts';
 import type { Renewals } from '../renewals.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
@@ -30,7 +30,7 @@ export async function createResidentBackend(
     source: 'resident',
     failed: link.failed,
     ...screen,
-    ...inputOf(ask, shell, screen),
+    ...inputOf(ask, shell),
     ...textOf(ask, screen),
     changes: changesOf(ask, link, lookedAt),
     remark: () => renewals.remark,
@@ -194,7 +194,6 @@ type Input = Pick<
   | 'swipe'
   | 'drag'
   | 'moveFingers'
-  | 'pressAlert'
   | 'pressKey'
   | 'openNotifications'
   | 'keepAwake'
@@ -208,7 +207,7 @@ interface Times {
   readonly durationMs?: number;
 }
 
-function inputOf(ask: Ask, shell: PhoneShell, { readSource }: ScreenReader): Input {
+function inputOf(ask: Ask, shell: PhoneShell): Input {
   const gesture = async (ways: readonly Way[], times: Times, signal: AbortSignal): Promise<void> =>
     void (await ask(requestKind.gesture, gesturePayload(ways, times), signal));
   const tap = ({ x, y }: { x: number; y: number }, times: Times, signal: AbortSignal): Promise<void> =>
@@ -226,11 +225,6 @@ function inputOf(ask: Ask, shell: PhoneShell, { readSource }: ScreenReader): Inp
     swipe: ({ durationMs, ...way }, signal) => gesture([way], { durationMs }, signal),
     drag: ({ durationMs, ...way }, signal) => gesture([way], { holdMs: grabMs, durationMs }, signal),
     moveFingers: ({ ways, durationMs }, signal) => gesture(ways, { durationMs }, signal),
-    async pressAlert(press, signal) {
-      const { label, point } = findAlertButton((await readSource(signal)).tree().root, press);
-      await tap(point, {}, signal);
-      return label;
-    },
     pressKey,
     openNotifications: async (signal) => void (await shell.run('cmd statusbar expand-notifications', signal)),
     // The key counts as use, and is pressed again before the time is over.

@@ -173,7 +173,7 @@ function toHelperFailure(error: HelperError, path: string): DriverError {
   return new DriverError(code, sentenceOf(error, code), error);
 }
 
-const injecting = /actions$|gestures\/|press_keycode$|\/?back$|alert\/(?:accept|dismiss)$/;
+const injecting = /actions$|gestures\/|press_keycode$|\/?back$/;
 
 function codeOf({ kind, message, trace }: HelperError, path: string): DriverErrorCode {
   if (/INJECT_EVENTS|inject/i.test(`${message} ${trace}`)) return 'input_refused';
@@ -200,7 +200,7 @@ function sentenceOf(error: HelperError, code: DriverErrorCode): string {
     case 'screen_not_readable':
       return `The screen can't be read now (${detail}). It may be off, locked or changing.`;
     case 'input_refused':
-      return `The phone refuses simulated input (${detail}).`;
+      return `The phone did not take simulated input (${detail}).`;
     default:
       return `The UI helper refused the call (${detail}).`;
   }

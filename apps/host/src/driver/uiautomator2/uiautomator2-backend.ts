@@ -129,11 +129,6 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
     swipe: (swipe, signal) => post('actions', { actions: swipeActions(swipe) }, signal),
     drag: (way, signal) => post('actions', { actions: dragActions(way) }, signal),
     moveFingers: (fingers, signal) => post('actions', { actions: fingersActions(fingers) }, signal),
-    async pressAlert({ answer, button }, signal) {
-      const body = button === undefined ? {} : { buttonLabel: button };
-      const label = await session.post(`alert/${answer}`, body, signal);
-      return typeof label === 'string' ? label : (button ?? '');
-    },
     typeText: (text, memory, signal) => typer.type(text, memory, signal),
     clearText: (signal) => typer.clear(signal),
     readClipboard: (signal) => readClipboard(session, sdkVersion, signal),

@@ -5,7 +5,12 @@ import { textLine } from '../../widgets/text.ts';
 
 /** A dialog of the system with one option a line, as "App keeps stopping" has. */
 export function systemDialogWindow(android: SystemHost, systemUi: Ui, dialog: SystemDialog): Window {
-  const ui = { ...systemUi, packageName: 'android' };
+  const window = dialog.window ?? {
+    title: `Application Error: ${dialog.packageName}`,
+    packageName: 'android',
+    titleId: 'android:id/alertTitle',
+  };
+  const ui = { ...systemUi, packageName: window.packageName };
   const { width, height } = android.display;
   const rowHeight = ui.dp(56);
   const dialogHeight = ui.dp(88) + dialog.options.length * rowHeight + ui.dp(16);
@@ -17,7 +22,7 @@ export function systemDialogWindow(android: SystemHost, systemUi: Ui, dialog: Sy
     { ...line, top: top + ui.dp(24), bottom: top + ui.dp(64) },
     {
       text: dialog.title,
-      id: 'android:id/alertTitle',
+      id: window.titleId,
       size: 20,
       weight: 'medium',
     },
@@ -33,15 +38,15 @@ export function systemDialogWindow(android: SystemHost, systemUi: Ui, dialog: Sy
         color: palette.primary,
       },
     );
-    return { ...label, className: 'android.widget.Button', onTap: option.onTap };
+    return { ...label, className: 'android.widget.Button', enabled: option.enabled, onTap: option.onTap };
   });
   return {
-    title: `Application Error: ${dialog.packageName}`,
+    title: window.title,
     focusable: true,
     modal: true,
     root: {
       className: 'android.widget.FrameLayout',
-      packageName: 'android',
+      packageName: window.packageName,
       frame,
       paint: (canvas) => {
         canvas.rect({ left: 0, top: 0, right: width, bottom: height }, palette.scrim);
@@ -89,23 +94,5 @@ export function keyguardWindow(android: SystemHost, ui: Ui): Window {
         }),
       ],
     },
-  };
-}
-
-/** "App keeps stopping", as Android shows it for an app that died in front. */
-export function crashDialog(android: SystemHost, app: { packageName: string; label: string }): SystemDialog {
-  const close = () => android.showSystemDialog(undefined);
-  const reopen = () => {
-    close();
-    android.startActivity(app.packageName);
-  };
-  return {
-    title: `${app.label} keeps stopping`,
-    packageName: app.packageName,
-    options: [
-      { id: 'android:id/aerr_restart', label: 'Open app again', onTap: reopen },
-      { id: 'android:id/aerr_app_info', label: 'App info', onTap: close },
-      { id: 'android:id/aerr_close', label: 'Close app', onTap: close },
-    ],
   };
 }

@@ -1,11 +1,13 @@
-import type {
-  AgentCallParams,
-  AgentCallName,
-  SandboxCallResult,
-  ReplayScreen,
-  ScreenTree,
-  UiNode,
+import {
+  type AgentCallParams,
+  type AgentCallName,
+  findDialogButtons,
+  type SandboxCallResult,
+  type ReplayScreen,
+  type ScreenTree,
+  type UiNode,
 } from '@phalanx/protocol';
+import { findLabelled } from '../../../driver/find-labelled.ts';
 
 /** Calls after which a phone may show another screen. */
 const changing =
@@ -60,9 +62,10 @@ function pressAlert(
   { answer, button }: AgentCallParams<'alert.press'>,
   screen: ShownScreen,
 ): SandboxCallResult {
-  const found = screen.findButton(answer, button);
-  if (found === undefined) return refused('no_alert', 'The saved screen has no such button of a dialog.');
-  return { ok: true, value: found.text ?? '' };
+  const dialog = findDialogButtons(screen.tree.root);
+  const found = dialog && (button === undefined ? dialog[answer] : findLabelled(dialog, button));
+  if (found !== undefined) return { ok: true, value: found.label };
+  return refused('no_alert', 'The saved screen has no such button of a dialog.');
 }
 
 function deviceOf({ tree }: ShownScreen): Record<string, unknown> {
@@ -131,14 +134,6 @@ export class ShownScreen {
 
   get hasPasswordFocus(): boolean {
     return nodesOf(this.tree.root).some(({ password, focused }) => password && focused);
-  }
-
-  /** The button of a dialog, as `alert.press` finds it. */
-  findButton(answer: 'accept' | 'dismiss', label: string | undefined): UiNode | undefined {
-    const ids = answer === 'accept' ? ['button1'] : ['button2', 'button3'];
-    return nodesOf(this.tree.root).find(({ viewId, text, clickable }) =>
-      label === undefined ? ids.some((id) => viewId === `android:id/${id}`) : clickable && text === label,
-    );
   }
 }
 

@@ -1,0 +1,12 @@
+import { bestRanked, createTextRank, type TextRank, textRanks } from '@phalanx/automation/text-rank';
+import type { DialogButton, DialogButtons } from '@phalanx/protocol';
+
+/** The choice of a dialog with this label, as people see it; never by a part of it: `Allow` is not `Don't allow`. */
+export function findLabelled(dialog: DialogButtons, label: string): DialogButton | undefined {
+  const rankOf = createTextRank(label);
+  const wholeRank = ({ label: text }: DialogButton): TextRank | undefined => {
+    const rank = rankOf(text);
+    return rank !== undefined && rank <= textRanks.equalInOtherCase ? rank : undefined;
+  };
+  return bestRanked(dialog.listChoices(), wholeRank)[0];
+}

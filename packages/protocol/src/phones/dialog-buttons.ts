@@ -1,0 +1,179 @@
+import type { UiNode } from './phone-answers.ts';
+
+/** A button of a dialog that is on the screen. */
+export interface DialogButton {
+  readonly node: UiNode;
+  /** What it shows; empty where it shows nothing. */
+  readonly label: string;
+}
+
+/** The buttons of a dialog; undefined where it has none that accepts or dismisses. */
+export interface DialogButtons {
+  readonly accept: DialogButton | undefined;
+  readonly dismiss: DialogButton | undefined;
+  /** From the first to the last of the tree. */
+  readonly all: readonly DialogButton[];
+  /** All that can be pressed by its label: the buttons, then the entries that people choose from. */
+  listChoices(): readonly DialogButton[];
+}
+
+/** A kind of dialog by the IDs of its buttons: names after `:id/`, the first one that is shown is pressed. */
+interface DialogKind {
+  /** Whole IDs of all buttons. */
+  readonly buttons: RegExp;
+  readonly accept: readonly string[];
+  readonly dismiss: readonly string[];
+}
+
+/**
+ * The dialogs of Android that have IDs of their own. Sources in AOSP: grant_permissions.xml and review_permissions.xml of the permission
+ * controller, GrantPermissionsViewHandlerImpl.java; app_error_dialog.xml, app_anr_dialog.xml, AppErrorDialog.java (which hides "close" in
+ * Android 7 where the app can be restarted); resolver_list.xml, ResolverActivity.java; install_start.xml, uninstall_confirm.xml of the package
+ * installer up to Android 9; autofill_save.xml; immersive_mode_cling.xml.
+ */
+const kinds: readonly DialogKind[] = [
+  {
+    buttons: /:id\/permission_\w+_button$/,
+    // The least that the app asked for comes first: while it is used, then always, then this once.
+    accept: [
+      'permission_allow_foreground_only_button',
+      'permission_allow_button',
+      'permission_allow_all_button',
+      'permission_allow_always_button',
+      'permission_allow_one_time_button',
+      'permission_allow_selected_button',
+    ],
+    dismiss: [
+      'permission_deny_button',
+      'permission_deny_and_dont_ask_again_button',
+      'permission_dont_allow_more_selected_button',
+      'permission_no_upgrade_button',
+      'permission_no_upgrade_one_time_button',
+      'permission_no_upgrade_and_dont_ask_again_button',
+      'permission_no_upgrade_one_time_and_dont_ask_again_button',
+    ],
+  },
+  {
+    buttons: /^android:id\/aerr_(?:close|wait|restart|app_info|report|mute)$/,
+    accept: ['aerr_close', 'aerr_restart', 'aerr_wait'],
+    dismiss: ['aerr_wait', 'aerr_close', 'aerr_restart'],
+  },
+  // Choosers of apps have no button that dismisses.
+  { buttons: /:id\/button_(?:once|always)$/, accept: ['button_once', 'button_always'], dismiss: [] },
+  {
+    buttons: /packageinstaller:id\/(?:ok|cancel|done|launch)_button$/,
+    accept: ['ok_button', 'done_button', 'launch_button'],
+    dismiss: ['cancel_button', 'done_button'],
+  },
+  {
+    buttons: /(?:packageinstaller|permissioncontroller):id\/(?:continue|cancel)_button$/,
+    accept: ['continue_button'],
+    dismiss: ['cancel_button'],
+  },
+  {
+    buttons: /^android:id\/autofill_save_(?:yes|no)$/,
+    accept: ['autofill_save_yes'],
+    dismiss: ['autofill_save_no'],
+  },
+  {
+    buttons: /^android:id\/button[123]$/,
+    // As the UiAutomator2 server does: a dialog with one button has it for both.
+    accept: ['button1', 'button2', 'button3'],
+    dismiss: ['button2', 'button3', 'button1'],
+  },
+  { buttons: /^android:id\/ok$/, accept: ['ok'], dismiss: ['ok'] },
+];
+
+/**
+ * Finds the dialog that a window shows: one of Android by the IDs of its buttons, else one that an app draws itself, which is a window
+ * with a margin around it, a text, and buttons. Undefined for any other window.
+ */
+export function findDialogButtons(root: UiNode): DialogButtons | undefined {
+  const nodes = shownNodes(root);
+  return findKnownDialog(nodes) ?? findPlainDialog(root, nodes);
+}
+
+/** The same for dialogs of Android alone, which are known in any window. */
+export function findSystemDialogButtons(root: UiNode): DialogButtons | undefined {
+  return findKnownDialog(shownNodes(root));
+}
+
+/** More than the deepest screen has of buttons; the tree itself is bounded where it is read. */
+function shownNodes(root: UiNode): UiNode[] {
+  const found: UiNode[] = [];
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (!node.visible) continue;
+    found.push(node);
+    waiting.push(...node.children.toReversed());
+  }
+  return found;
+}
+
+function findKnownDialog(nodes: readonly UiNode[]): DialogButtons | undefined {
+  for (const kind of kinds) {
+    const all = nodes.filter(({ viewId }) => viewId !== null && kind.buttons.test(viewId)).map(buttonOf);
+    if (all.length === 0) continue;
+    const first = (names: readonly string[]): DialogButton | undefined =>
+      names.flatMap((name) => all.filter(({ node }) => node.viewId?.endsWith(`/${name}`) === true))[0];
+    return dialogOf(nodes, { all, accept: first(kind.accept), dismiss: first(kind.dismiss) });
+  }
+  return undefined;
+}
+
+/**
+ * Compose and apps with layouts of their own give no IDs. The window of a dialog begins at no edge of the display, as that of a screen does;
+ * a menu has no buttons. Side by side the last one confirms, and one above the other the upper one, as material design has them.
+ */
+function findPlainDialog(root: UiNode, nodes: readonly UiNode[]): DialogButtons | undefined {
+  const { left, top } = root.boundsInScreen;
+  if (left <= 0 || top <= 0) return undefined;
+  const buttons = nodes.filter((node) => node.clickable && hasButtonRole(node));
+  const inButtons = new Set(buttons.flatMap((button) => shownNodes(button)));
+  const saysSomething = nodes.some((node) => !inButtons.has(node) && textOf(node) !== '');
+  const all = buttons.map(buttonOf).filter(({ label }) => label !== '');
+  if (all.length === 0 || !saysSomething) return undefined;
+  return dialogOf(nodes, { all, ...orderOf(all) });
+}
+
+function orderOf(all: readonly DialogButton[]): Pick<DialogButtons, 'accept' | 'dismiss'> {
+  const byPlace = all.toSorted((a, b) => middleOf(a) - middleOf(b));
+  const lowest = byPlace.at(-1);
+  if (lowest === undefined) return { accept: undefined, dismiss: undefined };
+  const { top, bottom } = lowest.node.boundsInScreen;
+  const row = all.filter((button) => middleOf(button) >= top && middleOf(button) <= bottom);
+  if (row.length > 1) return { accept: row.at(-1), dismiss: row.at(-2) };
+  return { accept: byPlace[0], dismiss: lowest };
+}
+
+function middleOf({ node: { boundsInScreen } }: DialogButton): number {
+  return (boundsInScreen.top + boundsInScreen.bottom) / 2;
+}
+
+/** Compose puts a node of the class beside the text, below the one that is clicked. */
+function hasButtonRole(node: UiNode): boolean {
+  return isButton(node) || node.children.some(isButton);
+}
+
+const isButton = ({ className }: UiNode): boolean => /(?:^|\.)\w*Button$/.test(className ?? '');
+
+function dialogOf(nodes: readonly UiNode[], dialog: Omit<DialogButtons, 'listChoices'>): DialogButtons {
+  return {
+    ...dialog,
+    listChoices: () => [...dialog.all, ...nodes.filter(({ clickable }) => clickable).map(buttonOf)],
+  };
+}
+
+function buttonOf(node: UiNode): DialogButton {
+  return { node, label: labelOf(node) };
+}
+
+/** The text of a node, or the first one in it. */
+function labelOf(node: UiNode): string {
+  const own = textOf(node);
+  if (own !== '') return own;
+  const first = shownNodes(node).find((below) => textOf(below) !== '');
+  return first === undefined ? '' : textOf(first);
+}
+
+const textOf = ({ text, description }: UiNode): string => text ?? description ?? '';
