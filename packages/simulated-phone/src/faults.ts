@@ -16,6 +16,10 @@ export interface FaultState {
   dropAfterBytes: number | undefined;
   /** The window in front forbids screenshots: pictures are black or fail. The tree stays. */
   secureWindow: boolean;
+  /** Whoever manages the phone has forbidden pictures of it: they are black, and no window says so. */
+  forbidsCapture: boolean;
+  /** A service of Android that has ended: `dumpsys` finds none of these names. Default: none. */
+  missingServices: readonly string[];
   /** `screencap` writes a warning before the picture, as phones with several displays do. */
   screencapWarning: boolean;
   /** Installing, injected input and most settings are forbidden, as on phones with a second switch for USB debugging. */
@@ -36,6 +40,8 @@ export interface FaultState {
   emptyWebPages: boolean;
   /** How long UiAutomation waits for an app's animations before it injects, as on Android 16 with one that never ends. */
   injectionMs: number;
+  /** The UiAutomator2 server tells the windows of all displays in one document, each node with the number of its display. */
+  tellsAllDisplays: boolean;
   /** How long the helper waits for a root before it gives up. Default: 10,000, as the real one. */
   rootWaitMs: number;
   /** The helper answers `/status` and nothing else. */
@@ -79,6 +85,8 @@ export function noFaults(): FaultState {
     unauthorized: false,
     dropAfterBytes: undefined,
     secureWindow: false,
+    forbidsCapture: false,
+    missingServices: [],
     screencapWarning: false,
     restrictedDebugging: false,
     refusesMessages: false,
@@ -89,6 +97,7 @@ export function noFaults(): FaultState {
     wornHelper: false,
     emptyWebPages: false,
     injectionMs: 0,
+    tellsAllDisplays: false,
     rootWaitMs: 10_000,
     wedgedHelper: false,
     frozenScreen: false,

@@ -2,6 +2,7 @@ export { makeApk, makeZip } from './android/packages/apk.ts';
 export { makeScrcpyServer } from './scrcpy/scrcpy-server.ts';
 export { Android } from './android/android.ts';
 export type { Display } from './android/display/display.ts';
+export type { OtherDisplay } from './android/display/other-display.ts';
 export type { InputEvent } from './android/input/input-log.ts';
 export type { SystemDialog } from './android/system-host.ts';
 export {
@@ -21,4 +22,4 @@ export type { SimulatedPhoneOptions } from './simulated-phone.ts';
 export { type SimulatedPhone, startSimulatedPhone } from './simulated-phone.ts';
 export { defaultHelperSettings } from './ui-server/session.ts';
 export type { Program } from './shell/program.ts';
-export type { View } from './view/view.ts';
+export type { View, Window } from './view/view.ts';

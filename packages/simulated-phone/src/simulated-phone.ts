@@ -158,7 +158,7 @@ function createPhone(
         faults.beforeReading?.();
         return android.screen;
       },
-      () => faults.secureWindow,
+      () => faults.secureWindow || faults.forbidsCapture,
     ),
     instrumentation,
     sockets,

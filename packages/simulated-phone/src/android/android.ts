@@ -8,6 +8,7 @@ import { Boot } from './boot.ts';
 import { composeScreen, ShownScreen } from './compose-screen.ts';
 import { crashDialog } from './system-ui/dialogs-of-release.ts';
 import { type Display, DisplayMode, DisplayPower, LockScreen } from './display/display.ts';
+import type { OtherDisplay } from './display/other-display.ts';
 import { FileSystem } from './file-system.ts';
 import { type Identity, propertiesOf } from './identity.ts';
 import { InputLog } from './input/input-log.ts';
@@ -40,6 +41,8 @@ export class Android implements SystemHost {
   readonly locations = new Locations();
   readonly inbox = new Inbox();
   readonly battery: Battery;
+  /** What the phone has besides its main display. */
+  otherDisplays: readonly OtherDisplay[] = [];
   clipboard = '';
   /** Told when the charger was pulled. */
   onUnplugged: () => void = () => {};

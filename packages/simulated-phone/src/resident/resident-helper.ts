@@ -230,7 +230,8 @@ export class ResidentHelper {
 
   async #picture(): Promise<HelperAnswer> {
     await this.#connect();
-    if (this.#phone.faults.secureWindow) throw new HelperRefusal('no_picture: Android gave no picture');
+    const { secureWindow, forbidsCapture } = this.#phone.faults;
+    if (secureWindow || forbidsCapture) throw new HelperRefusal('no_picture: Android gave no picture');
     return { kind: answer.ok, payload: await this.#phone.camera.take('png') };
   }
 }

@@ -136,7 +136,7 @@ async function sendVideo({ phone, stream, options, signal, isOld }: Served): Pro
   let encoder: H264Encoder | undefined;
   let [shown, keyAt]: [unknown, number] = [undefined, 0];
   while (!killed.aborted) {
-    const [{ screen }, isSecure] = [android, phone.faults.secureWindow];
+    const [{ screen }, isSecure] = [android, phone.faults.secureWindow || phone.faults.forbidsCapture];
     const { width, height } = sizeNow();
     if (encoder?.width !== width || encoder.height !== height) {
       encoder = new H264Encoder(width, height);

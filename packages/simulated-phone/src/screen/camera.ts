@@ -62,6 +62,11 @@ export class Camera {
     );
   }
 
+  /** The panel of another display. */
+  takeOther(screen: Screen, format: PictureFormat): Promise<Buffer> {
+    return takeOf(screen, format);
+  }
+
   /** RGB of that size. */
   takePixels(size: Size): Promise<Buffer> {
     return renderPixels(this.#seen(), size);

@@ -2,6 +2,7 @@ import type { VisibleView } from '../view/view.ts';
 import type { TextField } from '../view/text-field.ts';
 import { accessibilityFlags, escapeAttribute, formatBounds } from './attributes.ts';
 import { findActiveTree, findTrees, type Screen } from './screen.ts';
+import { listed, type OtherDisplay } from '../android/display/other-display.ts';
 
 /** A class name as an element name: `$`, `@`, `#` and `&` are not allowed in one. */
 export function elementName(className: string): string {
@@ -62,12 +63,16 @@ export function inputTypeOf(field: TextField): number {
 
 export const webPage = 'android.webkit.WebView';
 
-type Cut = Pick<SourceOptions, 'maxDepth' | 'hasWebPages'>;
+interface Cut extends Pick<SourceOptions, 'maxDepth' | 'hasWebPages'> {
+  /** Told of each node; undefined where the server tells of the main display alone. */
+  readonly displayId: number | undefined;
+}
 
 function serialize(visible: VisibleView, index: number, depth: number, cut: Cut): string {
   const indent = '  '.repeat(depth);
   const name = elementName(visible.view.className);
-  const attributes = Object.entries(sourceAttributes(visible, index))
+  const displayId = cut.displayId === undefined ? undefined : String(cut.displayId);
+  const attributes = Object.entries({ ...sourceAttributes(visible, index), 'display-id': displayId })
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
     .map(([key, value]) => ` ${key}="${escapeAttribute(value, '?')}"`)
     .join('');
@@ -88,6 +93,14 @@ export interface SourceOptions {
   readonly allWindows: boolean;
   /** The last toast or notification: a second root beside the window's. */
   readonly announced: string | undefined;
+  /** Those whose windows are told as well. */
+  readonly otherDisplays: readonly OtherDisplay[];
+}
+
+/** The windows of another display, in the pixels of that one. */
+function otherRoots({ id, windows, ...size }: OtherDisplay, options: SourceOptions): string[] {
+  const trees = findTrees({ ...size, rotation: 0, windows });
+  return trees.map((tree, index) => serialize(tree, index, 1, { ...options, displayId: id }));
 }
 
 function toastRoot(text: string, index: number): string {
@@ -100,8 +113,11 @@ export function sourceXml(screen: Screen, options: SourceOptions): string {
   const active = findActiveTree(screen);
   const trees = options.allWindows ? findTrees(screen) : active ? [active] : [];
   const size = `rotation="${screen.rotation}" width="${screen.width}" height="${screen.height}"`;
-  const roots = trees.map((tree, index) => serialize(tree, index, 1, options));
-  if (options.announced !== undefined) roots.push(toastRoot(options.announced, roots.length));
+  const { otherDisplays } = options;
+  const cut = { ...options, displayId: otherDisplays.length > 0 ? 0 : undefined };
+  const own = trees.map((tree, index) => serialize(tree, index, 1, cut)).join('');
+  const roots = listed(own, otherDisplays, (other) => otherRoots(other, options).join(''));
+  if (options.announced !== undefined) roots.push(toastRoot(options.announced, trees.length));
   const inner = roots.join('');
   const declaration = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n`;
   return `${declaration}<hierarchy index="0" class="hierarchy" ${size}>\n${inner}</hierarchy>`;

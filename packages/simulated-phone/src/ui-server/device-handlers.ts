@@ -1,4 +1,5 @@
 import { statusBarHeightDp, toPixels } from '../android/display/display.ts';
+import { mainPanel } from '../android/display/other-display.ts';
 import { pressKey } from '../android/input/press-key.ts';
 import { pressBack } from '../android/input/system-keys.ts';
 import type { Phone } from '../phone.ts';
@@ -11,9 +12,6 @@ import { getTree, type Handler, requireInjection, requireUiAutomation, type Comm
 import { WebDriverError } from './web-driver-error.ts';
 
 const shiftOn = 1;
-/** SurfaceFlinger's number for it, as `dumpsys` prints it too. */
-const mainDisplay = '4619827259835644672';
-
 const buttonId = /^android:id\/button\d$/;
 
 export const source: Handler = async (command) => {
@@ -27,6 +25,7 @@ export const source: Handler = async (command) => {
     allWindows: settings.get('enableMultiWindows') === true,
     hasWebPages: !faults.emptyWebPages,
     announced: android.notices.announced,
+    otherDisplays: faults.tellsAllDisplays ? android.otherDisplays : [],
   });
 };
 
@@ -58,7 +57,7 @@ export const listDisplays: Handler = ({ phone }) => {
     xdpi: density,
     ydpi: density,
   };
-  return [{ id: 0, physicalId: mainDisplay, metrics, isDefault: true }];
+  return [{ id: 0, physicalId: mainPanel, metrics, isDefault: true }];
 };
 
 /** An app that is not in front is told nothing, and not that it is. */
@@ -72,7 +71,7 @@ export const setClipboard: Handler = ({ phone, body }) => {
 
 export const screenshot: Handler = async ({ phone }) => {
   requireUiAutomation(phone);
-  if (phone.faults.secureWindow) {
+  if (phone.faults.secureWindow || phone.faults.forbidsCapture) {
     const message = "Failed to capture a screenshot. Does the current view have 'secure' flag set?";
     throw new WebDriverError('unable to capture screen', message);
   }

@@ -1,21 +1,25 @@
 import type { Phone } from '../../phone.ts';
 import type { Window } from '../../view/view.ts';
 import type { Program } from '../program.ts';
+import type { Display } from '../../android/display/display.ts';
+import { listed, mainPanel, type OtherDisplay } from '../../android/display/other-display.ts';
+import { findActiveWindow } from '../../screen/screen.ts';
 
-const battery = ({ android }: Phone) => `Current Battery Service state:
-  AC powered: false
-  USB powered: ${android.battery.isPlugged}
+// AOSP, BatteryService.dumpInternal. On a device without a battery the health HAL gives what its fields begin with: 1 is unknown.
+const battery = ({ android: { battery: told } }: Phone) => `Current Battery Service state:
+  AC powered: ${told.isPlugged && !told.isPresent}
+  USB powered: ${told.isPlugged && told.isPresent}
   Wireless powered: false
-  Max charging current: 500000
-  status: ${android.battery.isPlugged ? 2 : 3}
-  health: ${android.battery.health}
-  present: true
-  level: ${android.battery.level}
+  Max charging current: ${told.isPresent ? 500_000 : 0}
+  status: ${told.isPresent ? (told.isPlugged ? 2 : 3) : 1}
+  health: ${told.isPresent ? told.health : 1}
+  present: ${told.isPresent}
+  level: ${told.isPresent ? told.level : 0}
   scale: 100
-  voltage: 4320
-  temperature: ${Math.round(android.battery.temperature * 10)}
-  technology: Li-ion
-${android.battery.extra}`;
+  voltage: ${told.isPresent ? told.voltage : 0}
+  temperature: ${told.isPresent ? Math.round(told.temperature * 10) : 0}
+  technology: ${told.isPresent ? 'Li-ion' : ''}
+${told.extra}`;
 
 /** One record a notification, in the words of NotificationRecord.dump; of texts the lengths alone, unless they are asked for. */
 function notifications({ android }: Phone, args: readonly string[]): string {
@@ -52,32 +56,95 @@ const windowTypes: ReadonlyMap<string, string> = new Map([
 /** Whether an activity has it; others are named by a word. */
 const isOfActivity = ({ title }: Window): boolean => title.includes('/');
 
-/** `dumpsys window windows` and `visible-apps`, the front one first, in the words of WindowState.dump. */
-function windowList({ android }: Phone, isListed: (window: Window) => boolean): string {
-  const listed = android.screen.windows.filter(isListed);
-  const states = listed.toReversed().map(({ title, root }, index) => {
-    const { left, top, right, bottom } = root.frame;
-    const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
-    return (
-      `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=0 mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
-      `    mOwnerUid=10101 showForAllUsers=false package=${root.packageName} appop=NONE\n` +
-      `    mAttrs={(0,0)(fillxfill) ty=${type}}\n    mViewVisibility=${visible} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n`
-    );
-  });
+interface ListedWindow {
+  readonly window: Window;
+  readonly displayId: number;
+  readonly isSecure: boolean;
+}
+
+/** Of all displays, in their order; of each the front one first. */
+function windowsOf({ android, faults }: Phone): ListedWindow[] {
+  const front = findActiveWindow(android.screen);
+  const own = android.screen.windows.map((window) => ({
+    window,
+    displayId: 0,
+    isSecure: faults.secureWindow && window === front,
+  }));
+  const ofOther = ({ id, windows: others }: OtherDisplay): ListedWindow[] =>
+    others.map((window) => ({ window, displayId: id, isSecure: false }));
+  return listed(own, android.otherDisplays, ofOther).flatMap((windows) => windows.toReversed());
+}
+
+/** `dumpsys window windows` and `visible-apps` in the words of WindowState.dump and WindowManager.LayoutParams.toString. */
+function windowList(phone: Phone, isListed: (window: Window) => boolean): string {
+  const { android } = phone;
+  const states = windowsOf(phone)
+    .filter(({ window }) => isListed(window))
+    .map(({ window: { title, root }, displayId, isSecure }, index) => {
+      const { left, top, right, bottom } = root.frame;
+      const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
+      return (
+        `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=${displayId} mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
+        `    mOwnerUid=10101 showForAllUsers=false package=${root.packageName} appop=NONE\n` +
+        `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(android.identity.sdkVersion, isSecure)}}\n` +
+        `    mViewVisibility=${visible} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n`
+      );
+    });
   return `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${states.join('')}\n  mCurrentFocus=Window{5c3e4b1 u${android.stack.front.user} ${android.currentFocus ?? 'null'}}\n`;
+}
+
+/** Up to Android 8.0 a number: LayoutParams.toString has names from android-8.1.0_r1 on. */
+function flagsOf(sdkVersion: number, isSecure: boolean): string {
+  if (sdkVersion < 27) return `fl=#${(isSecure ? 0x8181_2100 : 0x8181_0100).toString(16)}`;
+  return `fl=LAYOUT_IN_SCREEN ${isSecure ? 'SECURE ' : ''}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED`;
 }
 
 function activityRecord({ android }: Phone): string {
   return `ActivityRecord{8d1f0a2 u${android.stack.front.user} ${android.currentActivity} t${android.stack.front.id}}`;
 }
 
+/** In the words of DisplayContent.dump, which has the focus of each display from Android 10 on. */
+function displayContents(phone: Phone): string {
+  const { android } = phone;
+  const focus = android.currentFocus;
+  const main = displayContent({
+    id: 0,
+    ...android.display,
+    rotation: android.rotation,
+    focus: focus === undefined ? undefined : `Window{5c3e4b1 u${android.stack.front.user} ${focus}}`,
+    app: activityRecord(phone),
+  });
+  return listed(main, android.otherDisplays, ({ focus: title, activity, ...display }) =>
+    displayContent({
+      ...display,
+      rotation: 0,
+      focus: title === undefined ? undefined : `Window{9${display.id}e4b1 u0 ${title}}`,
+      app: activity === undefined ? 'null' : `ActivityRecord{3${display.id}f0a2 u0 ${activity} t9}`,
+    }),
+  ).join('');
+}
+
+interface DumpedDisplay extends Display {
+  readonly id: number;
+  readonly rotation: number;
+  readonly focus: string | undefined;
+  readonly app: string;
+}
+
+function displayContent({ id, width, height, density, rotation, focus, app }: DumpedDisplay): string {
+  const area = `${width}x${height}`;
+  return `  Display: mDisplayId=${id}
+    init=${area} ${density}dpi cur=${area} app=${area} rng=${width}x${width}-${height}x${height}
+    mCurrentRotation=ROTATION_${rotation * 90}
+  mCurrentFocus=${focus ?? 'null'}
+  mFocusedApp=${app}
+`;
+}
+
 function windows(phone: Phone, [what]: readonly string[]): string {
   if (what === 'windows') return windowList(phone, () => true);
   if (what === 'visible-apps') return windowList(phone, isOfActivity);
   const { android } = phone;
-  const { width, height, density } = android.display;
-  const focus = android.currentFocus;
-  const area = `${width}x${height}`;
   return `WINDOW MANAGER POLICY STATE (dumpsys window policy)
     mAwake=${android.isScreenOn}
     KeyguardServiceDelegate
@@ -86,13 +153,43 @@ function windows(phone: Phone, [what]: readonly string[]): string {
       secure=${android.lockScreen.hasPin}
     mShowingLockscreen=${android.isLocked} mDreamingLockscreen=${android.isLocked}
 WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
-  Display: mDisplayId=0
-    init=${area} ${density}dpi cur=${area} app=${area} rng=${width}x${width}-${height}x${height}
-    mCurrentRotation=ROTATION_${android.rotation * 90}
-  mCurrentFocus=${focus === undefined ? 'null' : `Window{5c3e4b1 u${android.stack.front.user} ${focus}}`}
-  mFocusedApp=${activityRecord(phone)}
-`;
+${displayContents(phone)}`;
 }
+
+/** As DisplayViewport.toString has it (frameworks/base, android.hardware.display), which ties the number of a display to its panel. */
+function viewport(id: number, uniqueId: string, { width, height }: Display, rotation: number): string {
+  const [type, kind] = uniqueId.startsWith('local:') ? ['INTERNAL', 0] : ['VIRTUAL', 'null'];
+  const frame = `Rect(0, 0 - ${width}, ${height})`;
+  return `DisplayViewport{type=${type}, valid=true, isActive=true, displayId=${id}, uniqueId='${uniqueId}', physicalPort=${kind}, orientation=${rotation}, logicalFrame=${frame}, physicalFrame=${frame}, deviceWidth=${width}, deviceHeight=${height}}`;
+}
+
+function displayManager({ android }: Phone): string {
+  const main = viewport(0, `local:${mainPanel}`, android.display, android.rotation);
+  const viewports = listed(main, android.otherDisplays, ({ id, physicalId, ...display }) =>
+    viewport(
+      id,
+      physicalId === undefined ? `virtual:com.android.shell,2000,cluster,${id}` : `local:${physicalId}`,
+      display,
+      0,
+    ),
+  );
+  return `DISPLAY MANAGER (dumpsys display)\n  mScreenState=${android.isScreenOn ? 'ON' : 'OFF'}\n  mViewports=[${viewports.join(', ')}]\n  orientation=${android.rotation}\n`;
+}
+
+/** `dumpsys SurfaceFlinger --display-id`, from Android 10 on: panels alone. */
+function panels({ android }: Phone): string {
+  const withPanel = android.otherDisplays.filter(({ physicalId }) => physicalId !== undefined);
+  const ids = listed(mainPanel, withPanel, ({ physicalId }) => physicalId ?? '');
+  return ids
+    .map(
+      (id, at) => `Display ${id} (HWC display ${at}): port=${at} pnpId=SIM displayName="SIM_display_${at}"\n`,
+    )
+    .join('');
+}
+
+/** DevicePolicyCacheImpl.dump of AOSP 14: -1 is each user. */
+const devicePolicy = ({ faults }: Phone) =>
+  `Device policy cache:\n  Screen capture disallowed users: [${faults.forbidsCapture ? '-1' : ''}]\n  Password quality: {0=0}\n`;
 
 const foregroundPermission = 'android.permission.FOREGROUND_SERVICE';
 
@@ -146,11 +243,8 @@ type Dump = (phone: Phone, args: readonly string[]) => string;
 const services: ReadonlyMap<string, Dump> = new Map<string, Dump>([
   ['activity', activities],
   ['battery', battery],
-  [
-    'display',
-    (phone) =>
-      `DISPLAY MANAGER (dumpsys display)\n  mScreenState=${phone.android.isScreenOn ? 'ON' : 'OFF'}\n  orientation=${phone.android.rotation}\n`,
-  ],
+  ['device_policy', devicePolicy],
+  ['display', displayManager],
   [
     'input',
     ({ android }) => `INPUT MANAGER (dumpsys input)\n      SurfaceOrientation: ${android.rotation}\n`,
@@ -159,10 +253,7 @@ const services: ReadonlyMap<string, Dump> = new Map<string, Dump>([
   ['notification', notifications],
   ['package', (phone, args) => packageDump(phone, args.find((arg) => !arg.startsWith('-')) ?? '')],
   ['power', power],
-  [
-    'SurfaceFlinger',
-    () => 'Display 4619827259835644672 (HWC display 0): port=0 pnpId=SIM displayName="SIM_display_0"\n',
-  ],
+  ['SurfaceFlinger', panels],
   ['window', windows],
 ]);
 
@@ -173,7 +264,8 @@ export const dumpsys: Program = async ({ phone, args, stdout, stderr }) => {
     await stdout.write(`Currently running services:\n  ${[...services.keys()].join('\n  ')}\n`);
     return 0;
   }
-  const service = phone.isBooted ? services.get(name) : undefined;
+  const isThere = phone.isBooted && !phone.faults.missingServices.includes(name);
+  const service = isThere ? services.get(name) : undefined;
   if (service) await stdout.write(service(phone, rest));
   else await stderr.write(`Can't find service: ${name}\n`);
   return 0;

@@ -4,6 +4,7 @@ import { pause } from '../../pause.ts';
 import type { Process, Program } from '../program.ts';
 import type { PictureFormat } from '../../screen/camera.ts';
 import type { Phone } from '../../phone.ts';
+import { listed, mainPanel, type OtherDisplay } from '../../android/display/other-display.ts';
 
 const defaultPath = '/sdcard/window_dump.xml';
 const killedExitCode = 137;
@@ -63,27 +64,56 @@ export const uiautomator: Program = async (process) => {
 
 const rgba8888 = 1;
 
+// AOSP 14 and newer, frameworks/base/cmds/screencap/screencap.cpp, which also takes the first panel then.
 const displaysWarning =
   '[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, ' +
-  'however this default is not guaranteed to be consistent across captures.\n' +
-  'A display ID can be specified with the [-d display-id] option.\n';
+  'however this default is not guaranteed to be consistent across captures. A display id should be specified.\n' +
+  'A display ID can be specified with the [-d display-id] option.\n' +
+  'See "dumpsys SurfaceFlinger --display-id" for valid display IDs.\n';
 
-async function takePicture(phone: Phone, format: PictureFormat): Promise<Buffer> {
-  const picture = await phone.camera.takeForShell(format);
+interface Panel {
+  readonly id: string;
+  /** Undefined: of the main display. */
+  readonly other?: OtherDisplay;
+}
+
+function panelsOf({ android }: Phone): Panel[] {
+  const withPanel = android.otherDisplays.filter(({ physicalId }) => physicalId !== undefined);
+  return listed<Panel>({ id: mainPanel }, withPanel, (other) => ({ id: other.physicalId ?? '', other }));
+}
+
+async function takePicture(phone: Phone, { other }: Panel, format: PictureFormat): Promise<Buffer> {
+  const screen = other === undefined ? phone.android.screen : { ...other, rotation: 0 };
+  const picture =
+    other === undefined
+      ? await phone.camera.takeForShell(format)
+      : await phone.camera.takeOther(screen, format);
   if (format !== 'raw') return picture;
-  const { width, height } = phone.android.screen;
+  const { width, height } = screen;
   const header = Buffer.alloc(16);
   for (const [index, value] of [width, height, rgba8888, 1].entries()) header.writeUInt32LE(value, index * 4);
   return Buffer.concat([header, picture]);
 }
 
+/** Older ones choose without a word. */
+const hasWarning = ({ android }: Phone) => android.identity.sdkVersion >= 34;
+
 /** `screencap [-p|-j] [-d DISPLAY] [FILE]`; to standard output without a file. */
 export const screencap: Program = async ({ phone, args, stdout, stderr }) => {
   const path = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-d');
   const isPng = args.includes('-p') || path?.endsWith('.png') === true;
-  const picture = await takePicture(phone, isPng ? 'png' : args.includes('-j') ? 'jpeg' : 'raw');
+  const panels = panelsOf(phone);
+  const wanted = args.includes('-d') ? args[args.indexOf('-d') + 1] : undefined;
+  const panel = wanted === undefined ? panels[0] : panels.find(({ id }) => id === wanted);
+  // A logical number is none of a panel.
+  if (panel === undefined) {
+    await stderr.write('Failed to take screenshot. Status: -2\nCapturing failed.\n');
+    return 1;
+  }
+  const picture = await takePicture(phone, panel, isPng ? 'png' : args.includes('-j') ? 'jpeg' : 'raw');
   if (path === undefined) {
-    if (phone.faults.screencapWarning && !args.includes('-d')) await stdout.write(displaysWarning);
+    const isWarned = phone.faults.screencapWarning || (panels.length > 1 && hasWarning(phone));
+    if (isWarned && wanted === undefined) await stderr.write(displaysWarning);
     await stdout.write(picture);
     return 0;
   }
