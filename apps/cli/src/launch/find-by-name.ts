@@ -12,21 +12,31 @@ import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 
 /**
  * People know serial numbers and names, programs know IDs. What is neither is left to the server to refuse. A phone that was
- * not accepted is meant by its ID alone: whoever shares it chooses its name. Throws a usage error when only such a one fits.
+ * not accepted is meant by its ID alone: whoever shares it chooses its name. Throws a usage error when only such a one fits,
+ * and when several phones have that serial number, or that name and none that number.
  */
 export function deviceIdOf(devices: readonly Device[], text: string): string {
   const byId = devices.find((device) => device.device_id === text);
-  const named = [
-    ...devices.filter((device) => device.serial === text),
-    ...devices.filter(({ name }) => name !== '' && name.toLowerCase() === text.toLowerCase()),
-  ];
-  const found = byId ?? named.find(({ accepted }) => accepted);
-  const [waiting] = named;
-  if (found !== undefined || waiting === undefined) return found?.device_id ?? text;
+  if (byId !== undefined) return byId.device_id;
+  const numbered = devices.filter((device) => device.serial === text);
+  const named = devices.filter(({ name }) => name !== '' && name.toLowerCase() === text.toLowerCase());
+  for (const fitting of [numbered, named].map((some) => some.filter(({ accepted }) => accepted))) {
+    const [first, ...others] = fitting;
+    if (others.length > 0) throw severalHave(text, fitting);
+    if (first !== undefined) return first.device_id;
+  }
+  const [waiting] = [...numbered, ...named];
+  if (waiting === undefined) return text;
   throw usageError(
     `The phone "${text}" is shared with you by ${waiting.owner.name}, and you have not accepted it: "phalanx shares" shows it. Without that, give its ID, ${waiting.device_id}.`,
   );
 }
+
+/** Phones without a number of their own are called by their places, which each host has. */
+const severalHave = (text: string, devices: readonly Device[]): CommandError =>
+  usageError(
+    `Several phones are called "${text}": give an ID of ${devices.map(({ device_id: id, host }) => `${id} (host ${host?.name ?? 'unknown'})`).join(', ')}.`,
+  );
 
 /** Those that fit the selector, when one is given. */
 export async function listDevices(api: ApiClient, selector?: string): Promise<Device[]> {

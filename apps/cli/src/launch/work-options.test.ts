@@ -45,3 +45,14 @@ it('a phone that is not accepted is meant by its ID alone, and said to wait wher
   expect(() => deviceIdOf(fleet, 'shelf 3')).toThrow(/shared with you by ada, and you have not accepted it/);
   expect(deviceIdOf(fleet, 'nothing')).toBe('nothing');
 });
+
+it('a serial number or name of several phones means none of them: their IDs and hosts are told', () => {
+  const at = (id: string, host: string, more: Partial<Device> = {}): Device =>
+    phone(id, { serial: 'usb:1-1', host: { id: `host ${host}`, name: host, connected: true }, ...more });
+  const places = [at('one', 'lab'), at('two', 'attic'), phone('three', { name: 'usb:1-1' })];
+  expect(() => deviceIdOf(places, 'usb:1-1')).toThrow('give an ID of one (host lab), two (host attic).');
+  expect(deviceIdOf(places, 'two')).toBe('two');
+  expect(deviceIdOf([at('one', 'lab'), at('two', 'attic', { accepted: false })], 'usb:1-1')).toBe('one');
+  const twins = [phone('one', { name: 'Shelf' }), phone('two', { name: 'shelf' })];
+  expect(() => deviceIdOf(twins, 'shelf')).toThrow('Several phones are called "shelf"');
+});

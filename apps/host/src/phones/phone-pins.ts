@@ -21,7 +21,7 @@ export class PhonePins {
   readonly #pins: ReadonlyMap<string, string>;
   readonly #failures = new Map<string, number>();
 
-  /** By serial number; `*` is for all others. */
+  /** By serial number, as the list of devices has it; `*` is for all others. */
   constructor(pins: ReadonlyMap<string, string> = new Map()) {
     this.#pins = pins;
   }
@@ -53,7 +53,7 @@ export class PhonePins {
   }
 }
 
-/** Reads lines of a serial number and a PIN; empty lines and those with # are left out. */
+/** Reads lines of a serial number, which may have spaces, and a PIN at the end; empty lines and those with # are left out. */
 export async function loadPins(file: string): Promise<PhonePins> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new SettingError(`PHALANX_PINS_FILE: ${file} can't be read (${error.code ?? 'unknown reason'}).`);
@@ -61,7 +61,7 @@ export async function loadPins(file: string): Promise<PhonePins> {
   const pins = new Map<string, string>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(?:#|$)/.test(line)) continue;
-    const [, serial, pin] = /^\s*(\S{1,100})\s+(\d{4,16})\s*$/.exec(line) ?? [];
+    const [, serial, pin] = /^(\S.{0,199}?)\s+(\d{4,16})$/.exec(line.trim()) ?? [];
     if (serial === undefined || pin === undefined)
       throw new SettingError(
         `PHALANX_PINS_FILE: line ${index + 1} of ${file} is no serial number (or *) and a PIN of 4 to 16 digits.`,
