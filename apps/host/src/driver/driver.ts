@@ -18,7 +18,6 @@ import { type Calls, callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
 import { type DrivenPhone, limited } from './limited-call.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
-import { findNode } from './find-node.ts';
 import type { HeldMask } from './masks/typed-secrets.ts';
 import type { PhoneUse } from './phone-use.ts';
 import { createScreenPictures, type PictureOrder } from './pictures/picture-of-moment.ts';
@@ -49,8 +48,6 @@ export interface Driver {
   tellLocation(location: NonNullable<PhoneSettings['location']>): Promise<void>;
   /** Where that tree, which this driver has read, has what must not be seen. Undefined: it has not. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
-  /** The node with the focus, in its turn; undefined when there is none. Rejects with DriverError. */
-  findFocused(signal?: AbortSignal): Promise<UiNode | undefined>;
   /** What the phone says of an app, asked beside the calls. Rejects with DriverError. */
   readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
   /** Calls that change the screen wait from now on until it is let go of. Returns how to. */
@@ -175,13 +172,6 @@ export function createDriver(options: DriverOptions): Driver {
         tellLocationAgain(shell, location, limit),
       ).catch(() => {});
     },
-    findFocused: (signal) =>
-      limited(driven, { name: 'screen.content', params: {}, signal, over }, (limit) =>
-        queue.run(
-          async () => findNode((await backend.readSource(limit)).tree().root, ({ focused }) => focused),
-          { changes: false, signal: limit },
-        ),
-      ),
     hiddenIn: (root) => screen.hiddenIn(root),
     readApp: (packageName, signal) =>
       limited(driven, { name: 'app.current', params: {}, signal }, (limit) =>

@@ -4,6 +4,7 @@ import {
   type AgentCallResult,
   agentCalls,
   type PhoneCallName,
+  type UiNode,
 } from '@phalanx/protocol';
 
 import { readings } from '../driver/driver-calls.ts';
@@ -14,6 +15,7 @@ import type { RunRecorder } from '../records/run-recorder.ts';
 import type { RunFiles } from './files/run-files.ts';
 import type { SandboxHooks } from '../sandbox/index.ts';
 import { callPhone, type CalledPhone } from '../phones/call-phone.ts';
+import { hideTypedSecret } from '../phones/hide-typed-secret.ts';
 import type { RunAccount } from './run-account.ts';
 import { requirePermission, type RunPermissions } from './run-permissions.ts';
 import type { RunSecrets } from './run-secrets.ts';
@@ -46,8 +48,14 @@ const changesPhone = (name: AgentCallName): boolean => !reading.has(name) && !of
 
 /** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
-  const { recorder, account, secrets, files, tasks, settings } = answerers;
+  const { phones, phone, recorder, account, secrets, files, tasks, settings } = answerers;
   const onPhone = phoneCalls(answerers);
+  const typeSecret = async (text: string, signal: AbortSignal): Promise<void> => {
+    const readScreen = (): Promise<{ root: UiNode }> => onPhone['screen.content']({}, signal);
+    const found = phones.find(phone.serial);
+    if (found !== undefined) await hideTypedSecret(found, { secret: text, by: phone.by, readScreen });
+    await onPhone['input.text']({ text }, signal);
+  };
   const calls: Calls<AgentCallName> = {
     ...onPhone,
     ...tasks.calls,
@@ -69,16 +77,11 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
     },
     'secret.get': async ({ name }) => secrets.get(name),
     'input.text': (params, signal) =>
-      secrets.withoutValues(async () => {
-        if (secrets.areIn(params.text)) await hideField(answerers, params.text, signal);
-        return await onPhone['input.text'](params, signal);
-      }),
+      secrets.withoutValues(() =>
+        secrets.areIn(params.text) ? typeSecret(params.text, signal) : onPhone['input.text'](params, signal),
+      ),
     'secret.type': ({ name }, signal) =>
-      secrets.withoutValues(async () => {
-        const text = secrets.get(name);
-        await hideField(answerers, text, signal);
-        return await onPhone['input.text']({ text }, signal);
-      }),
+      secrets.withoutValues(async () => typeSecret(secrets.get(name), signal)),
     'run.attach': (params) => files.attach(params),
     'run.arrived': async () => account.arrived(),
   };
@@ -90,17 +93,6 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
     if (changesPhone(name)) recorder.noteCall(name, name === 'input.text' ? typed(params) : params);
     return calls[name](params, signal);
   };
-}
-
-/** Before the secret is typed. Without a field that has the focus nothing is typed, which the call tells. */
-async function hideField({ phones, phone }: Answerers, secret: string, signal: AbortSignal): Promise<void> {
-  const found = phones.find(phone.serial);
-  if (found?.state.state !== 'ready') return;
-  const field = await found
-    .driver()
-    .findFocused(signal)
-    .catch(() => undefined);
-  if (field !== undefined) found.typedSecrets.add(field, { secret, by: phone.by });
 }
 
 function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<PhoneCallName> {

@@ -74,6 +74,31 @@ it('a secret is typed by its name, which is all that code, log and trace get', a
   expect(host.service.messages(reading)).toEqual(['undefined']);
 });
 
+it('a secret is not typed while nobody can read in which field it would stand', async () => {
+  await host.stop();
+  host.phone.faults.verifyAppsOverUsb = true;
+  host.phone.android.packages.remove('io.appium.uiautomator2.server');
+  await host.reopen({ PHALANX_HELPER: 'uiautomator2' });
+  const type = `
+    await agent.actions.launchApp('dev.phalanx.sample.form');
+    await (await agent.actions.waitForId('name')).tap();
+    console.log('the field has the focus');
+    while (await agent.actions.screenContent().then(() => true, () => false));
+    const told = (error) => console.log(error.code, error.message);
+    await agent.secrets.type('PASSWORD').catch(told);
+    await agent.actions.writeText(await agent.secrets.get('PASSWORD')).catch(told);
+    console.log('tried');`;
+  const runId = launch({ PASSWORD: 'hunter-4711' }, type);
+  await host.service.until(() => host.service.messages(runId).includes('the field has the focus'));
+  host.phone.faults.uiautomator = 'idle';
+  await host.service.until(() => host.service.messages(runId).includes('tried'));
+  host.phone.faults.uiautomator = undefined;
+  await host.service.untilEnded(runId);
+  expect(host.phone.android.findFieldText('name')).toBe('');
+  const refused = expect.stringMatching(/^screen_not_readable The secret was not typed/);
+  expect(host.service.messages(runId).slice(1, 3)).toEqual([refused, refused]);
+});
+
 const pem = [
   '-----BEGIN PRIVATE KEY-----',
   'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC',

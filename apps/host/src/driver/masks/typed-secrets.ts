@@ -37,7 +37,7 @@ export const showsPart = (text: string | null, { parts }: SecretMask): boolean =
 /** Fields of apps that never come to the front again. */
 const maxStanding = 100;
 
-interface TypedSecret {
+export interface TypedSecret {
   readonly secret: string;
   /** The user who typed it, as `HostTouch.by` says it; undefined: not known. */
   readonly by: string | undefined;

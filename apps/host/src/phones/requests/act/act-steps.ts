@@ -14,6 +14,7 @@ import {
 } from '@phalanx/protocol';
 import type { Driver } from '../../../driver/driver.ts';
 import { DriverError } from '../../../driver/driver-error.ts';
+import { hideTypedSecret } from '../../hide-typed-secret.ts';
 import type { Phone } from '../../phone.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { screenOf } from '../screen-reader.ts';
@@ -194,8 +195,8 @@ class PhoneHand {
       await this.#call('input.text', { text });
     };
     if (secret === undefined) return this.#touch({ type: 'text', text }, write);
-    const field = await this.#driver.findFocused(this.#signal);
-    if (field !== undefined) this.#phone.typedSecrets.add(field, { secret: text, by: this.#by });
+    const readScreen = (): Promise<{ root: UiNode }> => this.#call('screen.content', {});
+    await hideTypedSecret(this.#phone, { secret: text, by: this.#by, readScreen });
     await this.#input(write);
     this.code.typedSecret(secret);
   }

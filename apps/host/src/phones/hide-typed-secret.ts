@@ -1,0 +1,32 @@
+import type { UiNode } from '@phalanx/protocol';
+
+import { DriverError } from '../driver/driver-error.ts';
+import { findNode } from '../driver/find-node.ts';
+import type { TypedSecret } from '../driver/masks/typed-secrets.ts';
+import type { Phone } from './phone.ts';
+
+interface Typing extends TypedSecret {
+  readonly readScreen: () => Promise<{ readonly root: UiNode }>;
+}
+
+/**
+ * Hides the field that has the focus, before the secret is typed. Throws where nobody can tell which field that is: a secret is typed
+ * nowhere that can't be hidden.
+ */
+export async function hideTypedSecret(
+  phone: Pick<Phone, 'typedSecrets'>,
+  { secret, by, readScreen }: Typing,
+): Promise<void> {
+  const { root } = await readScreen().catch(refuse);
+  const field = findNode(root, ({ focused }) => focused);
+  if (field === undefined)
+    throw new DriverError('no_focused_field', 'No text field has the focus. Tap one first.');
+  phone.typedSecrets.add(field, { secret, by });
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof DriverError)) throw error;
+  const why =
+    'The secret was not typed, because the field with the focus could not be read, and so not hidden';
+  throw new DriverError(error.code, `${why}. ${error.message}`, error);
+}
