@@ -45,26 +45,6 @@ const isReached = (
   job.project_id === automation_id &&
   (limits === null || limits === limitsTextOf(job));
 
-const taskOf = ({
-  id,
-  job_id,
-  parent_id,
-  number,
-  status,
-  input,
-  result,
-  error_message,
-}: TaskOfRun): TaskOfRun => ({
-  id,
-  job_id,
-  parent_id,
-  number,
-  status,
-  input,
-  result,
-  error_message,
-});
-
 export type RunTaskStore = ReturnType<typeof createRunTaskStore>;
 
 /** Tasks as the code of a run asks for them. */
@@ -97,7 +77,7 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
         .where('task.id', 'in', textsIn(db, ids))
         .execute();
       const limits = await findLimits(run);
-      return rows.filter((row) => row.run_id === run.id || isReached(run, limits, row)).map(taskOf);
+      return rows.filter((row) => row.run_id === run.id || isReached(run, limits, row));
     },
 
     async findJob(run: JobOfRun, id: string): Promise<StoredJob | undefined> {

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { createTrigger, execute } from './001-schema/column-types.ts';
-import { count } from './001-schema/stored-bytes.ts';
+import { adding, count, removing } from './001-schema/stored-bytes.ts';
 
+const ofWork = { user: 'user_id', kind: 'work' } as const;
 const counted = ['job', 'schedule', 'launch'] as const;
 
 const lengthOf = (column: string): string => `coalesce(octet_length(${column}), 0)`;
@@ -13,7 +14,7 @@ export const workBytes: Migration = {
     await execute(db, () =>
       counted.map((table) => `alter table ${table} add column bytes bigint not null default 0`),
     );
-    for (const table of counted) await count(db, { table, column: 'bytes', user: 'user_id', kind: 'work' });
+    for (const table of counted) await count(db, { ...ofWork, table, column: 'bytes' });
     for (const table of ['job', 'schedule']) await move(db, table);
     // Results count for their job and launch when they come.
     await createTrigger(db, {
@@ -51,12 +52,11 @@ async function move(db: Kysely<unknown>, table: string): Promise<void> {
   await createTrigger(db, {
     ...change,
     name: `${table}_bytes_taken`,
-    statement: `insert into stored_bytes (user_id, kind, bytes) values (new.user_id, 'work', old.bytes)
-      on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`,
+    statement: adding(ofWork, 'old.bytes'),
   });
   await createTrigger(db, {
     ...change,
     name: `${table}_bytes_left`,
-    statement: `update stored_bytes set bytes = bytes - old.bytes where user_id = old.user_id and kind = 'work'`,
+    statement: removing(ofWork, 'old.bytes'),
   });
 }

@@ -26,26 +26,35 @@ export async function createStoredBytes(db: Kysely<unknown>): Promise<void> {
 }
 
 /** Counts a column of a table for a user, whatever changes or deletes its rows. */
-export async function count(db: Kysely<unknown>, { table, column, user, kind }: Counted): Promise<void> {
-  const add = (bytes: string): string =>
-    `insert into stored_bytes (user_id, kind, bytes) values (new.${user}, '${kind}', ${bytes})
-      on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`;
+export async function count(db: Kysely<unknown>, one: Counted): Promise<void> {
+  const { table, column } = one;
   const [before, after] = [`old.${column}`, `new.${column}`];
   await createTrigger(db, {
     name: `${table}_bytes_begin`,
     on: `after insert on ${table}`,
     when: `${after} <> 0`,
-    statement: add(after),
+    statement: adding(one, after),
   });
   await createTrigger(db, {
     name: `${table}_bytes_change`,
     on: `after update of ${column} on ${table}`,
-    statement: add(`${after} - ${before}`),
+    statement: adding(one, `${after} - ${before}`),
   });
   await createTrigger(db, {
     name: `${table}_bytes_end`,
     on: `after delete on ${table}`,
     when: `${before} <> 0`,
-    statement: `update stored_bytes set bytes = bytes - ${before} where user_id = old.${user} and kind = '${kind}'`,
+    statement: removing(one, before),
   });
 }
+
+type Sum = Pick<Counted, 'user' | 'kind'>;
+
+/** Statement of a trigger: the user of the new row has so many bytes more. */
+export const adding = ({ user, kind }: Sum, bytes: string): string =>
+  `insert into stored_bytes (user_id, kind, bytes) values (new.${user}, '${kind}', ${bytes})
+      on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`;
+
+/** Statement of a trigger: the user of the old row has so many bytes fewer. */
+export const removing = ({ user, kind }: Sum, bytes: string): string =>
+  `update stored_bytes set bytes = bytes - ${bytes} where user_id = old.${user} and kind = '${kind}'`;
