@@ -40,6 +40,8 @@ interface CalledParts {
   readonly launcher: AppLauncher;
   /** Passwords that the caller has typed. */
   readonly passwords: PasswordMemory;
+  /** Told before something is put on the clipboard. */
+  readonly onCopy: () => void;
 }
 
 /** Those that change nothing on the phone. */
@@ -67,7 +69,7 @@ const keyAppSwitch = 187;
 
 /** What each call does on a phone. */
 export function callsOf(parts: CalledParts): Calls {
-  const { shell, backend, screen, change, deviceInfo, earlier, launcher, passwords } = parts;
+  const { shell, backend, screen, change, deviceInfo, earlier, launcher, passwords, onCopy } = parts;
   const set = (settings: ChangedSettings, signal: AbortSignal): Promise<void> =>
     changeSettings({ shell, earlier, ...deviceInfo() }, settings, signal);
   return {
@@ -108,7 +110,10 @@ export function callsOf(parts: CalledParts): Calls {
     'input.text': ({ text }, signal) => backend.typeText(text, passwords, signal),
     'input.clearText': (_, signal) => backend.clearText(signal),
     'clipboard.read': (_, signal) => backend.readClipboard(signal),
-    'clipboard.write': ({ text }, signal) => backend.writeClipboard(text, signal),
+    'clipboard.write': ({ text }, signal) => {
+      onCopy();
+      return backend.writeClipboard(text, signal);
+    },
     'input.key': ({ keyCode }, signal) => backend.pressKey(keyCode, signal),
     'navigate.back': (_, signal) => backend.pressKey(keyBack, signal),
     'navigate.home': (_, signal) => backend.pressKey(keyHome, signal),

@@ -113,7 +113,7 @@ export function createDriver(options: DriverOptions): Driver {
   const findHome = createHomeFinder(shell);
   const driverOf = (use: PhoneUse | undefined, limits: readonly LimitedApps[]): Driver => {
     const passwords = use?.passwordMemory(touches, timings.passwordMs) ?? noPasswordMemory;
-    const calls = limits.reduce(limitCalls, callsOf({ ...parts, passwords }));
+    const calls = limits.reduce(limitCalls, callsOf({ ...parts, passwords, onCopy: () => use?.copies() }));
     return drive(calls, { use, limits, over: use?.over, apps: limits.at(-1) });
   };
   const drive = (calls: Calls, { use, limits, over, apps }: View): Driver => ({

@@ -14,6 +14,7 @@ import {
   PhoneUnavailable,
 } from './phone.ts';
 import { warningsOf } from './health/phone-health.ts';
+import { HeldClipboard } from './held-clipboard.ts';
 import { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import { PhoneUses } from './phone-uses.ts';
 import { ScreenHolder } from './screen-holder.ts';
@@ -31,7 +32,8 @@ export class PhoneRecord implements Phone {
   readonly screen = new ScreenHolder();
   readonly masks = new HeldMasks();
   readonly typedSecrets = new TypedSecrets(this.masks);
-  readonly uses = new PhoneUses();
+  readonly #clipboard = new HeldClipboard();
+  readonly uses = new PhoneUses(this.#clipboard);
   readonly settings = new HeldSettings();
   /** Undefined while its serial number is not known for certain. */
   readonly earlier: EarlierValues | undefined;
@@ -120,6 +122,7 @@ export class PhoneRecord implements Phone {
     this.#readyReason = reason;
     this.#driver = driver;
     this.settings.setDriver(driver);
+    this.#clipboard.setDriver(driver);
     this.screen.setDriver(driver);
     this.confirm();
     this.#change('ready', reason);
@@ -128,6 +131,7 @@ export class PhoneRecord implements Phone {
   setTrouble(state: Exclude<PhoneStateName, 'ready'>, reason: string): void {
     this.#driver = undefined;
     this.settings.setDriver(undefined);
+    this.#clipboard.setDriver(undefined);
     this.screen.setDriver(undefined);
     this.#change(state, reason);
   }

@@ -151,3 +151,52 @@ describe('a password that was typed', () => {
     expect(held()).toBe('hunter2');
   });
 });
+
+describe('a text on the clipboard', () => {
+  const copy = (touch: HostTouch): Promise<string> => input({ type: 'clipboard', text: 'hunter2' }, touch);
+  const held = (): string => host.phone.android.clipboard;
+  const untilEmpty = (): Promise<void> => host.service.until(() => held() === '');
+
+  async function readAs(touch: HostTouch): Promise<string> {
+    const request_id = randomUUID();
+    host.service.send({ type: 'clipboard', request_id, serial, touch });
+    await answerTo(request_id);
+    const found = host.service.arrivals.find((one) => 'requestId' in one && one.requestId === request_id);
+    return found !== undefined && 'bytes' in found ? found.bytes.toString() : '';
+  }
+
+  it('stays for who has put it there, and is gone before anybody else reads it', async () => {
+    await host.stop();
+    await host.reopen({ PHALANX_HELPER: 'resident' });
+    expect(await copy(touchOf('first'))).toBe('');
+    expect(await readAs(touchOf('first'))).toContain('hunter2');
+    expect(await readAs(touchOf('next'))).not.toContain('hunter2');
+    expect(held()).toBe('');
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['another lease begins or ends', () => tellLease(2)],
+    ['a run begins', async () => host.launch('await agent.utils.sleep(1);')],
+  ])('is gone when %s', async (_, change) => {
+    await copy(touchOf('first'));
+    expect(held()).toBe('hunter2');
+    await change();
+    await untilEmpty();
+  });
+
+  it('of a run is gone with it, also when the phone was away at its end', async () => {
+    const runId = host.launch(`await agent.actions.setClipboard('hunter2');`);
+    await host.service.untilEnded(runId);
+    await untilEmpty();
+    const other = host.launch(
+      `await agent.actions.setClipboard('hunter2'); console.log('set'); await agent.utils.sleep(60_000);`,
+    );
+    await host.service.until(() => host.service.messages(other).includes('set'));
+    const before = host.statesOf(serial).length;
+    host.phone.faults.drop();
+    host.service.send({ type: 'stop', run_ids: [other] });
+    await host.service.untilEnded(other);
+    await host.service.until(() => host.statesOf(serial).slice(before).includes('ready'));
+    await untilEmpty();
+  });
+});

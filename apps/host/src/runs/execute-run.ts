@@ -93,7 +93,7 @@ async function execute(
   const phone = getPhone(surroundings.phones, task.serial);
   const unmask = phone.masks.hold([...task.masks, ...task.secrets.masks()]);
   const settings = phone.settings.hold();
-  const { use, end: endUse } = phone.uses.beginRun();
+  const { use, end: endUse } = phone.uses.beginRun(task.by);
   const called = { ...task, use };
   const hooks = hooksOf(called, surroundings, { account, trace, settings });
   const sandbox = surroundings.pool.start(task.job, hooks);

@@ -100,7 +100,8 @@ interface AgentActions extends AgentWaits {
   /** Turns the screen, and keeps it from turning by itself. */
   rotate(to: 'portrait' | 'landscape' | 'portraitReversed' | 'landscapeReversed'): Promise<void>;
   /**
-   * Puts a text of up to 10,000 characters on the clipboard: `inputKey('PASTE')` pastes it. Rejects with `clipboard_refused` while the phone is on the slower way.
+   * Puts a text of up to 10,000 characters on the clipboard: `inputKey('PASTE')` pastes it. It is gone when the run ends.
+   * Rejects with `clipboard_refused` while the phone is on the slower way.
    *
    * @example
    * await agent.actions.launchApp('dev.phalanx.sample.form');

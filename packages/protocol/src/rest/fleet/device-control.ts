@@ -107,7 +107,7 @@ export const deviceControlRoutes = {
     tag: 'Devices',
     summary: 'Read the clipboard of the phone',
     description:
-      'Empty when there is no text on it. Refused while somebody else holds the lease. `input` with `clipboard` writes it.',
+      'Empty when there is no text on it. Refused while somebody else holds the lease. `input` with `clipboard` writes it; the text is gone when a lease or a run begins or ends, and before another user reads it.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     params,

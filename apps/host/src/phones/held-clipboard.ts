@@ -1,0 +1,45 @@
+import type { Driver } from '../driver/driver.ts';
+import type { PhoneUse } from '../driver/phone-use.ts';
+
+/** What users have put on the clipboard of one phone: it is emptied when their use ends, or when somebody else uses the phone. */
+export class HeldClipboard {
+  #driver: Driver | undefined;
+  #user: PhoneUse | undefined;
+  /** The phone was away when it should have been emptied. */
+  #isLeft = false;
+
+  /** To be called before it is written. */
+  filledBy(use: PhoneUse): void {
+    this.#user = use;
+    this.#isLeft = false;
+    use.over.addEventListener('abort', () => this.#leave(use), { once: true });
+  }
+
+  /** To be called before the first call of that use. */
+  usedBy({ by }: PhoneUse): void {
+    const user = this.#user;
+    if (user !== undefined && (by === undefined || by !== user.by)) this.#leave(user);
+  }
+
+  setDriver(driver: Driver | undefined): void {
+    this.#driver = driver;
+    if (this.#isLeft) this.#empty();
+  }
+
+  #leave(use: PhoneUse): void {
+    if (this.#user !== use) return;
+    this.#user = undefined;
+    this.#isLeft = true;
+    this.#empty();
+  }
+
+  /** Before the calls that come from here on. */
+  #empty(): void {
+    const emptied = this.#driver?.call('clipboard.write', { text: '' });
+    // Where it failed, the next driver tries again.
+    void emptied?.then(
+      () => (this.#isLeft = false),
+      () => undefined,
+    );
+  }
+}
