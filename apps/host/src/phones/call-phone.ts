@@ -5,7 +5,7 @@ import { readings } from '../driver/driver-calls.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import type { PhoneUse } from '../driver/phone-use.ts';
 import type { Phone, PhoneStateName } from './phone.ts';
-import { leavesApp, requireNoSecretOfOthers } from './secrets-of-others.ts';
+import { requireNoSecretOfOthers, touchesApp } from './secrets-of-others.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 import { pause } from '../time/time-limit.ts';
 
@@ -46,7 +46,7 @@ export async function callPhone<Name extends PhoneCallName>(
   const call = async (): Promise<AgentCallResult<Name>> => {
     await whenMended(phones, phone, { failed, signal });
     const driver = phone.driver();
-    if (touchesApp(name, params)) await requireNoSecretOfOthers(phone, by, signal);
+    if (touchesApp(name, keyCodeOf(params))) await requireNoSecretOfOthers(phone, by, signal);
     return await (use === undefined ? driver : driver.usedBy(use))
       .limitedTo(appLimit)
       .call(name, params, signal)
@@ -62,8 +62,8 @@ export async function callPhone<Name extends PhoneCallName>(
   return withDeviceId(result, deviceId);
 }
 
-const touchesApp = (name: PhoneCallName, params: object): boolean =>
-  name.startsWith('input.') && !('keyCode' in params && leavesApp(Number(params.keyCode)));
+const keyCodeOf = (params: object): number | undefined =>
+  'keyCode' in params ? Number(params.keyCode) : undefined;
 
 function canBeRepeated(name: PhoneCallName, error: unknown): boolean {
   if (!(error instanceof DriverError) || error.code !== 'ui_helper_failed') return false;

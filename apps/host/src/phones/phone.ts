@@ -54,7 +54,7 @@ export interface Phone {
   /** Whose project declares what must not be seen holds that. */
   readonly masks: Pick<HeldMasks, 'hold'>;
   /** Told in which field a secret is typed. */
-  readonly typedSecrets: Pick<TypedSecrets, 'add' | 'appsOfOthers'>;
+  readonly typedSecrets: Pick<TypedSecrets, 'add' | 'areOfOthers' | 'appsOfOthers'>;
   /** While the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;
   /** Runs and users by hand use it. */

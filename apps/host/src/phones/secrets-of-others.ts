@@ -1,10 +1,16 @@
+import type { PhoneCallName } from '@phalanx/protocol';
+
 import { DriverError } from '../driver/driver-error.ts';
 import type { Phone } from './phone.ts';
 
 const homeKey = 3;
 
-/** Whether a key leaves the app in front, without a touch of it. */
-export const leavesApp = (keyCode: number): boolean => keyCode === homeKey;
+/** Calls that touch the app in front, or read what was copied there. */
+const touching = /^(?:input|alert|clipboard)\.|^navigate\.(?:back|recents)$/;
+
+/** Whether a call touches the app in front; the key Home leaves it. */
+export const touchesApp = (name: PhoneCallName, keyCode?: number): boolean =>
+  touching.test(name) && keyCode !== homeKey;
 
 /**
  * Throws while a secret that somebody else has typed stands in the app in front: what is typed or copied there could show it. To be
@@ -16,8 +22,8 @@ export async function requireNoSecretOfOthers(
   by: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  if (by === undefined || phone.typedSecrets.appsOfOthers(by).size === 0) return;
-  // Reading the screen ends what has gone.
+  if (by === undefined || !phone.typedSecrets.areOfOthers(by)) return;
+  // Reading the screen tells what is empty or out of view.
   const { root } = await phone.driver().call('screen.content', {}, signal);
   const app = root.packageName ?? '';
   if (!phone.typedSecrets.appsOfOthers(by).has(app)) return;

@@ -2,10 +2,15 @@ import type { AreaMask, Bounds, NodeMask, UiNode } from '@phalanx/protocol';
 
 import type { Size } from '../pictures/encode-picture.ts';
 import { MaskedTexts } from './masked-texts.ts';
-import { type HeldMask, showsPart } from './typed-secrets.ts';
+import { showsPart } from './secret-parts.ts';
+import { TypedField } from './typed-field.ts';
+import type { HeldMask } from './typed-secrets.ts';
 
 /** What a mask can know something by. */
-interface Seen extends Pick<UiNode, 'viewId' | 'className' | 'text' | 'description'> {
+interface Seen
+  extends
+    Pick<UiNode, 'viewId' | 'className' | 'text' | 'description'>,
+    Partial<Pick<UiNode, 'boundsInScreen'>> {
   /** Undefined: nobody knows. */
   readonly packageName: string | undefined;
 }
@@ -47,6 +52,7 @@ export function areasOf(masks: readonly HeldMask[], { width, height }: Size): Bo
 }
 
 function fits(seen: Seen, texts: MaskedTexts, mask: Exclude<HeldMask, AreaMask>): boolean {
+  if (mask instanceof TypedField) return mask.hides(seen);
   if (!('parts' in mask)) return fitsNode(seen, texts, mask);
   return (
     isOfApp(seen, mask.packageName) && (showsPart(seen.text, mask) || showsPart(seen.description, mask))

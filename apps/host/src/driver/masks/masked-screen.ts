@@ -117,10 +117,11 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
   const hide = (root: UiNode, rotation: number, held: readonly HeldMask[]): Bounds[] =>
     held.length === 0 ? [] : hideMasked(root, held, displayOf(rotation));
   const readingOf = (told: ToldScreen): ScreenReading => {
-    const held = masks();
     const tree = told.tree();
     const { digest } = told;
+    // Before the masks are asked for: it may end some.
     onTree?.(tree.root);
+    const held = masks();
     const bounds = [...hiddenBounds(tree.root), ...hide(tree.root, tree.rotation, held)];
     lately.note(digest, bounds);
     const announced = tree.announced?.filter((text) => !isHidden(textOf(undefined, text), held));

@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 import { launchOf } from '../../testing/launch-of.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
 import { findNode } from '../find-node.ts';
-import { showsPart } from './typed-secrets.ts';
 
 const host = useTestHost();
 const secret = 'Hunter2-of-Alice';
@@ -82,11 +81,4 @@ it('nobody else touches the app in which a secret stands, but leaves it', async 
   );
   expect(await input({ type: 'key', key_code: 3 }, 'mallory')).toBe('');
   expect(await input(tap, 'mallory')).toBe('');
-});
-
-it('a text shows a part of a secret with four of its characters in a row, also in other letter case and in groups', () => {
-  const mask = { packageName: 'a', parts: new Set(['4000', '0001', 'unte', 'nter']) };
-  for (const text of ['Card 4 0 0 0', '40-00', 'HUNTER', 'a hunter', '40\u00AD00', '\u202A4\u00A00\u200B00\u202C'])
-    expect(showsPart(text, mask), text).toBe(true);
-  for (const text of [null, '', 'Password', '400']) expect(showsPart(text, mask), String(text)).toBe(false);
 });

@@ -1,41 +1,19 @@
-import { comparedText } from '@phalanx/automation/seen-text';
 import type { ScreenMask, UiNode } from '@phalanx/protocol';
 
-import { findNode } from '../find-node.ts';
+import { maskOfSecret, type SecretMask } from './secret-parts.ts';
+import { TypedField } from './typed-field.ts';
 
-/** Hides what shows a part of a secret, in one app. */
-export interface SecretMask {
-  readonly packageName: string;
-  /** All parts of this length that the secret has. */
-  readonly parts: ReadonlySet<string>;
-}
-
-export type HeldMask = ScreenMask | SecretMask;
+export type HeldMask = ScreenMask | SecretMask | TypedField;
 
 interface MaskHolder {
   /** Returns how to let go. */
   hold(masks: readonly HeldMask[]): () => void;
 }
 
-/** The shortest secret. Shorter parts stand in too many other texts of the window. */
-const partLength = 4;
-
-/** Separators that apps put between the digits of a number, what nobody sees, and letter case hide no part. */
-const plain = (text: string): string => comparedText(text).replaceAll(/[ .,/_-]/g, '');
-
-const partsOf = (text: string): string[] =>
-  Array.from({ length: Math.max(0, text.length - partLength + 1) }, (_, at) =>
-    text.slice(at, at + partLength),
-  );
-
-/** Takes time in proportion to the text, however long the secret is. */
-export const showsPart = (text: string | null, { parts }: SecretMask): boolean =>
-  text !== null &&
-  (partsOf(comparedText(text)).some((part) => parts.has(part)) ||
-    partsOf(plain(text)).some((part) => parts.has(part)));
-
-/** Fields of apps that never come to the front again. */
+/** Fields of one user, of apps that never come to the front again. */
 const maxStanding = 100;
+/** A field that was out of view for longer keeps nobody from the app. */
+const keptFromOthersMs = 10 * 60_000;
 
 export interface TypedSecret {
   readonly secret: string;
@@ -44,13 +22,14 @@ export interface TypedSecret {
 }
 
 interface Standing extends Pick<TypedSecret, 'by'> {
-  readonly field: UiNode;
+  readonly field: TypedField;
   readonly letGo: () => void;
-  /** It was seen with a text since. */
-  isFilled: boolean;
 }
 
-/** The fields of one phone into which a secret was typed: hidden, whatever they show, until they are empty or gone. */
+/**
+ * The fields of one phone into which a secret was typed: hidden, whatever they show, until they are seen empty. A field that is out of
+ * view, behind a dialog or at the other end of a list, comes back with its text.
+ */
 export class TypedSecrets {
   readonly #masks: MaskHolder;
   readonly #standing = new Set<Standing>();
@@ -60,35 +39,34 @@ export class TypedSecrets {
   }
 
   /** To be called before the secret is typed into that field. */
-  add(field: UiNode, { secret, by }: TypedSecret): void {
-    const { packageName, viewId, className } = field;
-    // Fields without an ID can't be told from each other: all of the window are hidden.
-    const node: ScreenMask =
-      viewId === null ? { packageName, className: className ?? '' } : { packageName, viewId };
-    const parts = new Set([...partsOf(comparedText(secret)), ...partsOf(plain(secret))]);
-    const letGo = this.#masks.hold([node, { packageName, parts }]);
-    this.#standing.add({ field, by, letGo, isFilled: false });
-    const [oldest] = this.#standing;
-    if (this.#standing.size > maxStanding && oldest !== undefined) this.#end(oldest);
+  add(node: UiNode, { secret, by }: TypedSecret): void {
+    const field = new TypedField(node);
+    const letGo = this.#masks.hold([field, maskOfSecret(node.packageName, secret)]);
+    this.#standing.add({ field, by, letGo });
+    const own = [...this.#standing].filter((one) => one.by === by);
+    if (own.length > maxStanding && own[0] !== undefined) this.#end(own[0]);
   }
 
-  /** The apps in which a secret of somebody else than `by` stands, as far as the screen was read. */
+  /** Whether a secret of somebody else than `by` may stand in an app: reading its screen tells. */
+  areOfOthers(by: string): boolean {
+    return this.#ofOthers(by).some(({ field }) => field.wasSeenWithin(keptFromOthersMs));
+  }
+
+  /** The apps in which one stands in view, as far as the screen was read. */
   appsOfOthers(by: string): ReadonlySet<string> {
-    const others = [...this.#standing].filter((one) => one.by !== undefined && one.by !== by);
-    return new Set(others.map(({ field }) => field.packageName ?? ''));
+    const inView = this.#ofOthers(by).filter(({ field }) => field.isSeen);
+    return new Set(inView.map(({ field }) => field.packageName));
+  }
+
+  #ofOthers(by: string): Standing[] {
+    return [...this.#standing].filter((one) => one.by !== undefined && one.by !== by);
   }
 
   /** Notes what an app shows now, with all its texts. */
   noteTree(root: UiNode): void {
-    for (const standing of this.#standing) {
-      const { field } = standing;
-      if (root.packageName !== field.packageName) continue;
-      const found = findNode(root, (node) => isSame(node, field));
-      const isEmpty = found === undefined || isBare(found);
-      standing.isFilled ||= !isEmpty;
-      if (found !== undefined && !(isEmpty && standing.isFilled)) continue;
-      this.#end(standing);
-    }
+    for (const standing of this.#standing)
+      if (root.packageName === standing.field.packageName && standing.field.noteTree(root))
+        this.#end(standing);
   }
 
   #end(standing: Standing): void {
@@ -96,10 +74,3 @@ export class TypedSecrets {
     standing.letGo();
   }
 }
-
-const isSame = (node: UiNode, field: UiNode): boolean =>
-  node.packageName === field.packageName &&
-  node.viewId === field.viewId &&
-  (field.viewId !== null || (node.className === field.className && !isBare(node)));
-
-const isBare = ({ text, hintText }: UiNode): boolean => text === null || text === '' || text === hintText;

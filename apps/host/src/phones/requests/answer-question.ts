@@ -16,7 +16,7 @@ import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import { DriverError } from '../../driver/driver-error.ts';
 import type { Phone } from '../phone.ts';
-import { leavesApp, requireNoSecretOfOthers } from '../secrets-of-others.ts';
+import { requireNoSecretOfOthers, touchesApp } from '../secrets-of-others.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -91,7 +91,7 @@ export async function answerQuestion<Name extends PhoneQuestion>(
     const use = isHostTouch(type) ? phone.uses.byHand(question.touch) : undefined;
     const signals = [AbortSignal.timeout(timeoutMs), ...(use === undefined ? [] : [use.over])];
     const signal = AbortSignal.any(signals);
-    if (isHostTouch(type) && touchesApp(question))
+    if (isHostTouch(type) && isTouch(question))
       await requireNoSecretOfOthers(phone, question.touch?.by, signal);
     const answer = await answers[type](phone, question, {
       clock,
@@ -113,11 +113,10 @@ export async function answerQuestion<Name extends PhoneQuestion>(
   }
 }
 
-/** All but what leaves the app in front. */
-const touchesApp = (question: { readonly type: string; readonly input?: PhoneInput }): boolean => {
-  const { input } = question;
-  return input?.type !== 'launch_app' && !(input?.type === 'key' && leavesApp(input.key_code));
-};
+function isTouch({ input }: { readonly type: string; readonly input?: PhoneInput }): boolean {
+  const keyCode = input?.type === 'key' ? input.key_code : undefined;
+  return touchesApp(input?.type === 'launch_app' ? 'app.launch' : 'input.key', keyCode);
+}
 
 /** JSON of a `PhoneHealth`, in the service's time. */
 async function tellHealth(

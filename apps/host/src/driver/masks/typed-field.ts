@@ -1,0 +1,137 @@
+import type { Bounds, UiNode } from '@phalanx/protocol';
+
+/** What a mask can know a field by; texts that are no nodes have no place. */
+interface Seen extends Pick<UiNode, 'viewId' | 'className'>, Partial<Pick<UiNode, 'boundsInScreen'>> {
+  /** Undefined: nobody knows. */
+  readonly packageName: string | undefined;
+}
+
+interface Reading {
+  readonly bounds: Bounds;
+  readonly text: string;
+}
+
+/** A field that is not told from its equals for so long is taken to be gone. */
+const unsureMs = 10 * 60_000;
+
+/**
+ * The field into which a secret was typed, from one reading of the screen to the next. A node of an app keeps its ID; fields without one,
+ * and those of one ID, are told apart by their places and texts. Where that is not certain, all of them are hidden.
+ */
+export class TypedField {
+  readonly packageName: string;
+  readonly #viewId: string | null;
+  readonly #className: string | null;
+  #place: Bounds;
+  #isSure = false;
+  #sureAt = performance.now();
+  #seenAt = performance.now();
+  #isSeen = true;
+  /** The fields among which it was found last, in the order of the tree, and its number. */
+  #known: { readonly all: readonly Reading[]; readonly at: number } | undefined;
+  /** It was seen with a text since. */
+  #isFilled = false;
+
+  constructor({ packageName, viewId, className, boundsInScreen }: UiNode) {
+    this.packageName = packageName;
+    this.#viewId = viewId;
+    this.#className = className;
+    this.#place = boundsInScreen;
+  }
+
+  /** Whether the last tree of its app has it. */
+  get isSeen(): boolean {
+    return this.#isSeen;
+  }
+
+  wasSeenWithin(ms: number): boolean {
+    return performance.now() - this.#seenAt < ms;
+  }
+
+  hides(seen: Seen): boolean {
+    if (!this.#isLike(seen)) return false;
+    if (this.#viewId !== null || !this.#isSure) return true;
+    return seen.boundsInScreen !== undefined && overlap(seen.boundsInScreen, this.#place) > 0;
+  }
+
+  /** Notes what its app shows. True: it is empty again, or gone. */
+  noteTree(root: UiNode): boolean {
+    const all = this.#listIn(root);
+    this.#isSeen = all.length > 0;
+    if (this.#isSeen) this.#seenAt = performance.now();
+    const at = this.#find(all);
+    const own = at === undefined ? undefined : all[at];
+    this.#isSure = own !== undefined;
+    if (own === undefined || at === undefined)
+      return this.#viewId === null && performance.now() - this.#sureAt > unsureMs;
+    this.#sureAt = performance.now();
+    this.#known = { all, at };
+    this.#place = own.bounds;
+    this.#isFilled ||= own.text !== '';
+    return own.text === '' && this.#isFilled;
+  }
+
+  #isLike({ packageName, viewId, className }: Seen): boolean {
+    const isSame = packageName === this.packageName && viewId === this.#viewId;
+    return isSame && (viewId !== null || className === this.#className);
+  }
+
+  #listIn(root: UiNode): Reading[] {
+    const found: Reading[] = [];
+    const waiting = [root];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      if (this.#isLike(node)) found.push({ bounds: node.boundsInScreen, text: textOf(node) });
+      waiting.push(...node.children.toReversed());
+    }
+    return found;
+  }
+
+  /** Undefined: nobody can tell. */
+  #find(all: readonly Reading[]): number | undefined {
+    const known = this.#known;
+    if (known === undefined) return findOnly(all, ({ bounds }) => isSamePlace(bounds, this.#place));
+    if (all.length !== known.all.length) return undefined;
+    const isOnlyOne = all.length === 1 && this.#viewId !== null;
+    return isOnlyOne || isUnmoved(known.all, all) || isTold(known, all) ? known.at : undefined;
+  }
+}
+
+const textOf = ({ text, hintText }: UiNode): string => (text === null || text === hintText ? '' : text);
+
+/** The number of the only one that fits. */
+function findOnly(all: readonly Reading[], fits: (one: Reading) => boolean): number | undefined {
+  const at = all.findIndex(fits);
+  return at !== -1 && at === all.findLastIndex(fits) ? at : undefined;
+}
+
+/** All stand where they stood, and one at most has another text: had they moved up in a list, more of them would. */
+function isUnmoved(before: readonly Reading[], all: readonly Reading[]): boolean {
+  const changed = all.filter(({ text }, at) => text !== before[at]?.text);
+  return changed.length <= 1 && all.every(({ bounds }, at) => isSamePlace(bounds, before[at]?.bounds));
+}
+
+/** They have moved, as when the keyboard comes, and have the same texts; nothing else has that of the field. */
+function isTold(
+  { all: before, at }: { all: readonly Reading[]; at: number },
+  all: readonly Reading[],
+): boolean {
+  const own = before[at]?.text;
+  const areSame = all.every(({ text }, no) => text === before[no]?.text);
+  return areSame && own !== '' && findOnly(all, ({ text }) => text === own) === at;
+}
+
+const areaOf = ({ left, top, right, bottom }: Bounds): number =>
+  Math.max(0, right - left) * Math.max(0, bottom - top);
+
+function overlap(one: Bounds, other: Bounds): number {
+  return areaOf({
+    left: Math.max(one.left, other.left),
+    top: Math.max(one.top, other.top),
+    right: Math.min(one.right, other.right),
+    bottom: Math.min(one.bottom, other.bottom),
+  });
+}
+
+/** Fields grow with their texts. */
+const isSamePlace = (one: Bounds, other: Bounds | undefined): boolean =>
+  other !== undefined && 2 * overlap(one, other) > Math.max(areaOf(one), areaOf(other));
