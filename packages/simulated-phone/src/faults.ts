@@ -54,6 +54,8 @@ export interface FaultState {
   uiautomator: UiautomatorFault | undefined;
   /** No video can be encoded: scrcpy's server ends when somebody wants to see. */
   noVideoEncoder: boolean;
+  /** Services of Android that are gone, such as `package` or `notification`, as while the system server starts anew. Default: none. */
+  missingServices: readonly string[];
   /** `sys.boot_completed` is not set, and the package and activity managers are not there yet. */
   bootNotCompleted: boolean;
 }
@@ -104,6 +106,7 @@ export function noFaults(): FaultState {
     beforeReading: undefined,
     uiautomator: undefined,
     noVideoEncoder: false,
+    missingServices: [],
     bootNotCompleted: false,
   };
 }

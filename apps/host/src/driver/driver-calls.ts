@@ -6,10 +6,12 @@ import type {
   ScreenPicture,
   WindowTree,
 } from '@phalanx/protocol';
-import { type AppLauncher, openLink, readCurrentApp, stopApp, listUsers } from './apps/apps.ts';
+import { type AppLauncher, openLink, stopApp, listUsers } from './apps/apps.ts';
+import { readCurrentApp } from './apps/front-app.ts';
 import { clearAppData, listApps, setPermission, uninstallApp, installApp } from './apps/change-apps.ts';
 import { encodeScreenshot } from './pictures/encode-picture.ts';
-import { listMessages, listNotifications } from './apps/messages.ts';
+import { listNotifications } from './apps/notifications.ts';
+import { listMessages } from './apps/text-messages.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';

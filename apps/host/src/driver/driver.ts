@@ -11,7 +11,8 @@ import type {
 } from '@phalanx/protocol';
 import { type HostTimings, hostTimings } from '../time/host-timings.ts';
 import { withTimeLimit } from '../time/time-limit.ts';
-import { createAppLauncher, readAppFacts } from './apps/apps.ts';
+import { readAppFacts } from './apps/app-facts.ts';
+import { createAppLauncher } from './apps/apps.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { type Calls, callsOf, readings } from './driver-calls.ts';

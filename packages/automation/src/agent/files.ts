@@ -1,4 +1,4 @@
-import type { AgentBridge } from './agent-parts.ts';
+import { type AgentBridge, AgentError } from './agent-parts.ts';
 
 /** As many arguments as a call may safely have. */
 const sliceLength = 8192;
@@ -30,16 +30,25 @@ export function createFiles(bridge: AgentBridge): AgentFiles {
 }
 
 async function readFile(bridge: AgentBridge, path: string): Promise<Uint8Array> {
+  // Made first, so that its stack is the caller's.
+  const error = new AgentError();
   const first = await bridge.call('file.read', { path, part: 0, partBytes });
   requireSize(first.sizeBytes);
   const bytes = new Uint8Array(first.sizeBytes);
-  const put = (base64: string, offset: number): void =>
-    bytes.set(fromBase64(base64).subarray(0, bytes.length - offset), offset);
-  put(first.base64, 0);
-  for (let part = 1; part * partBytes < bytes.length; part += 1)
-    put((await bridge.call('file.read', { path, part, partBytes })).base64, part * partBytes);
+  for (let part = 0; part === 0 || part * partBytes < bytes.length; part += 1) {
+    const { base64 } = part === 0 ? first : await bridge.call('file.read', { path, part, partBytes });
+    const offset = part * partBytes;
+    const content = fromBase64(base64).subarray(0, bytes.length - offset);
+    if (content.length < Math.min(partBytes, bytes.length - offset)) throw error.because(becameShorter(path));
+    bytes.set(content, offset);
+  }
   return bytes;
 }
+
+const becameShorter = (path: string): { code: string; message: string } => ({
+  code: 'phone_answer_unexpected',
+  message: `${path} became shorter while it was read.`,
+});
 
 async function writeFile(bridge: AgentBridge, path: string, bytes: Uint8Array): Promise<void> {
   requireSize(bytes.length);

@@ -117,13 +117,17 @@ function statAnswer(files: SyncFiles, id: string, path: string): Buffer {
 
 function listAnswers(files: SyncFiles, id: string, path: string): Buffer {
   const entryId = id === 'LIST' ? 'DENT' : 'DNT2';
-  const entries: { name: string; stat: FileStat | undefined }[] = files.listDirectory(path);
+  const entries: { name: string; stat: FileStat | undefined }[] = listReadable(files, path);
   // adbd hands on whatever readdir gives.
-  if (files.findStat(path))
+  if (files.isReadable(path))
     entries.unshift(...['.', '..'].map((name) => ({ name, stat: files.findStat(path) })));
   const encoded = entries.map((entry) => encodeDirectoryEntry(entryId, entry.name, entry.stat));
   return Buffer.concat([...encoded, encodeDirectoryEntry('DONE', '', undefined, entryId === 'DNT2')]);
 }
+
+/** Of a folder that can't be opened, adbd tells that the list has ended (AOSP, packages/modules/adb/daemon/file_sync_service.cpp, do_list). */
+const listReadable = (files: SyncFiles, path: string): ReturnType<SyncFiles['listDirectory']> =>
+  files.isReadable(path) ? files.listDirectory(path) : [];
 
 async function answer(session: Session, id: string, path: string): Promise<void> {
   const { stream, files } = session;
@@ -236,6 +240,8 @@ export interface Upload {
 export interface SyncFiles {
   findStat(path: string): FileStat | undefined;
   listDirectory(path: string): { name: string; stat: FileStat }[];
+  /** Whether it is there, and adb's user may see what is in it. */
+  isReadable(path: string): boolean;
   readFile(path: string): Buffer;
   startUpload(path: string, mode: number): Upload;
 }

@@ -27,6 +27,7 @@ export class FileSystem implements SyncFiles {
   ]);
   /** What apps keep to be faster, which Android may delete. */
   cacheBytes = 0;
+  readonly #forbidden = new Set<string>();
   readonly #capacityBytes: number;
   readonly #findBoot: () => Boot;
 
@@ -56,13 +57,18 @@ export class FileSystem implements SyncFiles {
 
   findStat(path: string): FileStat | undefined {
     const resolved = this.resolve(path);
+    // The kernel makes its files while they are read.
+    if (this.#readProc(resolved) !== undefined)
+      return { mode: regularMode | 0o444, sizeBytes: 0, modifiedSeconds: nowSeconds() };
     const file = this.#store.findFile(resolved);
     if (file) return { ...file, sizeBytes: file.content.length };
     if (!this.#store.hasDirectory(resolved)) return undefined;
     return { mode: directoryMode, sizeBytes: 4096, modifiedSeconds: nowSeconds() };
   }
 
+  /** What stands in a folder. Throws when adb's user may not look into it. */
   listDirectory(path: string): { name: string; stat: FileStat }[] {
+    this.#requireReadable(path);
     const resolved = this.resolve(path);
     const prefix = resolved === '/' ? '/' : `${resolved}/`;
     return [...this.#store.listDirectories(), ...this.#store.listFiles()]
@@ -91,7 +97,21 @@ export class FileSystem implements SyncFiles {
     this.cacheBytes = Math.max(0, this.cacheBytes - missing);
   }
 
+  /** Keeps adb's user from what is in a file or folder, which can still be seen to be there, as the files of another user. */
+  forbid(path: string): void {
+    this.#forbidden.add(this.resolve(path));
+  }
+
+  isReadable(path: string): boolean {
+    return this.findStat(path) !== undefined && !this.#forbidden.has(this.resolve(path));
+  }
+
+  #requireReadable(path: string): void {
+    if (this.#forbidden.has(this.resolve(path))) throw new FileSystemError('Permission denied');
+  }
+
   readFile(path: string): Buffer {
+    this.#requireReadable(path);
     const fromKernel = this.#readProc(this.resolve(path));
     if (fromKernel !== undefined) return Buffer.from(fromKernel);
     const file = this.#store.findFile(this.resolve(path));

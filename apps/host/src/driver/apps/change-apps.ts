@@ -3,7 +3,8 @@ import type { AgentCallParams, InstalledApp } from '@phalanx/protocol';
 import { longList } from '../shell/phone-output.ts';
 import { type PhoneShell, type ShellResult, shellQuote } from '../shell/phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
-import { appNotFound, type AppOfUser, requireUser, userOption } from './apps.ts';
+import { toldAnswer } from '../shell/told-answer.ts';
+import { type AppOfUser, requireInstalled, requireUser, userOption } from './apps.ts';
 
 export async function listApps(
   shell: PhoneShell,
@@ -11,9 +12,10 @@ export async function listApps(
   signal: AbortSignal,
 ): Promise<InstalledApp[]> {
   const list = `pm list packages${userOption(user)}`;
-  const answer = await shell.run(`${list} -3; echo system; ${list} -s`, signal, longList);
+  const answer = await shell.run(`${list} -3 && echo system && ${list} -s`, signal, longList);
   requireUser(answer, user);
-  const lines = answer.stdout.split(/\r?\n/);
+  // Android itself is a package of every user.
+  const lines = toldAnswer(answer, { sign: /^package:android\r?$/m, what: 'its apps' }).split(/\r?\n/);
   const firstOfSystem = lines.indexOf('system');
   return lines.flatMap((line, index) => {
     const packageName = /^package:([\w.]+)$/.exec(line)?.[1];
@@ -44,10 +46,13 @@ export async function setPermission(
   const command = `pm ${isGranted ? 'grant' : 'revoke'}${userOption(user)} ${packageName} ${permission}`;
   const answer = await ofInstalled(shell, { packageName, user }, command, signal);
   const said = saidOf(answer);
-  // What went well says nothing; older phones exit with 0 after an error too.
-  if (/Exception|not allowed|Error/.test(said))
+  // What went well says nothing; older phones exit with 0 after an error too. The name of an app or a permission is no error.
+  if ((answer.exitCode ?? 0) !== 0 || refusedPermission.test(`${answer.stderr}\n${answer.stdout}`))
     throw refusedChange(`The phone refused "${command}": ${said}.`);
 }
+
+const refusedPermission =
+  /^[ \t]*(?:Error\b|Bad argument|Exception\b|Operation not allowed|Security exception|java\.)/m;
 
 /** Runs a command on an app. The line of its path is taken from what it said. */
 async function ofInstalled(
@@ -57,8 +62,7 @@ async function ofInstalled(
   signal: AbortSignal,
 ): Promise<ShellResult> {
   const answer = await shell.run(`pm path${userOption(app.user)} ${app.packageName} && ${command}`, signal);
-  requireUser(answer, app.user);
-  if (!answer.stdout.includes('package:')) throw await appNotFound(shell, app, signal);
+  await requireInstalled(shell, app, answer, signal);
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
 }
 

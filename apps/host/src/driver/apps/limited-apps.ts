@@ -4,7 +4,8 @@ import { type AppLimit, fitsApps, type UiNode } from '@phalanx/protocol';
 import type { Calls } from '../driver-calls.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { readCurrentApp } from './apps.ts';
+import { toldAnswer } from '../shell/told-answer.ts';
+import { readCurrentApp } from './front-app.ts';
 
 /** Asks the phone which app its home screen is, once. */
 export type FindHome = (signal: AbortSignal) => Promise<string | undefined>;
@@ -13,7 +14,11 @@ export function createHomeFinder(shell: PhoneShell): FindHome {
   let home: string | undefined;
   return async (signal) => {
     const intent = '-a android.intent.action.MAIN -c android.intent.category.HOME';
-    home ??= packageIn((await shell.run(`cmd package resolve-activity --brief ${intent}`, signal)).stdout);
+    if (home !== undefined) return home;
+    const answer = await shell.run(`cmd package resolve-activity --brief ${intent}`, signal);
+    // A component, or Android's words for none.
+    const sign = /^(?:[\w.]+\/[\w.$]+\s*$|No activity found)/m;
+    home = packageIn(toldAnswer(answer, { sign, what: 'its home screen' }));
     return home;
   };
 }

@@ -18,7 +18,9 @@ export async function listFiles(shell: PhoneShell, path: string, signal: AbortSi
   const entries = await readFolder(shell, path, signal);
   // For a folder that can't be read, and for none, the transfer gives an empty list.
   if (entries.length === 0) {
-    const { stdout } = await shell.run(`[ -d ${shellQuote(path)} ] && echo folder`, signal);
+    const folder = shellQuote(path);
+    const look = `[ -d ${folder} ] && ls ${shellQuote(`${path}/`)} >/dev/null && echo folder`;
+    const { stdout } = await shell.run(look, signal);
     if (!stdout.startsWith('folder')) throw notFound(path, 'folder');
   }
   return entries
@@ -43,7 +45,10 @@ async function readFolder(shell: PhoneShell, path: string, signal: AbortSignal) 
   }
 }
 
-/** The size comes with the part, in one trip. */
+/**
+ * The size comes with the part, in one trip. Throws `file_not_found` for a file that the shell may not read, and
+ * `phone_answer_unexpected` when the phone gives less than the size says.
+ */
 export async function readFilePart(
   shell: PhoneShell,
   { path, part, partBytes }: AgentCallParams<'file.read'>,
@@ -51,12 +56,60 @@ export async function readFilePart(
 ): Promise<PhoneFilePart> {
   const file = shellQuote(path);
   const take = `dd if=${file} bs=${partBytes} skip=${part} count=1 2>/dev/null`;
-  const output = await shell.exec(`[ -f ${file} ] && stat -c %s ${file} && ${take}`, signal);
-  const lineEnd = output.indexOf('\n');
-  const sizeBytes = Number(output.toString('latin1', 0, Math.max(0, lineEnd)) || Number.NaN);
-  if (!Number.isSafeInteger(sizeBytes)) throw notFound(path, 'file');
-  return { base64: output.toString('base64', lineEnd + 1), sizeBytes };
+  const { bytes, exitCode } = await execToEnd(
+    shell,
+    `[ -f ${file} ] && stat -c %s ${file} && ${take}`,
+    signal,
+  );
+  const lineEnd = bytes.indexOf('\n');
+  const sizeBytes = Number(bytes.toString('latin1', 0, Math.max(0, lineEnd)) || Number.NaN);
+  const content = bytes.subarray(lineEnd + 1);
+  if (!Number.isSafeInteger(sizeBytes) || (exitCode !== 0 && content.length === 0))
+    throw notFound(path, 'file');
+  // What the kernel tells of itself has no size before it is read.
+  if (sizeBytes === 0 && part === 0) return await readSizeless(shell, { path, partBytes }, signal);
+  const expected = Math.min(partBytes, Math.max(0, sizeBytes - part * partBytes));
+  if (exitCode !== 0 || content.length < expected) throw shrunk(path);
+  return { base64: content.toString('base64', 0, expected), sizeBytes };
 }
+/** Reads a file whose size is told as 0: an empty one, or one that the kernel makes while it is read. */
+async function readSizeless(
+  shell: PhoneShell,
+  { path, partBytes }: { path: string; partBytes: number },
+  signal: AbortSignal,
+): Promise<PhoneFilePart> {
+  const { bytes, exitCode } = await execToEnd(shell, `cat ${shellQuote(path)} 2>/dev/null`, signal);
+  if (exitCode !== 0) throw notFound(path, 'file');
+  if (bytes.length > partBytes)
+    throw new DriverError(
+      'phone_answer_unexpected',
+      `The phone tells no size of ${path}, and it has more than ${partBytes} bytes.`,
+    );
+  return { base64: bytes.toString('base64'), sizeBytes: bytes.length };
+}
+
+/** The exit code is no part of a raw output: it is printed after it, where no byte of a file can stand. */
+async function execToEnd(
+  shell: PhoneShell,
+  command: string,
+  signal: AbortSignal,
+): Promise<{ bytes: Buffer; exitCode: number }> {
+  const output = await shell.exec(`${command}; code=$?; echo; echo ended $code`, signal);
+  const end = /\nended (\d{1,3})\n$/.exec(
+    output.toString('latin1', Math.max(0, output.length - maxEndBytes)),
+  );
+  if (end === null) throw new DriverError('phone_answer_unexpected', 'The phone cut a file short.');
+  return { bytes: output.subarray(0, output.length - end[0].length), exitCode: Number(end[1]) };
+}
+
+/** A line end, `ended 255` and a line end. */
+const maxEndBytes = 11;
+
+const shrunk = (path: string): DriverError =>
+  new DriverError(
+    'phone_answer_unexpected',
+    `The phone gave less of ${path} than its size says: it became shorter while it was read, or can't be read to its end.`,
+  );
 
 export async function writeFilePart(
   shell: PhoneShell,

@@ -4,10 +4,13 @@ import { describe, expect, it } from 'vitest';
 
 import { readDescription } from '../../phones/start/read-description.ts';
 import { sampleFacts } from '../../phones/health/phone-health.ts';
-import { listUsers, readAppFacts, readCurrentApp, stopApp } from '../apps/apps.ts';
+import { readAppFacts } from '../apps/app-facts.ts';
+import { listUsers, openLink, stopApp } from '../apps/apps.ts';
 import { listApps } from '../apps/change-apps.ts';
+import { readCurrentApp } from '../apps/front-app.ts';
 import { createHomeFinder } from '../apps/limited-apps.ts';
-import { listMessages, listNotifications } from '../apps/messages.ts';
+import { readNotificationDumps } from '../apps/notification-dumps.ts';
+import { listMessages } from '../apps/text-messages.ts';
 import { DriverError } from '../driver-error.ts';
 import { type OutputBounds, shortLines } from './phone-output.ts';
 import type { PhoneShell } from './phone-shell.ts';
@@ -17,20 +20,37 @@ const { signal } = new AbortController();
 /** By their files: all that reads what a phone prints. */
 const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>> = {
   'driver/apps/apps.ts': async (shell) => {
-    await readCurrentApp(shell, signal).catch(() => {});
-    await listUsers(shell, signal);
-    await readAppFacts(shell, 'com.example', signal);
+    await listUsers(shell, signal).catch(() => {});
     await stopApp(shell, { packageName: 'com.example', user: 1 }, signal).catch(() => {});
+    await openLink(shell, { url: 'shop://x' }, signal).catch(() => {});
   },
-  'driver/apps/change-apps.ts': (shell) => listApps(shell, { user: 1 }, signal),
-  'driver/apps/limited-apps.ts': (shell) => createHomeFinder(shell)(signal),
-  'driver/apps/messages.ts': async (shell) => {
-    await listNotifications(shell, signal);
-    await listMessages(shell, { since: 0 }, signal).catch(() => {});
+  'driver/apps/front-app.ts': (shell) => readCurrentApp(shell, signal).catch(() => {}),
+  'driver/shell/ask-together.ts': async (shell) => {
+    await readAppFacts(shell, 'com.example', signal);
+    const { stdout } = await shell.runWhole('', signal, Infinity);
+    const texts = `    ${head('com.chat')}\n${stdout}`;
+    for (const list of [stdout, lengthsOf('String [length=1]'), lengthsOf('String')])
+      readOrRefuse(() => readNotificationDumps({ lengths: list, texts, keys: '' }));
   },
+  'driver/apps/change-apps.ts': (shell) => listApps(shell, { user: 1 }, signal).catch(() => {}),
+  'driver/apps/limited-apps.ts': (shell) => createHomeFinder(shell)(signal).catch(() => {}),
+  'driver/apps/text-messages.ts': (shell) => listMessages(shell, { since: 0 }, signal).catch(() => {}),
   'phones/health/phone-health.ts': (shell) => sampleFacts(shell, () => 0),
   'phones/start/read-description.ts': (shell) => readDescription(shell, signal).catch(() => {}),
 };
+
+const head = (name: string): string =>
+  `NotificationRecord(0x0a1: pkg=${name} user=UserHandle{0} id=1 tag=null importance=3 key=0|${name}|1|null|1000: Notification())`;
+const lengthsOf = (title: string): string =>
+  `  Notification List:\n    ${head('com.chat')}\n                android.title=${title}\n                android.text=${title}\n  mArchive=`;
+
+function readOrRefuse(read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    expect(error).toBeInstanceOf(DriverError);
+  }
+}
 
 /** These look for a word, or for the beginning of a line, and have no open repetition. */
 const lookers = [
@@ -52,6 +72,9 @@ const lookers = [
 const pieces = [
   'NotificationRecord(',
   '  android.title=String (a)',
+  '\n                android.title=String (a)',
+  ' importance=3 key=0|com.chat|1|',
+  '    NotificationRecord(0x0a1: pkg=com.chat user=UserHandle{0} id=1 tag=',
   'UserInfo{1:a:',
   'user ',
   '  mCurrentFocus=Window{a u0 ',
@@ -67,6 +90,12 @@ const pieces = [
   '1 ',
   '\t',
   '  Notification List:\n',
+  'Users:\n\tUserInfo{1:a:',
+  'package:android\n',
+  '  Display: mDisplayId=1',
+  'Status: ok',
+  '\nStatus: ok\nActivity: a',
+  'Error: a',
   '\n',
 ];
 

@@ -24,10 +24,18 @@ export class Packages {
   readonly #permissions = new Map<string, Set<string>>();
   readonly #locales = new Map<string, string>();
 
+  readonly #sdkVersion: number;
+
   constructor(sdkVersion: number) {
-    for (const name of systemPackages) {
-      this.add({ name, versionCode: sdkVersion, versionName: String(sdkVersion), isSystem: true });
-    }
+    this.#sdkVersion = sdkVersion;
+    this.#addSystem(mainUser);
+  }
+
+  /** Android itself is there for every user. */
+  #addSystem(user: number): void {
+    const versionCode = this.#sdkVersion;
+    for (const name of systemPackages)
+      this.add({ name, versionCode, versionName: String(versionCode), isSystem: true }, user);
   }
 
   /** Runtime permissions that were granted to a package. */
@@ -44,7 +52,9 @@ export class Packages {
   }
 
   addUser(user: number): void {
-    if (!this.#users.has(user)) this.#users.set(user, new Map());
+    if (this.#users.has(user)) return;
+    this.#users.set(user, new Map());
+    this.#addSystem(user);
   }
 
   /** Language tags with commas between them; empty: as the phone has. */

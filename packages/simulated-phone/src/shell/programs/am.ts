@@ -61,14 +61,19 @@ function findTarget({ phone }: Process, args: readonly string[]): Target | undef
   return packageName === undefined ? undefined : { packageName, className: undefined };
 }
 
+/** Of a page, the host alone is printed, and any other address as it is (AOSP, core/java/android/net/Uri.java, toSafeString). */
+const shownAddress = (address: string): string => address.replace(/^(https?:\/\/[^/]*)\/.*$/s, '$1/...');
+
 function intentText(args: readonly string[], target: Target | undefined): string {
   const { options } = parseOptions(args);
   const action = options.get('-a');
+  const data = options.get('-d');
   const component = target?.className && `cmp=${target.packageName}/${target.className}`;
   return [
     'Intent {',
     action && `act=${action}`,
     options.get('-c') && `cat=[${options.get('-c')}]`,
+    data && `dat=${shownAddress(data)}`,
     component,
     '}',
   ]
@@ -162,7 +167,7 @@ const commands: ReadonlyMap<string, Program> = new Map([
 
 /** The activity manager's command. */
 export const am: Program = async (process) => {
-  if (!process.phone.isBooted) {
+  if (!process.phone.isBooted || process.phone.faults.missingServices.includes('activity')) {
     await process.stderr.write("cmd: Can't find service: activity\n");
     return 20;
   }

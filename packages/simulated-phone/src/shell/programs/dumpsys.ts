@@ -4,6 +4,7 @@ import type { Program } from '../program.ts';
 import type { Display } from '../../android/display/display.ts';
 import { listed, mainPanel, type OtherDisplay } from '../../android/display/other-display.ts';
 import { findActiveWindow } from '../../screen/screen.ts';
+import { notificationDump } from './notification-dump.ts';
 
 // AOSP, BatteryService.dumpInternal. On a device without a battery the health HAL gives what its fields begin with: 1 is unknown.
 const battery = ({ android: { battery: told } }: Phone) => `Current Battery Service state:
@@ -20,18 +21,6 @@ const battery = ({ android: { battery: told } }: Phone) => `Current Battery Serv
   temperature: ${told.isPresent ? Math.round(told.temperature * 10) : 0}
   technology: ${told.isPresent ? 'Li-ion' : ''}
 ${told.extra}`;
-
-/** One record a notification, in the words of NotificationRecord.dump; of texts the lengths alone, unless they are asked for. */
-function notifications({ android }: Phone, args: readonly string[]): string {
-  const string = (value: string) =>
-    args.includes('--noredact') ? `String (${value})` : `String [length=${value.length}]`;
-  const records = android.notices.notifications.map(
-    ({ packageName, title, text }, index) =>
-      `    NotificationRecord(0x0${index}a1: pkg=${packageName} user=UserHandle{0} id=${index} tag=null importance=3 key=0|${packageName}|${index}|null|1000: Notification(channel=C))\n` +
-      `      uid=1000 userId=0\n      extras={\n          android.title=${string(title)}\n          android.text=${string(text)}\n      }\n`,
-  );
-  return `Current Notification Manager state:\n  Notification List:\n${records.join('')}  \n  mArchive=Archive (0 notifications)\n`;
-}
 
 function power({ android }: Phone): string {
   const state = android.isScreenOn ? 'ON' : 'OFF';
@@ -250,7 +239,7 @@ const services: ReadonlyMap<string, Dump> = new Map<string, Dump>([
     ({ android }) => `INPUT MANAGER (dumpsys input)\n      SurfaceOrientation: ${android.rotation}\n`,
   ],
   ['input_method', inputMethod],
-  ['notification', notifications],
+  ['notification', notificationDump],
   ['package', (phone, args) => packageDump(phone, args.find((arg) => !arg.startsWith('-')) ?? '')],
   ['power', power],
   ['SurfaceFlinger', panels],

@@ -298,7 +298,7 @@ const commands: ReadonlyMap<string, Program> = new Map([
 
 /** The package manager's command; `cmd package` is the same. */
 export const pm: Program = async (process) => {
-  if (!process.phone.isBooted) {
+  if (!process.phone.isBooted || process.phone.faults.missingServices.includes('package')) {
     await process.stderr.write("cmd: Can't find service: package\n");
     return 20;
   }

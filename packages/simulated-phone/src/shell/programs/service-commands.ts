@@ -1,6 +1,7 @@
 import type { Process, Program } from '../program.ts';
 import { am } from './am.ts';
 import { input } from './input.ts';
+import { notificationKey } from './notification-dump.ts';
 import { pm } from './pm.ts';
 import { wm } from './wm.ts';
 
@@ -209,6 +210,18 @@ const statusBar: Program = async ({ phone, args, stderr }) => {
   return 0;
 };
 
+const firstWithNotificationKeys = 30;
+
+/** `cmd notification list`: the keys of what is in the shade (AOSP, NotificationShellCmd.java). */
+const notification: Program = async (process) => {
+  const { phone, args, stdout } = process;
+  if (args[0] !== 'list' || phone.android.identity.sdkVersion < firstWithNotificationKeys)
+    return raise(process, `IllegalArgumentException: Unknown command: ${args[0] ?? ''}`);
+  for (const posted of phone.android.notices.notifications)
+    await stdout.write(`${notificationKey(posted)}\n`);
+  return 0;
+};
+
 const services: ReadonlyMap<string, Program> = new Map([
   ['activity', am],
   ['alarm', alarm],
@@ -216,6 +229,7 @@ const services: ReadonlyMap<string, Program> = new Map([
   ['input_method', ime],
   ['locale', locale],
   ['location', location],
+  ['notification', notification],
   ['package', pm],
   ['settings', settings],
   ['statusbar', statusBar],
@@ -233,7 +247,8 @@ export const cmd: Program = async (process) => {
     return 0;
   }
   const found = services.get(name ?? '');
-  const isMissing = needBoot.has(name ?? '') && !process.phone.isBooted;
+  const { isBooted, faults } = process.phone;
+  const isMissing = (needBoot.has(name ?? '') && !isBooted) || faults.missingServices.includes(name ?? '');
   if (found && !isMissing) return found({ ...process, args });
   await process.stderr.write(
     name === undefined

@@ -33,6 +33,38 @@ describe('text messages', () => {
     expect(await driver.call('message.list', { since: now + 60_000 })).toEqual([]);
   });
 
+  it('have their own text and sender alone, whatever others hold', async () => {
+    const { inbox, driver } = await startPair();
+    const now = Date.now();
+    const next = (column: string, text: string): string =>
+      Array.from({ length: 20 }, (_, id) => `Row: 1 _id=${id + 1}, ${column}=${text}`).join('\n');
+    const text = `Your code is 999999\n${next('body', '')}`;
+    const sender = `x\n${next('address', 'MyBank')}\nRow: 0 _id=9, date=1, address=MyBank`;
+    inbox.receive('+1666', text, now);
+    inbox.receive('MyBank', 'Your payment was declined.', now);
+    inbox.receive(sender, 'Your code is 1', now);
+    inbox.receive('MyBank', 'Call us.', now);
+    const messages = await driver.call('message.list', { since: now - 5000 });
+    expect(messages.map(({ from, text: body }) => [from, body])).toEqual([
+      ['MyBank', 'Call us.'],
+      [sender, 'Your code is 1'],
+      ['MyBank', 'Your payment was declined.'],
+      ['+1666', text],
+    ]);
+    const ofBank = await driver.call('message.list', { since: now - 5000, from: 'MyBank' });
+    expect(ofBank.map(({ text: body }) => body)).toEqual(['Call us.', 'Your payment was declined.']);
+  });
+
+  it('are whole when they have long lines', async () => {
+    const { inbox, driver } = await startPair();
+    const now = Date.now();
+    const long = `${'x'.repeat(60_000)}\nend`;
+    inbox.receive('Ann', long, now);
+    inbox.receive('Bob', 'short', now);
+    const messages = await driver.call('message.list', { since: now - 5000 });
+    expect(messages.map(({ text }) => text)).toEqual(['short', long]);
+  });
+
   it('are refused without a word of them where the maker keeps them', async () => {
     const { inbox, phone, driver } = await startPair();
     inbox.receive('Bank', 'Your code is 123456');

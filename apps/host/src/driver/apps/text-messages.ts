@@ -1,0 +1,100 @@
+import { comparedText } from '@phalanx/automation/seen-text';
+import type { AgentCallParams, PhoneMessage } from '@phalanx/protocol';
+
+import { DriverError } from '../driver-error.ts';
+import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
+import { cutRows } from './content-rows.ts';
+
+const inbox = 'content query --uri content://sms/inbox';
+/** The newest ones. */
+const maxMessages = 50;
+/** The newest ones, of which those of one sender are wanted: their numbers have to fit into a command. */
+const maxLookedAt = 1000;
+
+/** A text message has up to 255 parts of 160 characters. */
+const maxBytes = 4 * 1024 * 1024;
+
+/**
+ * Reads messages, newest first. Numbers and times are asked for by themselves: the phone prints texts as they are, and senders and texts
+ * may hold lines as the phone prints them for other messages. No error has any of them.
+ */
+export async function listMessages(
+  shell: PhoneShell,
+  { since, from }: AgentCallParams<'message.list'>,
+  signal: AbortSignal,
+): Promise<PhoneMessage[]> {
+  const aheadMs = await readClockDifference(shell, signal);
+  const where = `date >= ${Math.max(0, Math.floor(since - aheadMs))}`;
+  const listed = await query(shell, { columns: '_id:date', where }, signal);
+  const heads = [...listed.matchAll(/^Row: \d{1,9} _id=(\d{1,15}), date=(\d{1,15})\r?$/gm)]
+    .map(([, id, date]) => ({ id: Number(id), receivedAt: Number(date) + aheadMs }))
+    .slice(0, from === undefined ? maxMessages : maxLookedAt);
+  const senders = await readColumn(shell, 'address', heads, signal);
+  const wanted = heads.filter(({ id }) => isFrom(senders.get(id), from)).slice(0, maxMessages);
+  const texts = await readColumn(shell, 'body', wanted, signal);
+  return wanted.flatMap(({ id, receivedAt }) => {
+    const [text, sender] = [texts.get(id), senders.get(id)];
+    return text === undefined || sender === undefined ? [] : [{ id, from: sender, receivedAt, text }];
+  });
+}
+
+/** So much the host's clock is ahead of the phone's, to the second: a message is told as up to a second younger. */
+async function readClockDifference(shell: PhoneShell, signal: AbortSignal): Promise<number> {
+  const { stdout } = await shell.run('date +%s', signal);
+  const seconds = Number(stdout.trim());
+  if (!Number.isInteger(seconds) || seconds === 0)
+    throw new DriverError('phone_answer_unexpected', 'The phone does not tell its time.');
+  return Date.now() - seconds * 1000;
+}
+
+type Column = 'address' | 'body';
+
+/**
+ * Reads what messages hold in one column, by their numbers. Where a number stands before more than one text, a message holds what the
+ * phone prints for another one: each half is asked for by itself then, down to one message, of which all that is printed is its text.
+ */
+async function readColumn(
+  shell: PhoneShell,
+  column: Column,
+  messages: readonly { readonly id: number }[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, string>> {
+  if (messages.length === 0) return new Map();
+  const ids = messages.map(({ id }) => id);
+  const where = `_id IN (${ids.join(', ')})`;
+  const printed = await query(shell, { columns: `_id:${column}`, where }, signal);
+  const cut = cutRows(printed, column, ids);
+  if (cut !== undefined) return cut;
+  const middle = Math.ceil(messages.length / 2);
+  const halves = [messages.slice(0, middle), messages.slice(middle)];
+  const read: (readonly [number, string])[] = [];
+  for (const half of halves) read.push(...(await readColumn(shell, column, half, signal)));
+  return new Map(read);
+}
+
+async function query(
+  shell: PhoneShell,
+  { columns, where }: { columns: string; where: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const order = `${inbox} --projection ${columns} --where '${where}' --sort '_id DESC'`;
+  const answer = await shell.runWhole(order, signal, maxBytes);
+  if (/^(?:Row: 0 |No result found)/.test(answer.stdout) && (answer.exitCode ?? 0) === 0)
+    return answer.stdout;
+  throw new DriverError(
+    'messages_refused',
+    `The phone does not let the computer read its text messages: ${saidOf(answer)}. Makers may keep them from it; reading the notifications needs no such permission.`,
+  );
+}
+
+/** Only the names of what went wrong: whatever else is printed may be of a message. */
+function saidOf({ stderr, stdout }: ShellResult): string {
+  const said = `${stderr}\n${stdout.startsWith('Row: ') ? '' : stdout}`;
+  const [reason = 'it printed no reason'] = /\w{1,80}Exception|Could not find provider/.exec(said) ?? [];
+  return said.includes('READ_SMS') ? `${reason}, its shell lacks READ_SMS` : reason;
+}
+
+/** `+49 171 …` and `+49171…` are the same sender, also within the marks that keep numbers from left to right. */
+const isFrom = (sender: string | undefined, wanted: string | undefined): boolean =>
+  sender !== undefined && (wanted === undefined || plain(sender) === plain(wanted));
+const plain = (sender: string): string => comparedText(sender).replaceAll(/[ ()./-]/g, '');
