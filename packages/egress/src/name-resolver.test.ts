@@ -54,6 +54,44 @@ it('a name whose server is silent fails as one that may be there later', async (
   expect(await lookUp('mallory', 'silent.example.com')).toBe('EAI_AGAIN');
 });
 
+it('slow names of a house of some owners hold up another one for the one that is under way', async () => {
+  const asked: string[] = [];
+  const slow: (() => void)[] = [];
+  resolver = new NameResolver({
+    servers: [server.address],
+    hostsFile: path.join(folder, 'none'),
+    askSystem: async (name) => {
+      asked.push(name);
+      if (name.startsWith('slow')) await new Promise<void>((resolve) => slow.push(resolve));
+      return [{ address: '192.0.2.8', family: 4 }];
+    },
+  });
+  const owners = ['mallory', 'mallory 2', 'mallory 3', 'mallory 4', 'mallory 5'];
+  const pending = owners.flatMap((owner, of) =>
+    Array.from({ length: 4 }, (_, at) => lookUp(owner, `slow-${of}-${at}.lan`)),
+  );
+  await expect.poll(() => asked.length).toBe(1);
+  await expect.poll(() => server.asked.filter((name) => name.startsWith('slow')).length).toBe(40);
+  slow.shift()?.();
+  await expect.poll(() => asked.length).toBe(2);
+  const ofAlice = lookUp('alice', 'nas.lan');
+  await expect.poll(() => server.asked.filter((name) => name === 'nas.lan').length).toBe(2);
+  const second = asked[1] ?? '';
+  while (!asked.includes('nas.lan')) {
+    await expect.poll(() => slow.length).toBe(1);
+    slow.shift()?.();
+    await new Promise(setImmediate);
+  }
+  expect(await ofAlice).toEqual(['192.0.2.8']);
+  expect(asked.indexOf('nas.lan') - asked.indexOf(second)).toBeLessThanOrEqual(owners.length);
+  let ended = false;
+  void Promise.all(pending).then(() => (ended = true));
+  while (!ended) {
+    slow.shift()?.();
+    await new Promise(setImmediate);
+  }
+});
+
 it('the search list is used as the system does', () => {
   const text = 'nameserver 192.0.2.1\nsearch first.example second.example\noptions timeout:1 ndots:2\n';
   expect(candidatesOf('a', text)).toEqual(['a.first.example', 'a.second.example', 'a']);

@@ -1,7 +1,8 @@
-import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import type { Resolve } from './address-rule.ts';
 import { HostsFile, readSearch } from './name-files.ts';
+import { type AskSystem, SystemLookups } from './system-lookups.ts';
 
 /** How long the name server may take for one question; it is asked once. */
 const questionMs = 3000;
@@ -9,8 +10,6 @@ const questionMs = 3000;
 const nameMs = 5000;
 /** Lookups of one owner at a time; further ones wait. */
 const maxUnderWay = 4;
-/** Lookups that wait for the system; further ones fail. */
-const maxWaitingForSystem = 16;
 
 /** Names of a house: nobody outside answers for them. */
 const ofHouse = /^[^.]+$|\.(local|localdomain|lan|home|internal|intranet|corp|private|home\.arpa)$/;
@@ -20,6 +19,8 @@ interface Options {
   readonly servers?: readonly string[];
   /** Default `/etc/hosts`. */
   readonly hostsFile?: string;
+  /** Default: the system's own lookup. */
+  readonly askSystem?: AskSystem;
 }
 
 class NameError extends Error {
@@ -37,18 +38,18 @@ class NameError extends Error {
 /**
  * Looks names up for users: in `/etc/hosts`, then at the name servers of `/etc/resolv.conf`, by sockets. The system's own lookup
  * holds a thread of the process until a silent name server is given up, and there are only a few. It is asked, for one name at a
- * time, only about names of a house that no name server knows.
+ * time and in fair turns, only about names of a house that no name server knows.
  */
 export class NameResolver {
   readonly #servers: readonly string[] | undefined;
   readonly #hosts: HostsFile;
   readonly #underWay = new Map<unknown, number>();
   readonly #waiting = new Map<unknown, (() => void)[]>();
-  #system: Promise<unknown> = Promise.resolve();
-  #waitingForSystem = 0;
+  readonly #system: SystemLookups;
 
-  constructor({ servers, hostsFile = '/etc/hosts' }: Options = {}) {
+  constructor({ servers, hostsFile = '/etc/hosts', askSystem }: Options = {}) {
     this.#servers = servers;
+    this.#system = new SystemLookups(askSystem);
     this.#hosts = new HostsFile(hostsFile);
   }
 
@@ -65,7 +66,7 @@ export class NameResolver {
   async #lookUp(owner: unknown, name: string, { family }: LookupAllOptions): Promise<LookupAddress[]> {
     await this.#begin(owner);
     try {
-      const all = await this.#find(name);
+      const all = await this.#find(owner, name);
       const addresses = all.filter((one) => isWanted(one, family));
       if (addresses.length === 0) throw new NameError('ENOTFOUND', name);
       return addresses;
@@ -93,13 +94,13 @@ export class NameResolver {
     else this.#underWay.set(owner, count);
   }
 
-  async #find(name: string): Promise<LookupAddress[]> {
+  async #find(owner: unknown, name: string): Promise<LookupAddress[]> {
     const known = await this.#hosts.find(name);
     if (known.length > 0) return known;
     if (/(^|\.)localhost\.?$/.test(name)) return loopback;
     const found = await this.#ask(name);
     if (found.length > 0) return found;
-    return ofHouse.test(name) ? this.#askSystem(name) : [];
+    return ofHouse.test(name) ? this.#system.find(owner, name) : [];
   }
 
   async #ask(name: string): Promise<LookupAddress[]> {
@@ -117,19 +118,6 @@ export class NameResolver {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  async #askSystem(name: string): Promise<LookupAddress[]> {
-    if (this.#waitingForSystem >= maxWaitingForSystem) throw new NameError('EAI_AGAIN', name);
-    this.#waitingForSystem += 1;
-    const found = this.#system.then(
-      () =>
-        new Promise<LookupAddress[]>((resolve) => {
-          lookup(name, { all: true }, (_error, addresses) => resolve(addresses ?? []));
-        }),
-    );
-    this.#system = found;
-    return found.finally(() => (this.#waitingForSystem -= 1));
   }
 }
 

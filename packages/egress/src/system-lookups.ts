@@ -1,0 +1,57 @@
+import { lookup, type LookupAddress } from 'node:dns';
+
+/** Asks the system; empty when it knows no such name. Never rejects. */
+export type AskSystem = (name: string) => Promise<LookupAddress[]>;
+
+const askSystem: AskSystem = (name) =>
+  new Promise((resolve) => {
+    lookup(name, { all: true }, (_error, addresses) => resolve(addresses ?? []));
+  });
+
+/**
+ * Lookups by the system, one at a time, because each holds one of a few threads. Of those who wait, the owner who has had least of its
+ * time goes first: slow names of one owner hold up another one for the one that is under way.
+ */
+export class SystemLookups {
+  readonly #ask: AskSystem;
+  /** Of each owner, those that wait. */
+  readonly #waiting = new Map<unknown, (() => void)[]>();
+  /** Milliseconds that each owner has had, of those who wait or have just had a turn. */
+  readonly #had = new Map<unknown, number>();
+  #isBusy = false;
+
+  constructor(ask: AskSystem = askSystem) {
+    this.#ask = ask;
+  }
+
+  async find(owner: unknown, name: string): Promise<LookupAddress[]> {
+    await this.#turnOf(owner);
+    const since = performance.now();
+    try {
+      return await this.#ask(name);
+    } finally {
+      this.#had.set(owner, (this.#had.get(owner) ?? 0) + performance.now() - since);
+      this.#next();
+    }
+  }
+
+  async #turnOf(owner: unknown): Promise<void> {
+    if (this.#isBusy)
+      return await new Promise((begin) => {
+        this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), begin]);
+      });
+    this.#isBusy = true;
+  }
+
+  #next(): void {
+    const hadOf = (owner: unknown): number => this.#had.get(owner) ?? 0;
+    const [owner] = [...this.#waiting.keys()].toSorted((one, other) => hadOf(one) - hadOf(other));
+    const [begin, ...others] = this.#waiting.get(owner) ?? [];
+    if (others.length === 0) this.#waiting.delete(owner);
+    else this.#waiting.set(owner, others);
+    this.#isBusy = begin !== undefined;
+    if (begin !== undefined) return begin();
+    // Nobody waits: all are equal again.
+    this.#had.clear();
+  }
+}
