@@ -18,12 +18,12 @@ export interface FaultState {
   secureWindow: boolean;
   /** Whoever manages the phone has forbidden pictures of it: they are black, and no window says so. */
   forbidsCapture: boolean;
-  /** A service of Android that has ended: `dumpsys` finds none of these names. Default: none. */
-  missingServices: readonly string[];
   /** `screencap` writes a warning before the picture, as phones with several displays do. */
   screencapWarning: boolean;
   /** Installing, injected input and most settings are forbidden, as on phones with a second switch for USB debugging. */
   restrictedDebugging: boolean;
+  /** `dumpsys input_method` goes on saying that a keyboard is shown, as of some keyboards without a window (appium/appium-adb#52, #56). */
+  claimsKeyboard: boolean;
   /** The maker keeps text messages from the shell. */
   refusesMessages: boolean;
   /** The administrator of the work profile keeps it from the shell. */
@@ -88,9 +88,9 @@ export function noFaults(): FaultState {
     dropAfterBytes: undefined,
     secureWindow: false,
     forbidsCapture: false,
-    missingServices: [],
     screencapWarning: false,
     restrictedDebugging: false,
+    claimsKeyboard: false,
     refusesMessages: false,
     closedProfile: false,
     verifyAppsOverUsb: false,

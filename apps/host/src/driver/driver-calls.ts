@@ -13,6 +13,7 @@ import { encodeScreenshot } from './pictures/encode-picture.ts';
 import { listNotifications } from './apps/notifications.ts';
 import { listMessages } from './apps/text-messages.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
+import { hideKeyboard } from './hide-keyboard.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';
 import { type PhoneShell, runShellCommand } from './shell/phone-shell.ts';
@@ -21,7 +22,7 @@ import { pressAlert } from './press-alert.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
-import type { PasswordMemory } from './typed-password.ts';
+import type { PasswordMemory, Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 export type Calls = {
@@ -36,6 +37,7 @@ interface CalledParts {
   readonly backend: UiBackend;
   /** Reads the screen. */
   readonly screen: MaskedScreen;
+  readonly touches: Touches;
   readonly change: ScreenChange;
   readonly deviceInfo: () => DeviceInfo;
   readonly earlier: EarlierValues;
@@ -71,7 +73,7 @@ const keyAppSwitch = 187;
 
 /** What each call does on a phone. */
 export function callsOf(parts: CalledParts): Calls {
-  const { shell, backend, screen, change, deviceInfo, earlier, launcher, passwords, onCopy } = parts;
+  const { shell, backend, screen, touches, change, deviceInfo, earlier, launcher, passwords, onCopy } = parts;
   const set = (settings: ChangedSettings, signal: AbortSignal): Promise<void> =>
     changeSettings({ shell, earlier, ...deviceInfo() }, settings, signal);
   return {
@@ -102,7 +104,7 @@ export function callsOf(parts: CalledParts): Calls {
     'input.swipe': (params, signal) => backend.swipe(params, signal),
     'input.drag': (way, signal) => backend.drag(way, signal),
     'input.fingers': (fingers, signal) => backend.moveFingers(fingers, signal),
-    'input.hideKeyboard': (_, signal) => hideKeyboard(shell, backend, signal),
+    'input.hideKeyboard': (_, signal) => hideKeyboard({ shell, backend, touches }, signal),
     'alert.press': (press, signal) => pressAlert({ screen, backend }, press, signal),
     'screen.rotate': async ({ quarterTurns }, signal) => {
       // With the sensor on, the phone would turn back by itself.
@@ -157,12 +159,6 @@ async function takeScreenshot(
     take,
   });
   return encodeScreenshot(await file, params, hidden);
-}
-
-/** Only when one is shown: back would leave the app. */
-async function hideKeyboard(shell: PhoneShell, backend: UiBackend, signal: AbortSignal): Promise<void> {
-  const { stdout } = await shell.run('dumpsys input_method | grep mInputShown=', signal);
-  if (/mInputShown=true/.test(stdout)) await backend.pressKey(keyBack, signal);
 }
 
 /** The keyboard is known by its package: Android does not tell the helper what kind a window is of. */

@@ -105,6 +105,7 @@ export function createDriver(options: DriverOptions): Driver {
     ...options,
     earlier,
     screen,
+    touches,
     change: new ScreenChange(backend, queue, timings),
     launcher: createAppLauncher(shell),
   };
@@ -141,6 +142,7 @@ export function createDriver(options: DriverOptions): Driver {
         );
       } finally {
         if (changes) screen.noteInput();
+        if (changes) touches.endedAt = performance.now();
         if (changes) pendingChanges -= 1;
         pendingCalls -= 1;
       }

@@ -18,6 +18,8 @@ export interface PasswordMemory {
 /** Counts the calls of one driver that may have changed the screen or the focus. */
 export class Touches {
   count = 0;
+  /** When the last one ended, on the clock of `performance.now()`. */
+  endedAt = -Infinity;
 }
 
 interface Typed {

@@ -81,7 +81,11 @@ interface AgentActions extends AgentWaits {
    * field of several lines takes for a new line.
    */
   performEditorAction(): Promise<void>;
-  /** Closes the soft keyboard when one is shown. */
+  /**
+   * Closes the soft keyboard by the key BACK, and looks whether it is gone. Presses nothing while no keyboard has a window. Within a second
+   * after a touch it waits for the keyboard that the touch may have called for. Rejects with `not_done` where the keyboard stays, and with
+   * `page_left` where the key went to the app: another window has the focus then.
+   */
   hideKeyboard(): Promise<void>;
   /**
    * Presses the confirming button of the dialog in front, or the named one, and gives the label that was pressed. Dialogs are: of apps

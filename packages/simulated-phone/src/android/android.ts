@@ -18,7 +18,7 @@ import { Notices } from './notices.ts';
 import { mainUser, Packages } from './packages/packages.ts';
 import { revealField } from './input/reveal-field.ts';
 import { Settings } from './settings.ts';
-import type { SystemDialog, Overlay, SystemHost } from './system-host.ts';
+import type { KeyboardBack, SystemDialog, Overlay, SystemHost } from './system-host.ts';
 
 export interface AndroidOptions {
   readonly identity: Identity;
@@ -60,6 +60,9 @@ export class Android implements SystemHost {
     () => [this.clock(), this.isScreenOn, this.isLocked, this.rotation].join(' '),
   );
   #boot: Boot;
+  /** Delay between the focus of a field and its keyboard, in milliseconds: keyboards start as other apps do. */
+  keyboardDelayMs = 0;
+  keyboardBack: KeyboardBack = 'closes';
   #isKeyboardShown = false;
   #overlay: Overlay;
   #systemDialog: SystemDialog | undefined;
@@ -265,9 +268,18 @@ export class Android implements SystemHost {
 
   focus(field: TextField | undefined): void {
     this.stack.top.focusedField = field;
-    this.#isKeyboardShown = field !== undefined;
+    if (field !== undefined && this.keyboardDelayMs > 0 && !this.#isKeyboardShown)
+      this.timers.start('keyboard', this.keyboardDelayMs, () => this.#showKeyboard(field));
+    else this.#isKeyboardShown = field !== undefined;
     this.redraw();
     if (field && revealField(this.screen, field)) this.redraw();
+  }
+
+  #showKeyboard(field: TextField): void {
+    if (this.stack.top.focusedField !== field) return;
+    this.#isKeyboardShown = true;
+    this.redraw();
+    if (revealField(this.screen, field)) this.redraw();
   }
 
   hideKeyboard(): void {

@@ -8,6 +8,9 @@ import type { Settings } from './settings.ts';
 /** What covers the app: the notification shade or the list of recent apps. */
 export type Overlay = 'shade' | 'recents' | undefined;
 
+/** What the key BACK does while a keyboard is shown: apps show it again, and take the key before it (View.onKeyPreIme). */
+export type KeyboardBack = 'closes' | 'shows-again' | 'leaves-page';
+
 /** What the parts of the system see of their phone and can do to it: its windows, its dialogs, back and enter. */
 export interface SystemHost {
   readonly display: Display;
@@ -20,6 +23,7 @@ export interface SystemHost {
   readonly rotation: number;
   readonly notices: Notices;
   readonly isKeyboardShown: boolean;
+  readonly keyboardBack: KeyboardBack;
   readonly overlay: Overlay;
   readonly systemDialog: SystemDialog | undefined;
   readonly focusedField: TextField | undefined;

@@ -6,7 +6,9 @@ export function pressBack(android: SystemHost): void {
   if (android.overlay) return android.setOverlay(undefined);
   const { dialog } = android.stack.top;
   if (dialog) return dialog.cancelable === false ? undefined : android.showDialog(undefined);
-  if (android.isKeyboardShown) return android.hideKeyboard();
+  const { keyboardBack } = android;
+  if (android.isKeyboardShown && keyboardBack !== 'leaves-page')
+    return keyboardBack === 'closes' ? android.hideKeyboard() : undefined;
   android.finishTop();
 }
 

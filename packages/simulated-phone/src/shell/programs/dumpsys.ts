@@ -36,50 +36,78 @@ Display Power: state=${state}
 `;
 }
 
-const visible = '0x0';
+const [visible, gone] = ['0x0', '0x8'];
 const windowTypes: ReadonlyMap<string, string> = new Map([
   ['StatusBar', 'STATUS_BAR'],
   ['NavigationBar0', 'NAVIGATION_BAR'],
+  ['InputMethod', 'INPUT_METHOD'],
 ]);
 
 /** Whether an activity has it; others are named by a word. */
 const isOfActivity = ({ title }: Window): boolean => title.includes('/');
 
 interface ListedWindow {
-  readonly window: Window;
+  readonly window: Pick<Window, 'title'> & { readonly root: Pick<Window['root'], 'frame' | 'packageName'> };
   readonly displayId: number;
   readonly isSecure: boolean;
+  readonly isShown: boolean;
 }
 
 /** Of all displays, in their order; of each the front one first. */
-function windowsOf({ android, faults }: Phone): ListedWindow[] {
+function windowsOf({ android, faults }: Phone, isListed: (window: Window) => boolean): ListedWindow[] {
   const front = findActiveWindow(android.screen);
-  const own = android.screen.windows.map((window) => ({
+  const own = android.screen.windows.filter(isListed).map((window) => ({
     window,
     displayId: 0,
     isSecure: faults.secureWindow && window === front,
+    isShown: true,
   }));
   const ofOther = ({ id, windows: others }: OtherDisplay): ListedWindow[] =>
-    others.map((window) => ({ window, displayId: id, isSecure: false }));
-  return listed(own, android.otherDisplays, ofOther).flatMap((windows) => windows.toReversed());
+    others.filter(isListed).map((window) => ({ window, displayId: id, isSecure: false, isShown: true }));
+  return listed(own, android.otherDisplays, ofOther).flatMap((shown) => shown.toReversed());
 }
 
-/** `dumpsys window windows` and `visible-apps` in the words of WindowState.dump and WindowManager.LayoutParams.toString. */
+/** In the words of WindowState.dump and WindowManager.LayoutParams.toString; `isVisible` since Android 9. */
+function windowState(
+  { window: { title, root }, displayId, isSecure, isShown }: ListedWindow,
+  index: number,
+  sdkVersion: number,
+): string {
+  const { left, top, right, bottom } = root.frame;
+  const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
+  return (
+    `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=${displayId} mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
+    `    mOwnerUid=10101 showForAllUsers=false package=${root.packageName} appop=NONE\n` +
+    `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(sdkVersion, isSecure)}}\n` +
+    `    mViewVisibility=${isShown ? visible : gone} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n` +
+    `    mHasSurface=${isShown} isReadyForDisplay()=${isShown} mWindowRemovalAllowed=false\n` +
+    (sdkVersion < 28 ? '' : `    isOnScreen=${isShown}\n    isVisible=${isShown}\n`)
+  );
+}
+
+const statesOf = ({ android: { identity } }: Phone, windows: readonly ListedWindow[]): string =>
+  `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${windows.map((window, index) => windowState(window, index, identity.sdkVersion)).join('')}`;
+
+/** `dumpsys window windows` and `visible-apps`. */
 function windowList(phone: Phone, isListed: (window: Window) => boolean): string {
-  const { android } = phone;
-  const states = windowsOf(phone)
-    .filter(({ window }) => isListed(window))
-    .map(({ window: { title, root }, displayId, isSecure }, index) => {
-      const { left, top, right, bottom } = root.frame;
-      const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
-      return (
-        `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=${displayId} mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
-        `    mOwnerUid=10101 showForAllUsers=false package=${root.packageName} appop=NONE\n` +
-        `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(android.identity.sdkVersion, isSecure)}}\n` +
-        `    mViewVisibility=${visible} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n`
-      );
-    });
-  return `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${states.join('')}\n  mCurrentFocus=Window{5c3e4b1 u${android.stack.front.user} ${android.currentFocus ?? 'null'}}\n`;
+  const { stack, currentFocus } = phone.android;
+  return `${statesOf(phone, windowsOf(phone, isListed))}\n  mCurrentFocus=Window{5c3e4b1 u${stack.front.user} ${currentFocus ?? 'null'}}\n`;
+}
+
+/** `dumpsys window NAME`: all windows with that in their title. The keyboard's is there while it is hidden. */
+function windowsNamed(phone: Phone, name: string): string {
+  const frame = { left: 0, top: 0, right: 0, bottom: 0 };
+  const keyboard: ListedWindow = {
+    window: { title: 'InputMethod', root: { frame, packageName: 'com.android.inputmethod.latin' } },
+    displayId: 0,
+    isSecure: false,
+    isShown: false,
+  };
+  const shown = windowsOf(phone, ({ title }) => title.includes(name));
+  const hidden = !phone.android.isKeyboardShown && keyboard.window.title.includes(name) ? [keyboard] : [];
+  const windows = [...hidden, ...shown];
+  if (windows.length === 0) return `Bad window command, or no windows match: ${name}\nUse -h for help.\n`;
+  return statesOf(phone, windows);
 }
 
 /** Up to Android 8.0 a number: LayoutParams.toString has names from android-8.1.0_r1 on. */
@@ -133,6 +161,7 @@ function displayContent({ id, width, height, density, rotation, focus, app }: Du
 function windows(phone: Phone, [what]: readonly string[]): string {
   if (what === 'windows') return windowList(phone, () => true);
   if (what === 'visible-apps') return windowList(phone, isOfActivity);
+  if (what !== undefined && /^[A-Z]/.test(what)) return windowsNamed(phone, what);
   const { android } = phone;
   return `WINDOW MANAGER POLICY STATE (dumpsys window policy)
     mAwake=${android.isScreenOn}
@@ -221,8 +250,8 @@ ${users.map((user) => `    User ${user}: ceDataInode=0 installed=${android.packa
 ${[...android.packages.permissionsOf(name)].map((permission) => `      ${permission}: granted=true, flags=[ USER_SET ]\n`).join('')}`;
 }
 
-function inputMethod({ android }: Phone): string {
-  const isShown = android.isKeyboardShown;
+function inputMethod({ android, faults }: Phone): string {
+  const isShown = android.isKeyboardShown || faults.claimsKeyboard;
   const id = android.settings.findTable('secure')?.get('default_input_method') ?? '';
   return `Current Input Method Manager state:\n  mCurMethodId=${id}\n  mShowRequested=${isShown} mInputShown=${isShown}\n  mIsInputViewShown=${isShown}\n`;
 }

@@ -1,0 +1,97 @@
+import { pause } from '../time/time-limit.ts';
+import { DriverError } from './driver-error.ts';
+import type { PhoneShell } from './shell/phone-shell.ts';
+import type { Touches } from './typed-password.ts';
+import type { UiBackend } from './ui-backend.ts';
+
+const keyBack = 4;
+/** A keyboard comes so long after what called for it: its app starts, and the page comes before. */
+const comesWithinMs = 1000;
+const goesWithinMs = 2000;
+const lookMs = 100;
+
+/** What the phone says of its keyboard, and of the window with the focus, which a keyboard never has. */
+interface KeyboardLook {
+  readonly isShown: boolean;
+  readonly focus: string;
+}
+
+interface KeyboardParts {
+  readonly shell: PhoneShell;
+  readonly backend: Pick<UiBackend, 'pressKey'>;
+  readonly touches: Pick<Touches, 'endedAt'>;
+}
+
+/**
+ * Closes the keyboard by the key BACK, and looks whether it is gone. Presses nothing while no keyboard has a window: BACK would leave the
+ * page. Right after a touch it waits for the keyboard that the touch may have called for.
+ */
+export async function hideKeyboard(
+  { shell, backend, touches }: KeyboardParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const look = (): Promise<KeyboardLook> => readKeyboard(shell, signal);
+  const calledUntil = touches.endedAt + comesWithinMs;
+  const before = await lookUntil(look, { fits: ({ isShown }) => isShown, until: calledUntil, signal });
+  if (!before.isShown) return;
+  await backend.pressKey(keyBack, signal);
+  const until = performance.now() + goesWithinMs;
+  const after = await lookUntil(look, { fits: ({ isShown }) => !isShown, until, signal });
+  if (after.focus !== before.focus)
+    throw new DriverError(
+      'page_left',
+      `The key BACK, which closes the keyboard, went to the app: ${before.focus} had the focus, and ${after.focus} has it.`,
+    );
+  if (after.isShown)
+    throw new DriverError(
+      'not_done',
+      `The keyboard is still shown ${goesWithinMs / 1000} s after the key BACK.`,
+    );
+}
+
+/** The first look that fits, else the last one before the time is over. */
+async function lookUntil(
+  look: () => Promise<KeyboardLook>,
+  { fits, until, signal }: { fits: (seen: KeyboardLook) => boolean; until: number; signal: AbortSignal },
+): Promise<KeyboardLook> {
+  for (;;) {
+    const seen = await look();
+    if (fits(seen) || performance.now() >= until) return seen;
+    await pause(lookMs, signal);
+    signal.throwIfAborted();
+  }
+}
+
+const command = [
+  String.raw`dumpsys window InputMethod | grep -E "Window #|ty=|isReadyForDisplay\(\)=|isVisible=|no windows match"`,
+  'dumpsys input_method | grep -E "mInputShown=|mIsInputViewShown="',
+  'dumpsys window | grep mCurrentFocus=',
+].join('; ');
+
+/**
+ * The window is asked (WindowState.dump of Android 7 to 16), because `mInputShown` is true of keyboards without one, and on some phones for
+ * ever (appium/appium-adb#52, #56); it counts where the phone tells of no window.
+ */
+async function readKeyboard(shell: PhoneShell, signal: AbortSignal): Promise<KeyboardLook> {
+  const { stdout } = await shell.run(command, signal);
+  const focus = [...stdout.matchAll(/mCurrentFocus=.*/g)].map(([line]) => line.trim().slice(0, 200));
+  return { isShown: saysShown(stdout), focus: [...new Set(focus)].join(', ') || 'no window' };
+}
+
+function saysShown(told: string): boolean {
+  if (told.includes('mIsInputViewShown=false')) return false;
+  const windows = told.split(/^\s*(?=Window #)/m).filter((part) => part.startsWith('Window #'));
+  if (windows.length > 0) return windows.some(isShownKeyboard);
+  if (told.includes('no windows match')) return false;
+  if (told.includes('mInputShown=')) return told.includes('mInputShown=true');
+  throw new DriverError('phone_answer_unexpected', 'The phone does not say whether a keyboard is shown.');
+}
+
+/** Its type is Android's to give (2011 up to Android 7): apps write titles. */
+function isShownKeyboard(window: string): boolean {
+  return (
+    /\bty=(?:INPUT_METHOD|2011)(?!\w)/.test(window) &&
+    window.includes('isReadyForDisplay()=true') &&
+    !window.includes('isVisible=false')
+  );
+}
