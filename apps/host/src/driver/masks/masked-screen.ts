@@ -8,7 +8,7 @@ import type { ToldScreen, UiBackend } from '../ui-backend.ts';
 import type { HeldMask } from './typed-secrets.ts';
 import { areasOf, hideMasked, isAreaMask, isHidden } from './hide-masked.ts';
 
-const command = "dumpsys window visible-apps | grep -E 'WINDOW MANAGER WINDOWS|mOwnerUid='";
+const command = "dumpsys window visible-apps | grep -E 'WINDOW MANAGER WINDOWS|mDisplayId=|mOwnerUid='";
 
 /** A screen that has changed within that time may change back at any moment. */
 const afterChangeMs = 250;
@@ -208,13 +208,19 @@ const textOf = (packageName: string | undefined, text: string | null): Parameter
 });
 
 /**
- * The packages of all windows of apps that can be seen, one for each window. The accessibility service is not told of those that a
- * dialog keeps from being touched. Undefined when the phone's answer is none that Android gives.
+ * The packages of all windows of apps that can be seen on the main display, one for each window. The accessibility service is not
+ * told of those that a dialog keeps from being touched. Undefined when the phone's answer is none that Android gives.
  */
 async function listVisibleApps(shell: PhoneShell, signal: AbortSignal): Promise<string[] | undefined> {
   const { stdout } = await shell.run(command, signal);
   if (!stdout.includes('WINDOW MANAGER WINDOWS')) return undefined;
-  return [...stdout.matchAll(/ package=(\S+)/g)].map(([, packageName = '']) => packageName);
+  // The number of its display stands before the package of a window.
+  let displayId = '0';
+  return stdout.split('\n').flatMap((line) => {
+    displayId = /^[ \t]*mDisplayId=(\d{1,10})\b/.exec(line)?.[1] ?? displayId;
+    const packageName = / package=(\S+)/.exec(line)?.[1];
+    return packageName === undefined || displayId !== '0' ? [] : [packageName];
+  });
 }
 
 /** What of a phone's screen must not be seen now: the masks of all runs on it. */

@@ -5,7 +5,7 @@ import { DriverError, unreadableTree } from '../driver-error.ts';
 import type { Renewals } from '../renewals.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { onlyRoot, type ParsedTree } from '../tree/parse-tree.ts';
+import type { ParsedTree } from '../tree/parse-tree.ts';
 import type { ChangeNotifier, ToldScreen, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-session.ts';
@@ -109,8 +109,10 @@ class ResidentScreen implements ToldScreen {
   /** Another one at each call. */
   tree(): ParsedTree {
     const { roots, rotation, announced } = this.decoded();
-    if (roots.length === 0) throw unreadableTree('it is empty');
-    return { ...onlyRoot(roots), rotation, announced };
+    // One is asked for: others would have bounds of another display.
+    const [root] = roots;
+    if (root === undefined) throw unreadableTree('it is empty');
+    return { root, packageName: root.packageName, rotation, announced };
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DriverError } from '../driver-error.ts';
-import { parseTree } from './parse-tree.ts';
+import { parseRoots, parseTree } from './parse-tree.ts';
+import { XmlScreen } from './xml-screen.ts';
 
 const dumped = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation="1"><node index="0" text="" resource-id="" class="android.widget.FrameLayout" package="com.example.notes" content-desc="" checkable="false" checked="false" clickable="false" enabled="true" focusable="false" focused="false" scrollable="false" long-clickable="false" password="false" selected="false" bounds="[0,0][1080,2400]"><node NAF="true" index="1" text="Tom &amp; &quot;Jerry&quot;&#10;&#128512;" resource-id="com.example.notes:id/title" class="android.widget.EditText" package="com.example.notes" content-desc="Title" checkable="false" checked="false" clickable="true" enabled="true" focusable="true" focused="true" scrollable="false" long-clickable="true" password="false" selected="false" bounds="[-20,66][1080,186]" hint="Name" /></node></hierarchy>`;
 
@@ -119,6 +120,44 @@ describe('the parser of UI trees', () => {
     );
     expect(root.children.map(({ packageName }) => packageName)).toEqual(['a.b', 'c.d']);
     expect(root.boundsInScreen).toEqual({ left: 0, top: 0, right: 20, bottom: 30 });
+  });
+
+  describe('of several displays', () => {
+    const own =
+      '<node package="a.b" bounds="[0,0][1080,2400]" display-id="0"><node text="own" bounds="[0,0][5,5]" display-id="0"/></node>';
+    const other = (text: string): string =>
+      `<node package="c.d" bounds="[0,0][2880,1800]" display-id="2"><node text="${text}"><node/></node><node/></node>`;
+
+    it.each([
+      ['after', own + other('x')],
+      ['before', other('x') + own],
+      ['around', other('x') + own + other('y')],
+      ['without a number', other('x') + own.replaceAll(' display-id="0"', '')],
+    ])('has the main one alone, which stands there: %s', (_, inner) => {
+      const xml = page(inner);
+      expect(parseTree(xml)).toEqual(parseTree(page(own)));
+      expect(parseRoots(xml)).toHaveLength(1);
+      expect(new XmlScreen({ text: xml, bytes: undefined }).packageName).toBe('a.b');
+    });
+
+    it('has nothing of another one that stands within a window', () => {
+      const inner = own.replace('</node>', `${other('x')}</node>`);
+      expect(parseTree(page(inner)).root).toEqual(parseTree(page(own)).root);
+    });
+
+    it('is the same screen when another one changes', () => {
+      const digest = (inner: string): string => new XmlScreen({ text: page(inner), bytes: undefined }).digest;
+      expect(digest(own + other('x'))).toBe(digest(own + other('y')));
+      expect(digest(own.replace('own', 'new') + other('x'))).not.toBe(digest(own + other('x')));
+    });
+
+    it('is not readable without the main one', () => {
+      expect(() => parseTree(page(other('x')))).toThrow('none of the main one');
+    });
+
+    it('has its limits for all of them together', () => {
+      expect(codeOf(page(own + '<node display-id="2"/>'.repeat(30_000)))).toBe('screen_not_readable');
+    });
   });
 
   it.each([

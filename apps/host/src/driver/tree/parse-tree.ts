@@ -39,12 +39,19 @@ function createReading(): Reading {
   const size = new TreeSize();
   let depth = 0;
   let rotation = 0;
+  /** Of the node of another display that is read now, with all below it: 0 for none. */
+  let elsewhere = 0;
+  let hasOthers = false;
   return {
     open(name, attributes) {
       depth += 1;
+      if (depth > 1) size.enter(depth - 1);
+      if (elsewhere > 0) return;
       if (depth === 1) rotation = readRotation(name, attributes);
-      else {
-        size.enter(depth - 1);
+      else if (isOfOtherDisplay(attributes)) {
+        elsewhere = depth;
+        hasOthers = true;
+      } else {
         const node = toUiNode(name, attributes);
         size.addTexts(node);
         (path.at(-1)?.children ?? roots).push(node);
@@ -53,16 +60,26 @@ function createReading(): Reading {
     },
     close() {
       depth -= 1;
-      path.pop();
+      if (elsewhere === 0) path.pop();
+      else if (depth < elsewhere) elsewhere = 0;
     },
-    result: () => ({
-      ...onlyRoot(windows()),
-      rotation,
-      announced: roots.filter(isToast).map(({ text }) => text ?? ''),
-    }),
+    result() {
+      const own = windows();
+      if (own.length === 0 && hasOthers)
+        throw unreadableTree('it has windows of other displays, and none of the main one');
+      const announced = roots.filter(isToast).map(({ text }) => text ?? '');
+      return { ...onlyRoot(own), rotation, announced };
+    },
     roots: windows,
   };
 }
+
+/** Bounds are pixels of a node's own display, and the main one has the number 0. Without a number a node is of the main one. */
+function isOfOtherDisplay(attributes: ReadonlyMap<string, string>): boolean {
+  return otherDisplay.test(attributes.get('display-id') ?? '');
+}
+
+const otherDisplay = /^[1-9]\d{0,9}$/;
 
 /** The helper puts the last toast or notification beside the windows, under a package that is not its own. */
 function isToast({ className }: UiNode): boolean {
@@ -77,7 +94,7 @@ function readRotation(name: string, attributes: ReadonlyMap<string, string>): nu
 }
 
 /** Several windows are put under one made-up root, the way a single window comes. */
-export function onlyRoot(roots: UiNode[]): Pick<ParsedTree, 'root' | 'packageName'> {
+function onlyRoot(roots: UiNode[]): Pick<ParsedTree, 'root' | 'packageName'> {
   const [first] = roots;
   if (first === undefined) throw unreadableTree('it is empty');
   const { packageName } = first;

@@ -9,6 +9,10 @@ export interface ToldText {
   readonly bytes: Buffer | undefined;
 }
 
+const namesOtherDisplay = / display-id="[1-9]/;
+/** In the first element that is of no other display. */
+const ownPackage = /<(?![^<>]* display-id="[1-9])[^<>]* package="([^"]*)"/;
+
 /** A screen that was told as XML. */
 export class XmlScreen implements ToldScreen, ToldText {
   readonly text: string;
@@ -19,8 +23,15 @@ export class XmlScreen implements ToldScreen, ToldText {
     this.bytes = bytes;
   }
 
+  /** Changes on other displays are none of this screen. */
   get digest(): string {
-    return hash('sha256', this.text, 'base64');
+    const told = namesOtherDisplay.test(this.text) ? JSON.stringify(this.tree()) : this.text;
+    return hash('sha256', told, 'base64');
+  }
+
+  /** The app of the first window; empty when nobody knows. */
+  get packageName(): string {
+    return ownPackage.exec(this.text)?.[1] ?? '';
   }
 
   tree(): ParsedTree {

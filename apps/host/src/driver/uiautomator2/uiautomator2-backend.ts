@@ -82,8 +82,9 @@ export async function createUiautomator2Backend(
       async readSource(readSignal, known) {
         const before = known instanceof XmlScreen ? known : undefined;
         const told = await reader.readActive(readSignal, before);
-        appInFront = / package="([^"]*)"/.exec(told.text)?.[1] ?? '';
-        return told === before ? before : new XmlScreen(told);
+        const screen = told === before ? before : new XmlScreen(told);
+        appInFront = screen.packageName;
+        return screen;
       },
       readWindows: (windowsSignal) => reader.readAll(windowsSignal),
       remark: () => renewals.remark,
