@@ -63,14 +63,14 @@ const Measured = ({ facts }: { facts: PhoneFacts }) => (
   <dl className={styles['facts']}>
     <dt>Battery</dt>
     <dd>
-      {facts.battery_percent === null ? 'unknown' : `${facts.battery_percent} %`}
+      {levelText(facts)}
       {facts.charging === true && ', charging'}
       {facts.temperature_celsius !== null && `, ${facts.temperature_celsius} °C`}
     </dd>
     <dt>Battery’s health</dt>
     <dd>{batteryText(facts)}</dd>
     <dt>Charge limit</dt>
-    <dd>{facts.charge_limit ?? 'no setting known'}</dd>
+    <dd>{facts.charge_limit ?? (hasNoBattery(facts) ? 'none' : 'no setting known')}</dd>
     <dt>Free storage</dt>
     <dd>{storageText(facts)}</dd>
     <dt>Screen</dt>
@@ -95,7 +95,15 @@ const storageText = ({ free_bytes: free, storage_bytes: all }: PhoneFacts): stri
   return typeof all === 'number' ? `${inGigabytes(free)} of ${inGigabytes(all)}` : inGigabytes(free);
 };
 
+const hasNoBattery = ({ battery_present: isPresent }: PhoneFacts): boolean => isPresent === false;
+
+const levelText = (facts: PhoneFacts): string => {
+  if (hasNoBattery(facts)) return 'none';
+  return facts.battery_percent === null ? 'unknown' : `${facts.battery_percent} %`;
+};
+
 const batteryText = (facts: PhoneFacts): string => {
+  if (hasNoBattery(facts)) return 'none';
   const { battery_capacity_percent: capacity, battery_cycles: cycles, battery_volts: volts } = facts;
   const parts = [
     facts.battery_health ?? 'unknown',

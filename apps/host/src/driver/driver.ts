@@ -25,6 +25,7 @@ import { createScreenPictures, type PictureOrder } from './pictures/picture-of-m
 import type { TakenPicture } from './pictures/taken-picture.ts';
 import { ScreenChange } from './screen-change.ts';
 import { type EarlierValues, putSettingsBack, tellLocationAgain } from './settings/change-settings.ts';
+import { isKeyguardShown, keyguardQuestion } from './shell/keyguard.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import { noPasswordMemory, Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
@@ -228,7 +229,7 @@ function forgottenValues(): EarlierValues {
 
 async function openScreen({ shell, unlock }: DriverOptions, signal: AbortSignal): Promise<void> {
   const isOpen = async (): Promise<boolean> =>
-    /showing=false/.test((await shell.run('dumpsys window policy | grep showing=', signal)).stdout);
+    isKeyguardShown((await shell.run(keyguardQuestion, signal)).stdout) === false;
   await shell.run('wm dismiss-keyguard', signal);
   if (unlock !== undefined && !(await isOpen())) await unlock(isOpen, signal);
 }

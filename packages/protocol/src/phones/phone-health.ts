@@ -51,6 +51,13 @@ export type PhoneWarning = Static<typeof PhoneWarning>;
 export const PhoneFacts = Type.Object(
   {
     sampled_at: EpochMs,
+    battery_present: Type.Optional(
+      orNull(
+        Type.Boolean({
+          description: 'False: the device has no battery, and all else of it is null. Null: it does not tell',
+        }),
+      ),
+    ),
     battery_percent: orNull(Type.Number()),
     temperature_celsius: orNull(Type.Number({ description: "The battery's" })),
     charging: orNull(Type.Boolean()),

@@ -79,6 +79,29 @@ describe('the health of a phone', () => {
     expect(ready.state.reason).toContain('47.0 °C');
   });
 
+  it('keeps a device without a battery at work, and tells that it has none', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    phone.android.battery.isPresent = false;
+    const rules = { minBatteryPercent: 15, maxTemperatureCelsius: 45, trimBelowPercent: 0 };
+    const ready = await waitForState(bed.watch({ addresses: [phone], ...quick, rules }), 'SIM1', 'ready');
+    await expect
+      .poll(() => ready.facts)
+      .toMatchObject({
+        battery_present: false,
+        battery_percent: null,
+        temperature_celsius: null,
+        charging: null,
+        battery_health: null,
+        battery_volts: null,
+        screen: 'on',
+      });
+    const { sampled_at: at = 0 } = ready.facts ?? {};
+    phone.faults.missingServices = ['battery'];
+    await expect.poll(() => ready.facts?.battery_present).toBeNull();
+    expect(ready.facts?.sampled_at).toBeGreaterThan(at);
+    expect([ready.facts?.battery_percent, ready.state.state]).toEqual([null, 'ready']);
+  });
+
   it('warns of full storage and of a battery that is not well, and knows the limits of makers', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
     const { android } = phone;

@@ -1,7 +1,9 @@
 import type { PhoneFacts, PhoneWarning } from '@phalanx/protocol';
 
+import { isKeyguardShown, keyguardQuestion } from '../../driver/shell/keyguard.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
 import { askPhone } from '../ask-phone.ts';
+import { batteryFacts } from './battery-facts.ts';
 
 /** Settings of makers that spare the battery, by the table and the name that Android's `settings` has for them. */
 const chargeSettings = [
@@ -21,21 +23,11 @@ const question = [
   'cat /proc/uptime',
   'dumpsys battery',
   'dumpsys power | grep mWakefulness=',
-  'dumpsys window policy | grep showing=',
+  keyguardQuestion,
   'df /data',
   'ip -f inet addr show wlan0 2>/dev/null',
   ...chargeSettings.map(({ table, name }) => `echo setting ${name}; settings get ${table} ${name}`),
 ].join('; ');
-
-/** BatteryManager.BATTERY_HEALTH_…; 1 is unknown. */
-const healthWords: Readonly<Record<string, PhoneFacts['battery_health']>> = {
-  2: 'good',
-  3: 'overheated',
-  4: 'dead',
-  5: 'overvoltage',
-  6: 'failed',
-  7: 'cold',
-};
 
 /** Asks a phone how it is. What it does not tell is null. */
 export async function sampleFacts(shell: PhoneShell, now: () => number): Promise<PhoneFacts> {
@@ -46,34 +38,17 @@ export async function sampleFacts(shell: PhoneShell, now: () => number): Promise
     return text === undefined ? null : Number(text) * unit;
   };
   const isAwake = find(/mWakefulness=(\w+)/) === 'Awake';
-  const isLocked = find(/showing=(true|false)/) === 'true';
+  const isLocked = isKeyguardShown(stdout) === true;
+  const battery = batteryFacts(stdout);
   return {
     sampled_at: now(),
-    battery_percent: number(/^[ \t]*level: (\d{1,3})[ \t\r]*$/m),
-    temperature_celsius: number(/^[ \t]*temperature: (-?\d{1,4})[ \t\r]*$/m, 0.1),
-    charging: /(?:AC|USB|Wireless|Dock) powered: /.test(stdout)
-      ? /(?:AC|USB|Wireless|Dock) powered: true/.test(stdout)
-      : null,
-    battery_health: healthWords[find(/^[ \t]*health: (\d)[ \t\r]*$/m) ?? ''] ?? null,
-    battery_volts: number(/^[ \t]*voltage: (\d{4,5})[ \t\r]*$/m, 0.001),
-    ...batteryOfMaker(number),
-    charge_limit: chargeLimit(stdout),
+    ...battery,
+    charge_limit: battery.battery_present === false ? null : chargeLimit(stdout),
     free_bytes: number(/^\S+[ \t]+\d+[ \t]+\d+[ \t]+(\d+)[ \t]+\d+%[ \t]+\/data/m, 1024),
     storage_bytes: number(/^\S+[ \t]+(\d+)[ \t]+\d+[ \t]+\d+[ \t]+\d+%[ \t]+\/data/m, 1024),
     screen: isAwake ? (isLocked ? 'locked' : 'on') : 'off',
     wifi_address: find(/inet (\d[\d.]+)\//) ?? null,
     uptime_seconds: number(/^(\d+(?:\.\d+)?) \d/m),
-  };
-}
-
-/** Lines that Samsung adds to `dumpsys battery`, with or without brackets; -1 where it has not measured. A cycle is counted as 100. */
-function batteryOfMaker(
-  number: (form: RegExp, unit?: number) => number | null,
-): Pick<PhoneFacts, 'battery_capacity_percent' | 'battery_cycles'> {
-  const cycles = number(/mSavedBatteryUsage: \[?(\d+)\]?/, 0.01);
-  return {
-    battery_capacity_percent: number(/mSavedBatteryAsoc: \[?(\d{1,3})\]?/),
-    battery_cycles: cycles === null ? null : Math.round(cycles),
   };
 }
 
