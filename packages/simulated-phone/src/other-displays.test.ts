@@ -58,9 +58,13 @@ test('a device without a battery has values that nobody has measured', async () 
   const { shell, phone } = await startPhoneWithShell();
   phone.android.battery.isPresent = false;
   const { stdout } = await shell('dumpsys battery');
-  for (const line of ['present: false', 'level: 0', 'temperature: 0', 'health: 1']) expect(stdout).toContain(line);
+  for (const line of ['present: false', 'level: 0', 'temperature: 0', 'health: 1'])
+    expect(stdout).toContain(line);
   phone.faults.missingServices = ['battery'];
-  expect(await shell('dumpsys battery')).toMatchObject({ stdout: '', stderr: "Can't find service: battery\n" });
+  expect(await shell('dumpsys battery')).toMatchObject({
+    stdout: '',
+    stderr: "Can't find service: battery\n",
+  });
 });
 
 test.each([

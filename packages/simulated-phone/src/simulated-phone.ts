@@ -117,6 +117,7 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
     identity,
     display: options.display ?? identity.maker.display,
     pin: options.pin,
+    fullScreenApps: options.fullScreenApps ?? [],
     apps: options.apps ?? sampleApps,
     storageBytes: options.storageBytes ?? 84e9,
   });
@@ -322,6 +323,8 @@ export interface SimulatedPhoneOptions {
   readonly workProfilePackages?: readonly string[];
   /** Apps of the phone, one of them a home screen. Default: the sample apps. */
   readonly apps?: readonly App[];
+  /** Packages of apps that hide the bars of the system, as players and games do. Default: none. */
+  readonly fullScreenApps?: readonly string[];
   /** Programs of the shell by their names, in place of the phone's own. Default: none. */
   readonly programs?: ReadonlyMap<string, Program>;
   /** Room for files, which are kept in memory. Default: 84 GB. */

@@ -167,6 +167,7 @@ function Screen({ device }: { device: Device }) {
           <span>
             <Age since={data.readAt} /> old
           </span>
+          {data.pictureRemark !== undefined && <span>{data.pictureRemark}</span>}
           <label className={`${styles['follow']} ${styles['space']}`}>
             <input
               type="checkbox"

@@ -78,7 +78,8 @@ export const screenQuery = (deviceId: string) =>
       return {
         ...{ width, height, readAt: Date.now() },
         picture: picture === null ? undefined : `data:${picture.mime_type};base64,${picture.base64}`,
-        pictureReason: screen.picture_reason ?? 'The app in front allows no pictures, or the screen is off.',
+        pictureReason: screen.picture_reason ?? 'There is no picture, and the host does not tell why.',
+        pictureRemark: screen.picture_remark ?? undefined,
         tree: readScreenTree(tree.packageName, root),
       };
     },

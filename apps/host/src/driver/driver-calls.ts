@@ -9,13 +9,15 @@ import type {
 import { type AppLauncher, openLink, stopApp, listUsers } from './apps/apps.ts';
 import { readCurrentApp } from './apps/front-app.ts';
 import { clearAppData, listApps, setPermission, uninstallApp, installApp } from './apps/change-apps.ts';
-import { encodeScreenshot } from './pictures/encode-picture.ts';
 import { listNotifications } from './apps/notifications.ts';
 import { listMessages } from './apps/text-messages.ts';
+import { findMainPanel } from './pictures/main-panel.ts';
+import { explained, explainerOf } from './pictures/missing-picture.ts';
+import { encodeScreenshot } from './pictures/taken-picture.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import { hideKeyboard } from './hide-keyboard.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
-import type { Shot } from './fallback/screencap.ts';
+import { screencap, type Shot } from './fallback/screencap.ts';
 import { type PhoneShell, runShellCommand } from './shell/phone-shell.ts';
 import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
 import { pressAlert } from './press-alert.ts';
@@ -97,7 +99,7 @@ export function callsOf(parts: CalledParts): Calls {
     'phone.settings': set,
     'notification.list': async (_, signal) =>
       screen.hideNotifications(await listNotifications(shell, signal)),
-    'screen.screenshot': (params, signal) => takeScreenshot(screen, backend, params, signal),
+    'screen.screenshot': (params, signal) => takeScreenshot(parts, params, signal),
     'input.tap': (params, signal) => backend.tap(params, signal),
     'input.doubleTap': (params, signal) => backend.doubleTap(params, signal),
     'input.longPress': (params, signal) => backend.longPress(params, signal),
@@ -143,22 +145,29 @@ export function callsOf(parts: CalledParts): Calls {
   };
 }
 
-// oxlint-disable-next-line max-params -- as the calls have them
 async function takeScreenshot(
-  screen: MaskedScreen,
-  backend: UiBackend,
+  { screen, backend, shell }: Pick<CalledParts, 'screen' | 'backend' | 'shell'>,
   params: AgentCallParams<'screen.screenshot'>,
   signal: AbortSignal,
 ): Promise<ScreenPicture> {
-  const take = async (): Promise<Shot> => ({ file: Promise.resolve(await backend.takeScreenshot(signal)) });
-  if (!screen.hasNodeMasks) return encodeScreenshot(await (await take()).file, params, screen.areas);
+  const explain = explainerOf(shell, undefined);
+  const takeFile = async (): Promise<Buffer> => {
+    // Android's own pictures are of the panel that it takes for the first.
+    if ((await findMainPanel(shell, signal)) === undefined) return await backend.takeScreenshot(signal);
+    return await (
+      await screencap(shell, signal)
+    ).file;
+  };
+  const take = async (): Promise<Shot> => ({ file: Promise.resolve(await explained(takeFile(), explain)) });
+  if (!screen.hasNodeMasks)
+    return encodeScreenshot(await (await take()).file, params, { hidden: screen.areas, explain });
   const { file, hidden } = await takeOfAnyMoment({
     read: () => screen.read(signal),
     readAgain: (before) => screen.readAgain(before, signal),
     readAllHidden: (front) => screen.readAllHidden(front, signal),
     take,
   });
-  return encodeScreenshot(await file, params, hidden);
+  return encodeScreenshot(await file, params, { hidden, explain });
 }
 
 /** The keyboard is known by its package: Android does not tell the helper what kind a window is of. */

@@ -21,7 +21,11 @@ interface AgentActions extends AgentWaits {
    *   console.log(packageName, isKeyboard, root.boundsInScreen);
    */
   windows(): Promise<readonly AndroidWindow[]>;
-  /** Takes a picture of the screen. Default: JPEG of quality 80 in full size. */
+  /**
+   * Takes a picture of the main display. Default: JPEG of quality 80 in full size. Rejects with `secure_screen` when the phone tells of a window
+   * or a policy that forbids pictures, and with `screen_not_readable` when the screen is off or the phone gave none; both quote the
+   * phone. A picture that is black for no cause that the phone tells is given with a `remark`.
+   */
   screenshot(options?: ScreenshotOptions | Exclude<ScreenshotRecord, 'none'>): Promise<Screenshot>;
 
   tap(x: number, y: number): Promise<void>;
@@ -245,6 +249,8 @@ interface Screenshot {
   /** Size of the screen that was taken. */
   originalWidth: number;
   originalHeight: number;
+  /** What is to be known of the picture: such as that it is all black, and the phone does not tell why. */
+  remark?: string;
 }
 
 /** Names of key codes of Android, without `KEYCODE_`. */

@@ -27,7 +27,7 @@ interface OutOfStepsUtils {
    * Stores a screen. Cheap enough for every step: the tree is known to the host already, and the automation goes on at
    * once; only its next call that changes the phone waits until the picture is taken. The picture shows the screen of the
    * tree. It is left out, and the record is marked as partial, when it fails (a window that forbids pictures, a lost
-   * phone) and when the phone shows another tree by then.
+   * phone; not for a picture that is black for another cause) and when the phone shows another tree by then.
    *
    * @param screen The tree from `agent.actions.screenContent()`. Of a node within it, the whole tree is stored.
    * @param stage What the automation is trying to reach, such as `checkout`. At most 500 characters, the rest is cut.

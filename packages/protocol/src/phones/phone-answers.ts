@@ -108,6 +108,8 @@ export interface ScreenPicture {
   height: number;
   originalWidth: number;
   originalHeight: number;
+  /** What is to be known of it, such as that it is all black and nobody knows why. */
+  remark?: string;
 }
 
 /** What `agent.info` tells of the phone. */

@@ -26,6 +26,8 @@ export interface AndroidOptions {
   readonly apps: readonly App[];
   readonly storageBytes: number;
   readonly pin: string | undefined;
+  /** Packages whose activities hide the bars of the system. */
+  readonly fullScreenApps: readonly string[];
 }
 
 /** The modelled Android of one phone. Every change makes the next look at `screen` build it anew. */
@@ -43,6 +45,7 @@ export class Android implements SystemHost {
   readonly battery: Battery;
   /** What the phone has besides its main display. */
   otherDisplays: readonly OtherDisplay[] = [];
+  readonly fullScreenApps: readonly string[];
   clipboard = '';
   /** Told when the charger was pulled. */
   onUnplugged: () => void = () => {};
@@ -69,6 +72,7 @@ export class Android implements SystemHost {
 
   constructor(options: AndroidOptions) {
     this.identity = options.identity;
+    this.fullScreenApps = options.fullScreenApps;
     this.displayMode = new DisplayMode(options.display, this.settings);
     this.battery = new Battery(() => this.onUnplugged());
     this.#power = new DisplayPower(this.settings, this.battery);

@@ -104,14 +104,14 @@ export function composeScreen(android: SystemHost): Screen {
   const activity = android.stack.top;
   const ui = uiFor(android, 'com.android.systemui', activity);
   if (android.isLocked) return { width, height, rotation, windows: [keyguardWindow(android, ui)] };
+  const isFullScreen = android.fullScreenApps.includes(activity.packageName);
   const windows = [
     activityWindow(android, activity),
     dialogWindow(android, activity),
     android.isKeyboardShown ? keyboardWindow(android, ui) : undefined,
     overlayWindow(android, ui),
     android.systemDialog && systemDialogWindow(android, ui, android.systemDialog),
-    statusBarWindow(android, ui),
-    navigationBarWindow(android, ui),
+    ...(isFullScreen ? [] : [statusBarWindow(android, ui), navigationBarWindow(android, ui)]),
   ];
   return { width, height, rotation, windows: windows.filter((window) => window !== undefined) };
 }

@@ -21,6 +21,8 @@ export interface SystemHost {
   /** What it asks for. */
   readonly lockScreen: { readonly hint: string };
   readonly rotation: number;
+  /** Packages whose activities hide the bars. */
+  readonly fullScreenApps: readonly string[];
   readonly notices: Notices;
   readonly isKeyboardShown: boolean;
   readonly keyboardBack: KeyboardBack;

@@ -110,8 +110,9 @@ async function writePicture(screen: DeviceScreen, picture: string): Promise<void
   if (screen.picture === null)
     throw new CommandError(
       exitCodes.failed,
-      'There is no picture: the app in front forbids them, or the screen is off.',
+      printableLine(screen.picture_reason ?? 'There is no picture, and the host does not tell why.'),
     );
+  if (typeof screen.picture_remark === 'string') notice(printableLine(screen.picture_remark));
   await writeFile(picture, Buffer.from(screen.picture.base64, 'base64'));
   notice(`${picture} is the picture.`);
 }

@@ -1,4 +1,5 @@
 import { DriverError } from '../driver-error.ts';
+import { findMainPanel } from '../pictures/main-panel.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -12,10 +13,11 @@ export interface Shot {
 
 /**
  * The screen as a PNG file, by Android's own command, in one trip. Resolves as soon as the picture is taken: `screencap`
- * copies the pixels before it writes the first byte of the file, and encodes while it writes. Foldables print a warning
- * before the picture.
+ * copies the pixels before it writes the first byte of the file, and encodes while it writes. Of several panels it takes any,
+ * with a warning before the picture, unless it is told which one.
  */
 export async function screencap(shell: PhoneShell, signal: AbortSignal): Promise<Shot> {
+  const panel = await findMainPanel(shell, signal);
   const taken = Promise.withResolvers<void>();
   let head: Buffer = Buffer.alloc(0);
   const onPart = (part: Uint8Array): void => {
@@ -23,7 +25,8 @@ export async function screencap(shell: PhoneShell, signal: AbortSignal): Promise
     head = Buffer.concat([head, part]);
     if (head.includes(pngSignature)) taken.resolve();
   };
-  const file = shell.exec('screencap -p', signal, onPart).then(cutPng);
+  const command = panel === undefined ? 'screencap -p' : `screencap -p -d ${panel}`;
+  const file = shell.exec(command, signal, onPart).then(cutPng);
   await Promise.race([taken.promise, file]);
   return { file };
 }
@@ -32,11 +35,8 @@ function cutPng(output: Buffer): Buffer {
   const start = output.indexOf(pngSignature);
   if (start !== -1) return output.subarray(start);
   const said = output.toString('latin1').replace(/\s+/g, ' ').trim().slice(0, 200);
-  if (output.length === 0 || /secure|status -?\d+|Failed to (take|capture)|error/i.test(said)) {
-    throw new DriverError(
-      'secure_screen',
-      `The phone gave no picture of its screen (${said || 'it printed nothing'}). The app in front forbids pictures (FLAG_SECURE), or the screen is off.`,
-    );
-  }
-  throw new DriverError('phone_answer_unexpected', `The phone's "screencap" printed no PNG: ${said}.`);
+  throw new DriverError(
+    'screen_not_readable',
+    `The phone gave no picture of its screen, and its "screencap" printed ${said === '' ? 'nothing' : `"${said}"`}.`,
+  );
 }

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { encodeScreenshot } from './encode-picture.ts';
+import { encodeScreenshot } from './taken-picture.ts';
 
 const png = await sharp({ create: { width: 108, height: 240, channels: 4, background: '#246' } })
   .png()

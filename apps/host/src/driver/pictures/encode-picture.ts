@@ -1,4 +1,4 @@
-import type { AgentCallParams, Bounds, ScreenPicture } from '@phalanx/protocol';
+import type { AgentCallParams, Bounds } from '@phalanx/protocol';
 import sharp, { type OverlayOptions, type Sharp } from 'sharp';
 
 import { DriverError } from '../driver-error.ts';
@@ -10,6 +10,8 @@ export interface EncodedPicture {
   readonly height: number;
   readonly originalWidth: number;
   readonly originalHeight: number;
+  /** What is to be known of it. */
+  readonly remark?: string | undefined;
 }
 
 /** What a picture of a screen of that size must not show. */
@@ -83,32 +85,12 @@ const maxBlack = 8;
 /** Wide enough to find a line of text; a decoder of JPEG makes such a small picture almost for nothing. */
 const lookWidth = 67;
 
-/** Whether nothing is on the picture: so Android draws windows that forbid pictures, and a screen that is off. */
-export async function isBlack({ data }: EncodedPicture): Promise<boolean> {
+/** Whether nothing is on the picture. Android draws windows that forbid pictures like that, and a screen that is off; so do some apps. */
+export async function isBlack({ data }: Pick<EncodedPicture, 'data'>): Promise<boolean> {
   const levels = await sharp(data, { limitInputPixels: maxPixels })
     .greyscale()
     .resize({ width: lookWidth })
     .raw()
     .toBuffer();
   return levels.every((level) => level <= maxBlack);
-}
-
-/** So Android draws a window that forbids pictures, on phones that give a picture of it at all. */
-export function blackPicture(): DriverError {
-  return new DriverError(
-    'secure_screen',
-    "The phone's picture is all black: the app in front forbids pictures (FLAG_SECURE), the screen is off, or masks.json of the project covers all of it.",
-  );
-}
-
-/** As `encodePicture`, in the form that user code gets. */
-export async function encodeScreenshot(
-  png: Buffer,
-  params: AgentCallParams<'screen.screenshot'>,
-  hidden?: HiddenParts,
-): Promise<ScreenPicture> {
-  const picture = await encodePicture(png, params, hidden);
-  if (await isBlack(picture)) throw blackPicture();
-  const { data, ...size } = picture;
-  return { base64: data.toString('base64'), mimeType: `image/${params.format ?? 'jpeg'}`, ...size };
 }

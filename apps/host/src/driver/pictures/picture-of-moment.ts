@@ -7,7 +7,8 @@ import type { WindowsReading } from '../masks/all-windows.ts';
 import type { ScreenReading, MaskedScreen } from '../masks/masked-screen.ts';
 import type { PhoneQueue } from '../call-queue.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { frameForm, takePictureAside, rawPicture, type TakenPicture } from './taken-picture.ts';
+import { explained, explainerOf, type ExplainPicture } from './missing-picture.ts';
+import { frameForm, justTaken, takePictureAside, type TakenPicture } from './taken-picture.ts';
 import type { UiBackend } from '../ui-backend.ts';
 
 /** A focused field's cursor blinks twice a second: of so many pictures, two in a row are the same. */
@@ -126,7 +127,11 @@ export function createScreenPictures({ queue, screen, shell, backend, deviceInfo
     read: () => queue.runAhead(() => screen.read(signal), signal),
     readAgain: (before) => queue.runAhead(() => screen.readAgain(before, signal), signal),
     readAllHidden: (front) => queue.runAhead(() => screen.readAllHidden(front, signal), signal),
-    take: () => screencap(shell, signal),
+    take: async () => {
+      const explain = explainerOf(shell, undefined);
+      const { file } = await explained(screencap(shell, signal), explain);
+      return { file: explained(file, explain) };
+    },
   });
   /** Undefined when the phone shows another tree than the one that an automation has kept. */
   const readingOf = async (
@@ -149,27 +154,32 @@ export function createScreenPictures({ queue, screen, shell, backend, deviceInfo
       const reading = await readingOf(root, parts);
       const picture = reading && (await takeOfMoment(reading, parts));
       onTaken?.();
-      return picture && (await inForm(picture, form));
+      return picture && (await inForm(picture, form, explainerOf(shell, reading.tree.packageName)));
     },
     async takeLive(signal) {
       const picture = screen.hasNodeMasks ? undefined : await takeAside(signal);
       // Masks may have come while it was taken.
       if (picture === undefined || screen.hasNodeMasks)
-        return await inForm(await takeOfAnyMoment(partsOf(signal)), liveForm);
+        return await inForm(await takeOfAnyMoment(partsOf(signal)), liveForm, explainerOf(shell, undefined));
       picture.cover(screen.areas);
       return picture;
     },
     async takePassing(isBusy, signal) {
       if (isBusy()) return undefined;
       const parts = partsOf(signal);
-      const picture = await takeOfMoment(await parts.read(), parts);
-      return picture && (await inForm(picture, liveForm));
+      const reading = await parts.read();
+      const picture = await takeOfMoment(reading, parts);
+      return picture && (await inForm(picture, liveForm, explainerOf(shell, reading.tree.packageName)));
     },
   };
 }
 
-async function inForm({ file, hidden }: MomentPicture, form: PictureForm): Promise<TakenPicture> {
-  const picture = rawPicture(await file, form);
+async function inForm(
+  { file, hidden }: MomentPicture,
+  form: PictureForm,
+  explain: ExplainPicture,
+): Promise<TakenPicture> {
+  const picture = await justTaken(await file, form, explain);
   picture.cover(hidden);
   return picture;
 }

@@ -123,7 +123,7 @@ const failures: ReadonlyMap<string, readonly [code: DriverErrorCode, sentence: s
   ['input_refused', ['input_refused', 'The phone refuses simulated input']],
   ['no_field', ['no_focused_field', 'No text field has the focus. Tap one first']],
   ['text_refused', ['text_not_typable', 'The focused field does not take this text']],
-  ['no_picture', ['secure_screen', 'The app in front forbids pictures of its screen (FLAG_SECURE)']],
+  ['no_picture', ['screen_not_readable', 'The phone gave no picture of its screen']],
   ['clipboard_refused', ['clipboard_refused', 'This Android does not give the clipboard to the helper']],
 ]);
 

@@ -12,6 +12,8 @@ import { createHomeFinder } from '../apps/limited-apps.ts';
 import { readNotificationDumps } from '../apps/notification-dumps.ts';
 import { listMessages } from '../apps/text-messages.ts';
 import { DriverError } from '../driver-error.ts';
+import { findMainPanel } from '../pictures/main-panel.ts';
+import { explainerOf } from '../pictures/missing-picture.ts';
 import { type OutputBounds, shortLines } from './phone-output.ts';
 import type { PhoneShell } from './phone-shell.ts';
 
@@ -35,6 +37,8 @@ const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>>
   'driver/apps/change-apps.ts': (shell) => listApps(shell, { user: 1 }, signal).catch(() => {}),
   'driver/apps/limited-apps.ts': (shell) => createHomeFinder(shell)(signal).catch(() => {}),
   'driver/apps/text-messages.ts': (shell) => listMessages(shell, { since: 0 }, signal).catch(() => {}),
+  'driver/pictures/main-panel.ts': (shell) => findMainPanel(shell, signal),
+  'driver/pictures/missing-picture.ts': (shell) => explainerOf(shell, 'com.example')(),
   'phones/health/phone-health.ts': (shell) => sampleFacts(shell, () => 0),
   'phones/start/read-description.ts': (shell) => readDescription(shell, signal).catch(() => {}),
 };
@@ -87,6 +91,13 @@ const pieces = [
   '  versionName=',
   'package:a.b',
   'Row: 0 _id=1, date=1, address=',
+  '  Window #0 ',
+  '    mOwnerUid=1 package=',
+  ' fl=A',
+  'Screen capture disallowed users: [',
+  'Display 1 (HWC display 0)\nDisplay 2 (HWC display 1)\n',
+  "displayId=0, uniqueId='local:",
+  '    showing=',
   '1 ',
   '\t',
   '  Notification List:\n',

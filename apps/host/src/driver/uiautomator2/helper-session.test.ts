@@ -168,7 +168,6 @@ describe('a session with the UI helper', () => {
   it.each([
     ['no such element', 'nothing has the focus', 'no_focused_field'],
     ['invalid element state', 'not editable', 'text_not_typable'],
-    ['unknown error', "Does the current view have 'secure' flag set?", 'secure_screen'],
     ['unknown error', 'Injecting to another application requires INJECT_EVENTS permission', 'input_refused'],
     ['unknown error', 'Cannot get the active window root', 'screen_not_readable'],
     ['unknown command', 'no such route', 'phone_answer_unexpected'],
@@ -177,6 +176,17 @@ describe('a session with the UI helper', () => {
       send(response, 500, JSON.stringify({ value: { error, message } })),
     );
     await expect(session.post('x', {}, signal)).rejects.toMatchObject({ code });
+  });
+
+  it('quotes a picture that the helper did not get, and claims no cause that it only asks for', async () => {
+    const message = "Failed to capture a screenshot. Does the current view have 'secure' flag set?";
+    const session = await startSession((_, response) =>
+      send(response, 500, JSON.stringify({ value: { error: 'unable to capture screen', message } })),
+    );
+    await expect(session.getText('screenshot', signal)).rejects.toMatchObject({
+      code: 'screen_not_readable',
+      message: expect.stringContaining(`gave no picture of its screen (unable to capture screen: ${message}`),
+    });
   });
 
   it('gives up at once when the caller does', async () => {

@@ -170,15 +170,17 @@ export function isDeadUiAutomation({ message, trace }: Pick<HelperError, 'messag
 /** What a refused call means to people: by what it was, because the helper tells refused input as a state of elements. */
 function toHelperFailure(error: HelperError, path: string): DriverError {
   const code = codeOf(error, path);
-  return new DriverError(code, sentenceOf(error, code), error);
+  return new DriverError(code, sentenceOf(error, code, path), error);
 }
 
+const ofPicture = /(?:^|\/)screenshot$/;
 const injecting = /actions$|gestures\/|press_keycode$|\/?back$/;
 
 function codeOf({ kind, message, trace }: HelperError, path: string): DriverErrorCode {
   if (/INJECT_EVENTS|inject/i.test(`${message} ${trace}`)) return 'input_refused';
   if (kind === 'invalid element state') return injecting.test(path) ? 'input_refused' : 'text_not_typable';
-  if (/secure/i.test(message)) return 'secure_screen';
+  // Its sentence asks whether a window forbids pictures: it does not know.
+  if (ofPicture.test(path)) return 'screen_not_readable';
   if (kind === 'no such element') return 'no_focused_field';
   if (kind === 'no such alert') return 'no_alert';
   if (/root|AccessibilityNodeInfo|window/i.test(message) && kind === 'unknown error')
@@ -186,11 +188,9 @@ function codeOf({ kind, message, trace }: HelperError, path: string): DriverErro
   return 'phone_answer_unexpected';
 }
 
-function sentenceOf(error: HelperError, code: DriverErrorCode): string {
+function sentenceOf(error: HelperError, code: DriverErrorCode, path: string): string {
   const detail = `${error.kind}: ${error.message.split('\n')[0] ?? ''}`.slice(0, 300);
   switch (code) {
-    case 'secure_screen':
-      return 'The app in front forbids pictures of its screen (FLAG_SECURE).';
     case 'no_focused_field':
       return 'No text field has the focus. Tap one first.';
     case 'no_alert':
@@ -198,7 +198,9 @@ function sentenceOf(error: HelperError, code: DriverErrorCode): string {
     case 'text_not_typable':
       return `The focused field does not take this text (${detail}).`;
     case 'screen_not_readable':
-      return `The screen can't be read now (${detail}). It may be off, locked or changing.`;
+      return ofPicture.test(path)
+        ? `The phone gave no picture of its screen (${detail}).`
+        : `The screen can't be read now (${detail}). It may be off, locked or changing.`;
     case 'input_refused':
       return `The phone did not take simulated input (${detail}).`;
     default:

@@ -45,6 +45,7 @@ export async function readScreen(
     ...screenOf({ tree, ...size }, clock),
     picture: picture && { mime_type: 'image/jpeg', base64: picture.data.toString('base64') },
     picture_reason: lack,
+    picture_remark: picture?.remark ?? null,
   };
   return Buffer.from(JSON.stringify(screen));
 }

@@ -91,9 +91,12 @@ export const phoneTools: readonly Tool[] = [
         params: { id },
         query: { width: widths[picture] },
       });
-      if (isCompactView(screen) || screen.picture === null)
-        return [text, 'There is no picture: the app in front forbids them, or the screen is off or moves.'];
-      return [text, { jpeg: Buffer.from(screen.picture.base64, 'base64') }];
+      if (isCompactView(screen)) return [text];
+      const { picture: taken, picture_reason: reason, picture_remark: remark } = screen;
+      if (taken === null)
+        return [text, fenced('why there is no picture', reason ?? 'Its host does not tell.')];
+      const told = typeof remark === 'string' ? [fenced('about the picture', remark)] : [];
+      return [text, ...told, { jpeg: Buffer.from(taken.base64, 'base64') }];
     },
   }),
   defineTool({

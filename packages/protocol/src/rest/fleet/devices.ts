@@ -81,6 +81,11 @@ export const DeviceScreen = Type.Object({
   picture_reason: Type.Optional(
     Type.Union([Type.String(), Type.Null()], { description: 'Why there is no picture' }),
   ),
+  picture_remark: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'What is to be known of the picture, such as that it is all black and nobody knows why',
+    }),
+  ),
   tree: Type.Object(
     {
       packageName: Type.String(),

@@ -1,0 +1,35 @@
+import type { PhoneShell } from '../shell/phone-shell.ts';
+
+// A viewport takes some 300 characters, and there are as many as displays.
+const longLines = { maxLineLength: 16_000 };
+
+/** Phones that were asked. Panels are built in: which of them is the main display changes, how many there are does not. */
+const panelsOf = new WeakMap<PhoneShell, readonly string[]>();
+
+/** Whether the phone is known to have panels besides that of its main display. */
+export const hasSeveralPanels = (shell: PhoneShell): boolean => (panelsOf.get(shell)?.length ?? 0) > 1;
+
+/**
+ * SurfaceFlinger's number for the panel that is the main display now: a foldable changes it. Undefined for a phone with one panel, and
+ * for one that does not tell: then its own choice counts.
+ */
+export async function findMainPanel(shell: PhoneShell, signal: AbortSignal): Promise<string | undefined> {
+  const panels = panelsOf.get(shell) ?? (await askPanels(shell, signal));
+  if (panels.length < 2) return undefined;
+  const { stdout } = await shell.run('dumpsys display | grep mViewports', signal, longLines);
+  const main = [...stdout.matchAll(viewport)].find(([, display]) => display === '0')?.[2];
+  return main !== undefined && panels.includes(main) ? main : undefined;
+}
+
+// AOSP, DisplayViewport.toString: "displayId=0, uniqueId='local:4619827259835644672'". The ID is 64 bits wide.
+const viewport = /displayId=(\d{1,10}), uniqueId='local:(\d{1,20})'/g;
+
+/** "dumpsys SurfaceFlinger --display-id" has panels from Android 10 on, and prints all that it knows before. */
+async function askPanels(shell: PhoneShell, signal: AbortSignal): Promise<readonly string[]> {
+  const { stdout } = await shell.run("dumpsys SurfaceFlinger --display-id | grep '^Display '", signal);
+  const panels = [...stdout.matchAll(/^Display (\d{1,20}) \(HWC display \d{1,4}\)/gm)].map(
+    ([, id = '']) => id,
+  );
+  panelsOf.set(shell, panels);
+  return panels;
+}
