@@ -66,9 +66,9 @@ async function ofInstalled(
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
 }
 
-/** The sentence of an exception, without Java's stack. */
+/** The sentence of an exception, without Java's stack. What went well is no cause. */
 function saidOf({ stdout, stderr }: ShellResult): string {
-  const said = `${stdout}\n${stderr}`.trim();
+  const said = `${stdout}\n${stderr}`.replaceAll(/^(?:Success\b|Performing ).*$/gm, '').trim();
   const sentence = /^java\..*$/m.exec(said)?.[0] ?? said;
   return sentence.replaceAll(/\s+/g, ' ').slice(0, 300) || 'it said nothing';
 }

@@ -18,6 +18,24 @@ async function start(profile: MakerName): Promise<{ phone: SimulatedPhone; drive
   return { phone, driver: ready.driver() };
 }
 
+it.each([
+  { profile: 'xiaomi', advice: 'What may help: switch on "USB debugging (Security settings)"' },
+  { profile: 'pixel', advice: undefined },
+] as const)(
+  '$profile that refuses a swipe without a cause gives advice of its own maker at most',
+  async ({ profile, advice }) => {
+    const { phone, driver } = await start(profile);
+    phone.faults.restrictedDebugging = true;
+    const way = { fromX: 5, fromY: 900, toX: 5, toY: 5, durationMs: 10 };
+    const error = String(await driver.call('input.swipe', way).catch((caught: unknown) => caught));
+    expect(error).toContain('Unable to perform W3C actions');
+    expect([error.includes('Xiaomi phones'), error.includes(advice ?? ' help')]).toEqual([
+      false,
+      advice !== undefined,
+    ]);
+  },
+);
+
 const form = { packageName: 'dev.phalanx.sample.form' };
 const acts: Readonly<Record<string, (driver: Driver) => Promise<unknown>>> = {
   tap: (driver) => driver.call('input.tap', { x: 5, y: 5 }),

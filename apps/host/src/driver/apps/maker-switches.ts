@@ -10,7 +10,9 @@ interface MakerSwitch {
   readonly press: string;
 }
 
-const refusedInput = /^input_refused|INJECT_EVENTS/;
+const refusedInput = /INJECT_EVENTS/;
+/** Refused for a cause that the phone does not tell. */
+const refusedAnyhow = /^input_refused/;
 const refusedToShell =
   /GRANT_RUNTIME_PERMISSIONS|CLEAR_APP_USER_DATA|is forbidden|requires:android\.permission\.WRITE_SECURE_SETTINGS/;
 const xiaomi = { makers: 'Xiaomi', brands: /^(?:xiaomi|redmi|poco)/i };
@@ -61,7 +63,10 @@ const switches: readonly MakerSwitch[] = [
   { makers: '', brands: /^/, said: /INSUFFICIENT_STORAGE|No space/i, press: 'free some space on the phone' },
 ];
 
-/** What to press for what a phone of this brand refused; of an unknown brand, what each maker has. Begins with a space, or is empty. */
+/**
+ * Says what to press for what a phone of this brand refused; of an unknown brand, what each maker has. Where the phone does not tell that a
+ * switch is the cause, that of its own maker may be. Begins with a space, or is empty.
+ */
 export function switchAdvice(
   { code, message }: Pick<DriverError, 'code' | 'message'>,
   brand: string,
@@ -69,7 +74,15 @@ export function switchAdvice(
   const fitting = switches.filter(({ said }) => said.test(`${code} ${message}`));
   const own = fitting.filter(({ brands }) => brands.test(brand));
   const parts = own.length > 0 ? own.map(({ press }) => press) : fitting.map(ofMaker);
-  return parts.length === 0 ? '' : ` What helps: ${parts.join('; ')}.`;
+  if (parts.length > 0) return ` What helps: ${parts.join('; ')}.`;
+  return refusedAnyhow.test(code) ? possibleAdvice(brand) : '';
+}
+
+function possibleAdvice(brand: string): string {
+  const own = switches.find(
+    ({ said, brands }) => said.source.startsWith(refusedInput.source) && brands.test(brand),
+  );
+  return own === undefined ? '' : ` What may help: ${own.press}.`;
 }
 
 const ofMaker = ({ makers, press }: MakerSwitch): string => `on ${makers} phones ${press}`;

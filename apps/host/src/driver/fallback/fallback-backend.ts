@@ -161,7 +161,7 @@ async function adviseOn(shell: PhoneShell, said: string, signal: AbortSignal): P
   if (/mWakefulness=(Asleep|Dozing)/.test(power?.stdout ?? ''))
     return 'The screen is off: press the key WAKEUP (224) first.';
   if (said.includes('idle state'))
-    return 'Something on the screen moves all the time, such as a video or an animation.';
+    return 'Android waited in vain for the screen to rest. Perhaps something moves all the time, such as a video or an animation.';
   return 'The screen may be locked or changing; or another program uses UiAutomation on this phone.';
 }
 

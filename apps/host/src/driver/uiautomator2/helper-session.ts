@@ -202,8 +202,17 @@ function sentenceOf(error: HelperError, code: DriverErrorCode, path: string): st
         ? `The phone gave no picture of its screen (${detail}).`
         : `The screen can't be read now (${detail}). It may be off, locked or changing.`;
     case 'input_refused':
-      return `The phone did not take simulated input (${detail}).`;
+      return `The phone did not take simulated input (${refusalIn(error) ?? detail}).`;
     default:
       return `The UI helper refused the call (${detail}).`;
   }
+}
+
+/** Android's own words, which stand in the trace alone where the helper tells of a failed call. */
+function refusalIn({ message, trace }: HelperError): string | undefined {
+  const lines = `${message}\n${trace}`.split('\n');
+  return lines
+    .find((line) => line.includes('INJECT_EVENTS'))
+    ?.trim()
+    .slice(0, 300);
 }

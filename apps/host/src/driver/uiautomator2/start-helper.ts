@@ -107,11 +107,17 @@ export async function isReady(http: HelperHttp, signal: AbortSignal): Promise<bo
 
 /** What people need of an instrumentation's output. */
 export function lastLines(output: string): string {
-  const lines = output.split(/\r?\n/).map((line) => line.trim());
+  const lines = output
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => !saysWell.test(line));
   const telling = lines.filter((line) => /Error|FAILED|crash|Exception|Unable|shortMsg|longMsg/i.test(line));
   const chosen = telling.length > 0 ? telling.slice(0, 3) : lines.filter((line) => line !== '').slice(-2);
-  return chosen.join(' ').slice(0, 300).replace(/\.+$/, '') || 'it printed nothing';
+  return chosen.join(' ').slice(0, 300).replace(/\.+$/, '') || 'it printed no cause';
 }
+
+/** Lines of a test run that went well: -1 is RESULT_OK of android.app.Activity. */
+const saysWell = /^(?:OK \(|Time: |INSTRUMENTATION_(?:STATUS_)?CODE: (?:-1|[01])$)/;
 
 const serverPackage = 'io.appium.uiautomator2.server';
 const testPackage = `${serverPackage}.test`;
