@@ -230,6 +230,7 @@ async function pictures(): Promise<void> {
     height: () => picture.height > 200,
     originalWidth: () => picture.originalWidth > 200,
     originalHeight: () => picture.originalHeight > picture.height,
+    remark: () => picture.remark === undefined,
   });
   await calls<typeof ScreenshotRecord>('ScreenshotRecord', {
     NONE: () => ScreenshotRecord.NONE === 'none',
