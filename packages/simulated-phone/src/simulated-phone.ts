@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
@@ -63,10 +64,13 @@ function identityOf(options: SimulatedPhoneOptions): Identity {
     ? { ...profile, refusesGrants: false, clearRefusal: undefined }
     : profile;
   const version = options.android ?? 15;
+  const { brand = maker.brand, model = maker.model } = options;
   return {
     serial: maker.sharedSerial ?? options.serial,
-    brand: options.brand ?? maker.brand,
-    model: options.model ?? maker.model,
+    androidId: options.androidId ?? androidIdOf(`${options.serial} ${brand} ${model}`),
+    bootId: options.bootId,
+    brand,
+    model,
     device: maker.device,
     androidVersion: String(version),
     sdkVersion: androidReleases[version].sdkVersion,
@@ -74,6 +78,9 @@ function identityOf(options: SimulatedPhoneOptions): Identity {
     release: androidReleases[version],
   };
 }
+
+/** A phone that is started again is the same one. */
+const androidIdOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** What `adb devices -l` is told. Only features that this device really serves are named. */
 function bannerOf({ model, device }: Identity): string {
@@ -289,8 +296,12 @@ class PowerSwitch {
 }
 
 export interface SimulatedPhoneOptions {
-  /** `ro.serialno`, by which a host tells phones apart; a profile with a shared serial number overrides it. */
+  /** `ro.serialno`, by which a host tells phones apart, empty for none; a profile with a shared serial number overrides it. */
   readonly serial: string;
+  /** The `android_id` of its settings, as copies of one data partition share it. Default: made from serial number, brand and model. */
+  readonly androidId?: string;
+  /** The `boot_id` of the kernel, as containers on one kernel share it. Default: a new one at each restart. */
+  readonly bootId?: string;
   /** Whose phone it is: its name, its display and its ways. Default: our own, with AOSP's ways. */
   readonly profile?: MakerName;
   /** Whether the maker's switch is on that lets the shell grant permissions and clear data. Default: false. */

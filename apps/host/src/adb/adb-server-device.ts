@@ -11,7 +11,7 @@ import {
 import { createBackoff } from '../time/backoff.ts';
 import { anyAborted, pause, withTimeLimit } from '../time/time-limit.ts';
 import { type ListedDevice, leftReason, troubleReason } from './device-list.ts';
-import { type AdbConnection, type LinkListener, TrackedLink } from './link.ts';
+import { type AdbConnection, type LinkListener, type LinkStatus, TrackedLink } from './link.ts';
 import { keepReconnecting, type ReconnectPauses } from './reconnect.ts';
 import { isNetworkName } from './wireless.ts';
 
@@ -108,7 +108,7 @@ export class AdbServerDevice {
 
   /** The server before this one had it: only a phone at USB is found by the next one itself. */
   connectAgain(reason: string): void {
-    this.#end('offline', reason);
+    this.#end({ state: 'offline', reason });
     this.#state = 'offline';
     void this.#reconnect();
     this.#isReconnecting = true;
@@ -116,24 +116,24 @@ export class AdbServerDevice {
 
   /** The row has left the list. */
   leave(): void {
-    this.remove(leftReason(this.device));
+    this.#end({ state: 'unplugged', reason: leftReason(this.device), hasLeftList: true });
   }
 
   /** The list is no more. */
   strand(reason: string): void {
-    this.#end('offline', reason);
+    this.#end({ state: 'offline', reason });
   }
 
   /** Nothing more comes of the list. */
   remove(reason: string): void {
-    this.#end('unplugged', reason);
+    this.#end({ state: 'unplugged', reason });
   }
 
-  #end(state: 'offline' | 'unplugged', reason: string): void {
+  #end(status: Exclude<LinkStatus, { state: 'connected' }>): void {
     this.#state = undefined;
     this.#isReconnecting = false;
-    this.#keeping?.abort(new Error(reason));
-    this.#link.setStatus({ state, reason });
+    this.#keeping?.abort(new Error(status.reason));
+    this.#link.setStatus(status);
   }
 
   async #reconnect(): Promise<void> {
@@ -142,6 +142,7 @@ export class AdbServerDevice {
     const movedTo = await keepReconnecting({
       client: this.#client,
       device: () => this.#device,
+      phone: () => this.#link.ledTo,
       pauses: this.#pauses,
       signal: keeping.signal,
       onBegin: () => {
@@ -224,7 +225,7 @@ async function openDevice(client: AdbServerClient, device: ListedDevice): Promis
   };
   // The server answers this request when the phone leaves, long before it says so in its list.
   client.waitForDisconnect(device.transportId, { signal: gone.signal }).then(
-    () => close('the phone was unplugged'),
+    () => close('adb lost the phone'),
     () => close('the adb server stopped'),
   );
   return { reach: 'adb-server', adb: new Adb(transport), gone: gone.signal, close };

@@ -31,6 +31,8 @@ export type LinkStatus =
       readonly reason: string;
       /** What its source has just done to mend it. */
       readonly repair?: string | undefined;
+      /** The list of a running adb server no longer has the phone, and nobody knows why: its cable may be. */
+      readonly hasLeftList?: boolean | undefined;
     };
 
 /** One way to reach a phone: a row of an adb server's list, or a TCP address. */
@@ -41,6 +43,16 @@ export interface Link {
   /** Where the phone is reached: the address, or the USB port. Stays the same when another phone takes it. */
   readonly place: string;
   readonly status: LinkStatus;
+  /** The phone that it led to last, by its own word. Undefined until one has answered. */
+  ledTo: LinkedPhone | undefined;
+}
+
+/** By what a phone is found again on a network. */
+export interface LinkedPhone {
+  /** Its own serial number; undefined when it has none. */
+  readonly serial: string | undefined;
+  /** The name that it announces by mDNS; undefined when it told none. */
+  readonly mdnsName: string | undefined;
 }
 
 /** Told of each new link and of each change of its status. */
@@ -56,6 +68,7 @@ export class TrackedLink implements Link {
   readonly kind: Reach;
   readonly name: string;
   readonly place: string;
+  ledTo: LinkedPhone | undefined;
   #status: LinkStatus = { state: 'connecting', reason: 'Connecting to the phone.' };
   readonly #listener: LinkListener;
 

@@ -10,8 +10,10 @@ import { parseDeviceList } from './device-list.ts';
 import {
   connectService,
   connectTo,
+  instanceName,
   listWirelessServices,
   pairingService,
+  serialIn,
   type WirelessService,
 } from './wireless.ts';
 
@@ -113,7 +115,7 @@ export class Pairings {
       );
     tell({ state: 'pairing', reason: `Pairing with the phone at ${waiting.address}.`, serial: null });
     const guid = await pairWith(client, waiting, password);
-    const serial = /^adb-(.+)-[^-]+$/.exec(guid)?.[1] ?? null;
+    const serial = serialIn({ name: guid, type: connectService }) ?? null;
     tell({ state: 'connecting', reason: 'The phone is paired. Connecting to it.', serial });
     const isConnected = await this.#connect(client, guid, connectMs);
     if (!isConnected)
@@ -189,7 +191,9 @@ async function pairWith(
 
 async function isListed(client: AdbServerClient, guid: string): Promise<true | undefined> {
   const rows = parseDeviceList(await ask(client, 'host:devices-l'));
-  return rows.some(({ serial, state }) => serial.startsWith(guid) && state === 'device') ? true : undefined;
+  return rows.some(({ serial, state }) => (instanceName(serial) ?? serial) === guid && state === 'device')
+    ? true
+    : undefined;
 }
 
 async function ask(client: AdbServerClient, request: string): Promise<string> {

@@ -3,7 +3,8 @@ import type { AdbServerClient } from '@yume-chan/adb';
 import { createBackoff } from '../time/backoff.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
 import type { ListedDevice } from './device-list.ts';
-import { connectTo, findOtherAddress, isNetworkName } from './wireless.ts';
+import type { LinkedPhone } from './link.ts';
+import { connectTo, findOtherPort, findWhereabouts, instanceName, isNetworkName } from './wireless.ts';
 
 export interface ReconnectPauses {
   readonly firstMs: number;
@@ -19,6 +20,8 @@ export interface Reconnection {
   readonly client: AdbServerClient;
   /** The row as it is listed now; one on the network may have left the list. */
   readonly device: () => ListedDevice;
+  /** The phone that it led to; undefined until one has answered. */
+  readonly phone: () => LinkedPhone | undefined;
   readonly pauses?: ReconnectPauses | undefined;
   /** Told before each try: it may take the row out of the list. */
   readonly onBegin: () => void;
@@ -52,6 +55,7 @@ export async function keepReconnecting(reconnection: Reconnection): Promise<stri
 async function reconnect({
   client,
   device,
+  phone,
   signal,
 }: Reconnection): Promise<{ address: string; objection?: string }> {
   const { serial, transportId } = device();
@@ -60,11 +64,19 @@ async function reconnect({
   try {
     await withTimeLimit({ timeoutMs: answerTimeoutMs, signals: [signal], onTimeout }, async () => {
       if (!isNetworkName(serial)) return await client.reconnectDevice({ transportId });
+      const there = await findWhereabouts(client, serial, phone());
       // What is not in its list can't be disconnected, which is no trouble.
       await client.wireless.disconnect(serial).catch(() => {});
+      if (there !== undefined && 'stranger' in there)
+        throw new Error(`${there.stranger} has the address ${serial} now, which is another phone`);
+      const isMoved = there !== undefined && instanceName(serial) === undefined && there.address !== serial;
+      if (isMoved) {
+        address = there.address;
+        return await connectTo(client, address);
+      }
       await client.wireless.connect(serial).catch(async (error: unknown) => {
-        const other = await findOtherAddress(client, serial);
-        if (other === undefined) throw error;
+        const other = there?.address ?? (await findOtherPort(client, serial, phone()));
+        if (other === undefined || other === serial) throw error;
         address = other;
         await connectTo(client, other);
       });

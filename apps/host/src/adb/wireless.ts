@@ -1,7 +1,12 @@
 import { AdbServerClient } from '@yume-chan/adb';
 
+import { isOwnNumber } from '../phones/identity/own-number.ts';
+import type { LinkedPhone } from './link.ts';
+
 export const connectService = '_adb-tls-connect._tcp';
 export const pairingService = '_adb-tls-pairing._tcp';
+/** Of a phone that was told `adb tcpip`. */
+const plainService = '_adb._tcp';
 
 /** A phone that an adb server sees by mDNS. */
 export interface WirelessService {
@@ -26,13 +31,68 @@ export async function listWirelessServices(client: AdbServerClient): Promise<Wir
   }));
 }
 
-/** Where a phone on the network is that is no longer at its port: wireless debugging has another one after each restart. */
-export async function findOtherAddress(client: AdbServerClient, serial: string): Promise<string | undefined> {
-  const services = await listWirelessServices(client).catch(() => []);
-  const isThere = ({ type, address }: WirelessService): boolean =>
-    type === connectService && hostOf(address) === hostOf(serial) && address !== serial;
-  return services.find(isThere)?.address;
+/** Where to connect a phone on the network; `stranger`: its address is announced by this other phone now. */
+export type Whereabouts = { readonly address: string } | { readonly stranger: string };
+
+/**
+ * Finds a phone by what it announces, for its address may change with each lease, and may be another phone's by then. Undefined:
+ * mDNS tells nothing of it.
+ */
+export async function findWhereabouts(
+  client: AdbServerClient,
+  serial: string,
+  phone: LinkedPhone | undefined,
+): Promise<Whereabouts | undefined> {
+  const services = await listConnectable(client);
+  const its = services.filter((service) => isOf(service, serial, phone));
+  const [first] = its;
+  if (its.some(({ address }) => address === serial)) return { address: serial };
+  if (first !== undefined) return { address: first.address };
+  const there = services.find(({ address }) => address === serial);
+  const isKnown = phone?.serial !== undefined || phone?.mdnsName !== undefined;
+  return there !== undefined && isKnown ? { stranger: there.name } : undefined;
 }
+
+/** Where a phone may be that announces nothing to know it by: at its address, under the other port that it has after each restart. */
+export async function findOtherPort(
+  client: AdbServerClient,
+  serial: string,
+  phone: LinkedPhone | undefined,
+): Promise<string | undefined> {
+  const isThere = (service: WirelessService): boolean =>
+    hostOf(service.address) === hostOf(serial) &&
+    service.address !== serial &&
+    (phone === undefined || serialIn(service) === undefined || serialIn(service) === phone.serial);
+  return (await listConnectable(client)).find(isThere)?.address;
+}
+
+/** None where the server has no mDNS: what is not announced is connected by its address alone. */
+async function listConnectable(client: AdbServerClient): Promise<WirelessService[]> {
+  const services = await listWirelessServices(client).catch(() => []);
+  return services.filter(({ type }) => type === connectService || type === plainService);
+}
+
+function isOf(service: WirelessService, serial: string, phone: LinkedPhone | undefined): boolean {
+  const name = withoutConflict(service.name);
+  if (name === instanceName(serial) || name === phone?.mdnsName) return true;
+  return phone?.serial !== undefined && serialIn(service) === phone.serial;
+}
+
+/** The own serial number of the phone that announces a service: AOSP, packages/modules/adb, daemon/mdns.cpp and client/adb_wifi.cpp. */
+export function serialIn({ name, type }: Pick<WirelessService, 'name' | 'type'>): string | undefined {
+  const form = type === plainService ? /^adb-(.+)$/ : /^adb-(.+)-[^-]+$/;
+  const serial = form.exec(withoutConflict(name))?.[1];
+  return serial !== undefined && isOwnNumber(serial) ? serial : undefined;
+}
+
+/** The name under which ADB lists a phone that it connected by mDNS; undefined for an address. */
+export const instanceName = (serial: string): string | undefined => {
+  const name = /^(.+)\._adb(?:-tls-connect)?\._tcp\.?$/.exec(serial)?.[1];
+  return name === undefined ? undefined : withoutConflict(name);
+};
+
+/** Responders number a name that seems to be there already: RFC 6762, section 9. */
+const withoutConflict = (name: string): string => name.replace(/ \(\d{1,5}\)$/, '');
 
 /** Has the adb server connect a phone; one that is connected already stays so. */
 export async function connectTo(client: AdbServerClient, address: string): Promise<void> {

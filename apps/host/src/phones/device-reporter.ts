@@ -3,6 +3,7 @@ import type { DeviceReport } from '@phalanx/protocol';
 import { inPages } from '../connection/pages.ts';
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
+import { marksOf } from './identity/phone-identity.ts';
 import type { Phone } from './phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 import { onceATurn } from '../time/once-a-turn.ts';
@@ -85,15 +86,20 @@ export class DeviceReporter {
     return told.map((phone) => toDeviceReport(phone, this.#clock));
   }
 
-  #isWorthTelling({ serial, isIdentified, state }: Phone): boolean {
-    return isIdentified || this.#told.has(serial) || statesForPeople.has(state.state);
+  #isWorthTelling({ serial, isIdentified, isDoubted, state }: Phone): boolean {
+    return isIdentified || isDoubted || this.#told.has(serial) || statesForPeople.has(state.state);
   }
 }
 
 /** A phone in the words of the protocol. Before a phone has described itself, its texts are empty and its numbers 0. */
-function toDeviceReport({ serial, state, description, warnings }: Phone, clock: ServiceClock): DeviceReport {
+function toDeviceReport(phone: Phone, clock: ServiceClock): DeviceReport {
+  const { serial, state, description, warnings, identity, hasOwnNumber } = phone;
+  const { phone: phone_mark, boot: boot_mark } = identity === undefined ? {} : marksOf(identity);
   return {
     serial,
+    has_own_number: hasOwnNumber,
+    ...(phone_mark !== undefined && { phone_mark }),
+    ...(boot_mark !== undefined && { boot_mark }),
     state: state.state,
     reason: state.reason.slice(0, maxReasonLength),
     since: clock.toService(state.since),

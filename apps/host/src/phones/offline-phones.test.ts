@@ -130,3 +130,51 @@ it('a phone that somebody disconnects stays away', async () => {
   expect(away.state.reason).toContain('adb disconnected it');
   expect(adb.requests.filter((request) => request.startsWith('host:connect:'))).toEqual([]);
 });
+
+it('a phone with another address is found by the number or the name that it announces, and is no stranger at its old one', async () => {
+  const phones = [
+    await bed.startPreparedPhone({ serial: 'SIM1' }),
+    await bed.startPreparedPhone({ serial: 'TABLET', profile: 'tablet-noname' }),
+  ] as const;
+  const names = ['adb-SIM1-kL9x2c', 'adb-0123456789ABCDEF-q1W2e3'] as const;
+  phones[1].android.properties.set('persist.adb.wifi.guid', names[1]);
+  const rows = phones.map((phone, at) =>
+    adb.plug({ serial: `192.168.1.2${at}:37000`, state: 'device', phone }),
+  );
+  const watch = bed.watch({ adbServer: adb.address, helper: 'resident', reconnectPauses });
+  await waitForState(watch, 'SIM1', 'ready');
+  await waitForState(watch, '192.168.1.21:37000', 'ready');
+  adb.requests.length = 0;
+  adb.services = [
+    ['adb-STRANGER-aaaaaa', '_adb-tls-connect._tcp', '192.168.1.20:37000'],
+    [`${names[1]} (2)`, '_adb-tls-connect._tcp', '192.168.1.31:41236'],
+    ['adb-SIM1', '_adb._tcp', '192.168.1.30:5555'],
+  ];
+  for (const [at, address] of ['192.168.1.30:5555', '192.168.1.31:41236'].entries())
+    adb.answers.set(`host:connect:${address}`, () => {
+      adb.unplug(rows[at]?.serial ?? '');
+      adb.plug({ serial: address, state: 'device', phone: phones[at] ?? phones[0] });
+      return `connected to ${address}`;
+    });
+  for (const row of rows) row.state = 'offline';
+  adb.tell();
+  await waitForState(watch, 'SIM1', 'offline');
+  await waitForState(watch, 'SIM1', 'ready');
+  await expect.poll(() => adb.requests).toContain('host:connect:192.168.1.31:41236');
+  expect(adb.requests).not.toContain('host:connect:192.168.1.20:37000');
+});
+
+it('an address that another phone announces is not connected, and the reason names that one', async () => {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  const row = adb.plug({ serial: '192.168.1.20:37000', state: 'device', phone });
+  const watch = bed.watch({ adbServer: adb.address, helper: 'resident', reconnectPauses });
+  const ready = await waitForState(watch, 'SIM1', 'ready');
+  adb.services = [['adb-STRANGER-aaaaaa', '_adb-tls-connect._tcp', '192.168.1.20:37000']];
+  adb.requests.length = 0;
+  row.state = 'offline';
+  adb.tell();
+  await expect
+    .poll(() => ready.state.reason)
+    .toContain('adb-STRANGER-aaaaaa has the address 192.168.1.20:37000');
+  expect(adb.requests.filter((request) => request.startsWith('host:connect:'))).toEqual([]);
+});

@@ -5,6 +5,7 @@ import { HeldMasks } from '../driver/masks/masked-screen.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { EarlierValues } from '../driver/settings/change-settings.ts';
+import type { PhoneIdentity } from './identity/phone-identity.ts';
 import type { PhoneHistory } from './health/history-folder.ts';
 import {
   type Phone,
@@ -29,6 +30,9 @@ interface RecordParts {
 export class PhoneRecord implements Phone {
   readonly serial: string;
   readonly isIdentified: boolean;
+  readonly hasOwnNumber: boolean;
+  identity: PhoneIdentity | undefined;
+  isDoubted = false;
   readonly screen = new ScreenHolder();
   readonly masks = new HeldMasks();
   readonly typedSecrets = new TypedSecrets(this.masks);
@@ -48,16 +52,18 @@ export class PhoneRecord implements Phone {
   #confirmedAt = 0;
   #driver: Driver | undefined;
   #readyReason = '';
+  #note = '';
   #facts: PhoneFacts | null = null;
   #warnings: readonly PhoneWarning[] = [];
 
   constructor(
-    identity: Pick<Phone, 'serial' | 'isIdentified'>,
+    identity: Pick<Phone, 'serial' | 'isIdentified' | 'hasOwnNumber'>,
     history: PhoneHistory,
     { onChange, now, earlier }: RecordParts,
   ) {
     this.serial = identity.serial;
     this.isIdentified = identity.isIdentified;
+    this.hasOwnNumber = identity.hasOwnNumber;
     this.history = history;
     this.earlier = earlier;
     this.#onChange = onChange;
@@ -102,6 +108,23 @@ export class PhoneRecord implements Phone {
     return this.#now();
   }
 
+  /** Why it is called as it is, told while it is ready; empty: its name says it. */
+  setNote(note: string): void {
+    if (note === this.#note) return;
+    this.#note = note;
+    if (this.#state.state === 'ready') this.#change('ready', this.#noted(this.#readyReason));
+  }
+
+  #noted(reason: string): string {
+    return this.#note === '' ? reason : `${reason} ${this.#note}`;
+  }
+
+  /** Nobody knows whether it is another phone: it is not used. */
+  doubt(reason: string): void {
+    this.isDoubted = true;
+    this.setTrouble('unresponsive', reason);
+  }
+
   /** The host does something to mend the phone. */
   repair(step: NonNullable<PhoneEvent['step']>, reason: string): void {
     const { state } = this.#state;
@@ -115,7 +138,7 @@ export class PhoneRecord implements Phone {
   }
 
   endRest(): void {
-    if (this.#state.state === 'resting') this.#change('ready', this.#readyReason);
+    if (this.#state.state === 'resting') this.#change('ready', this.#noted(this.#readyReason));
   }
 
   setReady(driver: Driver, reason: string): void {
@@ -125,7 +148,7 @@ export class PhoneRecord implements Phone {
     this.#clipboard.setDriver(driver);
     this.screen.setDriver(driver);
     this.confirm();
-    this.#change('ready', reason);
+    this.#change('ready', this.#noted(reason));
   }
 
   setTrouble(state: Exclude<PhoneStateName, 'ready'>, reason: string): void {

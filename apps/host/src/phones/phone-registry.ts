@@ -1,13 +1,17 @@
 import type { Logger } from 'pino';
 
-import type { AdbConnection, Link, LinkStatus, LinkTrouble } from '../adb/link.ts';
+import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
+import { type CallQueue, createCallQueue } from '../driver/call-queue.ts';
+import type { PhoneShell } from '../driver/shell/phone-shell.ts';
 import type { EarlierSettings } from '../driver/settings/change-settings.ts';
 import { type HistoryFolder, PhoneHistory } from './health/history-folder.ts';
-import { identifyPhone, type PhoneIdentity } from './start/read-description.ts';
-import type { Phone, PhoneStateName } from './phone.ts';
+import type { KnownPhones } from './identity/known-phones.ts';
+import { leadToOnePhone } from './identity/one-phone.ts';
+import { identifyPhone, type PhoneIdentity, readAndroidId } from './identity/phone-identity.ts';
+import type { Phone } from './phone.ts';
 import { PhoneRecord } from './phone-record.ts';
-import { type SessionOptions, runSession } from './phone-session.ts';
-import { cableAdvice } from '../driver/apps/maker-switches.ts';
+import type { SessionOptions } from './phone-session.ts';
+import { PhoneSupervisor } from './phone-supervisor.ts';
 
 const namelessGraceMs = 1000;
 const passing: ReadonlySet<LinkStatus['state']> = new Set(['connecting', 'offline']);
@@ -15,8 +19,19 @@ const passing: ReadonlySet<LinkStatus['state']> = new Set(['connecting', 'offlin
 interface RegistryParts {
   readonly histories: HistoryFolder;
   readonly earlier: EarlierSettings;
+  readonly known: KnownPhones;
   readonly log: Logger;
   readonly now: () => number;
+}
+
+/** Two links tell the same number, and it can't be found out whether they lead to one phone. */
+class DoubtfulPhone extends Error {
+  readonly key: string;
+
+  constructor(key: string, message: string, cause: unknown) {
+    super(message, { cause });
+    this.key = key;
+  }
 }
 
 /** Finds out which phone each link leads to, and gives it to that phone's supervisor. */
@@ -24,23 +39,31 @@ export class PhoneRegistry {
   readonly #options: SessionOptions;
   readonly #histories: HistoryFolder;
   readonly #earlier: EarlierSettings;
+  readonly #known: KnownPhones;
   readonly #log: Logger;
   readonly #now: () => number;
-  /** By the phone's own serial number. */
+  /** By the names that never change their phone. */
   readonly #identified = new Map<string, PhoneSupervisor>();
   /** Of links whose phone has never answered. */
   readonly #provisional = new Map<Link, PhoneSupervisor>();
   /** The phone that a link led to last. */
   readonly #supervisorOf = new Map<Link, PhoneSupervisor>();
-  /** What the phone of a link told of its boot. */
-  readonly #bootOf = new Map<Link, string | undefined>();
-  /** The phone that a name of ADB led to last: adb lists a phone that comes back as a new one, and as offline for seconds. */
+  /** The phone that a name of ADB led to last at a place: adb lists a phone that comes back as a new one, and as offline for seconds. */
   readonly #lastOfName = new Map<string, PhoneSupervisor>();
+  /** Phones with one number, or at one place, are told apart one after the other. */
+  readonly #turns = new Map<string, CallQueue>();
+  /** Connections to phones that did not tell yet all by which they are known. */
+  readonly #unconfirmed = new WeakMap<AdbConnection, PhoneIdentity>();
   readonly #listeners = new Set<(phone: Phone) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  constructor(options: SessionOptions, { histories, earlier, log, now }: RegistryParts) {
-    this.#options = options;
+  constructor(
+    options: Omit<SessionOptions, 'confirmIdentity'>,
+    { histories, earlier, known, log, now }: RegistryParts,
+  ) {
+    const confirmIdentity: SessionOptions['confirmIdentity'] = (phone, shell) => this.#confirm(phone, shell);
+    this.#options = { ...options, confirmIdentity };
+    this.#known = known;
     this.#histories = histories;
     this.#earlier = earlier;
     this.#log = log;
@@ -63,7 +86,7 @@ export class PhoneRegistry {
   /** A link is new or has changed. */
   take(link: Link): void {
     if (link.status.state === 'connected') void this.#identify(link, link.status.connection);
-    else if (link.status.state === 'unplugged') this.#forget(link, link.status.reason);
+    else if (link.status.state === 'unplugged') this.#forget(link, link.status);
     else if (this.#supervisorOf.has(link) || !passing.has(link.status.state))
       this.#supervisor(link).take(link);
     else this.#waitBeforeTelling(link);
@@ -84,16 +107,30 @@ export class PhoneRegistry {
         () => identifyPhone(connection),
       );
       if (connection.gone.aborted) return;
-      this.#assign(link, this.#nameOf(link, identity), identity.bootId);
+      await this.#turnOf(identity.serial ?? link.place).run(async () => {
+        const key = await this.#recognize(link, connection, identity);
+        if (!connection.gone.aborted) this.#assign(link, connection, { key, identity });
+      }, connection.gone);
     } catch (error) {
       if (connection.gone.aborted) return;
       const text = error instanceof Error ? error.message : String(error);
-      this.#supervisor(link).record.setTrouble(
-        'unresponsive',
-        `${text} Reconnecting; if that does not help, restart the phone.`,
-      );
+      if (error instanceof DoubtfulPhone) this.#doubt(link, error);
+      else this.#tellOfFailure(link, text);
       connection.close(text);
     }
+  }
+
+  #turnOf(base: string): CallQueue {
+    const turn = this.#turns.get(base) ?? createCallQueue();
+    this.#turns.set(base, turn);
+    return turn;
+  }
+
+  /** A phone that another link serves is none the worse for it. */
+  #tellOfFailure(link: Link, text: string): void {
+    const { record } = this.#supervisor(link);
+    if (record.state.state === 'ready') return;
+    record.setTrouble('unresponsive', `${text} Reconnecting; if that does not help, restart the phone.`);
   }
 
   /** adb lists each new phone as offline for a moment. A phone without a name is worth telling of only when it stays so. */
@@ -107,45 +144,105 @@ export class PhoneRegistry {
     this.#timers.add(timer);
   }
 
-  /**
-   * A serial number is taken for the phone's own, unless another phone with it is connected now: two links lead to one
-   * phone only when both tell the same boot. Who has no number of its own is known by its place.
-   */
-  #nameOf(link: Link, { serial, bootId }: PhoneIdentity): string {
-    if (serial === undefined) return link.place;
-    const boots = [...this.#bootOf]
-      .filter(([other]) => other !== link && other.status.state === 'connected')
-      .filter(([other]) => this.#supervisorOf.get(other)?.record.serial === serial)
-      .map(([, boot]) => boot);
-    const isOther = bootId !== undefined && boots.some((boot) => boot !== undefined && boot !== bootId);
-    return isOther ? `${serial}@${link.place}` : serial;
+  /** A number may be of several phones, and a place may have had others: what they tell and what they keep decides. */
+  async #recognize(link: Link, connection: AdbConnection, identity: PhoneIdentity): Promise<string> {
+    const { known, fresh } = this.#known.keysFor(identity, link.place);
+    for (const key of known) {
+      const other = this.#connectedLink(key, link);
+      if (other === undefined) return key;
+      try {
+        if (await leadToOnePhone(connection, other.connection)) return key;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        const places = `${other.place} and at ${link.place}`;
+        const text = `The phones at ${places} call themselves ${key}, and it can't be told whether they are one: ${why.replace(/\.$/, '')}. Only the first one is used. Disconnect one of them.`;
+        throw new DoubtfulPhone(fresh, text, error);
+      }
+    }
+    return fresh;
   }
 
-  #assign(link: Link, serial: string, bootId: string | undefined): void {
-    this.#bootOf.set(link, bootId);
+  /** Another link over which the phone of this key is connected now. */
+  #connectedLink(key: string, link: Link): { connection: AdbConnection; place: string } | undefined {
+    for (const [other, { record }] of this.#supervisorOf) {
+      const { status, place } = other;
+      if (other === link || record.serial !== key || !record.isIdentified) continue;
+      if (status.state === 'connected' && !status.connection.gone.aborted)
+        return { connection: status.connection, place };
+    }
+    return undefined;
+  }
+
+  #assign(
+    link: Link,
+    connection: AdbConnection,
+    { key, identity }: { key: string; identity: PhoneIdentity },
+  ): void {
+    this.#known.note(key, identity, link.place);
+    if (identity.androidId === undefined) this.#unconfirmed.set(connection, identity);
+    link.ledTo = identity;
     const before = this.#supervisorOf.get(link);
-    const supervisor = this.#identified.get(serial) ?? this.#createSupervisor(serial, true);
-    this.#identified.set(serial, supervisor);
+    const supervisor = this.#identified.get(key) ?? this.#createSupervisor(key, true);
+    supervisor.record.identity = identity;
+    this.#identified.set(key, supervisor);
     this.#supervisorOf.set(link, supervisor);
-    this.#lastOfName.set(link.name, supervisor);
+    this.#lastOfName.set(nameAtPlace(link), supervisor);
     const wasProvisional = this.#provisional.delete(link);
     // A phone that only now told its serial is often known by it already: then nothing went away.
-    const isSame = before === supervisor || (wasProvisional && before?.record.serial === serial);
-    if (!isSame) before?.drop(link, `${link.name} now leads to the phone ${serial}.`);
+    const isSame = before === supervisor || (wasProvisional && before?.record.serial === key);
+    if (!isSame) before?.drop(link, `${link.name} now leads to the phone ${key}.`);
+    this.#explainNames(identity, link.place);
     supervisor.take(link);
   }
 
-  #forget(link: Link, reason: string): void {
+  /** Those whose names the coming of this phone may have made less clear. */
+  #explainNames({ serial }: PhoneIdentity, place: string): void {
+    for (const [key, { record }] of this.#identified) {
+      const isAlike = serial === undefined ? key.startsWith(place) : key.startsWith(serial);
+      if (isAlike) record.setNote(this.#known.explain(key));
+    }
+  }
+
+  /** Nobody uses it. It is tried again with the next connection of its link. */
+  #doubt(link: Link, { key, message }: DoubtfulPhone): void {
+    const before = this.#supervisorOf.get(link);
+    // A way to a phone that is known by other ways as well.
+    if (before !== undefined && !this.#provisional.has(link)) return;
+    const supervisor = before?.record.serial === key ? before : this.#createSupervisor(key, false);
+    this.#supervisorOf.set(link, supervisor);
+    this.#provisional.set(link, supervisor);
+    if (before !== supervisor) before?.drop(link, message);
+    supervisor.record.doubt(message);
+  }
+
+  /** While Android starts, a phone does not tell all by which it is known. */
+  async #confirm(phone: PhoneRecord, shell: PhoneShell): Promise<void> {
+    const { connection } = shell;
+    const told = this.#unconfirmed.get(connection);
+    if (told === undefined) return;
+    const androidId = await readAndroidId(shell);
+    if (androidId === undefined) return;
+    this.#unconfirmed.delete(connection);
+    const identity = { ...told, androidId };
+    if (this.#known.isOther(phone.serial, identity))
+      throw new Error(`The phone that is connected now is another one than ${phone.serial} was before.`);
+    const link = [...this.#supervisorOf.keys()].find(
+      ({ status }) => status.state === 'connected' && status.connection === connection,
+    );
+    phone.identity = identity;
+    if (link !== undefined) this.#known.note(phone.serial, identity, link.place);
+  }
+
+  #forget(link: Link, { reason, hasLeftList }: Exclude<LinkStatus, { state: 'connected' }>): void {
     const supervisor = this.#supervisorOf.get(link);
     this.#supervisorOf.delete(link);
-    this.#bootOf.delete(link);
     this.#provisional.delete(link);
-    supervisor?.drop(link, reason);
+    supervisor?.drop(link, reason, hasLeftList);
   }
 
   /** Until a link has told its phone, it stands for a phone of its own; a USB serial is most often the phone's own already. */
   #supervisor(link: Link): PhoneSupervisor {
-    const known = this.#supervisorOf.get(link) ?? this.#awayUnder(link.name);
+    const known = this.#supervisorOf.get(link) ?? this.#awayUnder(link);
     const supervisor = known ?? this.#createSupervisor(link.name, false);
     this.#supervisorOf.set(link, supervisor);
     if (known === undefined) this.#provisional.set(link, supervisor);
@@ -153,8 +250,10 @@ export class PhoneRegistry {
   }
 
   /** One that is here now under this name is another phone with the same number. */
-  #awayUnder(name: string): PhoneSupervisor | undefined {
-    const last = this.#lastOfName.get(name) ?? this.#identified.get(name) ?? this.#recall(name);
+  #awayUnder(link: Link): PhoneSupervisor | undefined {
+    const key = this.#known.expectedKey(link.name, link.place);
+    const expected = key === undefined ? undefined : (this.#identified.get(key) ?? this.#recall(key));
+    const last = this.#lastOfName.get(nameAtPlace(link)) ?? expected;
     return last?.record.state.state === 'ready' ? undefined : last;
   }
 
@@ -169,7 +268,8 @@ export class PhoneRegistry {
   #createSupervisor(serial: string, isIdentified: boolean): PhoneSupervisor {
     // Another one may have the name that ADB has for a phone.
     const history = isIdentified ? this.#histories.historyOf(serial) : new PhoneHistory();
-    const record = new PhoneRecord({ serial, isIdentified }, history, {
+    const hasOwnNumber = this.#known.hasOwnNumber(serial);
+    const record = new PhoneRecord({ serial, isIdentified, hasOwnNumber }, history, {
       onChange: (phone) => this.#tell(phone),
       now: this.#now,
       earlier: isIdentified ? this.#earlier.valuesOf(serial) : undefined,
@@ -190,103 +290,5 @@ export class PhoneRegistry {
   }
 }
 
-// Which link tells most when none is connected, best first.
-const telling: readonly LinkTrouble[] = [
-  'unauthorized',
-  'no_permissions',
-  'connecting',
-  'recovery',
-  'sideload',
-  'bootloader',
-  'offline',
-  'unplugged',
-];
-
-/** Runs a phone over whichever of its links works, one at a time. */
-class PhoneSupervisor {
-  readonly record: PhoneRecord;
-  readonly #options: SessionOptions;
-  readonly #links = new Set<Link>();
-  readonly #tried = new WeakSet<AdbConnection>();
-  #running: Promise<void> | undefined;
-  #toldRepair: LinkStatus | undefined;
-  #isClosed = false;
-  /** Why the last link left. */
-  #leaveReason = 'The phone was just found.';
-
-  constructor(record: PhoneRecord, options: SessionOptions) {
-    this.record = record;
-    this.#options = options;
-  }
-
-  /** A link leads to this phone, or has changed. */
-  take(link: Link): void {
-    this.#links.add(link);
-    this.#next();
-  }
-
-  /** The link is no more, or now leads to another phone. */
-  drop(link: Link, reason: string): void {
-    if (!this.#links.delete(link)) return;
-    const isAtUsb = link.place.startsWith('usb:');
-    this.#leaveReason = reason + (isAtUsb ? cableAdvice(this.record.description?.brand ?? '') : '');
-    this.#next();
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#running;
-  }
-
-  /** A session that ended is followed by one on another link, or by the trouble of the links. */
-  #next(): void {
-    if (this.#running !== undefined) return;
-    const connection = this.#isClosed ? undefined : this.#findConnection();
-    if (connection === undefined) {
-      this.#tellTrouble();
-      return;
-    }
-    this.#tried.add(connection);
-    this.#running = runSession(this.record, connection, this.#options).finally(() => {
-      this.#running = undefined;
-      this.#next();
-    });
-  }
-
-  #findConnection(): AdbConnection | undefined {
-    for (const { status } of this.#links) {
-      if (
-        status.state === 'connected' &&
-        !status.connection.gone.aborted &&
-        !this.#tried.has(status.connection)
-      )
-        return status.connection;
-    }
-    return undefined;
-  }
-
-  #tellTrouble(): void {
-    const statuses = [...this.#links]
-      .map(({ status }) => status)
-      .filter((status) => status.state !== 'connected');
-    const [best] = statuses.sort((a, b) => telling.indexOf(a.state) - telling.indexOf(b.state));
-    if (best === undefined) {
-      if (this.#links.size === 0) this.record.setTrouble('offline', this.#leaveReason);
-      else if (this.record.state.state === 'ready')
-        this.record.setTrouble('connecting', 'The connection broke. Connecting again.');
-      return;
-    }
-    // What made the last session fail says more than that a new connection is on its way.
-    if (this.record.state.state === 'unresponsive' && best.state === 'connecting') return;
-    this.record.setTrouble(phoneStateOf(best), best.reason);
-    if (best.repair === undefined || best === this.#toldRepair) return;
-    this.#toldRepair = best;
-    this.record.repair('reconnect', best.repair);
-  }
-}
-
-function phoneStateOf({
-  state,
-}: Exclude<LinkStatus, { state: 'connected' }>): Exclude<PhoneStateName, 'ready'> {
-  return state === 'unplugged' ? 'offline' : state;
-}
+/** Placeholders are names of many phones. */
+const nameAtPlace = ({ name, place }: Link): string => `${name} ${place}`;

@@ -34,6 +34,8 @@ export interface SessionOptions {
   readonly helper: HelperChoice;
   /** What encodes video on phones. */
   readonly scrcpy: ScrcpyServer | NoVideo;
+  /** Throws when the phone of a connection shows itself to be another one than it was taken for. */
+  readonly confirmIdentity: (phone: PhoneRecord, shell: PhoneShell) => Promise<void>;
 }
 
 // A helper that dies more often is given up for this connection.
@@ -236,7 +238,7 @@ const reasons: Readonly<Record<Exclude<Unlocking, 'open'>, string>> = {
 async function waitForBoot(
   phone: PhoneRecord,
   shell: PhoneShell,
-  { pins, timings }: SessionOptions,
+  { pins, timings, confirmIdentity }: SessionOptions,
 ): Promise<void> {
   const { gone } = shell.connection;
   const isOpen = async (): Promise<boolean> => (await readPhase(shell)) === 'up';
@@ -244,6 +246,7 @@ async function waitForBoot(
     phone.confirm();
     if (phase === 'booting') phone.setTrouble('booting', 'Android is starting on the phone.');
     else {
+      await confirmIdentity(phone, shell);
       const unlocking = await pins.unlock(phone.serial, shell, { isOpen, signal: gone });
       if (unlocking === 'open') continue;
       const sentence =
@@ -253,6 +256,7 @@ async function waitForBoot(
     await pause(timings.bootPollMs, gone);
     gone.throwIfAborted();
   }
+  await confirmIdentity(phone, shell);
   phone.confirm();
 }
 

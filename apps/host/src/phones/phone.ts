@@ -3,6 +3,7 @@ import type { Driver } from '../driver/driver.ts';
 import type { HeldMasks } from '../driver/masks/masked-screen.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import type { HeldSettings } from '../driver/settings/held-settings.ts';
+import type { PhoneIdentity } from './identity/phone-identity.ts';
 import type { PhoneHistory } from './health/history-folder.ts';
 import type { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import type { PhoneUses } from './phone-uses.ts';
@@ -34,10 +35,19 @@ export interface PhoneDescription {
 }
 
 export interface Phone {
-  /** The phone's own serial number (`ro.serialno`). Until the phone has told it: how ADB names the phone. */
+  /**
+   * The phone's own serial number (`ro.serialno`), or the name that this host gave a phone without one. It never becomes another
+   * phone's. Until the phone has told who it is: how ADB names the phone.
+   */
   readonly serial: string;
   /** False until the phone itself has told its serial number: such a phone may turn out to be another one. */
   readonly isIdentified: boolean;
+  /** Whether `serial` is its own number, which no other phone has. Else it is a name that this host gave it. */
+  readonly hasOwnNumber: boolean;
+  /** Undefined until it has told it. */
+  readonly identity: PhoneIdentity | undefined;
+  /** Whether it can't be told apart from another phone: then nobody uses it, and people are told. */
+  readonly isDoubted: boolean;
   readonly state: PhoneState;
   /** Undefined until it was read; kept while the phone is away. */
   readonly description: PhoneDescription | undefined;

@@ -13,6 +13,7 @@ import type { NoVideo } from '../driver/video/screen-video.ts';
 import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
 import { PhonePins } from './phone-pins.ts';
 import type { PhoneRules } from './health/phone-health.ts';
+import { KnownPhones } from './identity/known-phones.ts';
 import { PhoneRegistry } from './phone-registry.ts';
 import type { HelperChoice } from '../config.ts';
 import { type HostTimings, hostTimings } from '../time/host-timings.ts';
@@ -70,6 +71,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   const timings = { ...hostTimings, ...options.timings };
   const histories = new HistoryFolder(join(options.dataDir, 'phones'), options.log);
   const earlier = new EarlierSettings(join(options.dataDir, 'phone-settings'), options.log);
+  const known = new KnownPhones(join(options.dataDir, 'known-phones'), options.log);
   const registry = new PhoneRegistry(
     {
       timings,
@@ -80,7 +82,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
       pins,
       scrcpy,
     },
-    { histories, earlier, log: options.log, now },
+    { histories, earlier, known, log: options.log, now },
   );
   const sources = histories
     .load()
@@ -89,6 +91,8 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
     .catch((error: unknown) =>
       options.log.error({ err: error }, 'Earlier settings of phones can not be read'),
     )
+    .then(() => known.load())
+    .catch((error: unknown) => options.log.error({ err: error }, 'It can not be read which phones are known'))
     .then(() => startSources(options, (link) => registry.take(link)));
   return {
     phones: () => registry.phones(),
@@ -99,6 +103,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
       await Promise.all(started.map((source) => source.close()));
       await registry.close();
       await histories.close();
+      await known.close();
     },
   };
 }

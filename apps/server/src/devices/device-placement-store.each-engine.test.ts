@@ -33,7 +33,10 @@ describe.each(engines)('a device whose host is connected to another server, in %
     const state = { state: 'ready' as const, reason: 'Ready', since: 3, warnings: '[]', last_seen_at: 4 };
     const device = {
       owner_id: 'u',
+      identity: 's',
       serial: 's',
+      phone_mark: '',
+      boot_mark: '',
       host_id: 'H',
       host_name: 'host',
       ...about,

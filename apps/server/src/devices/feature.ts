@@ -94,6 +94,7 @@ export function serveDevices(
     work: async () => {
       await leases.sweep(fleet);
       await fleet.sweep();
+      await fleet.retryWaiting();
     },
   });
   return { screens, reader };

@@ -97,7 +97,7 @@ export interface HeldDevice {
   confirmedAt: number | null;
 }
 
-const keyOf = (ownerId: string, serial: string): string => `${ownerId} ${serial}`;
+const keyOf = (epoch: number, serial: string): string => `${epoch} ${serial}`;
 
 /** The devices of the hosts that are connected to this server, by all that they are looked up by. */
 export class HeldDevices {
@@ -115,7 +115,7 @@ export class HeldDevices {
 
   /** The one of this serial that the host has. */
   findOf(link: HostLink, serial: string): HeldDevice | undefined {
-    const device = this.#bySerial.get(keyOf(link.userId, serial));
+    const device = this.#bySerial.get(keyOf(link.epoch, serial));
     return device?.link === link ? device : undefined;
   }
 
@@ -130,14 +130,14 @@ export class HeldDevices {
     const before = this.#byId.get(stored.id);
     if (before !== undefined) this.release(before);
     this.#byId.set(stored.id, device);
-    this.#bySerial.set(keyOf(stored.owner_id, stored.serial), device);
+    this.#bySerial.set(keyOf(link.epoch, stored.serial), device);
     this.#byEpoch.set(link.epoch, (this.#byEpoch.get(link.epoch) ?? new Set()).add(device));
   }
 
   release(device: HeldDevice): void {
     const { stored, link } = device;
     this.#byId.delete(stored.id);
-    this.#bySerial.delete(keyOf(stored.owner_id, stored.serial));
+    this.#bySerial.delete(keyOf(link.epoch, stored.serial));
     const ofEpoch = this.#byEpoch.get(link.epoch);
     ofEpoch?.delete(device);
     if (ofEpoch?.size === 0) this.#byEpoch.delete(link.epoch);

@@ -13,6 +13,7 @@ import {
   type HeldDevice,
   HeldDevices,
 } from './fleet-device.ts';
+import { identityAtHost } from './device-identity.ts';
 import type {
   DevicePage,
   DevicePlacement,
@@ -47,6 +48,8 @@ export class Fleet {
   readonly #options: Options;
   readonly #held = new HeldDevices();
   readonly #listeners: ChangeListener[] = [];
+  /** What hosts said of phones that other hosts have ready, by serial. */
+  readonly #waiting = new Map<HostLink, Map<string, DeviceReport>>();
   readonly #cached = new LRUCache<string, DevicePlacement>({ max: maxCached, ttl: cachedMs });
 
   constructor(options: Options) {
@@ -137,8 +140,10 @@ export class Fleet {
     // Of two reports of one phone, the later one.
     const latest = [...new Map(reports.map((report) => [report.serial, report])).values()];
     const news = latest.flatMap((report) => this.#findNews(link, report) ?? []);
-    const stored = await this.#storeNews(link, news);
+    for (const { serial } of latest) this.#waiting.get(link)?.delete(serial);
+    const { stored, waiting } = await this.#storeNews(link, news);
     if (!link.isOpen) return;
+    this.#keepWaiting(link, latest, waiting);
     this.#takeOver(link, news, stored);
     this.#confirmReported(link, latest);
   }
@@ -153,10 +158,27 @@ export class Fleet {
 
   /** The connection of a host is gone, and so are its devices. */
   async disconnect(link: HostLink): Promise<void> {
+    this.#waiting.delete(link);
     const ids = this.#held.releaseAll(link).map(({ stored }) => stored.id);
     if (ids.length === 0) return;
     await this.#options.endsStored();
     this.#tell(ids);
+  }
+
+  /** Those whose other host has let go of them are the waiting host's from now on. */
+  async retryWaiting(): Promise<void> {
+    for (const [link, reports] of this.#waiting) {
+      if (!link.isOpen || reports.size === 0) this.#waiting.delete(link);
+      else await this.report(link, [...reports.values()]);
+    }
+  }
+
+  #keepWaiting(link: HostLink, reports: readonly DeviceReport[], waiting: readonly string[]): void {
+    if (waiting.length === 0) return;
+    const kept = this.#waiting.get(link) ?? new Map<string, DeviceReport>();
+    const serials = new Set(waiting);
+    for (const report of reports) if (serials.has(report.serial)) kept.set(report.serial, report);
+    this.#waiting.set(link, kept);
   }
 
   /** Tells of the devices that have fallen silent, or have come back, without a word of their host. */
@@ -196,18 +218,21 @@ export class Fleet {
     const described = this.#describe(link, report);
     if (known === undefined) return described;
     const { id: _id, epoch: _epoch, ...before } = known;
-    const after = told(described, before);
+    const after = { ...told(described, before), identity: before.identity };
     return isDeepStrictEqual({ ...before, last_seen_at: after.last_seen_at }, after) ? undefined : after;
   }
 
   /** A host that reports more phones than its user may have keeps those that are known. */
-  async #storeNews(link: HostLink, news: readonly DescribedDevice[]): Promise<StoredDevice[]> {
-    if (news.length === 0) return [];
+  async #storeNews(
+    link: HostLink,
+    news: readonly DescribedDevice[],
+  ): Promise<{ stored: StoredDevice[]; waiting: string[] }> {
+    if (news.length === 0) return { stored: [], waiting: [] };
     const { store, limits } = this.#options;
     const terms = { epoch: link.epoch, most: limits.most('devices') };
-    const { stored, refused } = await store.report(news, terms);
+    const { stored, refused, waiting } = await store.report(news, terms);
     for (let left = refused; left > 0; left -= 1) limits.note('devices', link.userId);
-    return stored;
+    return { stored, waiting };
   }
 
   /** What is not stored of the news is another host's, or too much. */
@@ -235,9 +260,13 @@ export class Fleet {
 
   #describe(link: HostLink, report: DeviceReport): DescribedDevice {
     const now = this.#options.clock.now();
+    const { serial, has_own_number: hasOwnNumber = true } = report;
     return {
       owner_id: link.userId,
-      serial: report.serial,
+      identity: hasOwnNumber ? serial : identityAtHost({ host_id: link.hostId, serial }),
+      serial,
+      phone_mark: report.phone_mark ?? '',
+      boot_mark: report.boot_mark ?? '',
       host_id: link.hostId,
       host_name: link.hostName,
       brand: report.brand,

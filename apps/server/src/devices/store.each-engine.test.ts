@@ -6,10 +6,21 @@ import { GroupCommit } from '../db/writes.ts';
 import { createHostStore } from '../hosts/store.ts';
 import { openHost } from '../testing/fleet-rows.ts';
 import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
+import { identityAtHost } from './device-identity.ts';
 import { createDeviceStore, type DescribedDevice, type DeviceStore, type StoredDevice } from './store.ts';
 
 const described = (serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice => ({
-  ...{ owner_id: 'u', serial, host_id: 'h', host_name: 'host', brand: 'Google', model: 'Pixel 9' },
+  ...{
+    owner_id: 'u',
+    identity: serial,
+    serial,
+    phone_mark: '',
+    boot_mark: '',
+    host_id: 'h',
+    host_name: 'host',
+    brand: 'Google',
+    model: 'Pixel 9',
+  },
   ...{ android_version: '16', sdk_version: 36, screen_width: 1080, screen_height: 2424, last_seen_at: 1 },
   ...{ state: 'ready', reason: 'Ready for automations', since: 1, warnings: '[]' },
   ...about,
@@ -31,14 +42,93 @@ describe.each(engines)('devices, in %s,', (engine) => {
   const report = (devices: readonly DescribedDevice[], on = epoch, most = 1000): Promise<StoredDevice[]> =>
     store.report(devices, { epoch: on, most }).then(({ stored }) => stored);
 
-  it('that two hosts report for the first time at once have one ID', async () => {
+  const letLive = (): Promise<unknown> =>
+    db
+      .updateTable('node')
+      .set({ lease_until: Date.now() + 60_000 })
+      .execute();
+  const atHost = (host: string, serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice =>
+    described(serial, { host_id: host, identity: identityAtHost({ host_id: host, serial }), ...about });
+
+  it('that two hosts report for the first time at once have one ID, and one host', async () => {
     const other = await openHost(db, { userId: 'u', hostId: 'other' });
+    await letLive();
     const serials = Array.from({ length: 30 }, (_, at) => `serial ${at}`);
     const reports = serials.map((serial) => described(serial));
-    const [some, same] = await Promise.all([report(reports), report(reports.toReversed(), other)]);
-    const idOf = new Map(some.map(({ serial, id }) => [serial, id]));
-    expect(same.map(({ serial, id }) => idOf.get(serial) === id)).toEqual(serials.map(() => true));
+    const theirs = reports.toReversed().map((one) => ({ ...one, host_id: 'other' }));
+    const outcomes = await Promise.all([
+      store.report(reports, { epoch, most: 1000 }),
+      store.report(theirs, { epoch: other, most: 1000 }),
+    ]);
+    const stored = outcomes.flatMap((outcome) => outcome.stored);
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(30);
+    expect(stored).toHaveLength(30);
+    expect(outcomes.flatMap(({ waiting }) => waiting)).toHaveLength(30);
     expect(await all()).toHaveLength(30);
+  });
+
+  it('that hosts call by their places are as many as the hosts, and keep their IDs', async () => {
+    const other = await openHost(db, { userId: 'u', hostId: 'other' });
+    const [mine] = await report([atHost('h', 'usb:1-1', { model: 'A' })]);
+    const [theirs] = await report([atHost('other', 'usb:1-1', { model: 'B' })], other);
+    expect(theirs?.id).not.toBe(mine?.id);
+    await createHostStore(db, new GroupCommit(db)).end([epoch], 5);
+    const [again] = await report([atHost('other', 'usb:1-1', { model: 'B', reason: 'again' })], other);
+    expect(again).toMatchObject({ id: theirs?.id, model: 'B', serial: 'usb:1-1' });
+    expect((await all()).map(({ model }) => model).toSorted()).toEqual(['A', 'B']);
+  });
+
+  it('of an earlier release keep their IDs at their last host, and are no phone of another one', async () => {
+    const other = await openHost(db, { userId: 'u', hostId: 'other' });
+    const [before] = await report([described('usb:1-1', { host_id: 'H' })]);
+    const [theirs] = await report([atHost('other', 'usb:1-1')], other);
+    const [mine] = await report([atHost('h', 'usb:1-1')]);
+    expect(mine).toMatchObject({ id: before?.id, identity: 'h/usb:1-1' });
+    expect(theirs?.id).not.toBe(before?.id);
+    expect(await report([atHost('h', 'usb:1-1', { state: 'offline' })])).toMatchObject([{ id: before?.id }]);
+    expect(await all()).toHaveLength(2);
+  });
+
+  it('of two hosts with one serial number are two when their boots differ, whoever leaves', async () => {
+    const other = await openHost(db, { userId: 'u', hostId: 'other' });
+    await letLive();
+    const theirs = (about: Partial<DescribedDevice> = {}): DescribedDevice =>
+      described('one', { host_id: 'other', boot_mark: 'b', ...about });
+    const [mine] = await report([described('one', { boot_mark: 'a' })]);
+    expect(await report([theirs({ state: 'booting' })], other)).toEqual([]);
+    const [second] = await report([theirs()], other);
+    expect(second).toMatchObject({ serial: 'one', identity: 'other/one', boot_mark: 'b' });
+    expect(second?.id).not.toBe(mine?.id);
+    await report([described('one', { boot_mark: 'a', state: 'offline' })]);
+    const [still] = await report([theirs({ reason: 'still' })], other);
+    expect(still?.id).toBe(second?.id);
+  });
+
+  it('that two hosts reach are one, of the host that has it ready, until that lets go of it', async () => {
+    const other = await openHost(db, { userId: 'u', hostId: 'other' });
+    await letLive();
+    const theirs = described('one', { host_id: 'other', boot_mark: 'a' });
+    const [mine] = await report([described('one', { boot_mark: 'a' })]);
+    expect(await store.report([theirs], { epoch: other, most: 1000 })).toMatchObject({
+      stored: [],
+      waiting: ['one'],
+    });
+    await report([described('one', { state: 'offline' })]);
+    expect(await report([theirs], other)).toMatchObject([{ id: mine?.id, host_id: 'other' }]);
+  });
+
+  it('move to another host with their number, also after a reset; another model or a shared number does not', async () => {
+    const other = await openHost(db, { userId: 'u', hostId: 'other' });
+    const away = (serial: string): DescribedDevice =>
+      described(serial, { phone_mark: 'a', state: 'offline' });
+    const comes = (serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice =>
+      described(serial, { host_id: 'other', phone_mark: 'b', ...about });
+    await report([away('reset'), away('model'), away('shared'), atHost('h', 'shared@usb:1-2')]);
+    const idOf = new Map((await all()).map(({ serial, id }) => [serial, id]));
+    const came = await report([comes('reset'), comes('model', { model: 'Other' }), comes('shared')], other);
+    const moved = came.filter(({ serial, id }) => idOf.get(serial) === id).map(({ serial }) => serial);
+    expect(moved).toEqual(['reset']);
+    expect(came).toHaveLength(3);
   });
 
   it('stay what they said they are when they are reported without it', async () => {
@@ -68,16 +158,14 @@ describe.each(engines)('devices, in %s,', (engine) => {
     expect(outcomes.map(({ refused }) => refused)).toEqual(expect.arrayContaining([0, 2]));
     const known = await all();
     expect(known).toHaveLength(4);
+    await createHostStore(db, new GroupCommit(db)).end([epoch], 5);
     const again = known.map(({ serial }) => described(serial, { model: 'Changed' }));
     expect(await report(again, other, 0)).toHaveLength(4);
   });
 
   it('are with the host that can use them, until that one is gone', async () => {
     const other = await openHost(db, { userId: 'u', hostId: 'other' });
-    await db
-      .updateTable('node')
-      .set({ lease_until: Date.now() + 60_000 })
-      .execute();
+    await letLive();
     await report([described('one')]);
     const unusable = described('one', { state: 'unauthorized', host_name: 'other' });
     expect(await report([unusable], other)).toEqual([]);
@@ -87,7 +175,7 @@ describe.each(engines)('devices, in %s,', (engine) => {
   });
 
   it('have the state that their own host gave them', async () => {
-    await report([described('one'), described('two')]);
+    await report([described('one'), described('two', { state: 'offline' })]);
     const other = await openHost(db, { userId: 'u', hostId: 'other' });
     await report([described('two')], other);
     const silent = { epoch, state: 'unresponsive', reason: 'silent', since: 9 } as const;

@@ -8,10 +8,11 @@ import { hasLease } from '../db/lease.ts';
 import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
+import { identitiesOf, isOther, type KnownDevice, placeDevice } from './device-identity.ts';
 
 /** How its leases are counted is a matter of those. */
 export type StoredDevice = Omit<Row<'device'>, 'lease_changes'>;
-/** What a host says of a phone, on the connection of an epoch. */
+/** What a host says of a phone, on the connection of an epoch. The identity is what it asks for: another phone may have it. */
 export type DescribedDevice = Omit<StoredDevice, 'id' | 'epoch'>;
 /** The state of a phone that the server of its host has seen change. */
 type DeviceState = Pick<StoredDevice, 'id' | 'epoch' | 'state' | 'reason' | 'since'> & {
@@ -30,6 +31,8 @@ interface Reported {
   stored: StoredDevice[];
   /** How many are too many. */
   refused: number;
+  /** Serials of phones that another host has ready: they are to be reported again. */
+  waiting: string[];
 }
 
 export type DeviceStore = ReturnType<typeof createDeviceStore>;
@@ -47,13 +50,16 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
     async report(devices: readonly DescribedDevice[], terms: Terms): Promise<Reported> {
       // In one order, so that no two of them wait for each other.
       const rows = devices.map((device) => ({ ...device, id: uuidv7(), epoch: terms.epoch }));
-      const sorted = rows.toSorted((one, other) => (one.serial < other.serial ? -1 : 1));
-      const all: Reported = { stored: [], refused: 0 };
+      const sorted = rows.toSorted((one, other) => (one.identity < other.identity ? -1 : 1));
+      const all: Reported = { stored: [], refused: 0, waiting: [] };
       for (let first = 0; first < sorted.length; first += atOnce) {
         const some = sorted.slice(first, first + atOnce);
-        const { stored, refused } = await commits.write((transaction) => take(transaction, some, terms));
+        const { stored, refused, waiting } = await commits.write((transaction) =>
+          take(transaction, some, terms),
+        );
         all.stored.push(...stored);
         all.refused += refused;
+        all.waiting.push(...waiting);
       }
       return all;
     },
@@ -95,8 +101,6 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
   };
 }
 
-type KnownDevice = StoredDevice & { is_connected: number };
-
 async function take(
   transaction: Transaction,
   devices: readonly StoredDevice[],
@@ -104,38 +108,44 @@ async function take(
 ): Promise<Reported> {
   await requireCurrent(transaction, [epoch]);
   const ownerId = devices[0]?.owner_id ?? '';
-  const serials = devices.map(({ serial }) => serial);
-  if ((await countKnown(transaction, ownerId, serials)) < devices.length)
+  const identities = [...new Set(devices.flatMap(identitiesOf))];
+  const there = await listIdentities(transaction, ownerId, identities);
+  if (devices.some((device) => !identitiesOf(device).some((identity) => there.has(identity))))
     await serialize(transaction, `devices of ${ownerId}`);
-  const known = await findKnown(transaction, ownerId, serials);
-  const isKnown = known.size === devices.length;
-  const room = isKnown ? 0 : Math.max(0, most - (await countOwned(transaction, ownerId)));
-  const fresh = devices.filter(({ serial }) => !known.has(serial));
-  const refused = new Set(fresh.slice(room));
-  const theirs = devices.filter(
-    (device) => !refused.has(device) && !isHeldElsewhere(known.get(device.serial), device),
+  const known = await findKnown(transaction, ownerId, identities);
+  const shared = await findShared(transaction, ownerId, { devices, known });
+  const placings = devices.map((device) => ({
+    device,
+    placing: placeDevice(device, known, (serial) => shared.has(serial)),
+  }));
+  const waiting = placings.flatMap(({ device, placing }) => (placing === 'waits' ? [device.serial] : []));
+  const placed = placings.flatMap(({ device, placing }) =>
+    placing === 'waits' ? [] : [{ device: { ...device, identity: placing.identity }, row: placing.row }],
   );
-  const stored = await store(transaction, known, theirs);
-  return { stored, refused: refused.size };
+  const fresh = placed.filter(({ row }) => row === undefined);
+  const room = fresh.length === 0 ? 0 : Math.max(0, most - (await countOwned(transaction, ownerId)));
+  const refused = new Set(fresh.slice(room));
+  const stored = await store(
+    transaction,
+    placed.filter((one) => !refused.has(one)),
+  );
+  return { stored, refused: refused.size, waiting };
 }
 
-/** Two hosts may see one phone; the one that can use it has it. */
-const isHeldElsewhere = (known: KnownDevice | undefined, { epoch, state }: StoredDevice): boolean =>
-  known?.is_connected === 1 && known.epoch !== epoch && known.state === 'ready' && state !== 'ready';
+interface PlacedDevice {
+  readonly device: StoredDevice;
+  readonly row: KnownDevice | undefined;
+}
 
 /** All phones of a host that has connected again are told of anew, and few have changed. */
-async function store(
-  transaction: Transaction,
-  known: ReadonlyMap<string, KnownDevice>,
-  devices: readonly StoredDevice[],
-): Promise<StoredDevice[]> {
+async function store(transaction: Transaction, placed: readonly PlacedDevice[]): Promise<StoredDevice[]> {
   const [same, changed]: [StoredDevice[], StoredDevice[]] = [[], []];
-  for (const device of devices) {
-    const row = known.get(device.serial);
+  for (const { device, row } of placed) {
     if (row === undefined) {
       changed.push(device);
       continue;
     }
+    if (row.identity !== device.identity) await rename(transaction, row.id, device.identity);
     const { is_connected: _, ...before } = row;
     const after = { ...told(device, before), id: before.id };
     const { epoch, last_seen_at } = after;
@@ -144,6 +154,11 @@ async function store(
   }
   await moveAll(transaction, same);
   return changed.length === 0 ? same : [...same, ...(await upsert(transaction, changed))];
+}
+
+/** Once, for a phone that an earlier release has stored. */
+async function rename(transaction: Transaction, id: string, identity: string): Promise<void> {
+  await transaction.updateTable('device').set({ identity }).where('id', '=', id).execute();
 }
 
 /** To another connection. */
@@ -156,23 +171,43 @@ async function moveAll(transaction: Transaction, devices: readonly StoredDevice[
 }
 
 /** Before their rows are locked: who waits for the lock of the user must have none. */
-async function countKnown(
+async function listIdentities(
   transaction: Transaction,
   ownerId: string,
-  serials: readonly string[],
-): Promise<number> {
+  identities: readonly string[],
+): Promise<Set<string>> {
   const query = transaction
     .selectFrom('device')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select('identity')
     .where('owner_id', '=', ownerId)
-    .where('serial', 'in', textsIn(transaction, serials));
-  return (await query.executeTakeFirstOrThrow()).count;
+    .where('identity', 'in', textsIn(transaction, identities));
+  return new Set((await query.execute()).map(({ identity }) => identity));
+}
+
+/** Serial numbers of these phones that a host has found at several. */
+async function findShared(
+  transaction: Transaction,
+  ownerId: string,
+  { devices, known }: { devices: readonly StoredDevice[]; known: ReadonlyMap<string, KnownDevice> },
+): Promise<Set<string>> {
+  const doubtful = devices.some((device) =>
+    isOther(known.get(device.identity)?.phone_mark ?? '', device.phone_mark),
+  );
+  if (!doubtful) return new Set();
+  // A name such as `NUMBER@usb:1-2` is of a phone whose number another one has.
+  const query = transaction
+    .selectFrom('device')
+    .select('serial')
+    .where('owner_id', '=', ownerId)
+    .whereRef('identity', '!=', 'serial');
+  const names = (await query.execute()).map(({ serial }) => serial.replace(/@.*$/, ''));
+  return new Set(names);
 }
 
 async function findKnown(
   transaction: Transaction,
   ownerId: string,
-  serials: readonly string[],
+  identities: readonly string[],
 ): Promise<Map<string, KnownDevice>> {
   const isConnected = sql<number>`CASE WHEN node.id IS NOT NULL AND ${hasLease(transaction)} THEN 1 ELSE 0 END`;
   const rows = await transaction
@@ -184,11 +219,11 @@ async function findKnown(
     .selectAll('device')
     .select(isConnected.as('is_connected'))
     .where('device.owner_id', '=', ownerId)
-    .where('device.serial', 'in', textsIn(transaction, serials))
-    .orderBy('device.serial')
+    .where('device.identity', 'in', textsIn(transaction, identities))
+    .orderBy('device.identity')
     .forUpdate('device')
     .execute();
-  return new Map(rows.map((row) => [row.serial, row]));
+  return new Map(rows.map((row) => [row.identity, row]));
 }
 
 export async function countOwned(db: Db, ownerId: string): Promise<number> {
@@ -205,6 +240,8 @@ export const told = <Given extends DescribedDevice>(device: Given, before: Descr
   sdk_version: device.sdk_version || before.sdk_version,
   screen_width: device.screen_width || before.screen_width,
   screen_height: device.screen_height || before.screen_height,
+  phone_mark: device.phone_mark || before.phone_mark,
+  boot_mark: device.boot_mark || before.boot_mark,
 });
 
 const upsert = (transaction: Transaction, devices: readonly StoredDevice[]): Promise<StoredDevice[]> =>
@@ -212,7 +249,10 @@ const upsert = (transaction: Transaction, devices: readonly StoredDevice[]): Pro
     .insertInto('device')
     .values(devices)
     .onConflict((conflict) =>
-      conflict.columns(['owner_id', 'serial']).doUpdateSet((eb) => ({
+      conflict.columns(['owner_id', 'identity']).doUpdateSet((eb) => ({
+        serial: eb.ref('excluded.serial'),
+        phone_mark: eb.ref('excluded.phone_mark'),
+        boot_mark: eb.ref('excluded.boot_mark'),
         host_id: eb.ref('excluded.host_id'),
         host_name: eb.ref('excluded.host_name'),
         brand: eb.ref('excluded.brand'),

@@ -55,10 +55,17 @@ export const closeCodes = {
 } as const;
 
 const text = Type.String({ maxLength: 500 });
+const mark = Type.String({ maxLength: 64 });
 
 /** A phone as its host sees it. */
 export const DeviceReport = Type.Object({
   serial: Type.String({ minLength: 1, maxLength: 200 }),
+  /** Whether `serial` is the phone's own. False: a name that this host gave it. Missing: true. */
+  has_own_number: Type.Optional(Type.Boolean()),
+  /** Equal ones are of one phone, or of copies of it; it lasts until a factory reset. Missing: not known. */
+  phone_mark: Type.Optional(mark),
+  /** The same; it lasts until a restart of the phone. */
+  boot_mark: Type.Optional(mark),
   state: ReportedDeviceState,
   reason: Type.String({ maxLength: 2000 }),
   since: EpochMs,

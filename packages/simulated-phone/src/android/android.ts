@@ -73,6 +73,8 @@ export class Android implements SystemHost {
   constructor(options: AndroidOptions) {
     this.identity = options.identity;
     this.fullScreenApps = options.fullScreenApps;
+    // The shell is told this one and no app's own: android-15.0.0_r1, SettingsProvider.java, isNewSsaidSetting.
+    this.settings.findTable('secure')?.set('android_id', options.identity.androidId);
     this.displayMode = new DisplayMode(options.display, this.settings);
     this.battery = new Battery(() => this.onUnplugged());
     this.#power = new DisplayPower(this.settings, this.battery);
@@ -81,7 +83,7 @@ export class Android implements SystemHost {
       onOpened: (byPin) => this.#opened(byPin),
       onChange: () => this.redraw(),
     });
-    this.#boot = new Boot('found running', true);
+    this.#boot = new Boot('found running', { isUserUnlocked: true, kernelBootId: options.identity.bootId });
     this.files = new FileSystem(options.storageBytes, () => this.#boot);
     this.packages = new Packages(options.identity.sdkVersion);
     this.properties = propertiesOf(options.identity);
@@ -316,7 +318,8 @@ export class Android implements SystemHost {
     this.lockScreen.reset();
     this.#power.setOn(true);
     this.#power.lock();
-    this.#boot = new Boot('restarted', !this.lockScreen.hasPin);
+    const isUserUnlocked = !this.lockScreen.hasPin;
+    this.#boot = new Boot('restarted', { isUserUnlocked, kernelBootId: this.identity.bootId });
     if (home) this.startActivity(home.packageName);
     return this.#boot;
   }

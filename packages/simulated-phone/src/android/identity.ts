@@ -3,6 +3,10 @@ import type { AndroidRelease, MakerProfile } from '../profiles.ts';
 /** What a phone says of itself, and how it differs from others. */
 export interface Identity {
   readonly serial: string;
+  /** Sixteen hexadecimal digits, which Android draws at its first start after a factory reset. */
+  readonly androidId: string;
+  /** Of the kernel, where several Androids run on one. Undefined: each start has its own. */
+  readonly bootId: string | undefined;
   readonly brand: string;
   readonly maker: MakerProfile;
   readonly release: AndroidRelease;

@@ -68,6 +68,8 @@ const lookers = [
   'driver/uiautomator2/start-helper.ts',
   'driver/uiautomator2/uiautomator2-backend.ts',
   'phones/health/keep-alive.ts',
+  'phones/identity/one-phone.ts',
+  'phones/identity/phone-identity.ts',
   'phones/phone-pins.ts',
   'phones/phone-session.ts',
 ];

@@ -11,6 +11,7 @@ import { addLaunchLimits } from './003-launch-limits.ts';
 import { leases } from './004-leases.ts';
 import { workBytes } from './005-work-bytes.ts';
 import { mailUse } from './006-mail-use.ts';
+import { deviceIdentity } from './007-device-identity.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -29,4 +30,5 @@ export const migrations: Record<string, Migration> = {
   '004-leases': leases,
   '005-work-bytes': workBytes,
   '006-mail-use': mailUse,
+  '007-device-identity': deviceIdentity,
 };

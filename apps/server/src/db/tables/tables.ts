@@ -168,7 +168,13 @@ interface DeviceLeaseTable {
 interface DeviceTable {
   id: string;
   owner_id: string;
+  /** Unique for its owner: its own serial number, or its host and the name that this gave it (`deviceIdentity`). */
+  identity: string;
+  /** As its host calls it. */
   serial: string;
+  /** What its host last told of the phone and of its last start, to know them again; empty: nothing. */
+  phone_mark: string;
+  boot_mark: string;
   host_id: string;
   host_name: string;
   brand: string;

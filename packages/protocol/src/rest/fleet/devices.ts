@@ -32,9 +32,13 @@ export type DeviceLease = Static<typeof DeviceLease>;
 export const Device = Type.Object(
   {
     device_id: Type.String({
-      description: 'Stable for owner and serial; survives re-plugging and a change of host',
+      description:
+        'Of one phone for ever. With a serial number of its own a phone keeps it at every host; without one, at its place',
     }),
-    serial: Type.String(),
+    serial: Type.String({
+      description:
+        'Its serial number, or what its host calls it, such as `usb:1-1`, when it has none of its own',
+    }),
     name: Type.String({ description: 'That its owner gave it; empty without one' }),
     labels: Labels,
     state: DeviceState,

@@ -142,6 +142,10 @@ const builtIn = 'com.android.inputmethod.latin/.LatinIME';
 
 /** `settings get|put|delete|list NAMESPACE [KEY [VALUE]]`. */
 export const settings: Program = async ({ phone, args, stdout, stderr }) => {
+  if (!phone.isBooted) {
+    await stderr.write("cmd: Can't find service: settings\n");
+    return 20;
+  }
   const words = args[0] === '--user' ? args.slice(2) : args;
   const [command, namespace, key, value] = words;
   const table = phone.android.settings.findTable(namespace);

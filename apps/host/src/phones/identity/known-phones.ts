@@ -1,0 +1,155 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
+import { replaceFile } from '../../disk/replace-file.ts';
+import { isOwnNumber } from './own-number.ts';
+import type { PhoneIdentity } from './phone-identity.ts';
+
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+const shape = Compile(
+  Type.Object({
+    key: Type.String({ minLength: 1 }),
+    number: nullableText,
+    place: Type.String(),
+    kind: Type.String(),
+    androidId: nullableText,
+  }),
+);
+
+/** What this host remembers of a phone, by which it knows it again. */
+interface KnownPhone {
+  /** How the host calls it. No other phone ever has it. */
+  readonly key: string;
+  /** Its serial number; null when it has none of its own. */
+  readonly number: string | null;
+  /** Where it was last. */
+  readonly place: string;
+  readonly kind: string;
+  readonly androidId: string | null;
+}
+
+/** A place where more phones than these came by has none of them for long, or makes them up. */
+const maxNames = 100;
+
+/** The phones that this host has met, a file for each. A key stays with its phone, also when the host starts again. */
+export class KnownPhones {
+  readonly #dir: string;
+  readonly #log: Logger;
+  readonly #phones = new Map<string, KnownPhone>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(dir: string, log: Logger) {
+    this.#dir = dir;
+    this.#log = log;
+  }
+
+  /** Before the first phone. */
+  async load(): Promise<void> {
+    await mkdir(this.#dir, { recursive: true });
+    const read = await readPhoneFiles<KnownPhone>({
+      dir: this.#dir,
+      log: this.#log,
+      unreadable: 'What is known of a phone can not be read',
+      parse: (json) => shape.Parse(json),
+    });
+    for (const phone of read.values()) this.#phones.set(phone.key, phone);
+  }
+
+  /** Keys of the phones that it may be, the likeliest first, and the key that it gets when it is none of these. */
+  keysFor(identity: PhoneIdentity, place: string): { known: string[]; fresh: string } {
+    const alike = this.#alike(identity.serial, place);
+    const isSure = identity.serial !== undefined && alike.length <= 1;
+    const likeness = (phone: KnownPhone): number =>
+      (phone.androidId !== null && phone.androidId === identity.androidId ? 2 : 0) +
+      (phone.place === place ? 1 : 0);
+    const fitting = alike.filter((phone) => !isOther(phone, identity, isSure));
+    const known = fitting.toSorted((one, other) => likeness(other) - likeness(one)).map(({ key }) => key);
+    return { known, fresh: this.#freshKey(identity.serial, place) };
+  }
+
+  /** Whether what a phone says now shows that it is not the one with this key. */
+  isOther(key: string, identity: PhoneIdentity): boolean {
+    const phone = this.#phones.get(key);
+    if (phone === undefined) return false;
+    const isSure = phone.number !== null && this.#alike(phone.number, phone.place).length <= 1;
+    return isOther(phone, identity, isSure);
+  }
+
+  /** Whether the key is the serial number of its phone. */
+  hasOwnNumber(key: string): boolean {
+    const phone = this.#phones.get(key);
+    return phone === undefined ? isOwnNumber(key) : phone.number === key;
+  }
+
+  /** The phone that ADB most likely means by a name at a place before it has answered; undefined when that can't be said. */
+  expectedKey(name: string, place: string): string | undefined {
+    const alike = this.#alike(isOwnNumber(name) ? name : undefined, place);
+    if (alike.length > 1) return alike.find((phone) => phone.number === name && phone.place === place)?.key;
+    return alike[0]?.key ?? name;
+  }
+
+  /** Why the host calls a phone as it does, for people; empty for a phone with a number of its own. */
+  explain(key: string): string {
+    const { number = null, place = key } = this.#phones.get(key) ?? {};
+    const alike = this.#alike(number ?? undefined, place);
+    if (number === null)
+      return alike.length <= 1
+        ? `It has no serial number of its own: its host knows it by its place, ${place}.`
+        : `It has no serial number of its own, and other phones were at ${place}: its host knows it as ${key}.`;
+    if (alike.length <= 1) return '';
+    const places = [...new Set(alike.map((phone) => phone.place))].join(', ');
+    return `Several phones have the serial number ${number}, at ${places}: its host knows this one as ${key}.`;
+  }
+
+  /** The phone of this key has told who it is, at this place. */
+  note(key: string, identity: PhoneIdentity, place: string): void {
+    const before = this.#phones.get(key);
+    const number = identity.serial ?? null;
+    const androidId = identity.androidId ?? before?.androidId ?? null;
+    const phone: KnownPhone = { key, number, place, kind: identity.kind, androidId };
+    if (before !== undefined && JSON.stringify(before) === JSON.stringify(phone)) return;
+    this.#phones.set(key, phone);
+    const path = join(this.#dir, phoneFileName(key));
+    this.#writing = this.#writing
+      .then(() => replaceFile(path, JSON.stringify(phone)))
+      .catch((error: unknown) =>
+        this.#log.error({ err: error }, 'What is known of a phone can not be written'),
+      );
+  }
+
+  /** Resolves when all is written. */
+  async close(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** Phones with this number; without one, those that were at this place. */
+  #alike(number: string | undefined, place: string): KnownPhone[] {
+    const phones = [...this.#phones.values()];
+    return number === undefined
+      ? phones.filter((phone) => phone.number === null && phone.place === place)
+      : phones.filter((phone) => phone.number === number);
+  }
+
+  #freshKey(number: string | undefined, place: string): string {
+    const atPlace = number === undefined ? place : `${number}@${place}`;
+    const names = number === undefined ? [] : [number];
+    const numbered = Array.from({ length: maxNames - 1 }, (_, at) => `${atPlace}#${at + 2}`);
+    const free = [...names, atPlace, ...numbered].find((key) => !this.#phones.has(key));
+    if (free === undefined)
+      throw new Error(
+        `${maxNames} phones without a number of their own were at ${place}: it can't be told which one this is.`,
+      );
+    return free;
+  }
+}
+
+/** A reset changes the ID and leaves the kind: that alone makes no other phone of one whose number nobody else has. */
+function isOther(phone: KnownPhone, { kind, androidId }: PhoneIdentity, isSure: boolean): boolean {
+  const isOtherKind = phone.kind !== kind;
+  const isOtherId = phone.androidId !== null && androidId !== undefined && phone.androidId !== androidId;
+  return isSure ? isOtherKind && isOtherId : isOtherKind || isOtherId;
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+
+import type { AdbConnection } from '../../adb/link.ts';
+import { createPhoneShell } from '../../driver/shell/phone-shell.ts';
+import { askPhone } from '../ask-phone.ts';
+
+/**
+ * Kept in memory by each Android, so that containers on one kernel have it each for itself, and gone with a restart. The shell
+ * may set what begins so: AOSP, system/core, init/property_service.cpp and sepolicy's property_contexts (`debug.`).
+ */
+const property = 'debug.phalanx.link';
+
+/**
+ * Whether two connections lead to one phone, whatever it says of itself: a word that is written through the one is read through
+ * the other. Rejects where that can't be found out.
+ */
+export async function leadToOnePhone(one: AdbConnection, other: AdbConnection): Promise<boolean> {
+  const word = randomUUID();
+  const written = await ask(one, `setprop ${property} ${word}; getprop ${property}`);
+  if (written !== word) throw new Error('The phone keeps no property of the shell');
+  const read = await ask(other, `getprop ${property}`);
+  await ask(one, `setprop ${property} ""`);
+  return read === word;
+}
+
+async function ask(connection: AdbConnection, command: string): Promise<string> {
+  const shell = createPhoneShell(connection);
+  const { stdout } = await askPhone(shell, (signal) => shell.run(command, signal));
+  return stdout.trim();
+}
