@@ -16,7 +16,7 @@ import { createAppLauncher } from './apps/apps.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { type Calls, callsOf, readings } from './driver-calls.ts';
-import { DriverError } from './driver-error.ts';
+import { DriverError, UndoneCallError } from './driver-error.ts';
 import { type DrivenPhone, limited } from './limited-call.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
 import type { HeldMask } from './masks/typed-secrets.ts';
@@ -131,16 +131,21 @@ export function createDriver(options: DriverOptions): Driver {
       pendingCalls += 1;
       const changes = !readings.has(name);
       if (changes) pendingChanges += 1;
+      let hasBegun = false;
       try {
         return await limited(driven, { name, params, signal, over }, (limit) =>
           queue.run(
             () => {
+              hasBegun = true;
               if (changes) touches.count += 1;
               return calls[name](params, limit);
             },
             { changes, signal: limit },
           ),
         );
+      } catch (error) {
+        if (hasBegun || !(error instanceof DriverError)) throw error;
+        throw new UndoneCallError(error.code, error.message, error);
       } finally {
         if (changes) screen.noteInput();
         if (changes) touches.endedAt = performance.now();

@@ -19,6 +19,15 @@ export interface CalledPhone {
   by?: string | undefined;
   /** Undefined: all of them. */
   appLimit?: AppLimit | undefined;
+  /** How long a call waits for a phone that is away. Undefined: only for a repair. */
+  graceMs?: number | undefined;
+  /** Undefined: what it did before is nothing to the caller. */
+  lastBoot?: LastBoot | undefined;
+}
+
+/** In which life of its phone a run made its last call. Undefined: the phone has not told it. */
+export interface LastBoot {
+  id: string | undefined;
 }
 
 export interface PhoneCall<Name extends PhoneCallName> {
@@ -33,20 +42,23 @@ const repairMs = 20_000;
 
 /**
  * The phone of a run as it is now: it may have gone and come back since the run began. Waits for a repair that is under
- * way, and asks again after one when the call has done nothing. Rejects with why the phone is gone.
+ * way, and with a grace time until the phone is back. Asks again when the call has done nothing, or only reads: after a
+ * repair once, after the loss of a connection until the grace time is over. Rejects with why the phone is gone.
  */
 export async function callPhone<Name extends PhoneCallName>(
   phones: PhoneWatch,
-  { serial, deviceId, appLimit, use, by }: CalledPhone,
+  called: CalledPhone,
   { name, params, signal }: PhoneCall<Name>,
 ): Promise<AgentCallResult<Name>> {
+  const { serial, deviceId, appLimit, use, by, graceMs, lastBoot } = called;
   const phone = phones.find(serial);
   if (phone === undefined) throw new PhoneNotConnected(serial);
   const failed = new WeakSet<Driver>();
   const call = async (): Promise<AgentCallResult<Name>> => {
-    await whenMended(phones, phone, { failed, signal });
+    await whenUsable(phones, phone, { failed, signal, graceMs });
     const driver = phone.driver();
-    if (touchesApp(name, keyCodeOf(params))) await requireNoSecretOfOthers(phone, by, signal);
+      if (lastBoot !== undefined) noteBoot(phone, lastBoot, readings.has(name));
+      if (touchesApp(name, keyCodeOf(params))) await requireNoSecretOfOthers(phone, by, signal);
     return await (use === undefined ? driver : driver.usedBy(use))
       .limitedTo(appLimit)
       .call(name, params, signal)
@@ -55,35 +67,52 @@ export async function callPhone<Name extends PhoneCallName>(
         throw error;
       });
   };
-  const result = await call().catch((error: unknown) => {
-    if (!canBeRepeated(name, error)) throw error;
-    return call();
-  });
-  return withDeviceId(result, deviceId);
+  const until = performance.now() + (graceMs ?? 0);
+  for (let hasHelperFailed = false; ;) {
+    try {
+      return withDeviceId(await call(), deviceId);
+    } catch (error) {
+      if (!canBeRepeated(name, error)) throw error;
+      const isLinkLost = error.code === 'phone_gone';
+      if (isLinkLost ? performance.now() >= until : hasHelperFailed) throw error;
+      if (!isLinkLost) hasHelperFailed = true;
+    }
+  }
 }
 
 const keyCodeOf = (params: object): number | undefined =>
   'keyCode' in params ? Number(params.keyCode) : undefined;
 
-function canBeRepeated(name: PhoneCallName, error: unknown): boolean {
-  if (!(error instanceof DriverError) || error.code !== 'ui_helper_failed') return false;
+function canBeRepeated(name: PhoneCallName, error: unknown): error is DriverError {
+  if (!(error instanceof DriverError)) return false;
+  if (error.code !== 'ui_helper_failed' && error.code !== 'phone_gone') return false;
   return error.isUndone || readings.has(name);
 }
 
+/** What was on the screen is gone with a restart: a touch that was meant for it would hit something else. Told once. */
+function noteBoot({ serial, identity }: Phone, lastBoot: LastBoot, isReading: boolean): void {
+  const [before, now] = [lastBoot.id, identity?.bootId];
+  lastBoot.id = now ?? before;
+  if (!isReading && before !== undefined && now !== undefined && before !== now)
+    throw new DriverError('phone_gone', `The phone ${serial} was restarted since the last call.`);
+}
+
 /** A driver that has failed is replaced a moment after its callers know. */
-async function whenMended(
+async function whenUsable(
   phones: PhoneWatch,
   phone: Phone,
-  { failed, signal }: { failed: WeakSet<Driver>; signal: AbortSignal },
+  { failed, signal, graceMs }: { failed: WeakSet<Driver>; signal: AbortSignal; graceMs: number | undefined },
 ): Promise<void> {
-  const isPassing = (): boolean =>
-    phone.state.state === 'ready' ? failed.has(phone.driver()) : passing.has(phone.state.state);
-  if (!isPassing()) return;
-  const mended = new AbortController();
+  const isAway = (): boolean => {
+    const { state } = phone.state;
+    return state === 'ready' ? failed.has(phone.driver()) : graceMs !== undefined || passing.has(state);
+  };
+  if (!isAway()) return;
+  const back = new AbortController();
   const stop = phones.onChange((other) => {
-    if (other === phone && !isPassing()) mended.abort();
+    if (other === phone && !isAway()) back.abort();
   });
-  await pause(repairMs, AbortSignal.any([signal, mended.signal]));
+  await pause(graceMs ?? repairMs, AbortSignal.any([signal, back.signal]));
   stop();
 }
 

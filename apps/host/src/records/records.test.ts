@@ -133,8 +133,9 @@ describe('a record', () => {
 
   it('is submitted also when the phone is lost', async () => {
     const runId = host.launch(
-      `const screen = await agent.actions.screenContent(); console.log('read');
-       for (let isHere = true; isHere; ) isHere = await agent.actions.screenContent().then(() => true, () => false);
+      `const screen = await agent.actions.screenContent();
+       const press = agent.actions.longPress(1, 1, 20_000).catch(() => {});
+       await agent.actions.sleep(300); console.log('pressed'); await press;
        await agent.utils.outOfSteps.storeScreen(screen, 's', 'Lost', 1, ScreenshotRecord.LOW_QUALITY);
        ${submit("'outOfSteps'")}`,
     );
@@ -173,7 +174,8 @@ describe('the end of a run', () => {
 
   it('with a lost phone makes a record that tells of the missing screen', async () => {
     const runId = host.launch(
-      `${store('s')} console.log('begun'); for (;;) await agent.actions.screenContent();`,
+      `${store('s')} const press = agent.actions.longPress(1, 1, 20_000);
+       await agent.actions.sleep(300); console.log('begun'); await press;`,
     );
     await host.service.until(() => host.service.messages(runId).length > 0);
     await host.phone.stop();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
 import { serial, useTestHost } from '../testing/test-host.ts';
@@ -53,16 +54,62 @@ describe('a host that executes a run', () => {
 
   it('fails by its phone when the code does not catch that the phone is gone', async () => {
     const runId = host.launch(`
+      const press = agent.actions.longPress(1, 1, 20_000);
+      await agent.actions.sleep(300);
       console.log('begun');
-      for (;;) await agent.actions.tap(1, 1);
+      await press;
     `);
     await host.service.until(() => host.service.messages(runId).length > 0);
     await host.phone.stop();
     const { status, error } = await host.service.untilEnded(runId);
     expect([status, error?.code]).toEqual(['failed', 'phone_lost']);
-    expect(error?.stack).toContain('main.js:3');
+    expect(error?.stack).toContain('main.js:2');
     // With its stack, and once.
     expect(host.service.messages(runId)).toEqual(['begun', expect.stringContaining('Uncaught AgentError')]);
+  });
+
+  it('survives that its connection is lost and comes back, without catching anything, and touches once', async () => {
+    host.phone.faults.slowMs = 300;
+    const runId = host.launch(`
+      console.log('begun');
+      const { packageName } = await agent.actions.currentApp();
+      console.log('read');
+      await agent.actions.sleep(500);
+      await agent.actions.tap(5, 5);
+      agent.control.setResult(packageName);
+    `);
+    const loseLink = async (): Promise<void> => {
+      host.phone.faults.offline = true;
+      host.phone.faults.drop();
+      host.phone.faults.slowMs = 0;
+      await host.service.until(() => host.lastStateOf(serial) !== 'ready');
+      await sleep(600);
+      host.phone.faults.offline = false;
+    };
+    await host.service.until(() => host.service.messages(runId).includes('begun'));
+    await loseLink();
+    await host.service.until(() => host.service.messages(runId).includes('read'));
+    await loseLink();
+    const { status, error, result } = await host.service.untilEnded(runId);
+    expect([status, error]).toEqual(['completed', null]);
+    expect(result).toContain('.');
+    expect(host.phone.android.inputs.list().filter(({ kind }) => kind === 'tap')).toHaveLength(1);
+  });
+
+  it('is told once when its phone was restarted before a touch, which is not done', async () => {
+    const runId = host.launch(`
+      console.log('begun');
+      await agent.actions.sleep(500);
+      const { code, message } = await agent.actions.tap(5, 5).catch((error) => error);
+      await agent.actions.tap(7, 7);
+      agent.control.setResult({ code, message });
+    `);
+    await host.service.until(() => host.service.messages(runId).includes('begun'));
+    host.phone.faults.reboot();
+    const { result, error } = await host.service.untilEnded(runId);
+    expect(error).toBeNull();
+    expect(result).toMatch(/"phone_gone".*was restarted since the last call/);
+    expect(host.phone.android.inputs.list()).toMatchObject([{ kind: 'tap', at: { x: 7, y: 7 } }]);
   });
 
   it('logs an uncaught error once and reports it', async () => {
@@ -189,17 +236,12 @@ describe('a host that executes a run', () => {
     );
   });
 
-  it('fails calls with the reason when the phone is lost, and lets the code go on', async () => {
+  it('fails a touch that was under way with the reason when the phone is lost, and lets the code go on', async () => {
     const runId = host.launch(`
+      const press = agent.actions.longPress(1, 1, 20_000).catch(({ message }) => console.log(message));
+      await agent.actions.sleep(300);
       console.log('begun');
-      for (;;) {
-        try {
-          await agent.actions.screenContent();
-        } catch (error) {
-          console.log(error.message);
-          break;
-        }
-      }
+      await press;
       console.log('still here');
     `);
     await host.service.until(() => host.service.messages(runId).length > 0);

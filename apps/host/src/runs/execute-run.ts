@@ -94,7 +94,8 @@ async function execute(
   const unmask = phone.masks.hold([...task.masks, ...task.secrets.masks()]);
   const settings = phone.settings.hold();
   const { use, end: endUse } = phone.uses.beginRun(task.by);
-  const called = { ...task, use };
+  const lastBoot = { id: phone.identity?.bootId };
+  const called = { ...task, use, lastBoot, graceMs: surroundings.phoneGraceMs };
   const hooks = hooksOf(called, surroundings, { account, trace, settings });
   const sandbox = surroundings.pool.start(task.job, hooks);
   const stop = (): void => {
