@@ -173,9 +173,10 @@ describe('the end of a run', () => {
   });
 
   it('with a lost phone makes a record that tells of the missing screen', async () => {
+    await host.stop();
+    await host.reopen({ PHALANX_PHONE_GRACE_SECONDS: '1' });
     const runId = host.launch(
-      `${store('s')} const press = agent.actions.longPress(1, 1, 20_000);
-       await agent.actions.sleep(300); console.log('begun'); await press;`,
+      `${store('s')} console.log('begun'); for (;;) await agent.actions.screenContent();`,
     );
     await host.service.until(() => host.service.messages(runId).length > 0);
     await host.phone.stop();
