@@ -10,7 +10,10 @@ export const poolKey = 'pool';
 
 export const maxLabels = 50;
 const labelKey = /^[a-z][a-z0-9_.-]{0,62}$/;
-const labelValue = /^[^\p{Cc},|]{1,100}$/u;
+const labelValue = /^[^\p{Cc}\p{Cs},|]{1,100}$/u;
+/** Nobody can see them, and no database stores all of them. Ends of lines are space. */
+// oxlint-disable-next-line no-control-regex
+const unreadable = /[\0-\x08\x0e-\x1f\x7f]|\p{Cs}/u;
 
 /** What selectors ask about a phone. */
 export interface SelectablePhone {
@@ -43,6 +46,7 @@ export class SelectorProblem extends Error {
 
 /** Throws a `SelectorProblem`. */
 export function parseSelector(text: string): SelectorTerm[] {
+  if (unreadable.test(text)) throw new SelectorProblem('it has control characters, or half of a character');
   return text.split(',').map((term) => parseTerm(term.trim()));
 }
 

@@ -17,7 +17,7 @@ import { getHost, type HostSources } from '../hosts/host-list.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { pageLimit, toPage } from '../../http/replies/list-replies.ts';
 import { addRoute } from '../../http/route.ts';
-import { requireNameOrNone } from '../../http/validation.ts';
+import { requireName, requireNameOrNone } from '../../http/validation.ts';
 import { TimeSlice } from '../../limits/time-slice.ts';
 import { readSelector, selects } from './phone-labels.ts';
 
@@ -71,8 +71,9 @@ export function addLabelRoutes(
     return { success: true, pools: await viewPools(access, userId, items), next_cursor };
   });
 
-  addRoute(app, poolRoutes.put, async ({ principal, params: { name }, body: { selector }, auditEvent }) => {
+  addRoute(app, poolRoutes.put, async ({ principal, params, body: { selector }, auditEvent }) => {
     const { userId } = principal;
+    const name = requireName(params.name);
     checkPoolSelector(selector);
     auditEvent.on({ type: 'pool', id: name, name }, [userId], { selector });
     const pool = { user_id: userId, name_key: nameKey(name), name, selector };

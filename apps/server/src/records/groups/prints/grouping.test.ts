@@ -48,6 +48,24 @@ describe('of screens whose names are known', () => {
   });
 });
 
+it('a screen has one print, whichever way of reading has told its texts', () => {
+  const [made] = labelledScreens({ hasIds: false, languages: ['en'], versions: [1], seed });
+  if (made === undefined) throw new Error('no screen was made');
+  const { root } = made.tree;
+  const keyOf = (...texts: readonly string[]): string => {
+    const children = texts.map((text) => ({
+      ...root,
+      className: 'android.widget.TextView',
+      text,
+      children: [],
+    }));
+    return printOf({ ...made.tree, root: { ...root, children } }).key;
+  };
+  const told = keyOf('A?B', 'Paid 😀', 'half ? end', 'Over?', 'Thank you');
+  expect(keyOf('A.B', 'Paid ..', 'half . end', 'Over.', 'Thank you')).toBe(told);
+  expect(keyOf('A.B', 'Paid ..', 'half . end', 'Over.', 'Sorry')).not.toBe(told);
+});
+
 it('a tree of a hostile app costs no more than a large one', () => {
   const [made] = labelledScreens({ hasIds: true, languages: ['en'], versions: [1], seed });
   if (made === undefined) throw new Error('no screen was made');
