@@ -52,6 +52,8 @@ export interface FaultState {
   beforeReading: (() => void) | undefined;
   /** How `uiautomator dump` goes wrong. */
   uiautomator: UiautomatorFault | undefined;
+  /** `uiautomator dump` writes `.` for each half of an emoji, as on old Androids. */
+  dumpLosesEmoji: boolean;
   /** No video can be encoded: scrcpy's server ends when somebody wants to see. */
   noVideoEncoder: boolean;
   /** Services of Android that are gone, such as `package` or `notification`, as while the system server starts anew. Default: none. */
@@ -105,6 +107,7 @@ export function noFaults(): FaultState {
     frozenScreen: false,
     beforeReading: undefined,
     uiautomator: undefined,
+    dumpLosesEmoji: false,
     noVideoEncoder: false,
     missingServices: [],
     bootNotCompleted: false,

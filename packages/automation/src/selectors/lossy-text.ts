@@ -1,5 +1,5 @@
 /**
- * What some way of reading a screen can't tell, and `?` or `.` in its place. `uiautomator dump` of old Androids writes a full stop for
+ * Characters that some way of reading a screen can't tell, and `?` or `.` in their place. `uiautomator dump` of old Androids writes a full stop for
  * each half of an emoji; control characters and what is no character are `?` by the other ways. In texts for people both marks stand at
  * the end of a word, and nothing but a space follows.
  */

@@ -59,20 +59,30 @@ function importantChildren(visible: VisibleView): VisibleView[] {
   return visible.children.flatMap((child) => (isImportant(child) ? [child] : importantChildren(child)));
 }
 
-function serialize(visible: VisibleView, index: number, compressed: boolean): string {
+interface DumpOptions {
+  readonly compressed: boolean;
+  /** Of each emoji two full stops are left. Default false. */
+  readonly losesEmoji?: boolean;
+}
+
+const emoji = /[\u{10000}-\u{10FFFF}]/gu;
+
+function serialize(visible: VisibleView, index: number, options: DumpOptions): string {
+  const { compressed, losesEmoji = false } = options;
+  const told = (value: string): string => (losesEmoji ? value.replaceAll(emoji, '..') : value);
   const attributes = Object.entries(nodeAttributes(visible, index))
-    .map(([name, value]) => ` ${name}="${escapeAttribute(value, '.')}"`)
+    .map(([name, value]) => ` ${name}="${escapeAttribute(told(value), '.')}"`)
     .join('');
   const children = compressed ? importantChildren(visible) : visible.children;
   if (children.length === 0) return `<node${attributes} />`;
-  const inner = children.map((child, childIndex) => serialize(child, childIndex, compressed)).join('');
+  const inner = children.map((child, childIndex) => serialize(child, childIndex, options)).join('');
   return `<node${attributes}>${inner}</node>`;
 }
 
 /** What `uiautomator dump` writes; undefined when there is no active window. */
-export function findUiautomatorXml(screen: Screen, options: { compressed: boolean }): string | undefined {
+export function findUiautomatorXml(screen: Screen, options: DumpOptions): string | undefined {
   const tree = findActiveTree(screen);
   if (!tree) return undefined;
   const declaration = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>`;
-  return `${declaration}<hierarchy rotation="${screen.rotation}">${serialize(tree, 0, options.compressed)}</hierarchy>`;
+  return `${declaration}<hierarchy rotation="${screen.rotation}">${serialize(tree, 0, options)}</hierarchy>`;
 }

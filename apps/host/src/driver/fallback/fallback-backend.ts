@@ -5,6 +5,7 @@ import { findNode } from '../find-node.ts';
 import { DriverError } from '../driver-error.ts';
 import { type PhoneShell, shellQuote } from '../shell/phone-shell.ts';
 import { type ParsedTree, parseTree } from '../tree/parse-tree.ts';
+import { maxTreeBytes, tooManyBytes } from '../tree/tree-size.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { screencap } from './screencap.ts';
@@ -107,8 +108,6 @@ async function runInput(shell: PhoneShell, commandLine: string, signal: AbortSig
 }
 
 const attempts = 3;
-/** More than the longest tree that is read, in characters of three bytes. */
-const maxDumpBytes = 16 * 1024 * 1024;
 const pauseMs = 300;
 
 async function dumpTree(shell: PhoneShell, signal: AbortSignal): Promise<ParsedTree> {
@@ -140,7 +139,9 @@ async function attemptDump(
   const path = `/data/local/tmp/phalanx-${randomBytes(6).toString('hex')}.xml`;
   try {
     const { stdout, stderr } = await shell.run(`uiautomator dump ${path}`, signal);
-    const file = await shell.runWhole(`cat ${path}`, signal, maxDumpBytes);
+    const file = await shell.runWhole(`cat ${path}`, signal, maxTreeBytes).catch((error: unknown) => {
+      throw error instanceof DriverError && error.code === 'output_too_large' ? tooManyBytes() : error;
+    });
     const said = `${stderr} ${stdout}`.replace(/\s+/g, ' ').trim().slice(0, 200);
     return { xml: cutXml(file.stdout), said: said || 'it printed nothing' };
   } finally {

@@ -2,9 +2,8 @@ import { inflateRawSync } from 'node:zlib';
 import type { UiNode } from '@phalanx/protocol';
 import { unreadableTree } from '../driver-error.ts';
 import { readableText } from '../tree/readable-text.ts';
-import { maxDepth, maxNodes, TreeSize } from '../tree/tree-size.ts';
+import { maxDepth, maxNodes, maxTreeBytes, tooManyBytes, TreeSize } from '../tree/tree-size.ts';
 
-const maxBytes = 16 * 1024 * 1024;
 const maxWindows = 1000;
 
 export interface DecodedTrees {
@@ -20,7 +19,7 @@ export interface DecodedTrees {
 export function inflateTrees(payload: Buffer): Buffer {
   if (payload.length < 4) throw unreadableTree('it has no length');
   const length = payload.readUInt32BE(0);
-  if (length > maxBytes) throw unreadableTree(`it is over ${maxBytes} bytes`);
+  if (length > maxTreeBytes) throw tooManyBytes();
   try {
     const bytes = inflateRawSync(payload.subarray(4), { maxOutputLength: length });
     if (bytes.length === length) return bytes;

@@ -2,10 +2,7 @@ import type { Bounds, ScreenTree, UiNode } from '@phalanx/protocol';
 
 import { unreadableTree, unexpectedXml } from '../driver-error.ts';
 import { readableText } from './readable-text.ts';
-import { TreeSize } from './tree-size.ts';
-
-/** What a phone sends is not trusted. Around the texts that a tree may have there is room for the markup of as many nodes as it may have. */
-const maxTextLength = 16 * 1024 * 1024;
+import { maxTreeBytes, tooManyBytes, TreeSize } from './tree-size.ts';
 
 export type ParsedTree = Pick<ScreenTree, 'root' | 'packageName' | 'rotation' | 'announced'>;
 
@@ -20,7 +17,7 @@ export function parseRoots(xml: string): UiNode[] {
 }
 
 function readXml(xml: string): Reading {
-  if (xml.length > maxTextLength) throw unreadableTree(`it is over ${maxTextLength} characters`);
+  if (xml.length > maxTreeBytes) throw tooManyBytes();
   const reading = createReading();
   readElements(xml, reading);
   return reading;

@@ -1,11 +1,16 @@
 import type { UiNode } from '@phalanx/protocol';
 
-import { unreadableTree } from '../driver-error.ts';
+import { type DriverError, unreadableTree } from '../driver-error.ts';
 
-/** Of a window. The resident helper stops at the same numbers of nodes and levels (Tree.java). */
+/** Limit of a screen in whatever form a phone tells it: texts of the length below, and the markup of as many nodes. */
+export const maxTreeBytes = 16 * 1024 * 1024;
+
+export const tooManyBytes = (): DriverError => unreadableTree(`it is over ${maxTreeBytes} bytes`);
+
+/** Limits of a screen. The resident helper stops at the same numbers of nodes and levels (Tree.java). */
 export const maxNodes = 20_000;
 export const maxDepth = 300;
-/** Of the texts of all nodes together. */
+/** Length of the texts of all nodes together. */
 const maxCharacters = 4 * 1024 * 1024;
 
 /** Counts what is read of a screen. A tree that is larger than any app draws is refused, the same by each way of reading. */

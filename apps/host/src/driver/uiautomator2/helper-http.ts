@@ -3,13 +3,14 @@ import { Compile } from 'typebox/compile';
 import type { AdbSocket } from '@yume-chan/adb';
 
 import { type PhoneShell, closeQuietly } from '../shell/phone-shell.ts';
+import { maxTreeBytes, tooManyBytes } from '../tree/tree-size.ts';
 
 const megabyte = 1024 * 1024;
 const usualBytes = megabyte;
 
-/** Texts: the tree of a screen, which has 4 million characters at most, and its picture in base64. */
+/** Texts: the tree of a screen, and its picture in base64. */
 const textBytes: ReadonlyMap<string, number> = new Map([
-  ['source', 16 * megabyte],
+  ['source', maxTreeBytes],
   ['screenshot', 32 * megabyte],
 ]);
 
@@ -101,8 +102,8 @@ export function createHelperHttp(shell: PhoneShell): HelperHttp {
       signal.addEventListener('abort', close);
       try {
         signal.throwIfAborted();
-        const maxBytes = maxAnswerBytes(request.path);
-        const { status, body } = await socket.exchange(bytesOf(request, keepsOpen), maxBytes);
+        const bound = boundOf(request.path);
+        const { status, body } = await socket.exchange(bytesOf(request, keepsOpen), bound);
         if (keepsOpen) resting.push(socket);
         else socket.close();
         return request.known?.equals(body) === true ? { bytes: request.known } : parseReply(body, status);
@@ -143,9 +144,20 @@ function parseReply(bytes: Buffer, status: number): HelperReply {
   throw new HelperError('unknown error', `HTTP ${status}`);
 }
 
+interface AnswerBound {
+  readonly maxBytes: number;
+  readonly refusal: () => Error;
+}
+
 /** How long the helper's answer to a path may be. */
-function maxAnswerBytes(path: string): number {
-  return textBytes.get(path.slice(path.lastIndexOf('/') + 1)) ?? usualBytes;
+function boundOf(path: string): AnswerBound {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const maxBytes = textBytes.get(name) ?? usualBytes;
+  if (name === 'source') return { maxBytes, refusal: tooManyBytes };
+  return {
+    maxBytes,
+    refusal: () => new Error(`The UI helper answered with more than ${maxBytes} bytes`),
+  };
 }
 
 /** Throws when a long answer is more than long texts: parsed, it would take many times its length. */
@@ -191,12 +203,12 @@ class HelperSocket {
   }
 
   /** Rejects when the socket ends before the answer does, and when what comes is no answer or one of more bytes. */
-  async exchange(request: Uint8Array, maxBytes: number): Promise<HelperAnswer> {
+  async exchange(request: Uint8Array, bound: AnswerBound): Promise<HelperAnswer> {
     this.#isResting = false;
     // What it breaks with, reading tells too.
     this.#writer.write(request).catch(() => {});
     const { head, rest } = await this.#readHead();
-    const { status, sizeBytes, staysOpen } = parseHead(head, maxBytes);
+    const { status, sizeBytes, staysOpen } = parseHead(head, bound);
     const body = await this.#readBody(rest, sizeBytes);
     this.#isResting = staysOpen && body.length === sizeBytes;
     if (!this.#isResting) this.close();
@@ -253,13 +265,13 @@ interface Head {
 }
 
 /** The helper says with each answer how long it is (NettyHttpResponse.java). */
-function parseHead(head: string, maxBytes: number): Head {
+function parseHead(head: string, { maxBytes, refusal }: AnswerBound): Head {
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
   const size = /\r\ncontent-length: *(\d+) *(?:\r\n|$)/i.exec(head)?.[1];
   if (status === undefined || size === undefined)
     throw new Error('The UI helper answered in an unknown form of HTTP');
   const sizeBytes = Number(size);
-  if (sizeBytes > maxBytes) throw new Error(`The UI helper answered with more than ${maxBytes} bytes`);
+  if (sizeBytes > maxBytes) throw refusal();
   return {
     status: Number(status),
     sizeBytes,

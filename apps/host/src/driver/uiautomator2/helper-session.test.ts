@@ -120,19 +120,24 @@ describe('a session with the UI helper', () => {
     ],
     ['half an answer', 'ui_helper_failed', (_, response) => cutOff(response)],
     ['headers without end', 'ui_helper_failed', (request) => floodHeaders(request.socket)],
-    ['a body without end', 'ui_helper_failed', (_, response) => floodBody(response)],
+    ['a body without end', 'screen_not_readable', (_, response) => floodBody(response)],
     ['what is no HTTP', 'ui_helper_failed', (request) => void request.socket.end('hello\r\n\r\n')],
   ])('refuses %s', async (_, code, answer) => {
     const session = await startSession(answer);
     await expect(session.getText('source', signal)).rejects.toMatchObject({ name: 'DriverError', code });
   });
 
-  it.each<[string, string, string]>([
-    ['a tree of more than 16 MB', 'source', `{"value":"${'x'.repeat(17 * 1024 * 1024)}"}`],
+  it.each<[string, string, string, string?]>([
+    [
+      'a tree of more than 16 MB',
+      'source',
+      `{"value":"${'x'.repeat(17 * 1024 * 1024)}"}`,
+      'screen_not_readable',
+    ],
     ['an answer of more than 1 MB', 'x', `{"value":"${'x'.repeat(1024 * 1024)}"}`],
     ['a million values', 'screenshot', `{"value":"","a":[${'0,'.repeat(1_000_000)}0]}`],
     ['deep nesting behind an escaped quote', 'source', `{"value":"\\"","a":${'['.repeat(2_000_000)}`],
-  ])('refuses %s before it parses it', async (_, path, body) => {
+  ])('refuses %s before it parses it', async (_, path, body, code = 'ui_helper_failed') => {
     const session = await startSession((__, response) => send(response, 200, body));
     const parsed: number[] = [];
     const parse = JSON.parse;
@@ -141,7 +146,7 @@ describe('a session with the UI helper', () => {
       return parse(text, reviver);
     };
     try {
-      await expect(session.getText(path, signal)).rejects.toMatchObject({ code: 'ui_helper_failed' });
+      await expect(session.getText(path, signal)).rejects.toMatchObject({ code });
     } finally {
       JSON.parse = parse;
     }

@@ -45,7 +45,9 @@ async function dump(process: Process): Promise<number> {
   }
   phone.faults.beforeReading?.();
   const compressed = args.includes('--compressed');
-  const xml = fault === 'null-root' ? undefined : findUiautomatorXml(phone.android.screen, { compressed });
+  const losesEmoji = phone.faults.dumpLosesEmoji;
+  const xml =
+    fault === 'null-root' ? undefined : findUiautomatorXml(phone.android.screen, { compressed, losesEmoji });
   if (xml === undefined) {
     await stderr.write('ERROR: null root node returned by UiTestAutomationBridge.\n');
     return 0;
