@@ -1,3 +1,4 @@
+import type { SentFile } from '@phalanx/protocol';
 import { followEvents, type EventOptions } from './events.ts';
 import { ServiceError, Transport, type TransportOptions } from './transport.ts';
 import { operationsOf, type Operations } from './operations.ts';
@@ -111,7 +112,7 @@ export class PhalanxClient {
   }
 
   /** Sends a file to a phone: an APK is installed, another one is then in `/sdcard/Download`. */
-  sendFile(deviceId: string, file: FileToSend): Promise<'installed' | 'stored'> {
+  sendFile(deviceId: string, file: FileToSend): Promise<SentFile> {
     return sendFile((body) => this.api.sendFileToDevice({ params: { id: deviceId }, body }), file);
   }
 

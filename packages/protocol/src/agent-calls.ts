@@ -10,6 +10,7 @@ import type {
   CurrentApp,
   DeviceInfo,
   InstalledApp,
+  InstalledParts,
   PhoneFile,
   PhoneFilePart,
   PhoneMessage,
@@ -172,7 +173,9 @@ export const agentCalls = {
   'app.list': call<InstalledApp[]>()(Type.Object({ user })),
   'user.list': call<PhoneUser[]>()(nothing),
   /** From an APK file on the phone. */
-  'app.install': call<void>()(Type.Object({ path: phonePath, grantPermissions: Type.Boolean(), user })),
+  'app.install': call<InstalledParts>()(
+    Type.Object({ path: phonePath, grantPermissions: Type.Boolean(), user }),
+  ),
   'app.uninstall': call<void>()(Type.Object({ packageName, user })),
   'app.clearData': call<void>()(Type.Object({ packageName, user })),
   /** Grants or revokes a runtime permission, such as `android.permission.CAMERA`. */
@@ -201,6 +204,8 @@ export const agentCalls = {
       isFirst: Type.Boolean(),
     }),
   ),
+  /** Has Android put a file into MediaStore. False: it did not, or the file is in no shared storage. */
+  'file.scan': call<boolean>()(Type.Object({ path: phonePath })),
   'file.delete': call<void>()(Type.Object({ path: phonePath })),
   'phone.shell': call<ShellResult>()(
     Type.Object({

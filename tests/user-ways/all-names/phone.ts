@@ -34,6 +34,9 @@ async function changing(base64: string): Promise<void> {
       return !(await isInstalled());
     },
   });
+  await calls<InstalledParts>('InstalledParts', {
+    notInstalled: async () => (await apps.install(apk)).notInstalled.length === 0,
+  });
   await calls<Omit<InstallOptions, keyof AppOptions>>('InstallOptions', {
     grantPermissions: async () => {
       await apps.install(apk, { grantPermissions: true });
@@ -50,10 +53,13 @@ async function changing(base64: string): Promise<void> {
 async function storing(): Promise<void> {
   const path = `${folder}/größe.txt`;
   const large = Uint8Array.from({ length: 1_000_000 }, (_, index) => index % 251);
+  await calls<WrittenFile>('WrittenFile', {
+    inMediaStore: async () => !(await files.write('/sdcard/Android/data/a.txt', 'a')).inMediaStore,
+  });
   await calls<AgentFiles>('AgentFiles', {
     write: async () => {
       await files.write(`${folder}/large.bin`, large);
-      return (await files.write(path, 'größer\n')) === undefined;
+      return (await files.write(path, 'größer\n')).inMediaStore;
     },
     list: async () => (await files.list(folder)).some(({ name }) => name === 'größe.txt'),
     read: async () => {

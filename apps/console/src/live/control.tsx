@@ -1,4 +1,4 @@
-import type { Device, SentFilePart } from '@phalanx/protocol';
+import type { Device, SentFile as PhoneFile, SentFilePart } from '@phalanx/protocol';
 import { useRef, useState } from 'react';
 import { randomUuid } from '@phalanx/client/random-uuid';
 import { sendFile } from '@phalanx/client/send-file';
@@ -261,7 +261,11 @@ interface SentFile {
   readonly outcome: string | undefined;
 }
 
-const outcomes = { installed: 'installed', stored: 'in the folder Download of the phone' } as const;
+function outcomeOf({ state, path, in_media_store: isIndexed, not_installed: left = [] }: PhoneFile): string {
+  if (state === 'installed') return left.length === 0 ? 'installed' : `installed, but for ${left.join(', ')}`;
+  const place = path ?? 'on the phone';
+  return isIndexed === true ? `${place}, where apps see it` : `${place}; apps find it by its path alone`;
+}
 
 /** Files that go to the phone, one after the other. */
 function useSentFiles(deviceId: string) {
@@ -279,7 +283,7 @@ function useSentFiles(deviceId: string) {
     for (const { file, id } of added) {
       const toSend = { name: file.name, content: file, onProgress: (done: number) => change(id, { done }) };
       const outcome = await sendFile(post, toSend).then(
-        (state) => outcomes[state],
+        outcomeOf,
         (error: unknown) => `not sent: ${messageOf(error)}`,
       );
       change(id, { outcome });

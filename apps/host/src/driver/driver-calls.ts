@@ -14,6 +14,7 @@ import { listMessages } from './apps/text-messages.ts';
 import { findMainPanel } from './pictures/main-panel.ts';
 import { explained, explainerOf } from './pictures/missing-picture.ts';
 import { encodeScreenshot } from './pictures/taken-picture.ts';
+import { scanFile } from './shell/media-scan.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import { hideKeyboard } from './hide-keyboard.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
@@ -139,6 +140,7 @@ export function callsOf(parts: CalledParts): Calls {
     'file.list': ({ path }, signal) => listFiles(shell, path, signal),
     'file.read': (params, signal) => readFilePart(shell, params, signal),
     'file.write': (params, signal) => writeFilePart(shell, params, signal),
+    'file.scan': ({ path }, signal) => scanFile(shell, { path, sdkVersion: deviceInfo().sdkVersion }, signal),
     'file.delete': ({ path }, signal) => deleteFile(shell, path, signal),
     'phone.shell': (params, signal) => runShellCommand(shell, params, signal),
     'device.info': async () => deviceInfo(),

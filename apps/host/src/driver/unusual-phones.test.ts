@@ -14,9 +14,12 @@ afterEach(async () => {
 
 type Options = Omit<Parameters<PhoneTestBed['startPhone']>[0], 'serial'>;
 
-async function startPair(options: Options): Promise<{ phone: SimulatedPhone; driver: Driver }> {
+async function startPair(
+  options: Options,
+  helper: 'uiautomator2' | 'resident' = 'uiautomator2',
+): Promise<{ phone: SimulatedPhone; driver: Driver }> {
   const phone = await bed.startPreparedPhone({ serial: 'SIM1', ...options });
-  const watch = bed.watch({ addresses: [phone], helper: 'uiautomator2' });
+  const watch = bed.watch({ addresses: [phone], helper });
   const ready = await waitForState(watch, 'SIM1', 'ready');
   return { phone, driver: ready.driver() };
 }
@@ -43,12 +46,49 @@ const deepApp = defineApp({
   activities: { '.Main': () => () => deep(100) },
 });
 
+const oddApp = defineApp({
+  packageName,
+  label: 'Odd',
+  icon: '',
+  color: '#000000',
+  isHome: true,
+  state: () => ({}),
+  activities: {
+    '.Main': () => () => ({ ...deep(0), text: 'A\0B half \uD83D tab \v none \uFFFE whole 😀' }),
+  },
+});
+
 describe('the driver on phones that are unusual', () => {
   it('reads a tree that is deeper than the helper shows by itself', async () => {
     const { driver } = await startPair({ apps: [deepApp] });
     const { root } = await driver.call('screen.content', {});
     expect(findNode(root, ({ text }) => text === 'level 0')).toBeDefined();
   });
+
+  it.each([8, 15] as const)(
+    'has Android %i index what is written into the shared storage',
+    async (android) => {
+      const { phone, driver } = await startPair({ android });
+      const path = "/sdcard/Pictures/it's größer.jpg";
+      await driver.call('file.write', { path, base64: 'YQ==', isFirst: true });
+      expect(phone.android.mediaStore.find(path)).toBeUndefined();
+      expect(await driver.call('file.scan', { path })).toBe(true);
+      expect(phone.android.mediaStore.find(path)).toBeDefined();
+      const gone = '/storage/emulated/0/Pictures/none.jpg';
+      expect(await driver.call('file.scan', { path: gone })).toBe(false);
+    },
+  );
+
+  it.each(['uiautomator2', 'resident'] as const)(
+    'reads texts that XML can not hold the same by %s',
+    async (helper) => {
+      const { driver } = await startPair({ apps: [oddApp] }, helper);
+      const { source, root } = await driver.call('screen.content', {});
+      expect(source).toBe(helper);
+      const odd = findNode(root, ({ text }) => text !== null);
+      expect(odd?.text).toBe('A?B half ? tab ? none ? whole 😀');
+    },
+  );
 
   it('says that a window forbids pictures where the phone gives a black one', async () => {
     const { phone, driver } = await startPair({ uiAutomator2: false });

@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import type { AgentCallName } from '@phalanx/protocol';
 
+import { isSharedStorage } from '../driver/shell/shared-storage.ts';
+
 /** What the operator lets user code do to phones beyond using them. */
 export interface RunPermissions {
   /** Install and uninstall apps, clear their data, change their permissions. */
@@ -18,10 +20,6 @@ const appChanges: ReadonlySet<AgentCallName> = new Set<AgentCallName>([
   'app.setPermission',
 ]);
 
-/** Names of what apps share, and of memory cards. It holds no links. */
-const sharedStorage =
-  /^\/(?:sdcard|mnt\/sdcard|storage\/(?:emulated\/\d+|self\/primary|[0-9A-F]{4}-[0-9A-F]{4}))(?:\/|$)/;
-
 /** Throws `NotAllowed` for what the operator has not opened. Paths are changed to their shortest form. */
 export function requirePermission<Params extends object>(
   name: AgentCallName,
@@ -36,7 +34,7 @@ export function requirePermission<Params extends object>(
     throw new NotAllowed('Reading text messages', 'PHALANX_ALLOW_SMS');
   if (!('path' in params) || typeof params.path !== 'string') return params;
   const path = posix.normalize(params.path);
-  if (!permissions.shell && !sharedStorage.test(path))
+  if (!permissions.shell && !isSharedStorage(path))
     throw new NotAllowed(`${path} is not in the shared storage (/sdcard), which`, 'PHALANX_ALLOW_SHELL');
   return { ...params, path };
 }

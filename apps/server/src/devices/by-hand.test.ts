@@ -5,13 +5,15 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ApiReply } from '../testing/api-caller.ts';
 import { SharedPhone, type Caller } from './testing/shared-phone.ts';
 
+const stored = { state: 'stored', path: '/sdcard/Download/notes.txt', in_media_store: true };
+
 let phone: SharedPhone;
 beforeAll(async () => {
   phone = await SharedPhone.start();
   phone.host.answerWith = ({ type, request_id }) => {
     const answers: Partial<Record<string, string>> = {
       clipboard: '{"text":"4711"}',
-      file: 'stored',
+      file: JSON.stringify(stored),
       input: '',
     };
     const answer = answers[type];
@@ -37,7 +39,7 @@ const touch = (body: PhoneInput): Promise<ApiReply> =>
 it('the clipboard is read, and files are sent, by who may touch the phone', async () => {
   for (const caller of ['owner', 'launch', 'launch by the host'] as const) {
     expect((await readClipboard(caller)).body).toEqual({ success: true, text: '4711' });
-    expect((await sendFile(caller)).body).toEqual({ success: true, state: 'stored' });
+    expect((await sendFile(caller)).body).toEqual({ success: true, ...stored });
   }
   for (const caller of ['view', 'stranger', 'limited token'] as const) {
     const status = caller === 'stranger' ? 404 : 403;
@@ -52,6 +54,22 @@ it('the lease of somebody else is in the way of both, and one that is lost is to
   expect((await readClipboard('launch')).status).toBe(200);
   expect((await sendFile('launch')).status).toBe(200);
   expect((await readClipboard('launch', '?lease_id=another')).body['code']).toBe('lease_lost');
+});
+
+it('a file goes to a folder of the shared storage alone', async () => {
+  const send = (folder: string): Promise<ApiReply> => sendFile('owner', { ...part('a.jpg'), folder });
+  for (const folder of ['/sdcard', '/sdcard/DCIM/My trip', '/storage/1A2B-3C4D/Music'])
+    expect((await send(folder)).status, folder).toBe(200);
+  for (const folder of [
+    '',
+    'DCIM',
+    '/sdcard/../data',
+    '/sdcard/.',
+    '/sdcardx',
+    '/data/local/tmp',
+    '/sdcard/a\nb',
+  ])
+    expect((await send(folder)).body['code'], folder).toBe('invalid_request');
 });
 
 it('a name of a file has no folder in it', async () => {

@@ -7,7 +7,7 @@ import {
   PhoneHealth,
   deviceControlRoutes,
   PhoneClipboard,
-  SentFileState,
+  SentFile,
   type PhoneInput,
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
@@ -163,7 +163,7 @@ function fits(device: Device, { state, host_id, search }: DeviceQuery): boolean 
 
 const usualLeaseMs = 60_000;
 const phoneClipboard = Compile(PhoneClipboard);
-const fileState = Compile(SentFileState);
+const sentFile = Compile(SentFile);
 
 /**
  * `POST /devices/:id/input, files` · `GET /devices/:id/clipboard` · `POST, DELETE /devices/:id/lease` · `GET
@@ -218,8 +218,8 @@ export function addControlRoutes(
     const question = { type: 'file', serial: device.serial, file: body } as const;
     return askHost({ hosts, device, appLimit: appLimitOf(principal) }, 'host_request_failed', async (ask) => {
       const answer = await ask(question, { deviceId: device.id, ...toucher });
-      const state: unknown = answer.toString();
-      if (fileState.Check(state)) return { success: true, state };
+      const file: unknown = JSON.parse(answer.toString());
+      if (sentFile.Check(file)) return { success: true, ...file };
       throw new Error('its host answered with something else');
     });
   });

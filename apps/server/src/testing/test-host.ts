@@ -291,7 +291,7 @@ function answerTo({ type, request_id }: Extract<ServerMessage, { request_id: str
     input: '',
     lease: '',
     clipboard: JSON.stringify({ text: '' }),
-    file: 'stored',
+    file: JSON.stringify({ state: 'stored', path: '/sdcard/Download/notes.txt', in_media_store: true }),
     apps: '[]',
     replay: '{"verdicts":[]}',
     pairing: JSON.stringify({ id: 'phalanx-1', state: 'waiting', reason: 'Waiting.', serial: null }),

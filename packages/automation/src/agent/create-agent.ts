@@ -1,6 +1,6 @@
 import { createActions, ofUser } from './actions.ts';
 import type { AgentBridge, AgentParts } from './agent-parts.ts';
-import { createFiles, sendInParts } from './files.ts';
+import { bytesOf, createFiles, sendInParts, writeFile } from './files.ts';
 import { createJob } from './job.ts';
 import { createMessages } from './messages.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
@@ -57,11 +57,11 @@ function changesOf(bridge: AgentBridge): WaitParts['untilChange'] {
   };
 }
 
-function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'write' | 'delete'>): AgentApps {
+function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'delete'>): AgentApps {
   const install = (
     path: string,
     { grantPermissions = false, signal, ...of }: InstallOptions,
-  ): Promise<void> => bridge.call('app.install', { path, grantPermissions, ...ofUser(of) }, signal);
+  ): Promise<InstalledParts> => bridge.call('app.install', { path, grantPermissions, ...ofUser(of) }, signal);
   const setPermission =
     (isGranted: boolean): AgentApps['grantPermission'] =>
     async (packageName, permission, { signal, ...of } = {}) =>
@@ -72,9 +72,10 @@ function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'write' | 'dele
     async install(apk, options = {}) {
       if (typeof apk === 'string') return install(apk, options);
       const path = `/sdcard/Download/phalanx-${createUuid()}.apk`;
-      await files.write(path, apk);
+      // An installer alone is to find it.
+      await writeFile(bridge, path, bytesOf(apk));
       try {
-        await install(path, options);
+        return await install(path, options);
       } finally {
         await files.delete(path);
       }

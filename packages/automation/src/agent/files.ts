@@ -24,7 +24,10 @@ export function createFiles(bridge: AgentBridge): AgentFiles {
   return {
     list: (folder) => bridge.call('file.list', { path: String(folder) }),
     read: async (path) => readFile(bridge, String(path)),
-    write: async (path, content) => writeFile(bridge, String(path), bytesOf(content)),
+    async write(path, content) {
+      await writeFile(bridge, String(path), bytesOf(content));
+      return { inMediaStore: await bridge.call('file.scan', { path: String(path) }) };
+    },
     delete: (path) => bridge.call('file.delete', { path: String(path) }),
   };
 }
@@ -50,7 +53,7 @@ const becameShorter = (path: string): { code: string; message: string } => ({
   message: `${path} became shorter while it was read.`,
 });
 
-async function writeFile(bridge: AgentBridge, path: string, bytes: Uint8Array): Promise<void> {
+export async function writeFile(bridge: AgentBridge, path: string, bytes: Uint8Array): Promise<void> {
   requireSize(bytes.length);
   await sendInParts(bytes, ({ part, base64 }) =>
     bridge.call('file.write', { path, base64, isFirst: part === 0 }),
@@ -62,7 +65,7 @@ function requireSize(sizeBytes: number): void {
     throw new RangeError(`The file has ${sizeBytes} bytes; it may have ${maxFileBytes}.`);
 }
 
-function bytesOf(content: unknown): Uint8Array {
+export function bytesOf(content: unknown): Uint8Array {
   if (typeof content === 'string') return new TextEncoder().encode(content);
   if (content instanceof Uint8Array) return content;
   throw new TypeError('The content of a file is a string or a Uint8Array.');

@@ -20,13 +20,14 @@ interface AgentApps {
   users(): Promise<readonly PhoneUser[]>;
   /**
    * Installs an APK, or a bundle of the APKs of one app (`.apks`, `.xapk`, `.apkm`), or updates what is installed; the data of
-   * the app stays. It takes up to three minutes.
+   * the app stays. It takes up to three minutes. The OBB files of a bundle go to `/sdcard/Android/obb`; what of a bundle
+   * did not get onto the phone is in `notInstalled`.
    * Rejects with `app_change_refused`, which has the phone's answer and what to do about it.
    *
    * @param apk The file itself, such as `await (await fetch(url)).bytes()`, of up to 50 MB; or the path of an APK in the
    *   phone's shared storage, of any size.
    */
-  install(apk: Uint8Array | string, options?: InstallOptions): Promise<void>;
+  install(apk: Uint8Array | string, options?: InstallOptions): Promise<InstalledParts>;
   /** Rejects with `app_not_found`, and with `app_change_refused` for apps that belong to the phone. */
   uninstall(packageName: string, options?: AppOptions): Promise<void>;
   /** Stops the app and forgets its data and its permissions, as if it were just installed. */
@@ -55,4 +56,9 @@ interface InstalledApp {
   packageName: string;
   /** It came with the phone. */
   isSystem: boolean;
+}
+
+interface InstalledParts {
+  /** Names of APKs and other contents of a bundle that the phone did not get. Empty for an APK, and for a bundle that is there as a whole. */
+  notInstalled: string[];
 }

@@ -16,11 +16,21 @@ interface AgentFiles {
   read(path: string): Promise<Uint8Array>;
   /**
    * Writes a file of up to 50 MB, text as UTF-8, and makes the folders that are missing. Rejects with `file_refused`, and
-   * with a `RangeError` for more. A write that fails may leave a part.
+   * with a `RangeError` for more. A write that fails may leave a part. Android is asked to put the file into MediaStore, where
+   * galleries and other apps look for it; the answer says whether it is there.
+   *
+   * @example
+   * const { inMediaStore } = await agent.files.write('/sdcard/Documents/list.txt', 'one');
+   * if (!inMediaStore) console.warn('Other apps find the file by its path alone.');
    */
-  write(path: string, content: string | Uint8Array): Promise<void>;
+  write(path: string, content: string | Uint8Array): Promise<WrittenFile>;
   /** Deletes a file. Rejects with `file_not_found`, and with `file_refused` for a folder. */
   delete(path: string): Promise<void>;
+}
+
+interface WrittenFile {
+  /** Whether MediaStore has the file. Never true outside of the shared storage, and in the folders `Android/data` and `Android/obb`. */
+  inMediaStore: boolean;
 }
 
 interface PhoneFile {

@@ -86,8 +86,8 @@ export const hostQuestions = {
   input: { since: 4, asks: { input: PhoneInput }, isTouch: true, maxAnswerBytes: 1024 },
   /** What is on the clipboard. Answer: JSON of a `PhoneClipboard`. */
   clipboard: { since: 9, asks: {}, isTouch: true, maxAnswerBytes: 4 * megabyte },
-  /** Take a part of a file, and with the last one store or install it. Answer: a `SentFileState`. */
-  file: { since: 9, asks: { file: SentFilePart }, isTouch: true, maxAnswerBytes: 1024 },
+  /** Take a part of a file, and with the last one store or install it. Answer: JSON of a `SentFile`. */
+  file: { since: 9, asks: { file: SentFilePart }, isTouch: true, maxAnswerBytes: 64 * 1024 },
   /**
    * Do steps that find their nodes on the screen as it is then, as far as the time reaches. Answer: JSON of a
    * `HostActAnswer`, a line feed, and JSON of a `DeviceScreen` without a picture.

@@ -113,6 +113,12 @@ export interface ScreenPicture {
 }
 
 /** What `agent.info` tells of the phone. */
+/** Answer to an installation: of a bundle; empty for an APK. */
+export interface InstalledParts {
+  /** Names of APKs and other contents of the bundle that the phone did not get. */
+  notInstalled: string[];
+}
+
 export interface DeviceInfo {
   deviceId: string;
   serial: string;

@@ -17,6 +17,16 @@ export const SentFilePart = Type.Object(
       description: 'Of the file, without a folder; an APK, or a bundle of one, is installed',
       examples: ['notes.pdf'],
     }),
+    folder: Type.Optional(
+      Type.String({
+        pattern:
+          '^/(?:sdcard|storage)(?:/[^/\\u0000-\\u001f\\u007f]*[^./\\u0000-\\u001f\\u007f][^/\\u0000-\\u001f\\u007f]*)*$',
+        maxLength: 400,
+        description:
+          'Of the shared storage, where the file goes; made when it is missing. Default: `/sdcard/Pictures` for pictures, `/sdcard/Movies` for films, `/sdcard/Music` for sound, else `/sdcard/Download`',
+        examples: ['/sdcard/DCIM/Camera'],
+      }),
+    ),
     part: Type.Integer({ minimum: 0, maximum: maxSentFileParts - 1, description: 'From 0, in their order' }),
     is_last: Type.Boolean(),
     base64: Type.String({
@@ -32,6 +42,27 @@ export type SentFilePart = Static<typeof SentFilePart>;
 /** `receiving`: there are more parts to come. `working`: the phone is still at it: ask again with the last part. */
 export const SentFileState = Type.Enum(['receiving', 'working', 'stored', 'installed'] as const);
 export type SentFileState = Static<typeof SentFileState>;
+
+/** State of a file so far, and where it is. */
+export const SentFile = Type.Object(
+  {
+    state: SentFileState,
+    path: Type.Optional(Type.String({ description: 'Of a stored file, on the phone' })),
+    in_media_store: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of a stored file: whether Android has it in its index of media, where galleries and other apps look for files',
+      }),
+    ),
+    not_installed: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Of an installed bundle: the first 50 names of what in it did not get onto the phone',
+      }),
+    ),
+  },
+  { title: 'SentFile' },
+);
+export type SentFile = Static<typeof SentFile>;
 
 /** What a phone has on its clipboard. */
 export const PhoneClipboard = Type.Object({ text: Type.String({ maxLength: 1_000_000 }) });

@@ -14,6 +14,7 @@ import { type Identity, propertiesOf } from './identity.ts';
 import { InputLog } from './input/input-log.ts';
 import { Locations } from './locations.ts';
 import { Inbox } from './inbox.ts';
+import { MediaStore } from './media-store.ts';
 import { Notices } from './notices.ts';
 import { mainUser, Packages } from './packages/packages.ts';
 import { revealField } from './input/reveal-field.ts';
@@ -34,6 +35,7 @@ export interface AndroidOptions {
 export class Android implements SystemHost {
   readonly identity: Identity;
   readonly files: FileSystem;
+  readonly mediaStore: MediaStore;
   readonly packages: Packages;
   readonly properties: Map<string, string>;
   readonly settings = new Settings();
@@ -85,6 +87,7 @@ export class Android implements SystemHost {
     });
     this.#boot = new Boot('found running', { isUserUnlocked: true, kernelBootId: options.identity.bootId });
     this.files = new FileSystem(options.storageBytes, () => this.#boot);
+    this.mediaStore = new MediaStore(this.files);
     this.packages = new Packages(options.identity.sdkVersion);
     this.properties = propertiesOf(options.identity);
     this.#apps = new Map(options.apps.map((app) => [app.packageName, app]));

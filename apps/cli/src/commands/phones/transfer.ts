@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { sendFile } from '@phalanx/client/send-file';
-import { deviceControlRoutes } from '@phalanx/protocol';
+import { deviceControlRoutes, type SentFile } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
@@ -13,6 +13,7 @@ import { printJson } from '../../output/table.ts';
 import { deviceText, leaseOption, leaseQuery } from './control.ts';
 
 interface Flags extends ConnectionFlags {
+  folder?: string;
   lease?: string;
   json?: true;
 }
@@ -39,9 +40,13 @@ Examples:
   addConnectionOptions(clipboard);
   const send = program
     .command('send')
-    .description('send a file to a phone: an APK is installed, another file goes to its folder Download')
+    .description('send a file to a phone: an APK is installed, another file is stored where apps find it')
     .argument('<device>', deviceText)
     .argument('<file>', 'an APK or a bundle of APKs (.apk, .apks, .xapk, .apkm), or any other file')
+    .option(
+      '--folder <path>',
+      'where the file goes, such as /sdcard/DCIM/Camera (default: Pictures, Movies, Music or Download, by its kind)',
+    )
     .option(...leaseOption)
     .option('--json', 'print what became of it as JSON')
     .addHelpText(
@@ -51,7 +56,8 @@ Apps are installed by hosts with PHALANX_ALLOW_APP_CHANGES=true.
 
 Examples:
   phalanx send SIM0001 shop.apk
-  phalanx send SIM0001 photo.jpg`,
+  phalanx send SIM0001 photo.jpg
+  phalanx send SIM0001 photo.jpg --folder /sdcard/DCIM/Camera`,
     )
     .action(sendGiven);
   addConnectionOptions(send);
@@ -79,21 +85,32 @@ async function sendGiven(device: string, file: string, flags: Flags): Promise<vo
   const content = await openFile(file);
   const name = path.basename(file);
   const isShown = process.stderr.isTTY && !flags.json;
-  const state = await sendFile(
+  const sent = await sendFile(
     (body) => api.call(deviceControlRoutes.sendFile, { params, query: leaseQuery(flags.lease), body }),
     {
-      ...{ name, content },
+      name,
+      content,
+      folder: flags.folder,
       onProgress: (share) => {
         if (isShown) process.stderr.write(`\r${Math.round(100 * share)} % sent${share === 1 ? '\n' : ''}`);
       },
     },
   );
-  const message =
-    state === 'installed'
-      ? `${name} is installed on the device ${device}.`
-      : `The device ${device} has the file: /sdcard/Download/${name}.`;
-  if (flags.json) printJson({ success: true, state });
-  else printMessage({ message });
+  if (flags.json) printJson({ ...sent, success: true });
+  else printMessage({ message: sentence(sent, { name, device }) });
+}
+
+function sentence(sent: SentFile, { name, device }: { name: string; device: string }): string {
+  const { state, path: place = name, in_media_store: isIndexed, not_installed: left = [] } = sent;
+  if (state === 'installed') {
+    const whole = `${name} is installed on the device ${device}.`;
+    return left.length === 0 ? whole : `${whole} Of the bundle, this is not installed: ${left.join(', ')}.`;
+  }
+  const seen =
+    isIndexed === true
+      ? 'Apps can see it.'
+      : 'Its index of media has no such file: apps find it by its path alone.';
+  return `The device ${device} has the file: ${place}. ${seen}`;
 }
 
 async function openFile(file: string): Promise<Blob> {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentCallParams, InstalledApp } from '@phalanx/protocol';
+import type { AgentCallParams, InstalledApp, InstalledParts } from '@phalanx/protocol';
 import { longList } from '../shell/phone-output.ts';
 import { type PhoneShell, type ShellResult, shellQuote } from '../shell/phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
 import { toldAnswer } from '../shell/told-answer.ts';
-import { type AppOfUser, requireInstalled, requireUser, userOption } from './apps.ts';
+import { type BundleParts, bundleParts, namesOf } from './bundle-parts.ts';
+import { requireInstalled, type AppOfUser, requireUser, userOption } from './apps.ts';
 
 export async function listApps(
   shell: PhoneShell,
@@ -79,12 +80,14 @@ function refusedChange(sentence: string): DriverError {
 
 type Order = AgentCallParams<'app.install'>;
 
-const maxParts = 200;
-/** In bundles that are made for one phone, base and splits stand at the top. */
-const partName = /^[\w.-]{1,200}\.apk$/;
+const maxNamed = 50;
 
-/** Installs an APK, or a bundle of the APKs of one app: `.apks`, `.xapk`, `.apkm`. */
-export async function installApp(shell: PhoneShell, order: Order, signal: AbortSignal): Promise<void> {
+/** Installs an APK, or a bundle of the APKs of one app: `.apks`, `.xapk`, `.apkm`. Returns what of the bundle is not on the phone. */
+export async function installApp(
+  shell: PhoneShell,
+  order: Order,
+  signal: AbortSignal,
+): Promise<InstalledParts> {
   const { path, grantPermissions, user } = order;
   // Android's installer may not read the shared storage: it gets a copy.
   const copy = `/data/local/tmp/phalanx-${randomUUID()}`;
@@ -92,15 +95,15 @@ export async function installApp(shell: PhoneShell, order: Order, signal: AbortS
   try {
     const file = `${copy}.apk`;
     const answer = await shell.run(`cp ${shellQuote(path)} ${file} && pm install ${flags} ${file}`, signal);
-    if (/^Success/m.test(answer.stdout)) return;
+    if (/^Success/m.test(answer.stdout)) return { notInstalled: [] };
     requireUser(answer, user);
     let said = saidOf(answer);
     if (/No such file/.test(said)) throw new DriverError('file_not_found', `There is no APK ${path}.`);
     // Only then it is looked into: an APK alone is the usual case.
-    const parts = /PARSE_FAILED/.test(said) ? await listParts(shell, file, signal) : [];
-    if (parts.length > 0) {
-      const failure = await installParts(shell, { copy, parts, flags }, signal);
-      if (failure === undefined) return;
+    const parts = /PARSE_FAILED/.test(said) ? await listParts(shell, file, signal) : noParts;
+    if (parts.apks.length > 0) {
+      const failure = await installParts(shell, { copy, parts: parts.apks, flags }, signal);
+      if (failure === undefined) return await putObbs(shell, { copy, parts }, signal);
       said = failure;
     }
     throw refusedChange(`The phone did not install ${path}: ${said}.${grantHint(said)}`);
@@ -110,10 +113,10 @@ export async function installApp(shell: PhoneShell, order: Order, signal: AbortS
 }
 
 /** The APKs in a bundle; none when it is no bundle. Rejects for one that has to be made ready for a phone first. */
-async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): Promise<string[]> {
+async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): Promise<BundleParts> {
   const { stdout } = await shell.run(`unzip -l ${file}`, signal, longList);
-  const names = stdout.split(/\r?\n/).map((line) => line.trim().split(/\s+/).at(-1) ?? '');
-  if (names.includes('universal.apk')) return ['universal.apk'];
+  const names = namesOf(stdout);
+  if (names.includes('universal.apk')) return bundleParts(names);
   if (names.includes('BundleConfig.pb'))
     throw refusedChange(
       'An app bundle (.aab) is for a store. Make APKs of it: bundletool build-apks --mode=universal.',
@@ -122,7 +125,26 @@ async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): 
     throw refusedChange(
       'The bundle has the APKs of all phones. Make one for any phone: bundletool build-apks --mode=universal.',
     );
-  return names.filter((name) => partName.test(name)).slice(0, maxParts);
+  return bundleParts(names);
+}
+
+const noParts: BundleParts = { apks: [], obbs: [], others: [] };
+
+/** Puts the expansion files of a bundle where its app looks for them. Returns what of the bundle is not on the phone. */
+async function putObbs(
+  shell: PhoneShell,
+  { copy, parts }: { copy: string; parts: BundleParts },
+  signal: AbortSignal,
+): Promise<InstalledParts> {
+  const notInstalled = [...parts.others];
+  for (const { name, packageName } of parts.obbs) {
+    const folder = `/sdcard/Android/obb/${packageName}`;
+    const unpack = `unzip -o -q ${copy}.apk ${name} -d ${copy}`;
+    const put = `mkdir -p ${folder} && mv ${copy}/${name} ${folder}/ && echo phalanx-put`;
+    const { stdout } = await shell.run(`${unpack} && ${put}`, signal);
+    if (!stdout.includes('phalanx-put')) notInstalled.push(name);
+  }
+  return { notInstalled: notInstalled.slice(0, maxNamed).map((name) => name.slice(0, 200)) };
 }
 
 interface Parts {

@@ -81,6 +81,7 @@ const reaching: Readonly<
   'file.list': { path: '/sdcard/DCIM' },
   'file.read': { ...file, path: `${own}/../../../../DCIM/x` },
   'file.write': { ...file, path: '/sdcard/DCIM/x' },
+  'file.scan': { path: '/sdcard/DCIM/x' },
   'file.delete': { path: '/sdcard/Android/media/com.android.settings/x' },
   'message.list': { since: 0 },
   'phone.settings': { brightness: 0 },

@@ -201,6 +201,7 @@ export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
     'file.list': ofFile(calls['file.list']),
     'file.read': ofFile(calls['file.read']),
     'file.write': ofFile(calls['file.write']),
+    'file.scan': ofFile(calls['file.scan']),
     'file.delete': ofFile(calls['file.delete']),
     'message.list': closed('text messages are of the whole phone'),
     'phone.settings': closed('settings are of the whole phone'),

@@ -129,6 +129,9 @@ export const appAndFileScenarios: readonly DriverScenario[] = [
       expect(await driver.call('file.list', { path: '/sdcard/Download' })).toContainEqual(
         expect.objectContaining({ name: "it's new", isFolder: true }),
       );
+      expect(await driver.call('file.scan', { path })).toBe(true);
+      expect(await driver.call('file.scan', { path: '/sdcard/Download/none.jpg' })).toBe(false);
+      expect(await driver.call('file.scan', { path: '/data/local/tmp/x' })).toBe(false);
       await driver.call('file.delete', { path });
       const gone = fail('file_not_found');
       await expect(driver.call('file.read', { path, part: 0, partBytes })).rejects.toEqual(gone);

@@ -1,13 +1,14 @@
-import type { HostQuestionOf, SentFilePart, SentFileState } from '@phalanx/protocol';
+import { posix } from 'node:path';
+import type { HostQuestionOf, SentFile, SentFilePart } from '@phalanx/protocol';
 
 import type { Driver } from '../../driver/driver.ts';
 import type { PhoneUse } from '../../driver/phone-use.ts';
 import { shellQuote } from '../../driver/shell/phone-shell.ts';
+import { usualFolder } from '../../driver/shell/shared-storage.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
 
-const folder = '/sdcard/Download';
 /** An installer takes these. */
 const appFile = /\.(apk|apks|xapk|apkm)$/i;
 /** The asker hears within this time, and asks again. */
@@ -22,7 +23,7 @@ interface Upload {
   nextPart: number;
   touchedAt: number;
   /** The file is complete. */
-  ending: Promise<SentFileState> | undefined;
+  ending: Promise<SentFile> | undefined;
 }
 
 type Uploads = Map<string, Upload>;
@@ -68,10 +69,12 @@ export async function takeFile(
   const upload = uploads.get(file.upload_id) ?? begin(phone, uploads, file);
   upload.touchedAt = performance.now();
   if (upload.ending === undefined) await append({ phone, driver, upload, signal }, file);
-  if (upload.ending === undefined) return Buffer.from('receiving' satisfies SentFileState);
-  const late = pause(answerMs, signal).then((): SentFileState => 'working');
-  return Buffer.from(await Promise.race([upload.ending, late]));
+  if (upload.ending === undefined) return answerOf({ state: 'receiving' });
+  const late = pause(answerMs, signal).then((): SentFile => ({ state: 'working' }));
+  return answerOf(await Promise.race([upload.ending, late]));
 }
+
+const answerOf = (file: SentFile): Buffer => Buffer.from(JSON.stringify(file));
 
 function begin(phone: Phone, uploads: Uploads, { upload_id: id }: SentFilePart): Upload {
   for (const [known, { path, touchedAt }] of uploads) {
@@ -94,33 +97,40 @@ interface Sending {
 
 async function append(
   { phone, driver, upload, signal }: Sending,
-  { part, is_last: isLast, base64, name }: SentFilePart,
+  { part, is_last: isLast, base64, name, folder = usualFolder(name) }: SentFilePart,
 ): Promise<void> {
   if (part !== upload.nextPart)
     throw new Error(`Part ${part} of the file came in place of part ${upload.nextPart}: send it again`);
   upload.nextPart += 1;
   await driver.call('file.write', { path: upload.path, base64, isFirst: part === 0 }, signal);
   if (!isLast) return;
-  upload.ending = finish({ phone, driver, path: upload.path }, name);
+  upload.ending = finish({ phone, driver, path: upload.path }, { name, folder });
   upload.ending.catch(() => {});
 }
 
 async function finish(
   { phone, driver, path }: { phone: Phone; driver: Driver; path: string },
-  name: string,
-): Promise<SentFileState> {
+  { name, folder }: { name: string; folder: string },
+): Promise<SentFile> {
   const signal = AbortSignal.timeout(endingMs);
-  if (!appFile.test(name)) {
-    const place = shellQuote(`${folder}/${name}`);
-    const command = `mkdir -p ${folder} && mv ${path} ${place}`;
-    const { exitCode, stderr } = await driver.call('phone.shell', { command, timeoutMs: 60_000 }, signal);
-    if (exitCode !== null && exitCode !== 0) throw new Error(`The phone did not store ${name}: ${stderr}`);
-    return 'stored';
-  }
+  if (!appFile.test(name)) return await store(driver, { path, place: `${folder}/${name}` }, signal);
   try {
-    await driver.call('app.install', { path, grantPermissions: false }, signal);
-    return 'installed';
+    const { notInstalled } = await driver.call('app.install', { path, grantPermissions: false }, signal);
+    return { state: 'installed', not_installed: notInstalled };
   } finally {
     void discard(phone, path);
   }
+}
+
+/** Puts the file where apps look for it, and has Android tell them. */
+async function store(
+  driver: Driver,
+  { path, place }: { path: string; place: string },
+  signal: AbortSignal,
+): Promise<SentFile> {
+  const command = `mkdir -p ${shellQuote(posix.dirname(place))} && mv ${path} ${shellQuote(place)}`;
+  const { exitCode, stderr } = await driver.call('phone.shell', { command, timeoutMs: 60_000 }, signal);
+  if (exitCode !== null && exitCode !== 0) throw new Error(`The phone did not store ${place}: ${stderr}`);
+  const in_media_store = await driver.call('file.scan', { path: place }, signal);
+  return { state: 'stored', path: place, in_media_store };
 }

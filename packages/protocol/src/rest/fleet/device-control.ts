@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { ActRefusal, ActStep, maxActSteps, PhoneInput } from '../../phones/act.ts';
 import { Id } from '../../ids.ts';
 import { Selector } from '../../phones/device-selector.ts';
-import { PhoneClipboard, SentFilePart, SentFileState } from '../../phones/sent-file.ts';
+import { PhoneClipboard, SentFile, SentFilePart } from '../../phones/sent-file.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { CompactScreenView, DeviceLease, ScreenId } from './devices.ts';
 
@@ -120,9 +120,10 @@ export const deviceControlRoutes = {
     path: '/api/v2/devices/:id/files',
     operationId: 'sendFileToDevice',
     tag: 'Devices',
-    summary: 'Send a file to the phone in parts: an APK is installed, another file goes to Download',
+    summary:
+      'Send a file to the phone in parts: an APK is installed, another file is stored where apps see it',
     description:
-      'Parts come in their order, each after the answer to the one before; at most 2,048. After the last one the phone installs an APK, or a bundle of APKs (`.apk`, `.apks`, `.xapk`, `.apkm`), which needs `PHALANX_ALLOW_APP_CHANGES=true` at its host; another file is then in `/sdcard/Download`. While the answer is `working`, ask again with the last part. Refused while somebody else holds the lease; your own lease begins anew with each part.',
+      'Parts come in their order, each after the answer to the one before; at most 2,048. After the last one the phone installs an APK, or a bundle of APKs (`.apk`, `.apks`, `.xapk`, `.apkm`), which needs `PHALANX_ALLOW_APP_CHANGES=true` at its host; another file is then at `path`, and Android was asked to index it. What of a bundle is not on the phone is named. While the answer is `working`, ask again with the last part. Refused while somebody else holds the lease; your own lease begins anew with each part.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     audit: 'send_file',
@@ -136,7 +137,7 @@ export const deviceControlRoutes = {
       is_last: true,
       base64: 'SGVsbG8K',
     },
-    responses: { 200: Type.Object({ success, state: SentFileState }) },
+    responses: { 200: Type.Object({ success, ...SentFile.properties }) },
     errors: ['device_not_found', 'device_leased', 'lease_lost', 'device_offline', 'host_request_failed'],
   },
   act: {

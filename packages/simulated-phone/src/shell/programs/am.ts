@@ -137,7 +137,16 @@ const instrument: Program = async (process) => {
   return process.phone.instrumentation.run(component, process, process.args.includes('-w'));
 };
 
-const broadcast: Program = async ({ args, stdout }) => {
+const scanAction = 'android.intent.action.MEDIA_SCANNER_SCAN_FILE';
+/** Newer ones leave it to MediaStore. */
+const lastSdkOfScan = 29;
+
+const broadcast: Program = async ({ phone, args, stdout }) => {
+  const { options } = parseOptions(args);
+  const { identity, mediaStore } = phone.android;
+  const address = options.get('-d');
+  if (options.get('-a') === scanAction && address !== undefined && identity.sdkVersion <= lastSdkOfScan)
+    mediaStore.scan(decodeURIComponent(address.replace(/^file:\/\//, '')));
   await stdout.write(`Broadcasting: ${intentText(args, undefined)}\nBroadcast completed: result=0\n`);
   return 0;
 };

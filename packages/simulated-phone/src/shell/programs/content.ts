@@ -27,10 +27,37 @@ function findCondition(where: string | undefined): ((message: TextMessage) => bo
   return ids && (({ id }) => ids.includes(id));
 }
 
-/** `content query --uri content://sms/inbox --projection A:B [--where W] [--sort "_id DESC"]`. */
+/** MediaProvider takes the path as the argument since Android 11 (AOSP, MediaProvider.java, SCAN_FILE_CALL). */
+const firstSdkOfScan = 30;
+
+/** `content call --uri content://media --method scan_file --arg PATH`. */
+async function scanFile({ phone, args, stdout }: Process): Promise<number> {
+  const { identity, mediaStore } = phone.android;
+  const id =
+    identity.sdkVersion < firstSdkOfScan ? undefined : mediaStore.scan(wordAfter(args, '--arg') ?? '');
+  const place = id === undefined ? 'null' : `content://media/external_primary/file/${id}`;
+  await stdout.write(`Result: Bundle[{android.intent.extra.STREAM=${place}}]\n`);
+  return 0;
+}
+
+/** `content query --uri content://media/external/file --projection _id --where "_data='PATH'"`. */
+async function queryMedia({ phone, args, stdout }: Process): Promise<number> {
+  const path = /^_data\s*=\s*'((?:[^']|'')*)'$/.exec(wordAfter(args, '--where') ?? '')?.[1];
+  const rows = phone.android.mediaStore
+    .list()
+    .filter((row) => path === undefined || row.path === path.replaceAll("''", "'"));
+  if (rows.length === 0) await stdout.write('No result found.\n');
+  for (const [row, { id }] of rows.entries()) await stdout.write(`Row: ${row} _id=${id}\n`);
+  return 0;
+}
+
+/** `content query --uri content://sms/inbox --projection A:B [--where W] [--sort "_id DESC"]`, and questions to MediaStore. */
 export const content: Program = async (process) => {
   const { phone, args, stdout } = process;
   const uri = wordAfter(args, '--uri');
+  if (args[0] === 'call' && uri?.startsWith('content://media') === true && args.includes('scan_file'))
+    return scanFile(process);
+  if (args[0] === 'query' && uri === 'content://media/external/file') return queryMedia(process);
   if (args[0] !== 'query' || uri !== 'content://sms/inbox') {
     await process.stderr.write(`[ERROR] Unsupported operation: ${args.join(' ')}\n`);
     return 1;

@@ -1,3 +1,5 @@
+import { posix } from 'node:path';
+
 import { readZip } from '../../android/packages/apk.ts';
 import { FileSystemError } from '../../adb/services.ts';
 import type { FileSystem } from '../../android/file-system.ts';
@@ -165,7 +167,10 @@ const unzip: Program = async ({ phone, args, stdout, stderr }) => {
       names.push(name);
       return !isList && (wanted.length === 0 || wanted.includes(name));
     });
-    for (const [name, content] of unpacked) files.writeFile(`${folder ?? '.'}/${name}`, content);
+    for (const [name, content] of unpacked) {
+      files.makeDirectory(posix.dirname(`${folder ?? '.'}/${name}`), true);
+      files.writeFile(`${folder ?? '.'}/${name}`, content);
+    }
     if (isList) await stdout.write(names.map((name) => `0  2026-01-01 00:00   ${name}\n`).join(''));
     return 0;
   } catch (error) {
