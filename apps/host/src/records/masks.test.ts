@@ -134,7 +134,11 @@ it.each<[string, ScreenMask, string[]]>([
   ['its app and its text', { packageName: 'com.bank', textContains: 'code is' }, []],
   ['its text alone', { textContains: 'code is' }, []],
   ['any app, because nobody tells whose it is', { packageName: 'com.other' }, []],
-  ['another text of any app', { packageName: 'com.bank', textContains: 'balance' }, ['Bank: Your code\u00A0is 1234']],
+  [
+    'another text of any app',
+    { packageName: 'com.bank', textContains: 'balance' },
+    ['Bank: Your code\u00A0is 1234'],
+  ],
   ['a node of its app', { packageName: 'com.bank', viewId: 'code' }, ['Bank: Your code\u00A0is 1234']],
 ])('an announcement is hidden by a mask of %s', async (_, mask, announced) => {
   host.phone.android.notices.post({ packageName: 'com.bank', title: 'Bank', text: 'Your code\u00A0is 1234' });

@@ -1,3 +1,5 @@
+import { unclearCharacters } from '../texts/text-difference.ts';
+
 /** A condition of the filter, as data: it can be written as code, and tried by the runtime's own matcher. */
 export type Condition =
   | { readonly method: KindMethod }
@@ -49,12 +51,19 @@ function writeCondition(condition: Condition, depth: number): string {
 }
 
 const escapes: Readonly<Record<string, string>> = {
-  '\n': '\\n',
-  '\r': '\\r',
-  '\u2028': '\\u2028',
-  '\u2029': '\\u2029',
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+  '\\': String.raw`\\`,
+  "'": String.raw`\'`,
 };
 
-/** As a string literal of an automation. */
+/** As a string literal of an automation; what readers of the code would not see is written by its number. */
 export const quote = (text: string): string =>
-  `'${text.replaceAll(/['\\]/g, '\\$&').replaceAll(/[\n\r\u2028\u2029]/g, (end) => escapes[end] ?? '')}'`;
+  `'${text.replaceAll(/['\\]/g, escaped).replaceAll(unclearCharacters, escaped)}'`;
+
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  const byNumber = code.length > 4 ? `u{${code}}` : `u${code.padStart(4, '0')}`;
+  return escapes[character] ?? `\\${byNumber}`;
+}

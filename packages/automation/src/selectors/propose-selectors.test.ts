@@ -212,3 +212,69 @@ it.each(['Bluetooth', 'Vibrate for calls', 'Pixel 8', 'Android 14', 'On-device s
   'takes %s for a text that stays',
   (text) => expect(isChangingText(text)).toBe(false),
 );
+
+describe('proposals for nodes that only have a description', () => {
+  const tab = (description: string, index: number): UiNode =>
+    uiNode({
+      className: 'android.view.View',
+      description,
+      clickable: true,
+      index,
+      ...box(0, index * 100, 1080, index * 100 + 100),
+    });
+  const flutter = (...descriptions: string[]): AndroidNode => screenOf(layout({}, descriptions.map(tab)));
+  const proposed = (screen: AndroidNode, index: number) => proposeSelectors(only(screen.children, index));
+
+  it('name the first line before a place, where what is below it counts', () => {
+    const screen = flutter(
+      'Homework',
+      'Home address\nTap to change',
+      'Home\nTab 1 of 3',
+      'Search\nTab 2 of 3',
+    );
+    expect(proposed(screen, 2)[0]).toMatchObject({
+      wait: "agent.actions.waitForText('Home')",
+      finds: 'first',
+    });
+    expect(proposed(screen, 3)[0]).toMatchObject({
+      wait: "agent.actions.waitForText('Search')",
+      finds: 'alone',
+    });
+    for (const index of [0, 1, 2, 3]) expect(proposed(screen, index)[0]?.kind).not.toBe('position');
+  });
+
+  it('name the whole description where it is a part of others', () => {
+    const screen = flutter('Search settings', 'Search', 'Search');
+    const exact = "agent.actions.waitForNode((f) => f.isClickable().hasDescription('Search'))";
+    expect(proposed(screen, 1).map(({ wait }) => wait)).toContain(exact);
+    expect(proposed(flutter('Search settings', 'Search'), 1)[0]).toMatchObject({
+      wait: "agent.actions.waitForNode((f) => f.hasDescription('Search'))",
+      finds: 'alone',
+    });
+  });
+
+  it('name the label that is inside them or beside them by its description', () => {
+    const label = uiNode({ className: 'android.view.View', description: 'Wi-Fi', ...box(0, 0, 500, 100) });
+    const toggle = uiNode({ className: 'android.widget.Switch', ...box(900, 0, 1000, 100) });
+    const row = layout({ clickable: true, ...box(0, 0, 1080, 100) }, [label, toggle]);
+    const screen = screenOf(layout({}, [row]));
+    expect(proposeSelectors(only(ofClass(screen, 'Switch')))[0]?.wait).toBe(
+      "agent.actions.waitForNode((f) => f.isSwitch().rightOf((g) => g.hasDescription('Wi-Fi')))",
+    );
+    expect(proposeSelectors(only(screen.children))[0]?.wait).toBe(
+      "agent.actions.waitForNode((f) => f.isClickable().hasDescendant((g) => g.hasDescription('Wi-Fi')))",
+    );
+  });
+});
+
+it('proposals show what nobody sees in a text, and find its node', () => {
+  const screen = screenOf(
+    layout({}, [uiNode({ text: 'Pay\u00A0now' }), uiNode({ text: '\u2066Other\u2069' })]),
+  );
+  const [first] = proposeSelectors(only(ofClass(screen, 'TextView')));
+  expect(first?.wait).toBe(String.raw`agent.actions.waitForText('Pay\u00A0now')`);
+  expect(runWait(first?.wait ?? '', screen)).toBe(screen.children[0]);
+  expect(proposeSelectors(only(ofClass(screen, 'TextView'), 1))[0]?.wait).toContain(
+    String.raw`'\u2066Other\u2069'`,
+  );
+});

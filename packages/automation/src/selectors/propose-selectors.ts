@@ -1,15 +1,19 @@
-import { distanceBeside, rootOf, sides, nodesBelow } from '../agent/nodes/node-search.ts';
-import { nearestLabels } from './nearest-labels.ts';
-import { isChangingText } from './changing-text.ts';
-import { mayBeLossy } from './lossy-text.ts';
+import { distanceBeside, nodesBelow, rootOf, sides } from '../agent/nodes/node-search.ts';
+import { seenText } from '../texts/seen-text.ts';
+import { firstLine } from '../texts/text-rank.ts';
+import { type Condition, type KindMethod, quote, type SideMethod, writeConditions } from './conditions.ts';
 import {
-  type Condition,
-  type KindMethod,
-  quote,
-  type SideMethod,
-  toNodeConditions,
-  writeConditions,
-} from './conditions.ts';
+  classOf,
+  isField,
+  isOnlyDescribed,
+  isThere,
+  LabelledScreen,
+  type LabelKind,
+  labelKinds,
+  wordsOf,
+} from './labelled-screen.ts';
+import { mayBeLossy } from './lossy-text.ts';
+import { nearestLabels } from './nearest-labels.ts';
 
 /** Code that finds a node of a screen, tried on that screen by the runtime's own matcher. */
 export interface SelectorProposal {
@@ -54,11 +58,10 @@ interface Candidate extends Written {
 }
 
 const mostProposals = 8;
-const mostLabelLength = 60;
 
 /** The ways to find a node, the most lasting first; those that depend on a state come last. */
 export function proposeSelectors(node: AndroidNode): SelectorProposal[] {
-  const screen = new Screen(rootOf(node));
+  const screen = new LabelledScreen(rootOf(node));
   const candidates = [
     ...byId(screen, node),
     ...byText(screen, node),
@@ -91,55 +94,6 @@ function rankOf({ candidate, proposal }: { candidate: Candidate; proposal: Selec
 
 const lastingClass = ({ dependsOn, finds }: SelectorProposal): number =>
   dependsOn === 'order' ? 2 : finds === 'first' ? 1 : 0;
-
-/** A screen with what is asked of it again and again. */
-class Screen {
-  readonly root: AndroidNode;
-  readonly nodes: readonly AndroidNode[];
-  /** How many nodes have a text. */
-  readonly #texts = new Map<string, number>();
-  readonly #switchTexts = new Map<string, number>();
-
-  constructor(root: AndroidNode) {
-    this.root = root;
-    this.nodes = nodesBelow(root);
-    for (const node of this.nodes) {
-      if (node.text === undefined || node.text === '') continue;
-      countIn(this.#texts, node.text);
-      if (isToggle(node)) countIn(this.#switchTexts, node.text);
-    }
-  }
-
-  find(conditions: readonly Condition[]): AndroidNode[] {
-    return this.root.filterAdvanced(toNodeConditions(conditions));
-  }
-
-  /** A text that several switches have is their state, in whatever language. */
-  isState(node: AndroidNode, text: string): boolean {
-    return (
-      isField(node) || isChangingText(text) || (isToggle(node) && (this.#switchTexts.get(text) ?? 0) > 1)
-    );
-  }
-
-  /** Nodes that no other has the text of, and whose text stays. */
-  listLabels(): AndroidNode[] {
-    return this.nodes.filter((node) => {
-      const { text = '', isVisible } = node;
-      if (!isVisible || text === '' || text.length > mostLabelLength || this.#texts.get(text) !== 1)
-        return false;
-      return !isToggle(node) && !this.isState(node, text) && !mayBeLossy(text);
-    });
-  }
-}
-
-const countIn = (counts: Map<string, number>, text: string): void =>
-  void counts.set(text, (counts.get(text) ?? 0) + 1);
-
-const classOf = (node: AndroidNode): string => node.className?.split('.').at(-1) ?? '';
-const isToggle = (node: AndroidNode): boolean => /(Switch|SwitchCompat|ToggleButton)$/.test(classOf(node));
-/** Its text is what somebody has typed, or a hint that goes when somebody types. */
-const isField = (node: AndroidNode): boolean =>
-  node.isPassword || /(EditText|AutoCompleteTextView)$/.test(classOf(node));
 
 function byConditions(conditions: readonly Condition[]): Written {
   const target = writeConditions(conditions);
@@ -174,51 +128,65 @@ const rowIds = new Set(
 
 const idOf = ({ viewId }: AndroidNode): string | undefined => viewId?.split(':id/').at(-1);
 
-function byId({ root }: Screen, node: AndroidNode): Candidate[] {
+function byId({ root }: LabelledScreen, node: AndroidNode): Candidate[] {
   const id = idOf(node);
   if (id === undefined || node.viewId === undefined) return [];
   const order = rowIds.has(node.viewId) ? 50 : 0;
   return [{ kind: 'id', ...byItsId(id), found: root.findAllById(id), order }];
 }
 
-function byText(screen: Screen, node: AndroidNode): Candidate[] {
+function byText(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const { text = '', description = '' } = node;
-  const loose = (kind: 'text' | 'description', value: string): Candidate[] => {
-    if (value === '') return [];
-    const all = screen.root.findText(value);
-    const first = screen.root.findTextOne(value);
-    const found = first === null ? [] : [first, ...all.filter((one) => one !== first)];
-    const dependsOn = screen.isState(node, value) ? 'state' : undefined;
-    return [{ kind, ...byWords(value), found, order: orderOf(value, 10), dependsOn }];
-  };
+  // Both are looked for by the same words.
+  const others = seenText(description) === seenText(text) ? '' : description;
+  return [...byWordsOf(screen, node, ['text', text]), ...byWordsOf(screen, node, ['description', others])];
+}
+
+function byWordsOf(
+  screen: LabelledScreen,
+  node: AndroidNode,
+  [kind, words]: [LabelKind, string],
+): Candidate[] {
+  if (words === '') return [];
+  const line = firstLine(words);
   return [
-    ...loose('text', text),
-    // Both are looked for by the same words.
-    ...(description === text ? [] : loose('description', description)),
-    ...exactText(screen, node, text),
+    looseWords(screen, node, { kind, words, order: 10 }),
+    // A name often stays where what is below it counts or tells a state.
+    ...(line === words ? [] : [looseWords(screen, node, { kind, words: line, order: 11 })]),
+    ...exactWords(screen, node, [kind, words]),
   ];
 }
 
 /** Texts that other phones of a fleet may tell otherwise come after what all of them tell. */
-const orderOf = (text: string, order: number): number => order + (mayBeLossy(text) ? 60 : 0);
+const orderOf = (words: string, order: number): number => order + (mayBeLossy(words) ? 60 : 0);
+
+interface Words {
+  readonly kind: LabelKind;
+  readonly words: string;
+  readonly order: number;
+}
+
+function looseWords(screen: LabelledScreen, node: AndroidNode, { kind, words, order }: Words): Candidate {
+  const all = screen.root.findText(words);
+  const first = screen.root.findTextOne(words);
+  const found = first === null ? [] : [first, ...all.filter((one) => one !== first)];
+  const dependsOn = screen.isState(node, words) ? 'state' : undefined;
+  return { kind, ...byWords(words), found, order: orderOf(words, order), dependsOn };
+}
 
 /** Where the words are also part of other texts, or other kinds of nodes have them. */
-function exactText(screen: Screen, node: AndroidNode, text: string): Candidate[] {
-  if (text === '' || screen.root.findText(text).length === 1) return [];
-  const hasText: Condition = { method: 'hasText', value: text };
-  const plain = screen.find([hasText]);
+function exactWords(
+  screen: LabelledScreen,
+  node: AndroidNode,
+  [of, words]: [LabelKind, string],
+): Candidate[] {
+  if (screen.root.findText(words).length === 1) return [];
+  const exact = wordsOf(of, words);
   const kind = kindOf(screen, node);
-  const conditions = plain.length === 1 || kind === undefined ? [hasText] : [kind, hasText];
-  const dependsOn = screen.isState(node, text) ? 'state' : undefined;
-  return [
-    {
-      kind: 'exact text',
-      ...byConditions(conditions),
-      found: screen.find(conditions),
-      order: orderOf(text, 15),
-      dependsOn,
-    },
-  ];
+  const conditions = screen.find([exact]).length === 1 || kind === undefined ? [exact] : [kind, exact];
+  const dependsOn = screen.isState(node, words) ? 'state' : undefined;
+  const found = screen.find(conditions);
+  return [{ kind: 'exact text', ...byConditions(conditions), found, order: orderOf(words, 15), dependsOn }];
 }
 
 const kinds: readonly KindMethod[] = [
@@ -229,7 +197,7 @@ const kinds: readonly KindMethod[] = [
 const plainClass = /(^|\.)(View|ViewGroup|\w*Layout)$/;
 
 /** What the node is, in the words of the filter. */
-function kindOf({ root }: Pick<Screen, 'root'>, node: AndroidNode): Condition | undefined {
+function kindOf({ root }: Pick<LabelledScreen, 'root'>, node: AndroidNode): Condition | undefined {
   const method = kinds.find((one) => node.filterOne((filter) => filter[one]()) === node);
   if (method !== undefined) return { method };
   const name = classOf(node);
@@ -239,48 +207,58 @@ function kindOf({ root }: Pick<Screen, 'root'>, node: AndroidNode): Condition | 
 }
 
 /** A row by what stands in it. */
-function byContent(screen: Screen, node: AndroidNode): Candidate[] {
+function byContent(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const kind: Condition | undefined = node.clickable ? { method: 'isClickable' } : kindOf(screen, node);
   if (kind === undefined || node.children.length === 0) return [];
   const inside = new Set(nodesBelow(node).slice(1));
-  return screen
-    .listLabels()
-    .filter((label) => inside.has(label))
+  return labelKinds
+    .flatMap((of) => screen.listLabels(of).map((label) => ({ of, label })))
+    .filter(({ label }) => inside.has(label))
     .slice(0, 1)
-    .map((label) => {
-      const conditions = [kind, { method: 'hasDescendant', of: [textOf(label)] }] as const;
+    .map(({ of, label }) => {
+      const conditions = [kind, { method: 'hasDescendant', of: [wordsOf(of, label[of] ?? '')] }] as const;
       return { kind: 'content', ...byConditions(conditions), found: screen.find(conditions), order: 20 };
     });
 }
 
-const textOf = ({ text = '' }: AndroidNode): Condition => ({ method: 'hasText', value: text });
-
 /** By a label beside the node: to its left, to its right, above or below it. */
-function byRelation(screen: Screen, node: AndroidNode): Candidate[] {
+function byRelation(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const kind = kindOf(screen, node);
   if (kind === undefined) return [];
-  const labels = screen.listLabels().filter((label) => label !== node);
-  const labelled = (methods: readonly SideMethod[]): Candidate[] =>
-    methods.flatMap((side) =>
+  const labelled = (methods: readonly SideMethod[], of: LabelKind): Candidate[] => {
+    const labels = screen
+      .listLabels(of)
+      .filter((label) => label !== node && (of === 'text' || isOnlyDescribed(label)));
+    return methods.flatMap((side) =>
       nearestLabels(node, labels, side)
-        .map((label) => besideLabel(screen, { kind, label, side }))
+        .map((label) => besideLabel(screen, { kind, label, of, side }))
         .filter(({ found, isNearest }) => found[0] === node && (found.length === 1 || isNearest))
         .slice(0, 1),
     );
-  const inRow = labelled(['rightOf', 'leftOf']);
+  };
   // What stands above a row with a label of its own is another row's.
-  const hits = inRow.length > 0 ? inRow : labelled(['below', 'above']);
+  // A node that says something itself is not found by what a picture beside it is described as.
+  const usable = isThere(node.text) || isThere(node.description) ? (['text'] as const) : labelKinds;
+  const ways = usable.flatMap((of) => [() => labelled(inRow, of), () => labelled(inColumn, of)]);
+  const hits = ways.reduce<Candidate[]>((found, way) => (found.length > 0 ? found : way()), []);
   return hits.slice(0, 2).map((hit, index) => ({ ...hit, order: 30 + index }));
 }
+
+const inRow: readonly SideMethod[] = ['rightOf', 'leftOf'];
+const inColumn: readonly SideMethod[] = ['below', 'above'];
 
 interface Beside {
   readonly kind: Condition;
   readonly label: AndroidNode;
+  readonly of: LabelKind;
   readonly side: SideMethod;
 }
 
-function besideLabel(screen: Screen, { kind, label, side }: Beside): Candidate & { isNearest: boolean } {
-  const conditions = [kind, { method: side, of: [textOf(label)] }] as const;
+function besideLabel(
+  screen: LabelledScreen,
+  { kind, label, of, side }: Beside,
+): Candidate & { isNearest: boolean } {
+  const conditions = [kind, { method: side, of: [wordsOf(of, label[of] ?? '')] }] as const;
   const found = screen.find(conditions);
   const [first = Infinity, second = Infinity] = found
     .slice(0, 2)
@@ -289,7 +267,7 @@ function besideLabel(screen: Screen, { kind, label, side }: Beside): Candidate &
 }
 
 /** Below the nearest ancestor that has an ID of its own. */
-function byContainer(screen: Screen, node: AndroidNode): Candidate[] {
+function byContainer(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const own = containedAs(screen, node);
   if (own === undefined) return [];
   for (let { parent } = node; parent !== null; { parent } = parent) {
@@ -301,15 +279,16 @@ function byContainer(screen: Screen, node: AndroidNode): Candidate[] {
   return [];
 }
 
-function containedAs(screen: Screen, node: AndroidNode): Condition | undefined {
+function containedAs(screen: LabelledScreen, node: AndroidNode): Condition | undefined {
   const id = idOf(node);
   if (id !== undefined) return { method: 'hasId', value: id };
-  const { text = '' } = node;
-  return text === '' || screen.isState(node, text) ? kindOf(screen, node) : textOf(node);
+  const of = isOnlyDescribed(node) ? 'description' : 'text';
+  const words = node[of];
+  return !isThere(words) || screen.isState(node, words) ? kindOf(screen, node) : wordsOf(of, words);
 }
 
 /** The only way that is left where the words of a list are in another language. */
-function byPosition(screen: Screen, node: AndroidNode): Candidate[] {
+function byPosition(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const id = idOf(node);
   const kind: Condition | undefined =
     id === undefined ? kindOf(screen, node) : { method: 'hasId', value: id };

@@ -1,4 +1,5 @@
 import { nodesBelow } from '../agent/nodes/node-search.ts';
+import { comparedText } from '../texts/seen-text.ts';
 import { isChangingText } from './changing-text.ts';
 import { quote } from './conditions.ts';
 import { mayBeLossy } from './lossy-text.ts';
@@ -85,8 +86,8 @@ interface ReadScreen {
   packageName: string;
   ids: Set<string>;
   selected: Set<string>;
-  /** Each label with what it is worth. */
-  texts: Map<string, number>;
+  /** Each label as texts are compared, with how it is written here and what it is worth. */
+  texts: Map<string, { label: string; cost: number }>;
   /** By the place of their nodes, for the words of other languages. */
   textAt: Map<string, string>;
 }
@@ -116,8 +117,9 @@ function readLabel(
   places.set(kind, number);
   const label = labelOf(node);
   if (label === undefined) return;
-  const cost = costOfText(node, label);
-  read.texts.set(label, Math.min(cost, read.texts.get(label) ?? cost));
+  const compared = comparedText(label);
+  const cost = Math.min(costOfText(node, label), read.texts.get(compared)?.cost ?? Infinity);
+  read.texts.set(compared, { label: read.texts.get(compared)?.label ?? label, cost });
   read.textAt.set(`${kind} ${number}`, label);
 }
 
@@ -150,17 +152,18 @@ function idSigns(first: ReadScreen, others: readonly ReadScreen[], of: 'ids' | '
 }
 
 function textSigns(first: ReadScreen, others: readonly ReadScreen[]): PossibleSign[] {
-  const shared = [...first.texts].filter(([text]) => others.every(({ texts }) => texts.has(text)));
-  const signs: PossibleSign[] = shared.map(([text, cost]) => ({
-    condition: { by: 'text', texts: [text] },
-    ...{ cost, isCommon: false },
+  const shared = [...first.texts].filter(([compared]) => others.every(({ texts }) => texts.has(compared)));
+  const signs: PossibleSign[] = shared.map(([, { label, cost }]) => ({
+    condition: { by: 'text', texts: [label] },
+    cost,
+    isCommon: false,
   }));
-  const known = new Set(shared.map(([text]) => text));
+  const known = new Set(shared.map(([compared]) => compared));
   for (const [place, text] of first.textAt) {
-    if (known.has(text)) continue;
+    if (known.has(comparedText(text))) continue;
     const texts = [...new Set([text, ...others.map(({ textAt }) => textAt.get(place) ?? '')])];
     if (texts.includes('') || texts.length < 2 || texts.length > mostTexts) continue;
-    const cost = (first.texts.get(text) ?? costs.text) + 5 * (texts.length - 1);
+    const cost = (first.texts.get(comparedText(text))?.cost ?? costs.text) + 5 * (texts.length - 1);
     signs.push({ condition: { by: 'text', texts: texts.toSorted() }, cost, isCommon: false });
   }
   return signs;

@@ -1,6 +1,7 @@
 import type { PhoneInput } from '@phalanx/protocol';
 
 import { nodesBelow } from '../agent/nodes/node-search.ts';
+import { comparedText, seenText } from '../texts/seen-text.ts';
 import { isChangingText } from './changing-text.ts';
 import { mayBeLossy } from './lossy-text.ts';
 import { quote } from './conditions.ts';
@@ -202,9 +203,9 @@ const mostTried = 10;
 
 /** Waits for the first lasting words that were not there before, which tell that the screen has changed. */
 function seen(before: AndroidNode, after: AndroidNode): string[] {
-  const known = new Set(nodesBelow(before).map(({ text }) => text));
+  const known = new Set(nodesBelow(before).map(({ text }) => comparedText(text ?? '')));
   const label = nodesBelow(after)
-    .filter((node) => isLabel(node) && !known.has(node.text))
+    .filter((node) => isLabel(node) && !known.has(comparedText(node.text ?? '')))
     .slice(0, mostTried)
     .find(({ text = '' }) => before.findTextOne(text) === null && after.findText(text).length === 1);
   return label?.text === undefined ? [] : [`await agent.actions.waitForText(${quote(label.text)});`];
@@ -214,7 +215,7 @@ const isLabel = (node: AndroidNode): boolean => {
   const { text = '', isVisible } = node;
   return (
     isVisible &&
-    text.trim() !== '' &&
+    seenText(text) !== '' &&
     text.length <= longestLabel &&
     !isField(node) &&
     !node.isCheckable &&

@@ -2,14 +2,17 @@ import { distanceOf } from '../agent/nodes/nearest-texts.ts';
 import { comparedText, seenText } from './seen-text.ts';
 
 /** What is seen as something else than it is. Joiners and the choices of a form belong to the letters of some languages, and to emojis. */
-const unclear = /[^\S ]|(?![\u200C\u200D\uFE00-\uFE0F])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+export const unclearCharacters =
+  /[^\S ]|(?![\u200C\u200D\uFE00-\uFE0F])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** A text for an error: characters that nobody sees are told by their number, such as `Pay[U+00A0]now`. */
 export const readableText = (text: string): string =>
-  text.replaceAll(unclear, (character) => (character === '\n' ? String.raw`\n` : `[${codeOf(character)}]`));
+  text.replaceAll(unclearCharacters, (character) =>
+    character === '\n' ? String.raw`\n` : `[${codeOf(character)}]`,
+  );
 
 const maxComparedLength = 200;
 
@@ -21,7 +24,7 @@ export function differenceOf(wanted: string | RegExp, text: string): string | un
 function missedBy(pattern: RegExp, text: string): string | undefined {
   const isMissed = text.search(pattern) < 0 && seenText(text).search(pattern) >= 0;
   if (!isMissed) return undefined;
-  const [found] = text.match(unclear) ?? [];
+  const [found] = text.match(unclearCharacters) ?? [];
   const why = found === undefined ? 'its letters are not composed' : `it has ${codeOf(found)}`;
   return `"${readableText(text.slice(0, maxComparedLength))}" looks like a match of ${String(pattern)}, but ${why}`;
 }

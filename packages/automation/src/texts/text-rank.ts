@@ -13,6 +13,10 @@ export const textRanks = {
 export type TextRank = (typeof textRanks)[keyof typeof textRanks];
 
 const lineEnds = /\r\n?|[\n\v\f\u0085\u2028\u2029]/;
+/** What of a text stands before its first line end; the text itself when it has one line. */
+export const firstLine = (text: string): string =>
+  text.split(lineEnds).find((line) => seenText(line) !== '') ?? text;
+
 /** The end of a text that was cut for showing it. */
 const cut = '…';
 

@@ -28,7 +28,7 @@ describe('text messages', () => {
       [4, '+49171234', hostile],
       [3, 'Bank', 'Your code is 123456,\n  not 1'],
     ]);
-    const ofOne = await driver.call('message.list', { since: 0, from: '+49 (171) 2-34' });
+    const ofOne = await driver.call('message.list', { since: 0, from: '\u202A+49\u00A0(171) 2-34\u202C' });
     expect(ofOne.map(({ id }) => id)).toEqual([4, 2]);
     expect(await driver.call('message.list', { since: now + 60_000 })).toEqual([]);
   });

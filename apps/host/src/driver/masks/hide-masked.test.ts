@@ -60,7 +60,11 @@ it.each([
   'ıban at61',
 ])('knows a text however the app writes it: %j', (text) => {
   const seen = { viewId: null, packageName: 'x', className: null, text, description: null };
-  for (const mask of [{ textContains: 'IBAN AT' }, { text: 'iban at61' }, { textContains: '\u2067iban\u00A0at' }])
+  for (const mask of [
+    { textContains: 'IBAN AT' },
+    { text: 'iban at61' },
+    { textContains: '\u2067iban\u00A0at' },
+  ])
     expect(isHidden(seen, [mask])).toBe(true);
   const described = { ...seen, text: null, description: `Your ${text}` };
   expect(isHidden(described, [{ descriptionContains: 'iban AT61' }])).toBe(true);
@@ -76,7 +80,13 @@ it('looks for what can not be seen as it is written', () => {
 });
 
 it('takes what may be of an app for its own', () => {
-  const seen = { viewId: null, packageName: undefined, className: null, text: 'Code 1234', description: null };
+  const seen = {
+    viewId: null,
+    packageName: undefined,
+    className: null,
+    text: 'Code 1234',
+    description: null,
+  };
   expect(isHidden(seen, [{ packageName: 'com.bank' }])).toBe(true);
   expect(isHidden(seen, [{ packageName: 'com.bank', textContains: 'code' }])).toBe(true);
   expect(isHidden(seen, [{ packageName: 'com.bank', textContains: 'balance' }])).toBe(false);

@@ -54,9 +54,7 @@ export function areasOf(masks: readonly HeldMask[], { width, height }: Size): Bo
 function fits(seen: Seen, texts: MaskedTexts, mask: Exclude<HeldMask, AreaMask>): boolean {
   if (mask instanceof TypedField) return mask.hides(seen);
   if (!('parts' in mask)) return fitsNode(seen, texts, mask);
-  return (
-    isOfApp(seen, mask.packageName) && (showsPart(seen.text, mask) || showsPart(seen.description, mask))
-  );
+  return isOfApp(seen, mask.packageName) && (showsPart(seen.text, mask) || showsPart(seen.description, mask));
 }
 
 function fitsNode(seen: Seen, texts: MaskedTexts, mask: NodeMask): boolean {

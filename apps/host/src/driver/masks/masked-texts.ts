@@ -55,7 +55,8 @@ export class MaskedTexts {
 
   #meets({ of, given, compared, isWhole }: Asked): boolean {
     // What can't be seen would be in every text.
-    const [text, wanted] = compared === '' ? [this.#texts[of] ?? '', given] : [this.#comparedOf(of), compared];
+    const [text, wanted] =
+      compared === '' ? [this.#texts[of] ?? '', given] : [this.#comparedOf(of), compared];
     return isWhole ? text === wanted : text.includes(wanted);
   }
 

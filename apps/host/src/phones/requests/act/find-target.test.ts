@@ -20,7 +20,9 @@ function look(...nodes: readonly Shown[]): Look {
     return `<node class="android.view.View" text="${written(text)}" content-desc="${written(description)}" clickable="${isClickable}" bounds="${bounds}" />`;
   });
   const tree: ScreenTree = {
-    ...parseTree(`<hierarchy rotation="0"><node bounds="[0,0][100,900]">${views.join('')}</node></hierarchy>`),
+    ...parseTree(
+      `<hierarchy rotation="0"><node bounds="[0,0][100,900]">${views.join('')}</node></hierarchy>`,
+    ),
     capturedAt: 0,
     source: 'dump',
   };
