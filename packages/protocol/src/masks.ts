@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
 const share = Type.Number({ minimum: 0, maximum: 1 });
 
-/** The nodes of the screen that meet all of these, with all that is in them. Texts in any letter case. */
+/** The nodes of the screen that meet all of these, with all that is in them. Texts as people see them, in any letter case. */
 const NodeMask = Type.Object(
   {
     /** Full resource id, or only its name. */

@@ -123,7 +123,10 @@ interface AgentActions extends AgentWaits {
    * since Android 10 it shows it to the app in front alone.
    */
   getClipboard(): Promise<string>;
-  /** The toasts and notifications of the last seconds, as far as the phone tells them. */
+  /**
+   * The toasts and notifications of the last seconds, as far as the phone tells them. No phone tells which app one is of, so a
+   * mask of an app (`masks.json`) leaves out all that its other conditions permit.
+   */
   announcements(): Promise<readonly string[]>;
 
   /**

@@ -1,4 +1,19 @@
-/** A node of Android's accessibility tree, as it was when the screen was read. */
+/**
+ * A node of Android's accessibility tree, as it was when the screen was read.
+ *
+ * Texts are compared as people see them, by searches, filters, waits, screen signs, `act` and masks: white space of
+ * all kinds (no-break spaces, line feeds, several in a row) is one space, invisible characters are left out (soft hyphens, zero-width
+ * and direction marks), composed and decomposed letters are equal (NFC), and letter case does not count. Of the nodes that have a text,
+ * the one that fits best goes first: the text is equal, equal in another letter case, its first line is equal, another line is equal,
+ * a part of it is. So `Home` is the tab `Home` and a line feed `Tab 1 of 3` before it is `Homework`. A text that ends with `…` is also the
+ * beginning of a longer one. Regular expressions, and what `text` and `description` give, have the characters of the phone.
+ *
+ * @example
+ * await agent.actions.stopApp('com.android.settings');
+ * await agent.actions.launchApp('com.android.settings');
+ * const row = await agent.actions.waitForText('BLUETOOTH');
+ * console.log(row.text); // Bluetooth
+ */
 interface AndroidNode {
   /** A UUID that is new each time the screen is read, so it never names the same node twice. */
   readonly falseId: string;
@@ -14,6 +29,7 @@ interface AndroidNode {
   /** Position among the parent's children, from 0. */
   readonly index: number;
 
+  /** As the phone gives it, also with characters that nobody sees. */
   readonly text?: string;
   /** Content description. */
   readonly description?: string;
@@ -45,11 +61,11 @@ interface AndroidNode {
   readonly parent: AndroidNode | null;
 
   /**
-   * The first node, in this node and below, whose text or description equals `text`; if none does, the first that
-   * contains it in any letter case. A regular expression is tested on both.
+   * The node, in this node and below, whose text or description fits `text` best: an equal one, then one whose first line
+   * it is, then one that contains it, the first of those that fit equally well. A regular expression is tested on both.
    */
   findTextOne(text: string | RegExp): AndroidNode | null;
-  /** All nodes, in this node and below, whose text or description contains `text` in any letter case. */
+  /** All nodes, in this node and below, whose text or description contains `text`, in the order of the tree. */
   findText(text: string | RegExp): AndroidNode[];
   /** The first node, in this node and below, with this id: the full one, or only the name after `:id/`. */
   findById(viewId: string): AndroidNode | null;
@@ -109,14 +125,18 @@ interface AndroidNodeFilter {
   isSelected(): AndroidNodeFilter;
   isVisible(): AndroidNodeFilter;
 
-  /** The text equals `text`; without an argument: there is any text. */
+  /**
+   * The text equals `text`, in any letter case unless a node of the screen has it in this one; without an argument: there is
+   * any text.
+   */
   hasText(text?: string): AndroidNodeFilter;
-  /** The text contains `part`, in any letter case. */
+  /** The text contains `part`. */
   textContains(part: string): AndroidNodeFilter;
+  /** The pattern matches the text as the phone gives it: `/Pay\snow/` also matches a no-break space, `/Pay now/` does not. */
   textMatches(pattern: RegExp): AndroidNodeFilter;
-  /** The description equals `description`; without an argument: there is any. */
+  /** The description equals `description`, as `hasText` compares; without an argument: there is any. */
   hasDescription(description?: string): AndroidNodeFilter;
-  /** The description contains `part`, in any letter case. */
+  /** The description contains `part`. */
   descriptionContains(part: string): AndroidNodeFilter;
   /** The full id, or only the name after `:id/`; without an argument: there is any. */
   hasId(viewId?: string): AndroidNodeFilter;

@@ -1,6 +1,7 @@
 /**
  * Waits read the screen again and again until it shows what is awaited. When the time is up they reject with a
- * `WaitTimeoutError`, which tells what was seen instead.
+ * `WaitTimeoutError`, which tells what was seen instead: the nearest texts, and a character that differs by its number, such as
+ * `U+00A0`, where people can't tell it. Texts are compared as `AndroidNode` says.
  *
  * Where the phone tells of changes of its screen, which the resident helper does, waits for a text, a node, an id or an app look when it
  * does, and once in some seconds at least. What `waitFor` is given is tried at each change and after each pause.
@@ -20,7 +21,7 @@
 interface AgentWaits {
   /** Waits for the first node that meets the conditions, as `AndroidNode.filterOne` finds it. */
   waitForNode(conditions: NodeConditions, options?: WaitOptions): Promise<AndroidNode>;
-  /** Waits for a node with this text, as `AndroidNode.findTextOne` finds it. */
+  /** Waits for a node with this text, as `AndroidNode.findTextOne` finds it: what contains it will do until an equal one is there. */
   waitForText(text: string | RegExp, options?: WaitOptions): Promise<AndroidNode>;
   /** Waits until no node has this text any more. */
   waitForTextGone(text: string | RegExp, options?: WaitOptions): Promise<void>;
@@ -86,6 +87,6 @@ declare class WaitTimeoutError extends Error {
   readonly reads: number;
   /** The screens that were seen, changes only, oldest first. */
   readonly seen: readonly { afterMs: number; packageName: string; title: string }[];
-  /** What on the last screen comes nearest to what was awaited. */
+  /** What on the last screen comes nearest to what was awaited, as the phone gives it; up to eight texts of at most 80 letters. */
   readonly nearest: readonly string[];
 }

@@ -59,7 +59,7 @@ export interface ScreenTree {
   capturedAt: number;
   /** Which way the tree came: the UiAutomator2 server on the phone, the resident helper, or `uiautomator dump`. */
   source: 'uiautomator2' | 'resident' | 'dump';
-  /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility. */
+  /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility; of which apps is not told. */
   announced?: string[];
   /** What there is to know of how the last trees came, such as that the UI helper was connected anew. */
   remark?: string;
