@@ -56,7 +56,7 @@ function matchRank(pattern: RegExp): (text: string) => TextRank | undefined {
 }
 
 /** The expression without the flags that make `test` remember a position. */
-export const withoutPosition = ({ source, flags }: RegExp): RegExp =>
+const withoutPosition = ({ source, flags }: RegExp): RegExp =>
   new RegExp(source, flags.replaceAll(/[gy]/g, ''));
 
 /** Everything about a node and those below it that a person would see change. */
