@@ -4,6 +4,7 @@ import { pause } from '../../time/time-limit.ts';
 import { findNode } from '../find-node.ts';
 import { DriverError } from '../driver-error.ts';
 import { type PhoneShell, shellQuote } from '../shell/phone-shell.ts';
+import { isDark, wakefulnessQuestion } from '../shell/wakefulness.ts';
 import { type ParsedTree, parseTree } from '../tree/parse-tree.ts';
 import { maxTreeBytes, tooManyBytes } from '../tree/tree-size.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
@@ -158,9 +159,8 @@ function cutXml(text: string): string | undefined {
 }
 
 async function adviseOn(shell: PhoneShell, said: string, signal: AbortSignal): Promise<string> {
-  const power = await shell.run('dumpsys power | grep mWakefulness=', signal).catch(() => undefined);
-  if (/mWakefulness=(Asleep|Dozing)/.test(power?.stdout ?? ''))
-    return 'The screen is off: press the key WAKEUP (224) first.';
+  const power = await shell.run(wakefulnessQuestion, signal).catch(() => undefined);
+  if (isDark(power?.stdout ?? '')) return 'The screen is off: press the key WAKEUP (224) first.';
   if (said.includes('idle state'))
     return 'Android waited in vain for the screen to rest. Perhaps something moves all the time, such as a video or an animation.';
   return 'The screen may be locked or changing; or another program uses UiAutomation on this phone.';

@@ -6,6 +6,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { DriverError } from '../driver-error.ts';
+import { askTogether } from '../shell/ask-together.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import {
   type ChangedSettings,
@@ -38,8 +39,6 @@ interface ChangedPhone {
   readonly androidVersion: string;
   readonly earlier: EarlierValues;
 }
-
-const between = '--phalanx--';
 
 /** Rejects with `setting_unsupported` before anything is changed, and with `setting_refused` where the phone does not take one. */
 export async function changeSettings(
@@ -76,8 +75,7 @@ async function keepEarlier(
 ): Promise<void> {
   const unknown = places.filter((place) => !earlier.values.has(place));
   if (unknown.length === 0) return;
-  const { stdout } = await shell.run(unknown.map(readCommand).join(`; echo ${between}; `), signal);
-  const said = stdout.split(`${between}\n`);
+  const said = await askTogether(shell, unknown.map(readCommand), signal);
   const read = unknown.map((place, index): [string, string] => {
     const value = earlierValue(place, said[index] ?? '');
     if (value !== undefined) return [place, value];

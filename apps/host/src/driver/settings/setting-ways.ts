@@ -59,7 +59,11 @@ const placeWays: Readonly<Record<string, PlaceWay>> = {
   system: tableRow('system'),
   http_proxy: {
     read: () => 'settings get global http_proxy',
-    readEarlier: (said) => (/^[\w.-]+:\d{1,5}$/.test(said.trim()) ? said.trim() : noProxy),
+    // Nothing printed is no answer: where nothing is set, it is the word `null`.
+    readEarlier: (said) => {
+      if (said === '') return undefined;
+      return /^[\w.-]+:\d{1,5}$/.test(said.trim()) ? said.trim() : noProxy;
+    },
     // Android keeps a proxy whose setting is deleted.
     putBack: (_, earlier) => `settings put global http_proxy ${shellQuote(earlier)}`,
   },
@@ -76,8 +80,10 @@ const placeWays: Readonly<Record<string, PlaceWay>> = {
   location: {
     read: () => `cmd location is-location-enabled; appops get ${mockOperation}`,
     readEarlier: (said) => {
-      const isOn = !/^false$/m.test(said);
-      return `${isOn ? 'on' : 'off'} ${/MOCK_LOCATION: (\w+)/.exec(said)?.[1] ?? 'default'}`;
+      const isOn = /^(true|false)\r?$/m.exec(said)?.[1];
+      const mode =
+        /MOCK_LOCATION: (\w+)/.exec(said)?.[1] ?? (said.includes('No operations') ? 'default' : '');
+      return isOn === undefined || mode === '' ? undefined : `${isOn === 'true' ? 'on' : 'off'} ${mode}`;
     },
     putBack: (_, earlier) => {
       const [state, mode = 'default'] = earlier.split(' ');

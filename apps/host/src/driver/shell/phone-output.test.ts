@@ -27,8 +27,8 @@ const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>>
     await openLink(shell, { url: 'shop://x' }, signal).catch(() => {});
   },
   'driver/apps/front-app.ts': (shell) => readCurrentApp(shell, signal).catch(() => {}),
-  'driver/shell/ask-together.ts': async (shell) => {
-    await readAppFacts(shell, 'com.example', signal);
+  'driver/apps/app-facts.ts': (shell) => readAppFacts(shell, 'com.example', signal),
+  'driver/apps/notifications.ts': async (shell) => {
     const { stdout } = await shell.runWhole('', signal, Infinity);
     const texts = `    ${head('com.chat')}\n${stdout}`;
     for (const list of [stdout, lengthsOf('String [length=1]'), lengthsOf('String')])
@@ -73,6 +73,9 @@ const lookers = [
   'phones/phone-pins.ts',
   'phones/phone-session.ts',
 ];
+
+/** What is printed goes on as it is. */
+const runners = ['driver/shell/phone-shell.ts', 'driver/shell/ask-together.ts'];
 
 /** Beginnings of such output, over and over: each begins what some reader looks for. */
 const pieces = [
@@ -170,8 +173,10 @@ it('a file that runs commands on phones is in one of the lists', () => {
   const running = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter(({ name }) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
-    .filter((path) => /\bshell\s*\.run(?:Whole)?\(/.test(readFileSync(join(root, path), 'utf8')))
-    .filter((path) => !path.includes('testing/') && path !== 'driver/shell/phone-shell.ts');
+    .filter((path) =>
+      /\b(?:shell\s*\.run(?:Whole)?|askTogether|askWhole)\(/.test(readFileSync(join(root, path), 'utf8')),
+    )
+    .filter((path) => !path.includes('testing/') && !runners.includes(path));
   expect(running.toSorted()).toEqual([...Object.keys(readers), ...lookers].toSorted());
 });
 
@@ -220,6 +225,33 @@ describe('the app in front', () => {
     ['that no activity is known of', focus('a.b/a.b.Main'), 'a.b', 'a.b.Main'],
   ])('is the one %s', async (_, windows, packageName, activity) => {
     expect(await front(windows)).toEqual({ packageName, activity });
+  });
+
+  it('is that of the main display, also when another one comes first', async () => {
+    const display = (id: number, lines: string): string =>
+      `  Display: mDisplayId=${id} (organized)\n${lines}`;
+    const car = focus('a.map/a.map.Main') + focused('a.map/.Main');
+    const windows = (own: string): string =>
+      `WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n${display(2, car)}${display(0, own)}`;
+    const activities = (own: string): string =>
+      `Display #2 (activities from top to bottom):\n  topResumedActivity=ActivityRecord{1 u0 a.map/.Main t4}\nDisplay #0 (activities from top to bottom):\n  topResumedActivity=ActivityRecord{1 u0 ${own} t7}\n`;
+    const one = { packageName: 'a.b', activity: 'a.b.Main' };
+    expect(
+      await front(windows(focus('a.b/a.b.Main') + focused('a.b/.Main')), activities('a.b/.Main')),
+    ).toEqual(one);
+    expect(
+      await front(windows('  mCurrentFocus=null\n  mFocusedApp=null\n'), activities('a.b/.Main')),
+    ).toEqual(one);
+    expect(await front(windows('  mCurrentFocus=null\n  mFocusedApp=null\n'))).toBe('screen_not_readable');
+    const title = `x}\n${focused('a.bank/.Main')}  Display: mDisplayId=5`;
+    const forged = windows(focus(title) + focused('a.b/.Main'));
+    expect(await front(forged, activities('a.b/.Main'))).toEqual(one);
+  });
+
+  it('is the focus that Android 9 tells below the windows of all displays', async () => {
+    const displays = '  Display: mDisplayId=0\n  Display: mDisplayId=1\n';
+    const windows = `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${focus('a.b/a.b.Main')}${focused('a.b/.Main')}`;
+    expect(await front(displays + windows)).toEqual({ packageName: 'a.b', activity: 'a.b.Main' });
   });
 
   it('is asked for once more when a title has made up a line', async () => {

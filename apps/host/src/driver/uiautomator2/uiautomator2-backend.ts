@@ -5,6 +5,7 @@ import { createFallbackBackend } from '../fallback/fallback-backend.ts';
 import { createFrameSource } from '../frames/frame-source.ts';
 import type { HelperRenewal, Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
+import { isDark, wakefulnessQuestion } from '../shell/wakefulness.ts';
 import { XmlScreen, type ToldText } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
@@ -67,9 +68,7 @@ export async function createUiautomator2Backend(
   function screen(): Pick<UiBackend, 'readSource' | 'readWindows' | 'remark'> & QuickInput {
     const onRenewal = (renewal: HelperRenewal): void => failed.abort(renewal);
     const isAwake = async (limit: AbortSignal): Promise<boolean> =>
-      !/mWakefulness=(?:Asleep|Dozing)/.test(
-        (await shell.run('dumpsys power | grep mWakefulness=', limit)).stdout,
-      );
+      !isDark((await shell.run(wakefulnessQuestion, limit)).stdout);
     const reader = createTreeReader({ session, renewals, isAwake, onRenewal });
     let appInFront = '';
     return {

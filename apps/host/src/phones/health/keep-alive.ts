@@ -1,5 +1,6 @@
 import { DriverError } from '../../driver/driver-error.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
+import { toldAnswer } from '../../driver/shell/told-answer.ts';
 import type { UiBackend } from '../../driver/ui-backend.ts';
 import type { HostTimings } from '../../time/host-timings.ts';
 import { follow, pause, withTimeLimit } from '../../time/time-limit.ts';
@@ -153,7 +154,10 @@ async function probePhone({ shell, backend, timeoutMs, onAnswer }: Probe): Promi
     return 'alive';
   }
   const echo = await answers(() =>
-    withTimeLimit({ ...limit, timeoutMs: timeoutMs * 0.75 }, (signal) => shell.run('echo alive', signal)),
+    withTimeLimit({ ...limit, timeoutMs: timeoutMs * 0.75 }, async (signal) => {
+      const answer = await shell.run('echo alive', signal);
+      toldAnswer(answer, { sign: /^alive/, what: 'that its shell is alive' });
+    }),
   );
   if (echo) onAnswer();
   if (await helper) {

@@ -1,7 +1,9 @@
 import type { PhoneFacts, PhoneWarning } from '@phalanx/protocol';
 
+import { askTogether } from '../../driver/shell/ask-together.ts';
 import { isKeyguardShown, keyguardQuestion } from '../../driver/shell/keyguard.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
+import { wakefulnessIn, wakefulnessQuestion } from '../../driver/shell/wakefulness.ts';
 import { askPhone } from '../ask-phone.ts';
 import { batteryFacts } from './battery-facts.ts';
 
@@ -15,46 +17,45 @@ const chargeSettings = [
   { table: 'global', name: 'protect_battery', on: 'on' },
 ] as const;
 
-/** In a line before the value. */
-const settingMark = (name: string): string => `setting ${name}\n`;
-
 // One trip and some short processes.
-const question = [
-  'cat /proc/uptime',
+const questions = [
+  'cat /proc/uptime; df /data',
   'dumpsys battery',
-  'dumpsys power | grep mWakefulness=',
+  wakefulnessQuestion,
   keyguardQuestion,
-  'df /data',
   'ip -f inet addr show wlan0 2>/dev/null',
-  ...chargeSettings.map(({ table, name }) => `echo setting ${name}; settings get ${table} ${name}`),
-].join('; ');
+  ...chargeSettings.map(({ table, name }) => `settings get ${table} ${name}`),
+];
 
 /** Asks a phone how it is. What it does not tell is null. */
 export async function sampleFacts(shell: PhoneShell, now: () => number): Promise<PhoneFacts> {
-  const { stdout } = await askPhone(shell, (signal) => shell.run(question, signal));
+  const [stdout = '', powerSupply = '', power = '', policy = '', network = '', ...charging] = await askPhone(
+    shell,
+    (signal) => askTogether(shell, questions, signal),
+  );
   const find = (form: RegExp): string | undefined => form.exec(stdout)?.[1];
   const number = (form: RegExp, unit = 1): number | null => {
     const text = find(form);
     return text === undefined ? null : Number(text) * unit;
   };
-  const isAwake = find(/mWakefulness=(\w+)/) === 'Awake';
-  const isLocked = isKeyguardShown(stdout) === true;
-  const battery = batteryFacts(stdout);
+  const isAwake = wakefulnessIn(power) === 'Awake';
+  const isLocked = isKeyguardShown(policy) === true;
+  const battery = batteryFacts(powerSupply);
   return {
     sampled_at: now(),
     ...battery,
-    charge_limit: battery.battery_present === false ? null : chargeLimit(stdout),
+    charge_limit: battery.battery_present === false ? null : chargeLimit(charging),
     free_bytes: number(/^\S+[ \t]+\d+[ \t]+\d+[ \t]+(\d+)[ \t]+\d+%[ \t]+\/data/m, 1024),
     storage_bytes: number(/^\S+[ \t]+(\d+)[ \t]+\d+[ \t]+\d+[ \t]+\d+%[ \t]+\/data/m, 1024),
     screen: isAwake ? (isLocked ? 'locked' : 'on') : 'off',
-    wifi_address: find(/inet (\d[\d.]+)\//) ?? null,
+    wifi_address: /^[ \t]*inet (\d[\d.]{6,14})\//m.exec(network)?.[1] ?? null,
     uptime_seconds: number(/^(\d+(?:\.\d+)?) \d/m),
   };
 }
 
-function chargeLimit(stdout: string): string | null {
-  const values = chargeSettings.flatMap(({ name, on }) => {
-    const value = stdout.split(settingMark(name))[1]?.split('\n')[0]?.trim();
+function chargeLimit(printed: readonly string[]): string | null {
+  const values = chargeSettings.flatMap(({ name, on }, index) => {
+    const value = printed[index]?.trim();
     return value === undefined || !/^\d+$/.test(value) ? [] : [{ name, on, value }];
   });
   const active = values.find(({ value }) => value !== '0') ?? values[0];
