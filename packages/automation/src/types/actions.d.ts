@@ -130,7 +130,8 @@ interface AgentActions extends AgentWaits {
   announcements(): Promise<readonly string[]>;
 
   /**
-   * The notifications in the shade, as data.
+   * The notifications in the shade, as data, with their whole texts. One that changes all the time is left out. Rejects with
+   * `phone_answer_unexpected` when the phone does not tell them.
    *
    * @example
    * for (const { packageName, title, text } of await agent.actions.readNotifications())
@@ -169,7 +170,7 @@ interface AgentActions extends AgentWaits {
   openLink(url: string, packageName?: string): Promise<void>;
   /** Force-stops an app. */
   stopApp(packageName: string, options?: AppOptions): Promise<void>;
-  /** The app in front; `activity` is null when the phone does not say. */
+  /** The app in front on the phone's main display; `activity` is null when the phone does not say. */
   currentApp(): Promise<{ packageName: string; activity: string | null }>;
 
   /** Does nothing for so long. */

@@ -10,9 +10,12 @@
  * await agent.files.delete(path);
  */
 interface AgentFiles {
-  /** What a folder holds, by name. Rejects with `file_not_found`. */
+  /** What a folder holds, by name. Rejects with `file_not_found`, also of a folder that the phone's shell may not read. */
   list(folder: string): Promise<readonly PhoneFile[]>;
-  /** A file of up to 50 MB; `new TextDecoder().decode(bytes)` makes text of it. Rejects with `file_not_found`, and with a `RangeError` for more. */
+  /**
+   * A file of up to 50 MB; `new TextDecoder().decode(bytes)` makes text of it. Rejects with `file_not_found`, also of a file that the phone's shell may not read, with
+   * `phone_answer_unexpected` of one that becomes shorter meanwhile, and with a `RangeError` for more.
+   */
   read(path: string): Promise<Uint8Array>;
   /**
    * Writes a file of up to 50 MB, text as UTF-8, and makes the folders that are missing. Rejects with `file_refused`, and

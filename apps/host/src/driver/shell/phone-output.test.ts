@@ -243,7 +243,7 @@ describe('the app in front', () => {
       await front(windows('  mCurrentFocus=null\n  mFocusedApp=null\n'), activities('a.b/.Main')),
     ).toEqual(one);
     expect(await front(windows('  mCurrentFocus=null\n  mFocusedApp=null\n'))).toBe('screen_not_readable');
-    const title = `x}\n${focused('a.bank/.Main')}  Display: mDisplayId=5`;
+    const title = `a.b/x}\n${focused('a.bank/.Main')}  Display: mDisplayId=5`;
     const forged = windows(focus(title) + focused('a.b/.Main'));
     expect(await front(forged, activities('a.b/.Main'))).toEqual(one);
   });
