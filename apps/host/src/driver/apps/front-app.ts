@@ -57,8 +57,8 @@ export function focusedActivityOf(packageName: string, windows: string): string 
   const [first, ...others] = activitiesIn(onMainDisplay(windows), 'mFocusedApp').filter(
     (one) => one.packageName === packageName,
   );
-  if (first?.activity == null || others.some((one) => !isDeepStrictEqual(one, first))) return null;
-  return first.activity.slice(0, 255);
+  if (others.some((one) => !isDeepStrictEqual(one, first))) return null;
+  return first?.activity?.slice(0, 255) ?? null;
 }
 
 /**
