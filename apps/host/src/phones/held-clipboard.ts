@@ -18,7 +18,7 @@ export class HeldClipboard {
   /** To be called before the first call of that use. */
   usedBy({ by }: PhoneUse): void {
     const user = this.#user;
-    if (user !== undefined && (by === undefined || by !== user.by)) this.#leave(user);
+    if (user !== undefined && by !== user.by) this.#leave(user);
   }
 
   setDriver(driver: Driver | undefined): void {

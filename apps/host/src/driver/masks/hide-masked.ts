@@ -10,7 +10,7 @@ import type { HeldMask } from './typed-secrets.ts';
 interface Seen
   extends
     Pick<UiNode, 'viewId' | 'className' | 'text' | 'description'>,
-    Partial<Pick<UiNode, 'boundsInScreen'>> {
+    Partial<Pick<UiNode, 'boundsInScreen' | 'hintText' | 'tooltipText' | 'paneTitle' | 'containerTitle'>> {
   /** Undefined: nobody knows. */
   readonly packageName: string | undefined;
 }
@@ -54,7 +54,9 @@ export function areasOf(masks: readonly HeldMask[], { width, height }: Size): Bo
 function fits(seen: Seen, texts: MaskedTexts, mask: Exclude<HeldMask, AreaMask>): boolean {
   if (mask instanceof TypedField) return mask.hides(seen);
   if (!('parts' in mask)) return fitsNode(seen, texts, mask);
-  return isOfApp(seen, mask.packageName) && (showsPart(seen.text, mask) || showsPart(seen.description, mask));
+  const { text, description, hintText, tooltipText, paneTitle, containerTitle } = seen;
+  const shown = [text, description, hintText, tooltipText, paneTitle, containerTitle];
+  return isOfApp(seen, mask.packageName) && shown.some((one) => showsPart(one ?? null, mask));
 }
 
 function fitsNode(seen: Seen, texts: MaskedTexts, mask: NodeMask): boolean {

@@ -116,6 +116,11 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
   };
   const hide = (root: UiNode, rotation: number, held: readonly HeldMask[]): Bounds[] =>
     held.length === 0 ? [] : hideMasked(root, held, displayOf(rotation));
+  /** A window behind that in front may have moved since it was read. */
+  const hideWindow: typeof hide = (root, rotation, held) => {
+    onTree?.(root);
+    return hide(root, rotation, held);
+  };
   const readingOf = (told: ToldScreen): ScreenReading => {
     const tree = told.tree();
     const { digest } = told;
@@ -170,12 +175,12 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
       const { rotation } = held.some(isAreaMask)
         ? (await backend.readSource(signal)).tree()
         : { rotation: 0 };
-      for (const root of roots) hide(root, rotation, held);
+      for (const root of roots) hideWindow(root, rotation, held);
       return roots;
     },
     async readAllHidden({ tree, masks: held }, signal) {
       const roots = backend.source === 'dump' ? [tree.root] : await backend.readWindows(signal);
-      const masked = roots.flatMap((root) => hide(root, tree.rotation, held));
+      const masked = roots.flatMap((root) => hideWindow(root, tree.rotation, held));
       return readingOfWindows(roots, masked, await listVisibleApps(shell, signal));
     },
     hideNotifications: (notifications) =>

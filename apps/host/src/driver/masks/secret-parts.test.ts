@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 
+import { parseTree } from '../tree/parse-tree.ts';
+import { hideMasked } from './hide-masked.ts';
 import { maskOfSecret, showsPart } from './secret-parts.ts';
 
 const shows = (secret: string, text: string | null): boolean => showsPart(text, maskOfSecret('a', secret));
@@ -21,4 +23,14 @@ it.each([
   ['wordy', ['Password']],
 ])('labels that have a word of %s are not', (secret, texts) => {
   for (const text of texts) expect(shows(secret, text), String(text)).toBe(false);
+});
+
+it('is looked for in whatever a node says', () => {
+  const { root } = parseTree(
+    '<hierarchy rotation="0"><android.view.View package="a" hint="7899" bounds="[0,0][10,10]" /></hierarchy>',
+  );
+  expect(
+    hideMasked(root, [maskOfSecret('a', '4000 0012 3456 7899')], { width: 10, height: 10 }),
+  ).toHaveLength(1);
+  expect(root.hintText).toBeNull();
 });
