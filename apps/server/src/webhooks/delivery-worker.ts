@@ -23,7 +23,7 @@ const longestAskedMs = 24 * hour;
  * says nothing of the receiver.
  */
 export interface Sent {
-  readonly result: 'delivered' | 'refused' | 'rejected' | 'gone' | 'final';
+  readonly result: 'delivered' | 'refused' | 'rejected' | 'gone' | 'ended' | 'final';
   readonly responseStatus: number | null;
   readonly problem: string;
   /** What the receiver asks for, ms. */
@@ -172,6 +172,8 @@ export class DeliveryWorker {
         dueAt: undefined,
         pausedFor: 'The receiver answered 410: it is gone',
       };
+    if (result === 'ended')
+      return { ...about, status: 'failed', dueAt: undefined, pausedFor: problem, isHealth: true };
     const pause = result === 'rejected' ? undefined : pauseAfter(claimed.attempts, pauseMs);
     const pausedFor = await this.#findReasonToPause(claimed, problem);
     // What is paused is due when the webhook goes on.

@@ -52,6 +52,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const { mail } = config;
   const messenger = new Messenger({
     ...{ store, sealing, listHearers: hearers, findUser, rule, mail, names, clock },
+    findToken: (id) => access.store.findToken(id),
   });
   const worker = new DeliveryWorker({
     ...{ store: deliveries, clock, faults, lookEveryMs: timing.sweepMs },

@@ -19,6 +19,8 @@ interface Options {
   sealing: Sealing;
   listHearers: (audience: Audience) => Promise<string[]>;
   findUser: (id: string) => Promise<Pick<Row<'user'>, 'disabled_at'> | undefined>;
+  /** Undefined: it was revoked. */
+  findToken: (id: string) => Promise<{ readonly expiresAt: number | null } | undefined>;
   rule: AddressRule;
   /** Undefined: no e-mail is sent. */
   mail: MailConfig | undefined;
@@ -30,6 +32,11 @@ const timeoutMs = 15_000;
 const everybody = { userId: null, tokenProjects: null };
 
 const dropped = (problem: string): Sent => ({ result: 'final', responseStatus: null, problem });
+const ended: Sent = {
+  result: 'ended',
+  responseStatus: null,
+  problem: 'The limited token with which the webhook was made has expired or was revoked',
+};
 const refused = (problem: string): Sent => ({ result: 'refused', responseStatus: null, problem });
 
 /** The body of a message: the same for all attempts. */
@@ -51,6 +58,7 @@ export class Messenger {
   async send(deliveries: readonly StoredDelivery[], closing: AbortSignal): Promise<Sent[]> {
     const webhook = await this.#options.store.find(deliveries[0]?.webhook_id ?? '', everybody);
     if (webhook === undefined) return deliveries.map(() => dropped('The webhook is gone'));
+    if (await this.#hasTokenEnded(webhook)) return deliveries.map(() => ended);
     const reasons = await Promise.all(deliveries.map((one) => this.#findReasonToDrop(webhook, one)));
     const wanted = deliveries.filter((_, at) => reasons[at] === undefined);
     const sent = isMail(webhook.url)
@@ -58,6 +66,13 @@ export class Messenger {
       : await Promise.all(wanted.map((one) => this.#sendOne(webhook, one, closing)));
     const bySent = new Map(wanted.map((one, at) => [one, Array.isArray(sent) ? sent[at] : sent]));
     return deliveries.map((one, at) => bySent.get(one) ?? dropped(reasons[at] ?? ''));
+  }
+
+  async #hasTokenEnded({ token_id: id }: StoredWebhook): Promise<boolean> {
+    if (id === null) return false;
+    const { findToken, clock } = this.#options;
+    const token = await findToken(id);
+    return token === undefined || (token.expiresAt ?? Infinity) <= clock.now();
   }
 
   async #sendOne(webhook: StoredWebhook, delivery: StoredDelivery, closing: AbortSignal): Promise<Sent> {

@@ -13,6 +13,7 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { pageLimit, toPage } from '../http/replies/list-replies.ts';
+import { keptTokenOf, limitsTextOf } from '../http/kept-token.ts';
 import { seesEveryone } from '../http/policy.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
@@ -101,6 +102,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
         id,
         user_id: principal.userId,
         token_projects: projectsOf(principal),
+        token_id: limitedTokenOf(principal),
         name: requireNameOrNone(body.name ?? ''),
         ...targetOf(readTarget(url)),
       },
@@ -143,6 +145,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     const isResumed = paused === false && row.paused === 1;
     noteOn(auditEvent, { ...row, name }, { fields: Object.keys(body) });
     const changes = {
+      token_id: limitedTokenOf(principal),
       name,
       ...(url === undefined ? {} : targetOf(keepKind(row.url, readTarget(url)))),
       events: events === undefined ? row.events : JSON.stringify([...new Set(events)]),
@@ -221,6 +224,10 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
 
 const projectsOf = ({ projectIds }: Principal): string | null =>
   projectIds === null ? null : JSON.stringify([...projectIds].toSorted());
+
+/** Null for a token without limits, which says nothing but who its user is. */
+const limitedTokenOf = (principal: Principal): string | null =>
+  limitsTextOf(keptTokenOf(principal)) === null ? null : principal.tokenId;
 
 /** A token for some projects sees the webhooks that were made with one for the same projects. */
 const ownerOf = (principal: Principal): WebhookOwner => ({

@@ -10,7 +10,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
-import type { ApiCaller } from '../testing/api-caller.ts';
+import { type ApiCaller, createApiCaller } from '../testing/api-caller.ts';
 import { labelledScreens } from '../testing/records/labelled-screens.ts';
 import { recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
@@ -148,6 +148,36 @@ it('a webhook is its user’s own: others do not find it, and administrators see
   expect((await server.api('GET', address, { token: secret })).status).toBe(404);
   await server.api('DELETE', `/api/v2/users/${eve.userId}`);
   expect(await idsOf(server.api)).toEqual([mine.webhook.id]);
+});
+
+it('a webhook of a limited token ends with it, and goes on once another token has changed it', async () => {
+  const project = await TestProject.create(server.api);
+  await project.put('main.ts', 'console.log(1);');
+  const tokenOf = () => server.createToken({ scopes: ['read', 'launch', 'edit'], project_ids: [project.id] });
+  const tokens = [await tokenOf(), await tokenOf()];
+  const [api = server.api, other = server.api] = tokens.map(({ secret }) =>
+    createApiCaller(server.url, secret),
+  );
+  const { webhook } = await create({}, api);
+  await launch(project.id);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(1);
+  expect((await server.api('DELETE', `/api/v2/tokens/${tokens[0]?.id}`)).status).toBe(200);
+  await launch(project.id);
+  await expect
+    .poll(() => find(webhook.id), timeouts)
+    .toMatchObject({
+      paused: true,
+      problem: 'The limited token with which the webhook was made has expired or was revoked',
+      health: { state: 'disabled' },
+    });
+  await launch(project.id);
+  expect(receiver.received.length).toBe(1);
+  expect((await other('PATCH', `/api/v2/webhooks/${webhook.id}`, { body: { paused: false } })).status).toBe(
+    200,
+  );
+  await launch(project.id);
+  await expect.poll(() => receiver.received.length, timeouts).toBe(2);
+  made = made.map(({ id }) => ({ id, api: server.api }));
 });
 
 it('a webhook with a key pair is checked with its public key, and nobody is shown the private one', async () => {

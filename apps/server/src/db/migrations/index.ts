@@ -12,6 +12,7 @@ import { leases } from './004-leases.ts';
 import { workBytes } from './005-work-bytes.ts';
 import { mailUse } from './006-mail-use.ts';
 import { deviceIdentity } from './007-device-identity.ts';
+import { tokensOfWebhooks } from './008-tokens-of-webhooks.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -31,4 +32,5 @@ export const migrations: Record<string, Migration> = {
   '005-work-bytes': workBytes,
   '006-mail-use': mailUse,
   '007-device-identity': deviceIdentity,
+  '008-tokens-of-webhooks': tokensOfWebhooks,
 };

@@ -9,6 +9,8 @@ export interface WebhookTable {
   user_id: string;
   /** The only projects of the token that made it; null: all of its user. */
   token_projects: Json | null;
+  /** The limited token with which it was made or changed last: it ends with that. Null: none is known. */
+  token_id: string | null;
   name: string;
   url: string;
   /** See `mailboxOf`; null: it sends no e-mail. */

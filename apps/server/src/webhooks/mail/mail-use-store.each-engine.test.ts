@@ -13,6 +13,7 @@ const webhookTo = (id: string, url: string, userId = 'mallory'): StoredWebhook =
   id,
   user_id: userId,
   token_projects: null,
+  token_id: null,
   name: '',
   url,
   mailbox: mailboxOf(url),
