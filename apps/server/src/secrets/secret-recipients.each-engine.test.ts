@@ -2,42 +2,29 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
+import { type Caller, connectPhone, type ConnectedPhone } from '../testing/connected-phone.ts';
 import { stringAt } from '../testing/string-at.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 
 const polling = { timeout: 40_000, interval: 50 };
 const secret = 'hunter2-of-alice';
-
-type Caller = Awaited<ReturnType<TestServer['createCaller']>>;
-interface Phone {
-  host: TestHost;
-  id: string;
-}
+const phone = { labels: { rack: '1' }, requestHabit: 'answer' } as const;
 
 let server: TestServer;
 let alice: Caller;
 let bob: Caller;
-let own: Phone;
-let bobs: Phone;
+let own: ConnectedPhone;
+let bobs: ConnectedPhone;
 let project: TestProject;
 let beating: NodeJS.Timeout;
-
-async function connect({ api, token }: Caller, serial: string): Promise<Phone> {
-  const { host, deviceId: id } = await server.connectHost(
-    { token, serials: [serial], requestHabit: 'answer' },
-    api,
-  );
-  await api('PUT', `/api/v2/devices/${id}/labels`, { body: { labels: { rack: '1' } } });
-  return { host, id };
-}
 
 beforeAll(async () => {
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50, heartbeatMs: 60_000 });
   alice = await server.createCaller('alice');
   bob = await server.createCaller('bob');
-  own = await connect(alice, 'alices');
-  bobs = await connect(bob, 'bobs');
+  own = await connectPhone(server, alice, { serial: 'alices', ...phone });
+  bobs = await connectPhone(server, bob, { serial: 'bobs', ...phone });
   beating = setInterval(() => void Promise.all([own.host.heartbeat(), bobs.host.heartbeat()]), 2000);
   await bob.api('PUT', `/api/v2/devices/${bobs.id}/members/${alice.userId}`, { body: { role: 'launch' } });
   await alice.api('POST', '/api/v2/shares/accept', { body: { kind: 'device', id: bobs.id } });
@@ -64,7 +51,7 @@ const launch = (place: object, api: ApiCaller = alice.api) =>
   api('POST', '/api/v2/devices/launchAutomation', {
     body: { automationId: project.id, command: 'start', ...place },
   });
-const runsOf = ({ host }: Phone) => host.messages('launch').flatMap(({ runs }) => runs);
+const runsOf = ({ host }: ConnectedPhone) => host.messages('launch').flatMap(({ runs }) => runs);
 const endAll = async (host: TestHost): Promise<void> => {
   for (const [id, { status }] of host.runs) if (status === 'running') await host.end(id, 'stopped');
 };
