@@ -10,7 +10,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'listSeen(': [
     'devices/device-access.ts', // the list itself, and how many phones wait
     'devices/routes.ts', // the list of phones
-    'runs/run-access.ts', // the list of runs
   ],
   'listOwners(': ['devices/device-access.ts', 'devices/device-shares.ts', 'devices/hosts/host-list.ts'],
   'roleOf(': [
@@ -22,16 +21,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'jobs/job-runner.ts', // of jobs that name the phone
     'live/feature.ts', // of one phone
   ],
-  'usersOf(': ['devices/device-shares.ts', 'events/event-feed.ts', 'runs/run-access.ts'],
-  'listReaders(': ['runs/run-access.ts', 'events/event-feed.ts'],
+  'usersOf(': ['devices/device-shares.ts', 'runs/run-access.ts'],
+  'listReaders(': ['runs/run-access.ts'],
   'listReviewers(': [
-    'records/feature.ts',
     'records/access-store.ts',
-    'records/record-view.ts', // events
-    'records/groups/group-view.ts', // events
     'records/groups/routes.ts', // of one user
-    'replays/feature.ts', // events
-    'replays/replay-view.ts', // events
   ],
   'people.of(': ['launches/routes.ts', 'runs/run-access.ts'],
   // Values for looking for them on the server; hosts get those of `SecretGrants`.

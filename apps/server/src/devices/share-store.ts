@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
@@ -20,14 +21,17 @@ export function createShareStore(db: Db) {
       return row?.name;
     },
 
-    /** Only the role changes of a share that is there. */
+    /** Whoever gets a stronger role than before has not accepted that: it waits anew. */
     put: (share: StoredShare): Promise<StoredShare> =>
       change(db, (transaction) =>
         transaction
           .insertInto('share')
           .values(share)
           .onConflict((conflict) =>
-            conflict.columns(['owner_id', 'kind', 'target_id', 'user_id']).doUpdateSet({ role: share.role }),
+            conflict.columns(['owner_id', 'kind', 'target_id', 'user_id']).doUpdateSet({
+              role: share.role,
+              accepted_at: sql`CASE WHEN excluded.role IN (share.role, 'view') THEN share.accepted_at END`,
+            }),
           )
           .returningAll()
           .executeTakeFirstOrThrow(),

@@ -62,7 +62,7 @@ export class EventFeed {
     this.#inTurn(() => this.#tellReaders(stream, { type: 'log', data, lastId }));
   }
 
-  /** Everybody who may review the record is told. */
+  /** The users are told: those who may review the record, and have accepted its project. */
   recordChanged({ record, deviceId, userIds }: RecordNews): void {
     const data = JSON.stringify({ record });
     const automationId = record.automation_id;
@@ -71,7 +71,7 @@ export class EventFeed {
     }
   }
 
-  /** Everybody who may review the group's records is told. It is of no one device. */
+  /** The same of the group's records. It is of no one device. */
   groupChanged({ group, userIds }: { group: RecordGroup; userIds: readonly string[] }): void {
     const data = JSON.stringify({ group });
     const automationId = group.automation_id;
@@ -79,7 +79,7 @@ export class EventFeed {
       this.#sources.bus.publish({ type: 'group', userId, deviceId: '', automationId, data, lastId: '' });
   }
 
-  /** Everybody who may review the project's records is told. */
+  /** The same of the project's records. */
   replayChanged({ replay, userIds }: { replay: Replay; userIds: readonly string[] }): void {
     const data = JSON.stringify({ replay });
     const automationId = replay.project_id;
@@ -91,7 +91,7 @@ export class EventFeed {
     if (this.isFollowed) this.#inTurn(() => this.#tellOfDevices(deviceIds));
   }
 
-  /** Everybody who has a part in a device is told, each with their own role. */
+  /** Everybody who has accepted a part in a device is told, each with their own role. */
   async #tellOfDevices(deviceIds: readonly string[]): Promise<void> {
     const all = [...new Set(deviceIds)];
     for (let first = 0; first < all.length; first += devicesAtOnce) {
@@ -104,7 +104,7 @@ export class EventFeed {
     const { bus, devices, activeRunRows } = this.#sources;
     const running = await activeRunRows.mapByDevice(deviceIds);
     for (const device of (await devices.fleet.findAll(deviceIds)).values()) {
-      for (const userId of devices.shares.usersOf(device)) {
+      for (const userId of devices.shares.acceptedUsersOf(device)) {
         const role = devices.shares.roleOf(userId, device);
         if (role === undefined) continue;
         const view = deviceView(devices, running.get(device.id) ?? [], { device, role, viewerId: userId });
@@ -125,7 +125,7 @@ export class EventFeed {
   async #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {
     const { runAccess, bus } = this.#sources;
     const { deviceId, automationId } = run;
-    for (const userId of await runAccess.listReaders(run))
+    for (const userId of await runAccess.listHearers(run))
       bus.publish({ ...event, userId, deviceId, automationId });
   }
 }

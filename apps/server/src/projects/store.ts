@@ -173,13 +173,18 @@ export function createProjectStore(db: Db) {
       return rows.map(({ user_id, role, accepted_at: at }) => ({ user_id, role, isAccepted: at !== null }));
     },
 
-    /** Only the role changes of a user who is a member already. */
+    /** A member who gets a stronger role than before has not accepted that: it waits anew. */
     putMember: ({ projectId, userId, role, now }: NewMember): Promise<{ isAccepted: boolean }> =>
       change(db, async (transaction) => {
         const row = await transaction
           .insertInto('project_member')
           .values({ project_id: projectId, user_id: userId, role, shared_at: now, accepted_at: null })
-          .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
+          .onConflict((conflict) =>
+            conflict.columns(['project_id', 'user_id']).doUpdateSet({
+              role,
+              accepted_at: sql`CASE WHEN excluded.role IN (project_member.role, 'shared_viewer') THEN project_member.accepted_at END`,
+            }),
+          )
           .returning('accepted_at')
           .executeTakeFirstOrThrow();
         return { isAccepted: row.accepted_at !== null };

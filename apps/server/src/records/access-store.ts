@@ -15,8 +15,8 @@ export interface AutomationAccess {
   findRole(userId: string, automation: OwnedAutomation): Promise<ProjectRole | undefined>;
   /** The user's own automation of this ID, or a project that is shared with them. */
   findAutomation(userId: string, automationId: string): Promise<OwnedAutomation | undefined>;
-  /** Projects of others that the user may edit. */
-  listShared(userId: string): Promise<OwnedAutomation[]>;
+  /** Projects of others that the user may edit and has accepted, and that which is named, accepted or not. */
+  listShared(userId: string, named: string | undefined): Promise<OwnedAutomation[]>;
   /** Everybody who may review the automation's records. */
   listReviewers(automation: OwnedAutomation): Promise<string[]>;
   /** Those of them who own it or have accepted it. */
@@ -78,7 +78,7 @@ export function createAutomationAccess(db: Db): AutomationAccess {
       return (await isLaunchOf(userId, automationId)) ? { ownerId: userId, automationId } : undefined;
     },
 
-    async listShared(userId) {
+    async listShared(userId, named) {
       const rows = await db
         .selectFrom('project_member as member')
         .innerJoin('project', 'project.id', 'member.project_id')
@@ -86,6 +86,7 @@ export function createAutomationAccess(db: Db): AutomationAccess {
         .where('member.user_id', '=', userId)
         .where('member.role', '=', 'shared_editor')
         .where('project.owner_id', '!=', userId)
+        .where((eb) => eb.or([eb('member.accepted_at', 'is not', null), eb('project.id', '=', named ?? '')]))
         .execute();
       return rows.map((row) => ({ ownerId: row.owner_id, automationId: row.id }));
     },
@@ -111,9 +112,13 @@ const isReviewer = (role: string | undefined): boolean => role === 'owner' || ro
 const allows = (principal: Principal, automationId: string): boolean =>
   principal.projectIds?.has(automationId) !== false;
 
-/** All that the caller may review: what they own, and the projects of others that they may edit. */
-export async function listScopes(access: AutomationAccess, principal: Principal): Promise<ReviewScope[]> {
-  const shared = await access.listShared(principal.userId);
+/** All that the caller may review: what they own, and the projects of others that they may edit and have accepted, or name. */
+export async function listScopes(
+  access: AutomationAccess,
+  principal: Principal,
+  named: string | undefined,
+): Promise<ReviewScope[]> {
+  const shared = await access.listShared(principal.userId, named?.toLowerCase());
   const { userId: ownerId, projectIds } = principal;
   if (projectIds === null) return [{ ownerId, automationId: null }, ...shared];
   const own = [...projectIds].map((automationId) => ({ ownerId, automationId }));

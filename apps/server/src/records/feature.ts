@@ -45,9 +45,7 @@ export interface Records {
   readonly readSequence: ReadSequence;
   /** Undefined: there is no such record; null: it is of direct code. */
   findProjectOf(recordId: string): Promise<string | null | undefined>;
-  /** Everybody who may review the records of a project. */
-  listReviewers(automation: { ownerId: string; automationId: string }): Promise<string[]>;
-  /** Those of them who own it or have accepted it: only they are told of it unasked, and only their hosts work for it. */
+  /** Those who may review the records of a project, and own it or have accepted it: only they are told of it unasked, and only their hosts work for it. */
   readonly listAcceptedReviewers: (automation: {
     ownerId: string;
     automationId: string;
@@ -104,7 +102,6 @@ export async function openRecords(context: Context, dependencies: RecordDependen
       await groups.deleteOf('project_id', projectId);
     },
     recordsOfRun: createRecordsOfRun({ store, access, read }),
-    listReviewers: (automation) => access.listReviewers(automation),
     listAcceptedReviewers: (automation) => access.listAcceptedReviewers(automation),
     captures,
     keptScreens: createKeptScreens(database),

@@ -153,7 +153,8 @@ export class RecordChanges {
   async #tell(record: StoredRecord, screens?: readonly StoredScreen[]): Promise<void> {
     const { access, read, feed } = this.#options;
     const automation = { ownerId: record.owner_id, automationId: record.automation_id };
-    const userIds = record.project_id === null ? [record.owner_id] : await access.listReviewers(automation);
+    const userIds =
+      record.project_id === null ? [record.owner_id] : await access.listAcceptedReviewers(automation);
     feed.recordChanged({ record: await read(record, screens), deviceId: record.device_id, userIds });
   }
 }

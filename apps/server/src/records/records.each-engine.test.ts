@@ -428,6 +428,8 @@ describe('a record of a project', () => {
     ] as const) {
       const path = `/api/v2/automation-project/${projectId}/members/${member.userId}`;
       expect((await owner.api('PUT', path, { body: { role } })).status).toBe(200);
+      const accepted = { body: { kind: 'project', id: projectId } };
+      expect((await member.api('POST', '/api/v2/shares/accept', accepted)).status).toBe(200);
     }
     const code = { body: { path: 'main.js', content: 'console.log(1)' } };
     expect((await owner.api('PUT', `/api/v2/automation/file/${projectId}`, code)).status).toBe(200);

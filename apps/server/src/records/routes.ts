@@ -39,7 +39,7 @@ export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptio
 
   addRoute(app, recordRoutes.list, async ({ principal, query }) => {
     const wanted = wantedBy(query);
-    const visible = await listScopes(access, principal);
+    const visible = await listScopes(access, principal, query.automation_id);
     const page = await browser.browse({ visible, wanted, ...filterOf(query, visible) });
     if (page === undefined && wanted.kind === 'this') throw notFound(wanted.id);
     if (page === undefined) return noMatch;

@@ -27,10 +27,7 @@ interface Dependencies {
   hosts: Hosts;
   launches: ProjectLaunches;
   projects: Projects;
-  records: Pick<
-    Records,
-    'keptScreens' | 'listReviewers' | 'listAcceptedReviewers' | 'readSequence' | 'findProjectOf'
-  >;
+  records: Pick<Records, 'keptScreens' | 'listAcceptedReviewers' | 'readSequence' | 'findProjectOf'>;
   runs: Pick<Runs, 'store'>;
   feed: EventFeed;
 }
@@ -41,10 +38,9 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
   const { launches, projects, records, feed } = dependencies;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
-  const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
   // Nobody's host works for a project that its owner was only made an editor of.
   const listHostOwners = records.listAcceptedReviewers;
-  const changes = new ReplayChanges({ listReviewers, feed, log });
+  const changes = new ReplayChanges({ listAcceptedReviewers: listHostOwners, feed, log });
   const worker = new ReplayWorker({
     ...{
       keptScreens: records.keptScreens,

@@ -48,7 +48,7 @@ export const verdictView = ({
 });
 
 interface Options {
-  listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  listAcceptedReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   feed: EventFeed;
   log: Logger;
 }
@@ -64,12 +64,12 @@ export class ReplayChanges {
   }
 
   changed(stored: StoredReplay): void {
-    const { feed, listReviewers, log } = this.#options;
+    const { feed, listAcceptedReviewers, log } = this.#options;
     if (!feed.isFollowed) return;
     const replay = replayView(stored);
     const automation = { ownerId: stored.owner_id, automationId: stored.project_id };
     this.#told = this.#told
-      .then(async () => feed.replayChanged({ replay, userIds: await listReviewers(automation) }))
+      .then(async () => feed.replayChanged({ replay, userIds: await listAcceptedReviewers(automation) }))
       .catch((error: unknown) => log.error({ err: error }, 'a replay event could not be sent'));
   }
 }

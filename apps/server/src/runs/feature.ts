@@ -149,9 +149,13 @@ interface RunRoutesOptions {
 function addRunRoutes(app: FastifyInstance, { store, launchers, access, recordsOf }: RunRoutesOptions): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
+    const { userId } = principal;
     const filter = {
-      userId: principal.userId,
-      otherDeviceIds: await access.listOtherDevices(principal.userId),
+      userId,
+      otherDeviceIds:
+        query.device_id === undefined
+          ? await access.listOtherDevicesForWork(userId)
+          : await access.listNamedDevice(userId, query.device_id),
       automationIds: principal.projectIds,
       deviceId: query.device_id,
       automationId: query.automation_id,

@@ -85,27 +85,24 @@ export class RunAccess {
     return this.#options.devices.shares.usersOf(device).some((userId) => userId !== run.userId);
   }
 
-  /** The phones on which there may be runs of others that the user may read of. */
-  listOtherDevices(userId: string): Promise<string[]> {
-    return this.#listOther(userId, (devices) => devices.listSeen(userId, ''));
-  }
-
-  /** Those of them whose runs count for the user. */
-  listOtherDevicesForWork(userId: string): Promise<string[]> {
-    return this.#listOther(userId, (devices) => devices.listForWork(userId));
-  }
-
-  async #listOther(
-    userId: string,
-    list: (devices: DeviceAccess) => AsyncGenerator<SeenDevice[]>,
-  ): Promise<string[]> {
+  /** The phones on which there may be runs of others that count for the user: own and accepted ones. */
+  async listOtherDevicesForWork(userId: string): Promise<string[]> {
     const { devices } = this.#options;
     if (!devices.shares.hasAny(userId) && this.#foreign.size === 0 && !devices.shares.areAny) return [];
     const others: string[] = [];
-    for await (const seen of list(devices))
-      for (const { device, role } of seen)
-        if (role !== 'owner' || this.#mayBeForeign(device)) others.push(device.id);
+    for await (const seen of devices.listForWork(userId))
+      for (const one of seen) if (this.#mayHaveOthers(one)) others.push(one.device.id);
     return others;
+  }
+
+  /** The phone that is named, when the user may read of runs of others on it: accepted or not. */
+  async listNamedDevice(userId: string, deviceId: string): Promise<string[]> {
+    const seen = await this.#options.devices.find(deviceId, userId);
+    return seen !== undefined && this.#mayHaveOthers(seen) ? [seen.device.id] : [];
+  }
+
+  #mayHaveOthers({ device, role }: SeenDevice): boolean {
+    return role !== 'owner' || this.#mayBeForeign(device);
   }
 
   /** Those of the automations whose log entries on this phone the user may read. */

@@ -3,12 +3,13 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/writes.ts';
 import { hasPart, textsIn } from '../db/dialect.ts';
+import { projectsOf } from '../db/listed-work.ts';
 import type { HostCaller } from '../http/principal.ts';
 import { runQueue, readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
 export interface RunFilter {
   userId: string;
-  /** Phones on which the user sees runs of others, when these are of projects in which they have a part. */
+  /** Phones on which the user sees runs of others, when these are of projects that they have accepted, or that are named. */
   otherDeviceIds: readonly string[];
   /** The only automations whose runs may be seen; null: all. */
   automationIds: ReadonlySet<string> | null;
@@ -42,12 +43,12 @@ const ownedBy = (userId: string, hasEnded?: boolean): RawBuilder<SqlBool> =>
   hasEnded === false ? sql`user_id || '' = ${userId}` : sql`user_id = ${userId}`;
 
 /** The user's own runs, and those of others on phones and of projects that both are shared. */
-function visibleTo(db: Db, { userId, otherDeviceIds }: RunFilter, hasEnded?: boolean): RawBuilder<SqlBool> {
+function visibleTo(db: Db, filter: RunFilter, hasEnded?: boolean): RawBuilder<SqlBool> {
+  const { userId, otherDeviceIds, automationId } = filter;
   if (otherDeviceIds.length === 0) return ownedBy(userId, hasEnded);
   return sql`(user_id = ${userId} OR (launch_id IS NULL
     AND device_id IN ${textsIn(db, otherDeviceIds)}
-    AND automation_id IN (SELECT id FROM project WHERE owner_id = ${userId}
-      UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})))`;
+    AND automation_id IN ${projectsOf(userId, automationId)}))`;
 }
 
 interface FoundRuns {

@@ -3,33 +3,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
 import { type ApiCaller, createApiCaller } from '../testing/api-caller.ts';
+import { type Caller, connectPhone, type ConnectedPhone } from '../testing/connected-phone.ts';
+import { EventReader } from '../testing/event-reader.ts';
 import { stringAt } from '../testing/string-at.ts';
-import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 
 const polling = { timeout: 40_000, interval: 50 };
 const selector = 'country=de';
-
-type Caller = Awaited<ReturnType<TestServer['createCaller']>>;
-interface Phone {
-  host: TestHost;
-  id: string;
-}
+const labels = { country: 'de' };
 
 let server: TestServer;
 let alice: Caller;
 let mallory: Caller;
-let own: Phone;
-let theirs: Phone;
+let own: ConnectedPhone;
+let theirs: ConnectedPhone;
 let project: TestProject;
 let foreign: TestProject;
 let beating: NodeJS.Timeout;
-
-async function connect({ api, token }: Caller, serial: string): Promise<Phone> {
-  const { host, deviceId: id } = await server.connectHost({ token, serials: [serial] }, api);
-  await api('PUT', `/api/v2/devices/${id}/labels`, { body: { labels: { country: 'de' } } });
-  return { host, id };
-}
 
 beforeAll(async () => {
   server = await TestServer.start({
@@ -40,8 +30,8 @@ beforeAll(async () => {
   });
   alice = await server.createCaller('alice');
   mallory = await server.createCaller('mallory');
-  own = await connect(alice, 'alices');
-  theirs = await connect(mallory, 'mallorys');
+  own = await connectPhone(server, alice, { serial: 'alices', labels });
+  theirs = await connectPhone(server, mallory, { serial: 'mallorys', labels });
   beating = setInterval(() => void Promise.all([own.host.heartbeat(), theirs.host.heartbeat()]), 2000);
   project = await TestProject.create(alice.api, 'shop');
   await project.put('main.ts', 'console.log(1);');
@@ -66,8 +56,8 @@ const idsOf = async (query = ''): Promise<string[]> => {
   const { body } = await alice.api('GET', `/api/v2/devices${query}`);
   return (body['devices'] as unknown[]).map((one) => stringAt(one, 'device_id'));
 };
-const runsOf = ({ host }: Phone) => host.messages('launch').flatMap(({ runs }) => runs);
-const endAll = async ({ host }: Phone): Promise<void> => {
+const runsOf = ({ host }: ConnectedPhone) => host.messages('launch').flatMap(({ runs }) => runs);
+const endAll = async ({ host }: ConnectedPhone): Promise<void> => {
   for (const [id, { status }] of host.runs) if (status === 'running') await host.end(id, 'stopped');
 };
 const launch = (api: ApiCaller, place: object, automationId = project.id) =>
@@ -161,6 +151,50 @@ describe('a phone that is shared with somebody who has not accepted it', () => {
     expect(runsOf(theirs)).toHaveLength(1);
   });
 
+  it('is in no list and no event of what others do there, unless it is named or accepted', async () => {
+    await mallory.api('PUT', memberOfProject(foreign.id), { body: { role: 'shared_editor' } });
+    const events = await EventReader.open(`${server.url}/api/v2/events`, alice.token);
+    const listed = async (): Promise<Record<string, number>> => {
+      const named = `?automation_id=${foreign.id}`;
+      const paths = {
+        runs: '/api/v2/runs',
+        'runs named': `/api/v2/runs${named}&device_id=${theirs.id}`,
+        jobs: '/api/v2/jobs',
+        'jobs named': `/api/v2/jobs${named}`,
+        schedules: '/api/v2/schedules',
+        'schedules named': `/api/v2/schedules${named}`,
+      };
+      const counts: Record<string, number> = {};
+      for (const [name, path] of Object.entries(paths)) {
+        const { body, text } = await alice.api('GET', path);
+        const rows = body[name.split(' ')[0] ?? ''];
+        expect(Array.isArray(rows), text).toBe(true);
+        counts[name] = (rows as unknown[]).filter((row) => JSON.stringify(row).includes(foreign.id)).length;
+      }
+      return counts;
+    };
+    const place = { device_ids: [theirs.id] };
+    const work = { automation_id: foreign.id, ...place };
+    expect((await mallory.api('POST', '/api/v2/jobs', { body: work })).status).toBe(201);
+    const cron = { cron: '0 0 1 1 *', time_zone: 'UTC' };
+    expect((await mallory.api('POST', '/api/v2/schedules', { body: { ...work, ...cron } })).status).toBe(201);
+    await expect.poll(() => runsOf(theirs).length, polling).toBeGreaterThan(0);
+    await endAll(theirs);
+    const before = await listed();
+    expect(before).toMatchObject({ runs: 0, jobs: 0, schedules: 0, 'jobs named': 1, 'schedules named': 1 });
+    expect(before['runs named']).toBeGreaterThan(0);
+    await accept('device', theirs.id);
+    await accept('project', foreign.id);
+    expect(events.received.filter(({ data }) => JSON.stringify(data).includes(theirs.id))).toEqual([]);
+    const after = await listed();
+    expect(after).toMatchObject({ jobs: 1, schedules: 1 });
+    expect(after['runs']).toBe(before['runs named']);
+    expect((await launch(mallory.api, place, foreign.id)).status).toBe(200);
+    await expect.poll(() => events.received.map(({ event }) => event), polling).toContain('run');
+    events.close();
+    await endAll(theirs);
+  });
+
   it('tells no webhook of itself, and none of what its owner runs on it', async () => {
     await mallory.api('PUT', memberOfProject(foreign.id), { body: { role: 'shared_editor' } });
     const events = ['run.ended', 'device.not_ready'];
@@ -249,12 +283,28 @@ describe('a share', () => {
     ]);
   });
 
-  it('stays accepted when its role changes, and waits again when it was taken away', async () => {
+  it('waits again when it gets a stronger role, or was taken away, and stays accepted with a weaker one', async () => {
     await share('view');
     await accept('device', theirs.id);
     await share('launch');
+    expect(await isChosen()).toBe(false);
+    expect((await launch(alice.api, { selector, count: 2 })).body['code']).toBe('too_few_devices');
+    await accept('device', theirs.id);
+    await share('launch');
+    await share('view');
     expect(await isChosen()).toBe(true);
-    expect((await launch(alice.api, { selector, count: 2 })).status).toBe(200);
+    const roleOf = async (role: string): Promise<unknown> => {
+      await mallory.api('PUT', memberOfProject(foreign.id), { body: { role } });
+      return list('?state=accepted');
+    };
+    const kinds = async (role: string): Promise<unknown[]> =>
+      ((await roleOf(role)) as { kind: string }[]).map(({ kind }) => kind);
+    await kinds('shared_viewer');
+    await accept('project', foreign.id);
+    expect(await kinds('shared_viewer')).toEqual(['device', 'project']);
+    expect(await kinds('shared_editor')).toEqual(['device']);
+    await accept('project', foreign.id);
+    expect(await kinds('shared_viewer')).toEqual(['device', 'project']);
     await mallory.api('DELETE', memberOf('devices', theirs.id));
     await share();
     expect(await isChosen()).toBe(false);
@@ -266,6 +316,7 @@ describe('a share', () => {
     expect(await isChosen()).toBe(true);
     expect((await launch(alice.api, { selector, count: 2 })).body['code']).toBe('too_few_devices');
     await mallory.api('PUT', memberOf('hosts', theirs.host.hostId), { body: { role: 'launch' } });
+    expect((await accept('host', theirs.host.hostId)).status).toBe(200);
     expect((await launch(alice.api, { selector, count: 2 })).status).toBe(200);
   });
 

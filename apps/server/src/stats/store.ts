@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { textsIn } from '../db/dialect.ts';
+import { projectsOf } from '../db/listed-work.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 /** Whose runs are counted. */
@@ -26,9 +27,7 @@ export function createStatsStore(db: Db) {
       const { rows } = await sql<DayStat>`${own} UNION ALL
         SELECT ${columns} FROM run_stat WHERE day = ${day} AND device_id IN ${textsIn(db, otherDeviceIds)}
           AND user_id <> ${userId} AND runs > 0
-          AND automation_id IN (SELECT id FROM project WHERE owner_id = ${userId}
-            UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId}
-              AND project_member.accepted_at IS NOT NULL)`.execute(db);
+          AND automation_id IN ${projectsOf(userId, undefined)}`.execute(db);
       return rows;
     },
 

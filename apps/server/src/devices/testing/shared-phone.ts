@@ -100,17 +100,29 @@ export class SharedPhone {
     return this.#users[user].token;
   }
 
-  share(target: string, user: User, role: string): Promise<ApiReply> {
-    return this.api('owner')('PUT', `/api/v2/${target}/members/${this.idOf(user)}`, { body: { role } });
+  /** The user accepts it, too. */
+  async share(target: string, user: User, role: string): Promise<ApiReply> {
+    const path = `/api/v2/${target}/members/${this.idOf(user)}`;
+    const reply = await this.api('owner')('PUT', path, { body: { role } });
+    const [kinds, id] = target.split('/');
+    await this.#accept(user, { kind: kinds?.slice(0, -1), id });
+    return reply;
+  }
+
+  #accept(user: User, body: object): Promise<ApiReply> {
+    return this.api(user)('POST', '/api/v2/shares/accept', { body });
   }
 
   unshare(target: string, user: User): Promise<ApiReply> {
     return this.api('owner')('DELETE', `/api/v2/${target}/members/${this.idOf(user)}`);
   }
 
-  putEditor(user: User): Promise<ApiReply> {
+  /** The user accepts it, too. */
+  async putEditor(user: User): Promise<ApiReply> {
     const body = { role: 'shared_editor' };
-    return this.api('owner')('PUT', this.#memberPath(user), { body });
+    const reply = await this.api('owner')('PUT', this.#memberPath(user), { body });
+    await this.#accept(user, { kind: 'project', id: this.project.id });
+    return reply;
   }
 
   deleteEditor(user: User): Promise<ApiReply> {

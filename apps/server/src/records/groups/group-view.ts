@@ -135,7 +135,8 @@ export class GroupChanges {
   async #tell(group: StoredGroup): Promise<void> {
     const { access, views, feed } = this.#options;
     const automation = { ownerId: group.owner_id, automationId: group.automation_id };
-    const userIds = group.project_id === null ? [group.owner_id] : await access.listReviewers(automation);
+    const userIds =
+      group.project_id === null ? [group.owner_id] : await access.listAcceptedReviewers(automation);
     feed.groupChanged({ group: await views.one(group), userIds });
   }
 }

@@ -58,8 +58,8 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
 
   addRoute(app, groupRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
-    const visible = await listScopes(access, principal);
     const { automation_id: automationId, status, assignee_id: assigneeId, sort = 'last_seen' } = query;
+    const visible = await listScopes(access, principal, automationId);
     const scopes = automationId === undefined ? visible : scopesOf(visible, automationId);
     const cursor = readCursor(query.cursor);
     const rows = await store.list({ scopes, status, assigneeId, sort, cursor, limit: limit + 1 });
