@@ -22,6 +22,7 @@ import type {
   WindowTree,
 } from './phones/phone-answers.ts';
 import { PackageName, PhoneSettings } from './phones/phone-settings.ts';
+import { TouchedNode, type TouchReach } from './phones/touch.ts';
 import { ContentType } from './runs/run-files.ts';
 import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/work/run-tasks.ts';
 import { SecretName } from './secrets.ts';
@@ -42,6 +43,13 @@ export type SubmitResult = { success: true; id: string } | { success: false; err
 
 const coordinate = Type.Integer({ minimum: 0, maximum: 100_000 });
 const point = { x: coordinate, y: coordinate };
+const touch = {
+  ...point,
+  /** The node that is meant: the host touches it where a touch gets to it, in place of the point. */
+  on: Type.Optional(TouchedNode),
+  /** Closes the keyboard where it lies over the node. */
+  closeKeyboard: Type.Optional(Type.Boolean()),
+};
 const packageName = PackageName;
 /** A user of the phone, such as that of a work profile. Default: the main one. */
 const user = Type.Optional(Type.Integer({ minimum: 0, maximum: 9999 }));
@@ -91,10 +99,12 @@ export const agentCalls = {
       maxWidth: Type.Optional(Type.Integer({ minimum: 16, maximum: 10_000 })),
     }),
   ),
-  'input.tap': call<void>()(Type.Object(point)),
-  'input.doubleTap': call<void>()(Type.Object(point)),
+  /** Where a touch gets to a node on the screen of now. */
+  'screen.reach': call<TouchReach>()(Type.Object({ on: TouchedNode })),
+  'input.tap': call<void>()(Type.Object(touch)),
+  'input.doubleTap': call<void>()(Type.Object(touch)),
   'input.longPress': call<void>()(
-    Type.Object({ ...point, durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }) }),
+    Type.Object({ ...touch, durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }) }),
   ),
   'input.swipe': call<void>()(
     Type.Object({

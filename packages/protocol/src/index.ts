@@ -25,6 +25,7 @@ export * from './phones/dialog-buttons.ts';
 export * from './phones/phone-answers.ts';
 export * from './phones/sent-file.ts';
 export * from './phones/phone-settings.ts';
+export * from './phones/touch.ts';
 export * from './openapi/document.ts';
 export * from './rest/access/access.ts';
 export * from './rest/all-routes.ts';

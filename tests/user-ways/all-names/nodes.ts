@@ -117,7 +117,7 @@ async function touching(): Promise<void> {
       return (await actions.waitForText('Ada 🏔')).text === 'Ada 🏔';
     },
     doubleTap: async () => {
-      await (await actions.waitForId('name')).doubleTap();
+      await (await actions.waitForId('name')).doubleTap({ closeKeyboard: true });
       return true;
     },
     longPress: async () => {

@@ -25,6 +25,10 @@ import { pressAlert } from './press-alert.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
+import type { LimitedApps } from './apps/limited-apps.ts';
+import { findKeyboard } from './apps/keyboard.ts';
+import type { Point } from './touch/rectangles.ts';
+import { TouchFinder } from './touch/touch-finder.ts';
 import type { PasswordMemory, Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
 
@@ -45,6 +49,8 @@ interface CalledParts {
   readonly deviceInfo: () => DeviceInfo;
   readonly earlier: EarlierValues;
   readonly launcher: AppLauncher;
+  /** What the caller may use. */
+  readonly limits: readonly LimitedApps[];
   /** Passwords that the caller has typed. */
   readonly passwords: PasswordMemory;
   /** Told before something is put on the clipboard. */
@@ -55,6 +61,7 @@ interface CalledParts {
 export const readings: ReadonlySet<PhoneCallName> = new Set([
   'screen.content',
   'screen.change',
+  'screen.reach',
   'screen.screenshot',
   'app.current',
   'device.info',
@@ -74,9 +81,20 @@ const keyHome = 3;
 const keyBack = 4;
 const keyAppSwitch = 187;
 
+/** A finger belongs to the window that it came down on, wherever it goes. */
+const startOf = ({ fromX, fromY }: { fromX: number; fromY: number }): Point => ({ x: fromX, y: fromY });
+
 /** What each call does on a phone. */
 export function callsOf(parts: CalledParts): Calls {
-  const { shell, backend, screen, touches, change, deviceInfo, earlier, launcher, passwords, onCopy } = parts;
+  const { shell, backend, screen, touches, change, deviceInfo, earlier } = parts;
+  const { launcher, passwords, onCopy, limits } = parts;
+  const finder = new TouchFinder({
+    shell,
+    backend,
+    screen,
+    limits,
+    hideKeyboard: (signal) => hideKeyboard({ shell, backend, touches }, signal),
+  });
   const set = (settings: ChangedSettings, signal: AbortSignal): Promise<void> =>
     changeSettings({ shell, earlier, ...deviceInfo() }, settings, signal);
   return {
@@ -101,12 +119,26 @@ export function callsOf(parts: CalledParts): Calls {
     'notification.list': async (_, signal) =>
       screen.hideNotifications(await listNotifications(shell, signal)),
     'screen.screenshot': (params, signal) => takeScreenshot(parts, params, signal),
-    'input.tap': (params, signal) => backend.tap(params, signal),
-    'input.doubleTap': (params, signal) => backend.doubleTap(params, signal),
-    'input.longPress': (params, signal) => backend.longPress(params, signal),
-    'input.swipe': (params, signal) => backend.swipe(params, signal),
-    'input.drag': (way, signal) => backend.drag(way, signal),
-    'input.fingers': (fingers, signal) => backend.moveFingers(fingers, signal),
+    'screen.reach': ({ on }, signal) => finder.reach(on, signal),
+    'input.tap': async (touch, signal) => backend.tap(await finder.pointOf(touch, signal), signal),
+    'input.doubleTap': async (touch, signal) =>
+      backend.doubleTap(await finder.pointOf(touch, signal), signal),
+    'input.longPress': async (touch, signal) => {
+      const point = await finder.pointOf(touch, signal);
+      await backend.longPress({ ...point, durationMs: touch.durationMs }, signal);
+    },
+    'input.swipe': async (way, signal) => {
+      await finder.requireAllowed([startOf(way)], signal);
+      await backend.swipe(way, signal);
+    },
+    'input.drag': async (way, signal) => {
+      await finder.requireAllowed([startOf(way)], signal);
+      await backend.drag(way, signal);
+    },
+    'input.fingers': async (fingers, signal) => {
+      await finder.requireAllowed(fingers.ways.map(startOf), signal);
+      await backend.moveFingers(fingers, signal);
+    },
     'input.hideKeyboard': (_, signal) => hideKeyboard({ shell, backend, touches }, signal),
     'alert.press': (press, signal) => pressAlert({ screen, backend }, press, signal),
     'screen.rotate': async ({ quarterTurns }, signal) => {
@@ -179,7 +211,6 @@ async function readWindows(
   signal: AbortSignal,
 ): Promise<WindowTree[]> {
   const roots = await screen.readWindows(signal);
-  const { stdout } = await shell.run('settings get secure default_input_method', signal);
-  const keyboard = stdout.trim().split('/', 1)[0];
+  const keyboard = await findKeyboard(shell, signal);
   return roots.map((root) => ({ root, isKeyboard: root.packageName === keyboard }));
 }

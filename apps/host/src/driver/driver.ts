@@ -116,7 +116,8 @@ export function createDriver(options: DriverOptions): Driver {
   const findHome = createHomeFinder(shell);
   const driverOf = (use: PhoneUse | undefined, limits: readonly LimitedApps[]): Driver => {
     const passwords = use?.passwordMemory(touches, timings.passwordMs) ?? noPasswordMemory;
-    const calls = limits.reduce(limitCalls, callsOf({ ...parts, passwords, onCopy: () => use?.copies() }));
+    const own = { passwords, limits, onCopy: () => use?.copies() };
+    const calls = limits.reduce(limitCalls, callsOf({ ...parts, ...own }));
     return drive(calls, { use, limits, over: use?.over, apps: limits.at(-1) });
   };
   const drive = (calls: Calls, { use, limits, over, apps }: View): Driver => ({

@@ -1,5 +1,7 @@
 import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 import type { FrameSource } from './frames/frame-source.ts';
+import type { Point } from './touch/rectangles.ts';
+import type { TouchWindow } from './touch/touch-look.ts';
 import type { ParsedTree } from './tree/parse-tree.ts';
 import type { PasswordMemory } from './typed-password.ts';
 
@@ -40,11 +42,13 @@ export interface UiBackend {
   remark?(): string | undefined;
   /** The roots of all windows, the front one first; only the active one where the others can't be read. */
   readWindows(signal: AbortSignal): Promise<UiNode[]>;
+  /** All windows that take touches, without their trees, the front one first. Undefined where Android does not tell. */
+  readTouchWindows(signal: AbortSignal): Promise<readonly TouchWindow[] | undefined>;
   /** The screen as a PNG file. */
   takeScreenshot(signal: AbortSignal): Promise<Buffer>;
-  tap(point: AgentCallParams<'input.tap'>, signal: AbortSignal): Promise<void>;
-  doubleTap(point: AgentCallParams<'input.doubleTap'>, signal: AbortSignal): Promise<void>;
-  longPress(press: AgentCallParams<'input.longPress'>, signal: AbortSignal): Promise<void>;
+  tap(point: Point, signal: AbortSignal): Promise<void>;
+  doubleTap(point: Point, signal: AbortSignal): Promise<void>;
+  longPress(press: Point & { readonly durationMs: number }, signal: AbortSignal): Promise<void>;
   swipe(swipe: AgentCallParams<'input.swipe'>, signal: AbortSignal): Promise<void>;
   drag(way: AgentCallParams<'input.drag'>, signal: AbortSignal): Promise<void>;
   moveFingers(fingers: AgentCallParams<'input.fingers'>, signal: AbortSignal): Promise<void>;

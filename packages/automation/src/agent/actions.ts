@@ -50,7 +50,7 @@ export function createActions({ bridge, sleep, steps }: AgentParts): Actions {
   return {
     ...pointer,
     hold: pointer.longPress,
-    ...screenActions(bridge, { ...pointer, ...keyActions(bridge), runStep: steps.run }),
+    ...screenActions(bridge, { ...createNodeTouch(bridge), ...keyActions(bridge), runStep: steps.run }),
     ...keyActions(bridge),
     ...appActions(bridge),
     ...dialogActions(bridge),
@@ -189,6 +189,20 @@ function keyCodeOf(key: number | string): number {
       `There is no key ${name}. Use Android's key code as a number, or one of: ${Object.keys(codes).join(', ')}.`,
     );
   return code;
+}
+
+/** Touches of nodes, which the host finds on the screen of now. */
+function createNodeTouch(bridge: AgentBridge): Pick<NodeTouch, 'tap' | 'doubleTap' | 'longPress'> {
+  return {
+    tap: async (x, y, aim) => bridge.call('input.tap', { ...pointOf(x, y), ...aim }),
+    doubleTap: async (x, y, aim) => bridge.call('input.doubleTap', { ...pointOf(x, y), ...aim }),
+    longPress: async (x, y, { durationMs = defaultHoldMs, ...aim }) =>
+      bridge.call('input.longPress', {
+        ...pointOf(x, y),
+        ...aim,
+        durationMs: whole('durationMs', durationMs),
+      }),
+  };
 }
 
 type Pointer = Pick<AgentActions, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 'drag' | 'pinch'>;

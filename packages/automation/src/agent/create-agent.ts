@@ -4,6 +4,7 @@ import { bytesOf, createFiles, sendInParts, writeFile } from './files.ts';
 import { createJob } from './job.ts';
 import { createMessages } from './messages.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
+import { touchedNode } from './nodes/touched-node.ts';
 import { findCaptureTime } from './nodes/tree-ids.ts';
 import { createUuid } from './uuid.ts';
 import type { WaitParts } from './waits/wait-until.ts';
@@ -29,6 +30,7 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
         read: actions.screenContent,
         untilChange: changesOf(bridge),
         swipe: actions.swipe,
+        reach: (node, signal) => bridge.call('screen.reach', { on: touchedNode(node) }, signal),
         sleep: parts.sleep,
         now: parts.now,
       }),

@@ -148,7 +148,7 @@ declare class AgentError extends Error {
    * A stable word: of the phone `phone_gone`, `call_timed_out`, `call_cancelled`, `screen_not_readable`, `secure_screen`,
    * `screen_moving`, `input_refused`, `setting_unsupported`, `setting_refused`, `ui_helper_failed`, `ui_helper_refused`, `phone_answer_unexpected`; of what was asked for
    * `app_not_found`, `app_not_started`, `app_change_refused`, `app_not_allowed` (the run's token is limited to other apps), `user_refused`, `file_not_found`, `file_refused`, `output_too_large`,
-   * `no_focused_field`, `text_not_typable`, `text_not_kept`, `no_alert`, `not_done`, `page_left`, `clipboard_refused`, `messages_refused`, `no_code`; of the host `not_allowed`, `secret_not_found`,
+   * `no_focused_field`, `text_not_typable`, `text_not_kept`, `no_alert`, `not_done`, `page_left`, `covered`, `not_in_view` and `gone` (a node that no touch gets to), `clipboard_refused`, `messages_refused`, `no_code`; of the host `not_allowed`, `secret_not_found`,
    * `attach_refused` and `invalid_call`; on a saved screen (`phalanx test`) also `not_replayed`, for what only a phone can answer.
    */
   readonly code: string;

@@ -83,13 +83,38 @@ interface AndroidNode {
   /** The same as `getAllNodes`. */
   allNodes(): AndroidNode[];
 
-  /** Taps the middle of the node. */
-  tap(): Promise<void>;
-  doubleTap(): Promise<void>;
-  /** Presses and holds the middle of the node. Default: 1,000 ms. */
-  longPress(durationMs?: number): Promise<void>;
-  /** Taps the middle of the node and types. With `clear` the field is emptied first. */
-  writeText(text: string, options?: { clear?: boolean }): Promise<void>;
+  /**
+   * Taps the node, in its middle or beside what lies over that. The host looks at all windows right before the touch, finds the node
+   * again, also where it has moved, and touches nothing else: it rejects with `covered` when something that takes touches lies over the
+   * node (the keyboard, a bar, a notification, a dialog), with `not_in_view` when too little of it is shown, and with `gone` when it is
+   * not on the screen any more or can't be told from its equals. `agent.actions.tap` touches a point, whatever is there.
+   */
+  tap(options?: TouchOptions): Promise<void>;
+  /** Taps twice. Rejects as `tap`. */
+  doubleTap(options?: TouchOptions): Promise<void>;
+  /** Presses and holds the node. Default: 1,000 ms. Rejects as `tap`. */
+  longPress(durationMs?: number, options?: TouchOptions): Promise<void>;
+  /** Taps the node and types. With `clear` the field is emptied first. Rejects as `tap`. */
+  writeText(text: string, options?: TouchOptions & { clear?: boolean }): Promise<void>;
+}
+
+/**
+ * How a node is touched.
+ *
+ * @example
+ * await agent.actions.stopApp('dev.phalanx.sample.form');
+ * await agent.actions.launchApp('dev.phalanx.sample.form');
+ * const field = await agent.actions.waitForNode((f) => f.isEditText());
+ * try {
+ *   await field.tap();
+ * } catch (error) {
+ *   if (!(error instanceof AgentError) || error.code !== 'covered') throw error;
+ *   await field.tap({ closeKeyboard: true });
+ * }
+ */
+interface TouchOptions {
+  /** Closes the keyboard when it lies over the node, and touches the node where it is then. Default: the touch rejects with `covered`. */
+  closeKeyboard?: boolean;
 }
 
 /**

@@ -10,12 +10,13 @@ import { crashDialog } from './system-ui/dialogs-of-release.ts';
 import { type Display, DisplayMode, DisplayPower, LockScreen } from './display/display.ts';
 import type { OtherDisplay } from './display/other-display.ts';
 import { FileSystem } from './file-system.ts';
+import { HeadsUp } from './heads-up.ts';
 import { type Identity, propertiesOf } from './identity.ts';
 import { InputLog } from './input/input-log.ts';
 import { Locations } from './locations.ts';
 import { Inbox } from './inbox.ts';
 import { MediaStore } from './media-store.ts';
-import { Notices } from './notices.ts';
+import { type Notification, Notices } from './notices.ts';
 import { mainUser, Packages } from './packages/packages.ts';
 import { revealField } from './input/reveal-field.ts';
 import { Settings } from './settings.ts';
@@ -42,6 +43,7 @@ export class Android implements SystemHost {
   /** What was tapped, swiped, typed and pressed, newest last. */
   readonly inputs = new InputLog(() => this.#power.used());
   readonly notices = new Notices();
+  readonly headsUp = new HeadsUp(() => this.redraw());
   readonly locations = new Locations();
   readonly inbox = new Inbox();
   readonly battery: Battery;
@@ -216,6 +218,13 @@ export class Android implements SystemHost {
     return true;
   }
 
+  /** Posts a notification that is shown over the top of the screen, unless the phone is set to show none there. */
+  postHeadsUp(notification: Notification, forMs?: number): void {
+    this.notices.post(notification);
+    const isOff = this.settings.findTable('global')?.get('heads_up_notifications_enabled') === '0';
+    if (!isOff) this.headsUp.show(notification, forMs);
+  }
+
   goHome(): void {
     this.stack.goHome();
     this.hideKeyboard();
@@ -317,6 +326,7 @@ export class Android implements SystemHost {
     this.locations.restart();
     this.#systemDialog = undefined;
     this.#overlay = undefined;
+    this.headsUp.hide();
     this.#isKeyboardShown = false;
     this.lockScreen.reset();
     this.#power.setOn(true);
@@ -329,6 +339,7 @@ export class Android implements SystemHost {
 
   /** Ends all timers of apps. */
   stop(): void {
+    this.headsUp.hide();
     this.timers.clear();
   }
 

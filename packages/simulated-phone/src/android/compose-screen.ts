@@ -1,6 +1,6 @@
 import { systemDialogWindow, keyguardWindow } from './system-ui/system-dialog.ts';
 import { keyboardHeightDp, keyboardWindow } from './system-ui/keyboard.ts';
-import { recentsWindow, shadeWindow } from './system-ui/overlays.ts';
+import { headsUpWindow, recentsWindow, shadeWindow } from './system-ui/overlays.ts';
 import { dialogPanel } from '../widgets/dialog.ts';
 import { palette } from '../view/palette.ts';
 import { TextField } from '../view/text-field.ts';
@@ -112,6 +112,7 @@ export function composeScreen(android: SystemHost): Screen {
     overlayWindow(android, ui),
     android.systemDialog && systemDialogWindow(android, ui, android.systemDialog),
     ...(isFullScreen ? [] : [statusBarWindow(android, ui), navigationBarWindow(android, ui)]),
+    android.headsUp.shown && headsUpWindow(android, ui, android.headsUp.shown),
   ];
   return { width, height, rotation, windows: windows.filter((window) => window !== undefined) };
 }

@@ -2,6 +2,7 @@ import type { Dialog } from '../view/app.ts';
 import type { TextField } from '../view/text-field.ts';
 import type { ActivityStack } from './activity-stack.ts';
 import type { Display } from './display/display.ts';
+import type { HeadsUp } from './heads-up.ts';
 import type { Notices } from './notices.ts';
 import type { Settings } from './settings.ts';
 
@@ -24,6 +25,7 @@ export interface SystemHost {
   /** Packages whose activities hide the bars. */
   readonly fullScreenApps: readonly string[];
   readonly notices: Notices;
+  readonly headsUp: HeadsUp;
   readonly isKeyboardShown: boolean;
   readonly keyboardBack: KeyboardBack;
   readonly overlay: Overlay;

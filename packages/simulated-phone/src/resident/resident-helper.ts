@@ -1,7 +1,7 @@
 import { Finger } from '../android/input/touch.ts';
 import { pressKey } from '../android/input/press-key.ts';
 import type { Phone } from '../phone.ts';
-import { findActiveTree, findTrees } from '../screen/screen.ts';
+import { findActiveTree, findTrees, listTouchWindows } from '../screen/screen.ts';
 import { pause } from '../pause.ts';
 import { NodeCache } from '../ui-server/node-cache.ts';
 import { walk } from '../view/view.ts';
@@ -21,8 +21,12 @@ const request = {
   picture: 9,
   watch: 10,
   release: 11,
+  windows: 12,
 } as const;
 const answer = { ok: 64, same: 65, tree: 66, changed: 68 } as const;
+
+/** Of AccessibilityWindowInfo; the host asks for the keyboard alone. */
+const windowType = { other: 1, inputMethod: 2 } as const;
 
 /** The helper gives UiAutomation back when it was not asked for so long. */
 const holdMs = 10_000;
@@ -103,6 +107,8 @@ export class ResidentHelper {
       case request.writeClipboard:
         android.clipboard = payload.toString();
         return ok();
+      case request.windows:
+        return this.#windows();
       case request.picture:
         return this.#picture();
       case request.watch:
@@ -189,6 +195,19 @@ export class ResidentHelper {
     for (const root of roots) tree.node(root, !faults.emptyWebPages);
     tree.number(0);
     return tree.finish();
+  }
+
+  async #windows(): Promise<HelperAnswer> {
+    await this.#connect();
+    const tree = new TreeWriter();
+    const windows = listTouchWindows(this.#phone.android.screen);
+    tree.number(windows.length);
+    for (const { window, area } of windows) {
+      tree.number(window.title === 'InputMethod' ? windowType.inputMethod : windowType.other);
+      tree.text(window.root.packageName);
+      for (const side of [area.left, area.top, area.right, area.bottom]) tree.signed(side);
+    }
+    return { kind: answer.ok, payload: tree.finish().packed };
   }
 
   #requireInjection(): void {

@@ -31,11 +31,32 @@ export function findActiveTree(screen: Screen): VisibleView | undefined {
  * own app keeps from being touched, although they are seen.
  */
 export function findTrees(screen: Screen): VisibleView[] {
-  return screen.windows
-    .filter((window, index) => !screen.windows.some((other, at) => at > index && blocks(other, window)))
-    .toReversed()
+  return listReadable(screen)
     .map(({ root }) => findVisible(root, displayRect(screen)))
     .filter((tree) => tree !== undefined);
+}
+
+const listReadable = ({ windows }: Screen): Window[] =>
+  windows
+    .filter((window, index) => !windows.some((other, at) => at > index && blocks(other, window)))
+    .toReversed();
+
+/** A window with the part of the display in which it takes touches. */
+export interface TouchWindow {
+  readonly window: Window;
+  readonly area: Rect;
+}
+
+/**
+ * Those that take touches, the front one first, with the bounds that AccessibilityWindowInfo tells: of the touchable region, which is
+ * the whole display for a dialog (WindowState.getTouchableRegion).
+ */
+export function listTouchWindows(screen: Screen): TouchWindow[] {
+  return listReadable(screen).map((window) => ({ window, area: touchArea(window, screen) }));
+}
+
+export function touchArea({ modal, touchable, root }: Window, screen: Screen): Rect {
+  return modal === true ? displayRect(screen) : (touchable ?? root.frame);
 }
 
 function blocks(front: Window, behind: Window): boolean {

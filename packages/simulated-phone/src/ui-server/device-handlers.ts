@@ -3,9 +3,10 @@ import { mainPanel } from '../android/display/other-display.ts';
 import { pressKey } from '../android/input/press-key.ts';
 import { pressBack } from '../android/input/system-keys.ts';
 import type { Phone } from '../phone.ts';
+import { listTouchWindows } from '../screen/screen.ts';
 import { sourceXml } from '../screen/source-xml.ts';
 import { tap } from '../android/input/touch.ts';
-import { center } from '../view/rect.ts';
+import { center, rectHeight, rectWidth } from '../view/rect.ts';
 import { type VisibleView, walk } from '../view/view.ts';
 import { bodies, parseBody } from './bodies.ts';
 import { getTree, type Handler, requireInjection, requireUiAutomation, type Command } from './command.ts';
@@ -31,17 +32,16 @@ export const source: Handler = async (command) => {
 
 export const resetCache: Handler = ({ session }) => session.nodes.clear();
 
+/** WindowModel of appium-uiautomator2-server. */
 export const listWindows: Handler = ({ phone }) => {
   requireUiAutomation(phone);
-  return phone.android.screen.windows.toReversed().map(({ title, root }, index) => ({
+  return listTouchWindows(phone.android.screen).map(({ window: { root }, area }, index) => ({
     windowId: index + 1,
     displayId: 0,
     physicalDisplayId: null,
-    virtualDisplayId: null,
-    bounds: root.frame,
+    rect: { x: area.left, y: area.top, width: rectWidth(area), height: rectHeight(area) },
     packageName: root.packageName,
     screenshot: null,
-    title,
   }));
 };
 

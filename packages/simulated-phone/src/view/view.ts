@@ -45,6 +45,8 @@ export interface Window {
   readonly root: View;
   /** The topmost focusable window is the one that is dumped and gets keys. */
   readonly focusable: boolean;
+  /** Where it takes touches; elsewhere they go to what is behind it. Default: the frame of its root. */
+  readonly touchable?: Rect | undefined;
   /** Takes every touch, also outside its frame. */
   readonly modal?: boolean | undefined;
   readonly onTapOutside?: (() => void) | undefined;

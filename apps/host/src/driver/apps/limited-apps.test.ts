@@ -52,6 +52,9 @@ const reaching: Readonly<
   'screen.screenshot': {},
   'screen.rotate': undefined,
   'notification.list': undefined,
+  'screen.reach': {
+    on: { ...other, bounds: {}, className: null, viewId: null, text: null, description: null },
+  },
   'input.tap': point,
   'input.doubleTap': point,
   'input.longPress': { ...point, durationMs: 500 },

@@ -92,6 +92,12 @@ export class LimitedApps {
     return packageName === android || askingPackage.test(packageName) || this.has(packageName);
   }
 
+  /** That app gets the touch. */
+  requireTouched(packageName: string): void {
+    const name = packageName === '' ? 'a window that Android does not name' : `a window of ${packageName}`;
+    if (!this.isReadable(packageName)) throw this.refusal(`${name} would get the touch`);
+  }
+
   /** In the folders that Android keeps for the apps in the shared storage. */
   requireOwnFile(path: string): void {
     const folder = folderOfApp.exec(posix.normalize(path))?.[1];
@@ -164,6 +170,10 @@ export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
     'screen.animations': calls['screen.animations'],
     'notification.list': async (params, signal) =>
       (await calls['notification.list'](params, signal)).filter(({ packageName }) => apps.has(packageName)),
+    'screen.reach': async (params, signal) => {
+      await apps.requireReadable(params.on.packageName, signal);
+      return await calls['screen.reach'](params, signal);
+    },
     'input.tap': touching(calls['input.tap']),
     'input.doubleTap': touching(calls['input.doubleTap']),
     'input.longPress': touching(calls['input.longPress']),

@@ -10,6 +10,7 @@ import { maxTreeBytes, tooManyBytes } from '../tree/tree-size.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { screencap } from './screencap.ts';
+import { listVisibleWindows } from './visible-windows.ts';
 
 const keyMoveEnd = 123;
 const keyDelete = 67;
@@ -29,6 +30,7 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
     failed: new AbortController().signal,
     readSource: async (signal) => new XmlScreen({ text: await dumpSource(shell, signal), bytes: undefined }),
     readWindows: async (signal) => [(await dumpTree(shell, signal)).root],
+    readTouchWindows: (signal) => listVisibleWindows(shell, signal),
     takeScreenshot: async (signal) => (await screencap(shell, signal)).file,
     tap: ({ x, y }, signal) => input(`input tap ${x} ${y}`, signal),
     // Both processes start at nearly the same time: one after the other, the second tap would come too late.

@@ -83,6 +83,8 @@ export interface MaskedScreen {
   /** To be called after what may have changed the screen. */
   noteInput(): void;
   read(signal: AbortSignal): Promise<ScreenReading>;
+  /** The last reading while nothing was done to the phone since, and it is not older than that. */
+  recent(maxAgeMs: number): ScreenReading | undefined;
   /** Gives `before` itself where the phone shows the same as then. */
   readAgain(before: ScreenReading, signal: AbortSignal): Promise<ScreenReading>;
   /** Of a tree that this phone has told. */
@@ -109,6 +111,7 @@ interface Options {
 export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }: Options): MaskedScreen {
   const readings = new WeakMap<UiNode, ScreenReading>();
   const lately = new HiddenLately();
+  let last: { readonly reading: ScreenReading; readonly beganAt: number } | undefined;
   const displayOf = (rotation: number): Size => {
     const { screenWidth, screenHeight } = deviceInfo();
     const [width, height] = rotation % 2 === 0 ? [screenWidth, screenHeight] : [screenHeight, screenWidth];
@@ -151,10 +154,18 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
       return !masks().every(isAreaMask);
     },
     areas: (size) => areasOf(masks(), size),
-    noteInput: () => lately.noteInput(),
-    async read(signal) {
-      return readingOf(await backend.readSource(signal));
+    noteInput() {
+      lately.noteInput();
+      last = undefined;
     },
+    async read(signal) {
+      const beganAt = performance.now();
+      const reading = readingOf(await backend.readSource(signal));
+      last = { reading, beganAt };
+      return reading;
+    },
+    recent: (maxAgeMs) =>
+      last !== undefined && performance.now() - last.beganAt <= maxAgeMs ? last.reading : undefined,
     async readAgain(before, signal) {
       const told = await backend.readSource(signal, before.told);
       const isSame = told === before.told || told.digest === before.digest;

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DriverError } from '../driver-error.ts';
-import { decodeTrees, inflateTrees } from './decode-tree.ts';
+import { decodeTrees, decodeWindows, inflateTrees } from './decode-tree.ts';
 import { encodeFrame, type Frame, readFrames } from './helper-link.ts';
 
 /** What Java writes of FakeScreen; shipped-helper.world.test.ts sees that it still does. */
@@ -33,6 +33,19 @@ describe('tier 1, trees of the resident helper', () => {
       ['Zeile 2 日本 😀', 2],
     ]);
     expect(roots[0]?.children[1]).toMatchObject({ hintText: 'A hint', inputType: '129', maxTextLength: -1 });
+  });
+
+  it('windows are read without trees, and refused by a DriverError where they are cut or go on', () => {
+    const told = Buffer.from([1, 2, 1, 3, ...Buffer.from('a.b'), 9, 0, 20, 40]);
+    const [window] = decodeWindows(told);
+    expect(window).toEqual({
+      packageName: 'a.b',
+      isKeyboard: true,
+      areas: [{ left: -5, top: 0, right: 10, bottom: 20 }],
+    });
+    for (let end = 0; end < told.length; end += 1)
+      expect(() => decodeWindows(told.subarray(0, end))).toThrow(DriverError);
+    expect(() => decodeWindows(Buffer.concat([told, told]))).toThrow(DriverError);
   });
 
   it('are refused by a DriverError, or are other trees, wherever a byte is changed or they are cut', () => {

@@ -1,5 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import type { UiNode } from '@phalanx/protocol';
+import type { TouchWindow } from '../touch/touch-look.ts';
 import { unreadableTree } from '../driver-error.ts';
 import { readableText } from '../tree/readable-text.ts';
 import { maxDepth, maxNodes, maxTreeBytes, tooManyBytes, TreeSize } from '../tree/tree-size.ts';
@@ -40,6 +41,22 @@ export function decodeTrees(bytes: Buffer): DecodedTrees {
   reader.finish();
   if (isCut) throw unreadableTree(`it has more than ${maxNodes} nodes, or is nested deeper than ${maxDepth}`);
   return { announced, rotation, roots };
+}
+
+/** AccessibilityWindowInfo.TYPE_INPUT_METHOD. */
+const keyboardType = 2;
+
+/** Reads what the helper tells of windows without their trees, the front one first. */
+export function decodeWindows(bytes: Buffer): TouchWindow[] {
+  const reader = new TreeReader(bytes);
+  const windows = reader.times(reader.bounded(maxWindows), () => {
+    const isKeyboard = reader.number() === keyboardType;
+    const packageName = reader.text() ?? '';
+    const [left, top, right, bottom] = [reader.signed(), reader.signed(), reader.signed(), reader.signed()];
+    return { packageName, areas: [{ left, top, right, bottom }], isKeyboard };
+  });
+  reader.finish();
+  return windows;
 }
 
 const origin = { left: 0, top: 0 };

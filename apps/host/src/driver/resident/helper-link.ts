@@ -182,6 +182,7 @@ export const requestKind = {
   picture: 9,
   watch: 10,
   release: 11,
+  windows: 12,
 } as const;
 
 /** The first byte of a watch. With the last, the helper also looks at the screen by itself. */

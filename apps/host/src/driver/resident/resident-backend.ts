@@ -9,7 +9,7 @@ import type { ParsedTree } from '../tree/parse-tree.ts';
 import type { ChangeNotifier, ToldScreen, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-session.ts';
-import { decodeTrees, type DecodedTrees, inflateTrees } from './decode-tree.ts';
+import { decodeTrees, decodeWindows, type DecodedTrees, inflateTrees } from './decode-tree.ts';
 import { requestKind, watchKind, type HelperLink, startHelperLink } from './helper-link.ts';
 
 const nothing = Buffer.alloc(0);
@@ -116,7 +116,7 @@ class ResidentScreen implements ToldScreen {
   }
 }
 
-type ScreenReader = Pick<UiBackend, 'readSource' | 'readWindows'>;
+type ScreenReader = Pick<UiBackend, 'readSource' | 'readWindows' | 'readTouchWindows'>;
 
 interface KeptScreen {
   /** The same object when the helper has told the same again. */
@@ -179,6 +179,8 @@ function createScreenReader(
       return keep(await readOnce(false, signal)).screen;
     },
     readWindows: async (signal) => decodeTrees(inflateTrees(await readOnce(true, signal))).roots,
+    readTouchWindows: async (signal) =>
+      decodeWindows(inflateTrees(await ask(requestKind.windows, nothing, signal))),
     // An empty web page is renewed by a reading.
     lookedAt: () => (last?.isEmptyPage === true ? undefined : last?.screen),
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { decodeTrees, inflateTrees } from './decode-tree.ts';
+import { decodeTrees, decodeWindows, inflateTrees } from './decode-tree.ts';
 import { answerKind, encodeFrame, type Frame, readFrames, requestKind, watchKind } from './helper-link.ts';
 import {
   type Ground,
@@ -108,6 +108,17 @@ else
         const both = decodeTrees(inflateTrees((await helper.ask(requestKind.read, read(true))).payload));
         expect(both.roots).toHaveLength(2);
         expect((await helper.end()).code).toBe(0);
+      });
+
+      it('tells windows without their trees', async () => {
+        const helper = start();
+        const told = (await helper.ask(requestKind.windows)).payload;
+        const area = (top: number) => ({ left: -5, top, right: 1075, bottom: 97 });
+        expect(decodeWindows(inflateTrees(told))).toEqual([
+          { packageName: 'com.example.keyboard', isKeyboard: true, areas: [area(60)] },
+          { packageName: 'com.example', isKeyboard: false, areas: [area(0)] },
+        ]);
+        await helper.end();
       });
 
       it('cuts what has more nodes than any screen', async () => {
@@ -220,6 +231,22 @@ else
         await helper.ask(requestKind.release);
         const { said } = await helper.end();
         expect(said).toMatch(/connected by connect\w* 1\n[^]*action \d+ né[^]*disconnected/);
+      });
+
+      it('tells windows, and has Android look after them while they are asked for', async () => {
+        const helper = start('');
+        for (let touch = 0; touch < 3; touch += 1) {
+          await helper.ask(requestKind.read, read());
+          const told = (await helper.ask(requestKind.windows)).payload;
+          expect(decodeWindows(inflateTrees(told))).toMatchObject([
+            {
+              packageName: expect.stringContaining('.'),
+              areas: [{ left: -3, top: 5, right: 100, bottom: 50 }],
+            },
+          ]);
+        }
+        const { said } = await helper.end();
+        expect(said.match(/^flags \d+$/gm)).toHaveLength(2);
       });
 
       it('gives UiAutomation back after ten seconds, whatever the host asks to know that it lives', async () => {

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { frameForm } from '../pictures/taken-picture.ts';
 import type { ToldText } from '../tree/xml-screen.ts';
 import { DriverError, UndoneCallError, type DriverErrorCode } from '../driver-error.ts';
+import type { TouchWindow } from '../touch/touch-look.ts';
+import { readWindowList } from './window-list.ts';
 import { HelperError, type HelperHttp, type HelperReply, type HelperRequest } from './helper-http.ts';
 
 /** The one WebDriver session of a helper; opened again when the helper has lost it. Paths are below the session. */
@@ -14,8 +14,8 @@ export interface HelperSession {
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   /** Rejects when the helper answers but has lost its access to the screen. */
   probe(signal: AbortSignal): Promise<void>;
-  /** The packages of all windows. Rejects as `probe`. */
-  listWindows(signal: AbortSignal): Promise<string[]>;
+  /** All windows of the main display, the front one first; undefined for an answer that is none. Rejects as `probe`. */
+  listWindows(signal: AbortSignal): Promise<TouchWindow[] | undefined>;
 }
 
 const settings = {
@@ -116,9 +116,7 @@ export function createHelperSession(
       const { value } = await http.request(windowsRequest(signal)).catch(async (error: unknown) => {
         throw await explain(error, path, signal);
       });
-      return windowsCheck.Check(value)
-        ? value.map(({ packageName }) => packageName ?? 'a window without a name')
-        : [];
+      return readWindowList(value);
     },
     async getText(path, signal, known) {
       const { value, bytes } = await inSession({ method: 'GET', path, signal, known: known?.bytes });
@@ -128,12 +126,6 @@ export function createHelperSession(
     },
   };
 }
-
-const windowsCheck = Compile(
-  Type.Array(
-    Type.Object({ packageName: Type.Optional(Type.Union([Type.String({ maxLength: 300 }), Type.Null()])) }),
-  ),
-);
 
 function readSessionId({ sessionId, value }: HelperReply): string {
   const inValue =

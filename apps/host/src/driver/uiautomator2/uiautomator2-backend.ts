@@ -6,6 +6,7 @@ import { createFrameSource } from '../frames/frame-source.ts';
 import type { HelperRenewal, Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { isDark, wakefulnessQuestion } from '../shell/wakefulness.ts';
+import type { TouchWindow } from '../touch/touch-look.ts';
 import { XmlScreen, type ToldText } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
@@ -65,7 +66,8 @@ export async function createUiautomator2Backend(
     ...upkeep(),
   };
 
-  function screen(): Pick<UiBackend, 'readSource' | 'readWindows' | 'remark'> & QuickInput {
+  function screen(): Pick<UiBackend, 'readSource' | 'readWindows' | 'readTouchWindows' | 'remark'> &
+    QuickInput {
     const onRenewal = (renewal: HelperRenewal): void => failed.abort(renewal);
     const isAwake = async (limit: AbortSignal): Promise<boolean> =>
       !isDark((await shell.run(wakefulnessQuestion, limit)).stdout);
@@ -86,6 +88,7 @@ export async function createUiautomator2Backend(
         return screen;
       },
       readWindows: (windowsSignal) => reader.readAll(windowsSignal),
+      readTouchWindows: (windowsSignal) => session.listWindows(windowsSignal),
       remark: () => renewals.remark,
     };
   }
@@ -109,7 +112,7 @@ export async function createUiautomator2Backend(
 
 type Actions = Omit<
   UiBackend,
-  'source' | 'failed' | 'frames' | 'remark' | 'readSource' | 'readWindows' | keyof Upkeep
+  'source' | 'failed' | 'frames' | 'remark' | 'readSource' | 'readWindows' | 'readTouchWindows' | keyof Upkeep
 >;
 type QuickInput = ReturnType<typeof createQuickInput>;
 type Upkeep = Pick<UiBackend, 'probe' | 'probeScreen' | 'keepAwake' | 'close'>;
@@ -233,6 +236,9 @@ const restoreMs = 5000;
 /** As the helper writes one without children. */
 const emptyWebPage = /<android\.webkit\.WebView(?:\s+[\w:.-]+="[^"]*")*\s*\/>/;
 
+const namesOf = (windows: readonly TouchWindow[]): string =>
+  [...new Set(windows.map(({ packageName }) => packageName || 'a window without a name'))].join(', ');
+
 interface TreeReading {
   readonly session: Pick<HelperSession, 'getText' | 'listWindows' | 'post'>;
   readonly renewals: Renewals;
@@ -261,7 +267,7 @@ function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading
     const limited = AbortSignal.any([signal, AbortSignal.timeout(windowsMs)]);
     if (!(await isAwake(limited)))
       return new DriverError('screen_not_readable', "The screen can't be read while it is off.");
-    const windows = [...new Set(await session.listWindows(limited))].join(', ');
+    const windows = namesOf((await session.listWindows(limited)) ?? []);
     renew(`The screen had no tree for ${limitMs / 1000} s, although these windows are there: ${windows}.`);
     return new DriverError(
       'screen_not_readable',

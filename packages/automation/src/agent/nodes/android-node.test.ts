@@ -228,16 +228,21 @@ describe('acting on a node', () => {
     await node.longPress(5);
     await node.writeText('a');
     await node.writeText('b', { clear: true });
+    await node.tap({ closeKeyboard: true });
+    const words = { className: 'android.widget.TextView', viewId: null, text: null, description: null };
+    const on = { ...words, packageName: 'com.example', bounds: node.boundsInScreen };
+    const aim = { on, closeKeyboard: false };
     expect(touch.did).toEqual([
-      ['tap', 20, 30],
-      ['doubleTap', 20, 30],
-      ['longPress', 20, 30, undefined],
-      ['longPress', 20, 30, 5],
-      ['tap', 20, 30],
+      ['tap', 20, 30, aim],
+      ['doubleTap', 20, 30, aim],
+      ['longPress', 20, 30, { ...aim, durationMs: undefined }],
+      ['longPress', 20, 30, { ...aim, durationMs: 5 }],
+      ['tap', 20, 30, aim],
       ['writeText', 'a'],
-      ['tap', 20, 30],
+      ['tap', 20, 30, aim],
       ['clearText'],
       ['writeText', 'b'],
+      ['tap', 20, 30, { on, closeKeyboard: true }],
     ]);
   });
 

@@ -1,4 +1,5 @@
 import type { UiNode } from '@phalanx/protocol';
+import { type NodeAim, touchedNode } from './touched-node.ts';
 
 import { selectNodes } from './android-node-filter.ts';
 import { hasViewId, nodesBelow, nodesWithText, nodeWithText } from './node-search.ts';
@@ -7,10 +8,10 @@ import { runUntold, type RunStep } from '../trace/run-step.ts';
 import { createUuid } from '../uuid.ts';
 
 /** What the actions of a node need. */
-export interface NodeTouch extends Pick<
-  AgentActions,
-  'tap' | 'doubleTap' | 'longPress' | 'writeText' | 'clearText'
-> {
+export interface NodeTouch extends Pick<AgentActions, 'writeText' | 'clearText'> {
+  tap(x: number, y: number, aim: NodeAim): Promise<void>;
+  doubleTap(x: number, y: number, aim: NodeAim): Promise<void>;
+  longPress(x: number, y: number, aim: NodeAim & { durationMs: number | undefined }): Promise<void>;
   /** Tells of what is done to nodes as steps of the run. */
   readonly runStep?: RunStep;
 }
@@ -119,21 +120,22 @@ class Node implements AndroidNode {
     return nodesBelow(this);
   }
 
-  tap(): Promise<void> {
-    return this.#run('tap', async () => this.#touch.tap(...middleOf(this)));
+  tap(options: TouchOptions = {}): Promise<void> {
+    return this.#run('tap', async () => this.#touch.tap(...middleOf(this), aimAt(this, options)));
   }
 
-  doubleTap(): Promise<void> {
-    return this.#run('doubleTap', async () => this.#touch.doubleTap(...middleOf(this)));
+  doubleTap(options: TouchOptions = {}): Promise<void> {
+    return this.#run('doubleTap', async () => this.#touch.doubleTap(...middleOf(this), aimAt(this, options)));
   }
 
-  longPress(durationMs?: number): Promise<void> {
-    return this.#run('longPress', async () => this.#touch.longPress(...middleOf(this), durationMs));
+  longPress(durationMs?: number, options: TouchOptions = {}): Promise<void> {
+    const aim = { ...aimAt(this, options), durationMs };
+    return this.#run('longPress', async () => this.#touch.longPress(...middleOf(this), aim));
   }
 
-  writeText(text: string, options: { clear?: boolean } = {}): Promise<void> {
+  writeText(text: string, options: TouchOptions & { clear?: boolean } = {}): Promise<void> {
     return this.#run('writeText', async () => {
-      await this.#touch.tap(...middleOf(this));
+      await this.#touch.tap(...middleOf(this), aimAt(this, options));
       if (options.clear === true) await this.#touch.clearText();
       await this.#touch.writeText(text);
     });
@@ -146,6 +148,11 @@ class Node implements AndroidNode {
 }
 
 Object.defineProperty(Node, 'name', { value: 'AndroidNode' });
+
+const aimAt = (node: AndroidNode, { closeKeyboard }: TouchOptions): NodeAim => ({
+  on: touchedNode(node),
+  closeKeyboard: closeKeyboard === true,
+});
 
 function middleOf({ boundsInScreen: { left, top, right, bottom } }: AndroidNode): [x: number, y: number] {
   const x = Math.floor((left + right) / 2);

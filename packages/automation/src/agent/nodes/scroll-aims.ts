@@ -1,3 +1,4 @@
+import type { TouchReach } from '@phalanx/protocol';
 import { searchOf } from './android-node-filter.ts';
 import { nodesBelow, lookOf, isBelow } from './node-search.ts';
 import type { Aim, WaitParts } from '../waits/wait-until.ts';
@@ -22,7 +23,7 @@ const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
 
 /** A wait that brings what it waits for into view. */
 export function scrollAim(
-  { swipe }: Pick<WaitParts, 'swipe'>,
+  { swipe, reach }: Pick<WaitParts, 'swipe' | 'reach'>,
   target: string | RegExp | NodeConditions,
   { direction = 'down', within, signal }: ScrollOptions,
 ): Aim<AndroidNode | undefined> {
@@ -30,13 +31,15 @@ export function scrollAim(
     throw new TypeError(`scrollTo goes ${Object.keys(ways).join(', ')}, but not ${String(direction)}.`);
   const search = searchOf(target);
   const rest = createRest();
+  const ask = askerOf({ reach }, signal);
   let lookBefore: string | undefined;
   let vainSwipes = 0;
+  let obstacle = '';
   return {
     near: search.near,
     get awaited() {
       const end = this.isHopeless === true ? ' to the end' : '';
-      return `${search.awaited} to be in view, scrolling ${direction}${end}`;
+      return `${search.awaited} to be in view, scrolling ${direction}${end}${obstacle}`;
     },
     get isHopeless() {
       return vainSwipes >= vainSwipesAtEnd;
@@ -45,19 +48,44 @@ export function scrollAim(
       const list = within === undefined ? largestList(screen) : screen.filterOne(within);
       const look = lookOf(list ?? screen);
       if (!rest.isReached(look)) return undefined;
-      const found = search.findAll(screen).find((node) => isInView(node, list, screen));
-      if (found !== undefined || list === null) return found;
+      obstacle = '';
+      const inView = search.findAll(screen).filter((node) => isInView(node, list, screen));
+      for (const node of inView.slice(0, maxAsked)) {
+        const found = await ask(node);
+        if (found.state === 'free') return node;
+        obstacle = `. It is there, but not to be touched: ${found.reason}`;
+      }
+      if (list === null) return undefined;
       vainSwipes = look === lookBefore ? vainSwipes + 1 : 0;
       lookBefore = look;
       if (vainSwipes >= vainSwipesAtEnd) return undefined;
-      await swipe(...swipeWithin(list.boundsInScreen, direction), swipeMs, {
-        signal: signal ?? null,
-      });
+      const area = await freePartOf(list, ask);
+      await swipe(...swipeWithin(area, direction), swipeMs, { signal: signal ?? null });
       rest.disturb();
       return undefined;
     },
   };
 }
+
+/** The host looks at the phone for each. */
+const maxAsked = 10;
+
+/** A swipe that begins on the keyboard moves no list. */
+async function freePartOf(list: AndroidNode, ask: AskReach): Promise<Bounds> {
+  const found = await ask(list);
+  return found.state === 'free' ? found.area : list.boundsInScreen;
+}
+
+type AskReach = (node: AndroidNode) => Promise<TouchReach>;
+
+/** A phone that can't be read for a moment is asked again at the next look, as by all waits. */
+const askerOf =
+  ({ reach }: Pick<WaitParts, 'reach'>, signal: AbortSignal | null = null): AskReach =>
+  async (node) =>
+    reach(node, signal).catch((error: unknown) => ({
+      state: 'gone',
+      reason: error instanceof Error ? error.message : String(error),
+    }));
 
 /** What was swiped goes on moving for a moment, and a tap would miss it. */
 function createRest(): { isReached(look: string): boolean; disturb(): void } {
@@ -114,11 +142,12 @@ export const collectTimeoutMs = 120_000;
 
 /** A wait that reads the rows of a list while it scrolls, until the list goes on no further. */
 export function collectAim<T>(
-  { swipe }: Pick<WaitParts, 'swipe'>,
+  { swipe, reach }: Pick<WaitParts, 'swipe' | 'reach'>,
   readRow: (row: AndroidNode) => T | null | undefined,
   { direction = 'down', within, signal }: ScrollOptions,
 ): Aim<T[] | undefined> {
   const rest = createRest();
+  const ask = askerOf({ reach }, signal);
   let lookBefore: string | undefined;
   let vainSwipes = 0;
   let rows: T[] = [];
@@ -136,7 +165,8 @@ export function collectAim<T>(
       rows = joined(rows, readAll(list, { direction, isFirst, isEnd }, readRow), direction);
       isFirst = false;
       if (isEnd) return rows;
-      await swipe(...swipeWithin(list.boundsInScreen, direction), swipeMs, { signal: signal ?? null });
+      const area = await freePartOf(list, ask);
+      await swipe(...swipeWithin(area, direction), swipeMs, { signal: signal ?? null });
       rest.disturb();
       return undefined;
     },

@@ -1,3 +1,4 @@
+import type { TouchReach } from '@phalanx/protocol';
 import { nodesBelow, textsOf } from '../nodes/node-search.ts';
 import { nearestOf } from '../nodes/nearest-texts.ts';
 import { createTextRank } from '../../texts/text-rank.ts';
@@ -17,6 +18,8 @@ const maxTitleLength = 60;
 export interface WaitParts {
   read: (options: ActionOptions) => Promise<AndroidNode>;
   swipe: AgentActions['swipe'];
+  /** Where a touch gets to a node of the screen that was read last. */
+  reach: (node: AndroidNode, signal: AbortSignal | null) => Promise<TouchReach>;
   /** Waits until the phone shows another screen, or the time is over. `untold`: the phone does not tell, and nothing was waited for. */
   untilChange: (screen: AndroidNode, order: ChangeOrder) => Promise<'changed' | 'same' | 'untold'>;
   sleep: (durationMs: number) => Promise<void>;

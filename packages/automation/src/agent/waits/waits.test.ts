@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { screenOf, uiNode } from '../testing/screens.ts';
 import { rememberTree } from '../nodes/tree-ids.ts';
 import { WaitTimeoutError } from './wait-timeout-error.ts';
+import type { WaitParts } from './wait-until.ts';
 import { createWaits } from './waits.ts';
+
+/** Nothing lies over anything. */
+const anywhere: WaitParts['reach'] = async ({ boundsInScreen: { left, top, right, bottom } }) => ({
+  state: 'free',
+  point: { x: Math.floor((left + right) / 2), y: Math.floor((top + bottom) / 2) },
+  area: { left, top, right, bottom },
+});
 
 /** A phone whose screen is a function of the time; the clock moves only by sleeping and by slow reads. */
 function phone(screenAt: (ms: number) => AndroidNode, readMs = 0) {
@@ -18,6 +26,7 @@ function phone(screenAt: (ms: number) => AndroidNode, readMs = 0) {
       return screenAt(time);
     },
     swipe: async () => {},
+    reach: anywhere,
     untilChange: async () => 'untold',
     async sleep(ms) {
       time += ms;
@@ -79,6 +88,7 @@ describe('a wait', () => {
         return text('Login');
       },
       swipe: async () => {},
+      reach: anywhere,
       untilChange: async () => 'untold',
       sleep: async () => {},
       now: () => 0,
@@ -87,6 +97,7 @@ describe('a wait', () => {
     const failing = createWaits({
       read: () => Promise.reject(new Error('no window')),
       swipe: async () => {},
+      reach: anywhere,
       untilChange: async () => 'untold',
       sleep: async () => {},
       now: () => 0,
@@ -139,6 +150,7 @@ describe('a wait on a phone that tells of changes', () => {
     const waits = createWaits({
       read: async () => (readTimes.push(time), text(`change ${shown()}`)),
       swipe: async () => {},
+      reach: anywhere,
       async untilChange(screen, { restMs, timeoutMs }) {
         orders.push({ restMs, timeoutMs });
         const next = changes.find((at) => at > time) ?? Infinity;
@@ -187,6 +199,7 @@ describe('a wait on a phone that tells of changes', () => {
     const waits = createWaits({
       read: async () => text(time >= 500 ? 'B' : 'A'),
       swipe: async () => {},
+      reach: anywhere,
       untilChange: async () => ((asked += 1), 'untold'),
       async sleep(ms) {
         time += ms;
@@ -203,6 +216,7 @@ describe('a wait with a signal', () => {
     const waits = createWaits({
       read: () => new Promise(() => {}),
       swipe: async () => {},
+      reach: anywhere,
       untilChange: async () => 'untold',
       sleep: async () => {},
       now: () => 0,
@@ -237,7 +251,7 @@ describe('a wait with a signal', () => {
 });
 
 /** A list of a hundred rows of 100 pixels in a window of ten, which goes on a little after a swipe. */
-function longList({ rows = 100 }: { rows?: number } = {}) {
+function longList({ rows = 100, reach = anywhere }: { rows?: number; reach?: WaitParts['reach'] } = {}) {
   const swipes: number[][] = [];
   let offset = 0;
   let momentum = 0;
@@ -251,6 +265,7 @@ function longList({ rows = 100 }: { rows?: number } = {}) {
       const list = uiNode({ scrollable: true, boundsInScreen: rowBounds(0, 1000), children });
       return screenOf(uiNode({ boundsInScreen: rowBounds(0, 1200), children: [list] }));
     },
+    reach,
     untilChange: async () => 'untold',
     async swipe(...way) {
       swipes.push(way);
@@ -292,6 +307,34 @@ describe('scrolling to a node', () => {
     expect(swipes[0]?.slice(0, 5)).toEqual([300, 700, 300, 300, 600]);
     await waits.scrollTo(/^Row 3$/, { direction: 'up', within: (f) => f.isScrollable() });
     expect(swipes.at(-1)?.slice(0, 5)).toEqual([300, 300, 300, 700, 600]);
+  });
+
+  it('goes on while something lies over the node, within what is free of the list', async () => {
+    const { waits, swipes } = longList({
+      reach: async (node, signal) => {
+        const { top, bottom } = node.boundsInScreen;
+        const found = await anywhere(node, signal);
+        // A keyboard of 400 pixels.
+        if (found.state !== 'free' || bottom <= 600) return found;
+        if (top >= 600) return { state: 'covered', reason: 'The keyboard lies over it' };
+        return { ...found, area: { ...found.area, bottom: 600 } };
+      },
+    });
+    const row = await waits.scrollTo('Row 8');
+    expect(row.boundsInScreen.bottom).toBeLessThanOrEqual(600);
+    expect(swipes[0]?.slice(0, 4)).toEqual([300, 420, 300, 180]);
+  });
+
+  it('says at the end of the list what lies over the node', async () => {
+    const { waits } = longList({
+      rows: 12,
+      reach: async (node, signal) =>
+        node.text === undefined
+          ? anywhere(node, signal)
+          : { state: 'covered', reason: 'The FrameLayout lies over it' },
+    });
+    const { message } = await caught(waits.scrollTo('Row 11'));
+    expect(message).toContain('It is there, but not to be touched: The FrameLayout lies over it');
   });
 
   it('tells at the end of the list that it is the end', async () => {

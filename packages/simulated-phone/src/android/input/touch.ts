@@ -1,6 +1,6 @@
 import { displayRect } from '../../screen/screen.ts';
 import { findAt, findVisible, type VisibleView, type View, type Window } from '../../view/view.ts';
-import type { Point } from '../../view/rect.ts';
+import { contains, type Point } from '../../view/rect.ts';
 import { pause } from '../../pause.ts';
 import type { Android } from '../android.ts';
 import { statusBarHeightDp, toPixels } from '../display/display.ts';
@@ -23,7 +23,8 @@ function findHit(android: Android, point: Point): Hit | undefined {
   const { screen } = android;
   for (const window of screen.windows.toReversed()) {
     const tree = findVisible(window.root, displayRect(screen));
-    if (tree && findAt(tree, point, () => true)) return { window, tree };
+    const isTaken = window.touchable === undefined || contains(window.touchable, point);
+    if (tree && isTaken && findAt(tree, point, () => true)) return { window, tree };
     if (window.modal) {
       window.onTapOutside?.();
       return undefined;

@@ -107,6 +107,33 @@ export function shadeWindow(android: SystemHost, ui: Ui): Window {
   };
 }
 
+const headsUpHeightDp = 84;
+
+/**
+ * A notification over the top of the screen. Its window is as large as the display, has no focus, and takes touches on the
+ * notification alone (SystemUI's StatusBarTouchableRegionManager). A tap opens the app of the notification.
+ */
+export function headsUpWindow(android: SystemHost, ui: Ui, shown: Notification): Window {
+  const { width, height } = android.display;
+  const top = ui.dp(statusBarHeightDp + 4);
+  const row = { left: ui.dp(8), right: width - ui.dp(8), top, bottom: top + ui.dp(headsUpHeightDp) };
+  const open = (): void => {
+    android.headsUp.hide();
+    android.startActivity(shown.packageName);
+  };
+  return {
+    title: 'NotificationShade',
+    focusable: false,
+    touchable: row,
+    root: {
+      className: 'android.widget.FrameLayout',
+      packageName: ui.packageName,
+      frame: { left: 0, top: 0, right: width, bottom: height },
+      children: [{ ...notification(ui, row, shown), onTap: open }],
+    },
+  };
+}
+
 const packageName = 'dev.phalanx.sample.launcher';
 const maxCards = 6;
 

@@ -40,14 +40,23 @@ const [visible, gone] = ['0x0', '0x8'];
 const windowTypes: ReadonlyMap<string, string> = new Map([
   ['StatusBar', 'STATUS_BAR'],
   ['NavigationBar0', 'NAVIGATION_BAR'],
+  ['NotificationShade', 'NOTIFICATION_SHADE'],
   ['InputMethod', 'INPUT_METHOD'],
 ]);
+
+const regionOf = ({ touchable }: ListedWindow['window']): string =>
+  touchable === undefined
+    ? ''
+    : `    mTouchableInsets=3 mGivenInsetsPending=false\n    touchable region=SkRegion((${touchable.left},${touchable.top},${touchable.right},${touchable.bottom}))\n`;
 
 /** Whether an activity has it; others are named by a word. */
 const isOfActivity = ({ title }: Window): boolean => title.includes('/');
 
 interface ListedWindow {
-  readonly window: Pick<Window, 'title'> & { readonly root: Pick<Window['root'], 'frame' | 'packageName'> };
+  readonly window: Pick<Window, 'title'> &
+    Partial<Pick<Window, 'focusable' | 'modal' | 'touchable'>> & {
+      readonly root: Pick<Window['root'], 'frame' | 'packageName'>;
+    };
   readonly displayId: number;
   readonly isSecure: boolean;
   readonly isShown: boolean;
@@ -68,17 +77,15 @@ function windowsOf({ android, faults }: Phone, isListed: (window: Window) => boo
 }
 
 /** In the words of WindowState.dump and WindowManager.LayoutParams.toString; `isVisible` since Android 9. */
-function windowState(
-  { window: { title, root }, displayId, isSecure, isShown }: ListedWindow,
-  index: number,
-  sdkVersion: number,
-): string {
+function windowState(listed: ListedWindow, index: number, sdkVersion: number): string {
+  const { window, displayId, isShown } = listed;
+  const { title, root } = window;
   const { left, top, right, bottom } = root.frame;
   const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
   return (
     `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=${displayId} mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
     `    mOwnerUid=10101 showForAllUsers=false package=${root.packageName} appop=NONE\n` +
-    `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(sdkVersion, isSecure)}}\n` +
+    `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(listed, sdkVersion)}}\n${regionOf(window)}` +
     `    mViewVisibility=${isShown ? visible : gone} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n` +
     `    mHasSurface=${isShown} isReadyForDisplay()=${isShown} mWindowRemovalAllowed=false\n` +
     (sdkVersion < 28 ? '' : `    isOnScreen=${isShown}\n    isVisible=${isShown}\n`)
@@ -110,10 +117,16 @@ function windowsNamed(phone: Phone, name: string): string {
   return statesOf(phone, windows);
 }
 
-/** Up to Android 8.0 a number: LayoutParams.toString has names from android-8.1.0_r1 on. */
-function flagsOf(sdkVersion: number, isSecure: boolean): string {
-  if (sdkVersion < 27) return `fl=#${(isSecure ? 0x8181_2100 : 0x8181_0100).toString(16)}`;
-  return `fl=LAYOUT_IN_SCREEN ${isSecure ? 'SECURE ' : ''}LAYOUT_INSET_DECOR SPLIT_TOUCH HARDWARE_ACCELERATED`;
+/** A window that does not cover what is around it says so. Up to Android 8.0 a number: LayoutParams.toString has names from android-8.1.0_r1 on. */
+function flagsOf({ window: { focusable, modal }, isSecure }: ListedWindow, sdkVersion: number): string {
+  const flags = [
+    ...(focusable === true ? [] : [{ name: 'NOT_FOCUSABLE', bit: 0x8 }]),
+    ...(modal === true ? [] : [{ name: 'NOT_TOUCH_MODAL', bit: 0x20 }]),
+    ...(isSecure ? [{ name: 'SECURE', bit: 0x2000 }] : []),
+  ];
+  if (sdkVersion < 27) return `fl=#${flags.reduce((all, { bit }) => all + bit, 0x8181_0100).toString(16)}`;
+  const names = flags.map(({ name }) => name);
+  return `fl=${['LAYOUT_IN_SCREEN', ...names, 'LAYOUT_INSET_DECOR', 'SPLIT_TOUCH', 'HARDWARE_ACCELERATED'].join(' ')}`;
 }
 
 function activityRecord({ android }: Phone): string {
@@ -159,7 +172,7 @@ function displayContent({ id, width, height, density, rotation, focus, app }: Du
 }
 
 function windows(phone: Phone, [what]: readonly string[]): string {
-  if (what === 'windows') return windowList(phone, () => true);
+  if (what === 'windows' || what === 'visible') return windowList(phone, () => true);
   if (what === 'visible-apps') return windowList(phone, isOfActivity);
   if (what !== undefined && /^[A-Z]/.test(what)) return windowsNamed(phone, what);
   const { android } = phone;

@@ -10,17 +10,22 @@ import {
   type HostQuestionOf,
   type PhoneInput,
   type ScreenMask,
+  type TouchedNode,
   type UiNode,
 } from '@phalanx/protocol';
 import type { Driver } from '../../../driver/driver.ts';
 import { DriverError } from '../../../driver/driver-error.ts';
+import { touchedOf } from '../../../driver/touch/find-touched.ts';
+import type { Point } from '../../../driver/touch/rectangles.ts';
+import { reachOfNode } from '../../../driver/touch/touch-reach.ts';
+import { reasonOf } from '../../../driver/touch/touch-reason.ts';
 import { hideTypedSecret } from '../../hide-typed-secret.ts';
 import type { Phone } from '../../phone.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { screenOf } from '../screen-reader.ts';
-import { ActRefused, findAll, findTarget, said, touchPoint } from './find-target.ts';
+import { ActRefused, findAll, findTarget, said } from './find-target.ts';
 import { nearestTo } from './nearest-to.ts';
-import { PhoneEye } from './phone-look.ts';
+import { type Look, PhoneEye } from './phone-look.ts';
 import { StepCode } from './step-code.ts';
 
 type Result = HostActAnswer['results'][number];
@@ -33,6 +38,9 @@ const lookEveryMs = 250;
 const vainSwipesAtEnd = 2;
 /** Whoever looks at the phone later does not read a secret that was typed. */
 const hiddenMs = 10 * 60_000;
+
+/** Codes of the driver that say why nothing was touched. */
+const ownRefusals = ['app_not_allowed', 'covered', 'not_in_view', 'gone'] as const;
 
 /** The time of the question is over before the step is. */
 class Unfinished extends Error {}
@@ -119,7 +127,7 @@ class PhoneHand {
         return { state: 'failed', refusal, message, candidates: [...candidates] };
       }
       if (!(error instanceof DriverError)) throw error;
-      const refusal = error.code === 'app_not_allowed' ? error.code : 'phone_failed';
+      const refusal = ownRefusals.find((code) => code === error.code) ?? 'phone_failed';
       return { state: 'failed', refusal, message: error.message.slice(0, 1000) };
     }
   }
@@ -130,11 +138,11 @@ class PhoneHand {
         return await this.#tap(step.on);
       case 'long_press': {
         const durationMs = step.duration_ms ?? usualPressMs;
-        const point = await this.#pointOf(step.on);
-        const { x, y } = point;
+        const aim = await this.#aimAt(step.on);
+        const { x, y } = aim;
         const ends = { from_x: x, from_y: y, to_x: x, to_y: y };
         const press: PhoneInput = { type: 'swipe', ...ends, duration_ms: Math.max(durationMs, longPressMs) };
-        return await this.#touch(press, () => this.#call('input.longPress', { ...point, durationMs }));
+        return await this.#touch(press, () => this.#call('input.longPress', { ...aim, durationMs }));
       }
       case 'type':
         return await this.#type(step);
@@ -145,7 +153,7 @@ class PhoneHand {
         );
       }
       case 'swipe':
-        return await this.#swipe(await this.#listOf(step.within), step.direction);
+        return await this.#swipe(await this.#freePartOf(await this.#listOf(step.within)), step.direction);
       case 'scroll_to':
         return await this.#scrollTo(step);
       case 'launch':
@@ -184,8 +192,8 @@ class PhoneHand {
   }
 
   async #tap(target: HostActTarget): Promise<void> {
-    const point = await this.#pointOf(target);
-    await this.#touch({ type: 'tap', ...point }, () => this.#call('input.tap', point));
+    const aim = await this.#aimAt(target);
+    await this.#touch({ type: 'tap', x: aim.x, y: aim.y }, () => this.#call('input.tap', aim));
   }
 
   async #type({ on, clear, text = '', secret }: StepOf<'type'>): Promise<void> {
@@ -201,14 +209,14 @@ class PhoneHand {
     this.code.typedSecret(secret);
   }
 
-  /** Nothing comes between the look that finds the node and the touch but the way to the phone. */
-  async #pointOf(target: HostActTarget): Promise<{ x: number; y: number }> {
+  /** The driver looks again in the turn of the touch, at all windows. */
+  async #aimAt(target: HostActTarget): Promise<Point & { on: TouchedNode }> {
     const node = await this.#find(target);
     const { root } = (await this.eye.known()).tree;
-    const point = touchPoint(root, node);
-    if (point === 'covered') throw new ActRefused(point, 'Something else that can be touched lies over it');
-    if (point === 'not_in_view') throw new ActRefused(point, 'No part of it is on the screen: scroll to it');
-    return point;
+    const found = reachOfNode({ root, windows: undefined }, node);
+    const on = touchedOf(node);
+    if (found.state === 'free') return { ...found.point, on };
+    throw new ActRefused(found.state, reasonOf(found, on));
   }
 
   /** On a screen that has changed since somebody was told of it, only what has come to rest is touched. */
@@ -225,10 +233,25 @@ class PhoneHand {
     return findTarget(await this.eye.settle(), target).node;
   }
 
-  async #listOf(within: HostActTarget | undefined): Promise<Bounds> {
-    if (within !== undefined) return (await this.#find(within)).boundsInScreen;
-    const { root } = (await this.eye.known()).tree;
-    return largestList(root).boundsInScreen;
+  /** The first of those that fit to which a touch gets. */
+  async #findReached(look: Look, sought: string | ActSelector): Promise<UiNode | undefined> {
+    const { root } = look.tree;
+    for (const node of findAll(look, sought)) {
+      if (reachOfNode({ root, windows: undefined }, node).state !== 'free') continue;
+      if ((await this.#call('screen.reach', { on: touchedOf(node) })).state === 'free') return node;
+    }
+    return undefined;
+  }
+
+  async #listOf(within: HostActTarget | undefined): Promise<UiNode> {
+    if (within !== undefined) return await this.#find(within);
+    return largestList((await this.eye.known()).tree.root);
+  }
+
+  /** A swipe that begins on the keyboard moves no list. */
+  async #freePartOf(list: UiNode): Promise<Bounds> {
+    const reach = await this.#call('screen.reach', { on: touchedOf(list) });
+    return reach.state === 'free' ? reach.area : list.boundsInScreen;
   }
 
   async #swipe(bounds: Bounds, direction: Direction): Promise<void> {
@@ -243,11 +266,10 @@ class PhoneHand {
     const sought = soughtBy(on);
     for (let vainSwipes = 0; vainSwipes < vainSwipesAtEnd;) {
       const look = await this.eye.known();
-      const { root } = look.tree;
-      const found = findAll(look, sought).find((node) => typeof touchPoint(root, node) !== 'string');
+      const found = await this.#findReached(look, sought);
       if (found !== undefined) return this.code.scrolledTo(look, found, direction);
       if (performance.now() > this.#until) throw new Unfinished();
-      const way = wayWithin(await this.#listOf(within), direction);
+      const way = wayWithin(await this.#freePartOf(await this.#listOf(within)), direction);
       await this.#input(() => this.#call('input.swipe', { ...way, durationMs: swipeMs }));
       vainSwipes = (await this.eye.known()).sign === look.sign ? vainSwipes + 1 : 0;
     }

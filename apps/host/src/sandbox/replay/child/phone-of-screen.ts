@@ -5,9 +5,12 @@ import {
   type SandboxCallResult,
   type ReplayScreen,
   type ScreenTree,
+  type TouchReach,
   type UiNode,
 } from '@phalanx/protocol';
 import { findLabelled } from '../../../driver/find-labelled.ts';
+import { reachOf } from '../../../driver/touch/touch-reach.ts';
+import { reasonOf } from '../../../driver/touch/touch-reason.ts';
 
 /** Calls after which a phone may show another screen. */
 const changing =
@@ -33,6 +36,8 @@ export function answerCall(name: string, params: unknown, screen: ShownScreen): 
   switch (name) {
     case 'screen.windows':
       return { ok: true, value: [{ root: screen.tree.root, isKeyboard: false }] };
+    case 'screen.reach':
+      return { ok: true, value: reachOnScreen(paramsOf<'screen.reach'>(params), screen) };
     case 'screen.change':
       return { ok: true, value: 'untold' };
     case 'screen.screenshot':
@@ -56,6 +61,12 @@ export function answerCall(name: string, params: unknown, screen: ShownScreen): 
         ? done
         : refused('not_replayed', `${notReplayed}"${name}": only a phone can.`);
   }
+}
+
+/** A saved screen has no other windows. */
+function reachOnScreen({ on }: AgentCallParams<'screen.reach'>, { tree }: ShownScreen): TouchReach {
+  const found = reachOf({ root: tree.root, windows: undefined }, on);
+  return found.state === 'free' ? found : { state: found.state, reason: reasonOf(found, on) };
 }
 
 function pressAlert(

@@ -2,6 +2,7 @@ package dev.phalanx.helper;
 
 import android.app.UiAutomation;
 import android.graphics.Bitmap;
+import android.graphics.Rect;
 import android.os.Build;
 import android.os.Bundle;
 import android.os.Looper;
@@ -87,6 +88,24 @@ public final class AndroidScreen implements Screen {
         if (count == 0) throw new Failure(Failure.NO_ROOT, windows.size() + " windows, none with a tree:" + told);
         tree.number(count);
         for (int at = 0; at < count; at++) new Walk(tree).write(roots[at]);
+    }
+
+    /** Android lists those that take touches alone; the bounds of a window are those of its touchable region. */
+    @Override
+    public void readWindows(Tree tree) throws Exception {
+        List<AccessibilityWindowInfo> windows = automation.get(true).getWindows();
+        Rect rect = new Rect();
+        tree.number(windows.size());
+        for (AccessibilityWindowInfo window : windows) {
+            AccessibilityNodeInfo root = window.getRoot();
+            window.getBoundsInScreen(rect);
+            tree.number(window.getType());
+            tree.text(root == null ? null : root.getPackageName());
+            tree.signed(rect.left);
+            tree.signed(rect.top);
+            tree.signed(rect.right);
+            tree.signed(rect.bottom);
+        }
     }
 
     private static int rotation() throws Exception {

@@ -15,6 +15,7 @@ final class Automation implements UiAutomation.OnAccessibilityEventListener {
     private static final int KEEP_SERVICES = 1;
     private static final int MAX_WAIT_MS = 5000;
     private static final int RETRY_MS = 25;
+    private static final long KEEP_WINDOWS_NANOS = 5_000_000_000L;
     private static final int CHANGING =
             AccessibilityEvent.TYPE_WINDOW_CONTENT_CHANGED
                     | AccessibilityEvent.TYPE_WINDOW_STATE_CHANGED
@@ -26,6 +27,8 @@ final class Automation implements UiAutomation.OnAccessibilityEventListener {
     private final HandlerThread thread = new HandlerThread("accessibility");
     private UiAutomation connected;
     private boolean hasAllWindows;
+    /** When windows were asked for last. */
+    private long windowsAsked;
     private volatile Changes changes;
 
     Automation() {
@@ -51,14 +54,19 @@ final class Automation implements UiAutomation.OnAccessibilityEventListener {
         if (text.length() > 0) listener.announced(text.toString());
     }
 
-    /** Windows cost Android work for as long as they are asked for. */
+    /** Windows cost Android work for as long as they are asked for, and some more each time that begins. */
     synchronized UiAutomation get(boolean allWindows) throws Exception {
         if (connected == null) {
             connected = connect();
             hasAllWindows = !allWindows;
         }
-        if (hasAllWindows != allWindows) configure(connected, allWindows);
-        hasAllWindows = allWindows;
+        long now = System.nanoTime();
+        if (allWindows) windowsAsked = now;
+        boolean keepsWindows = hasAllWindows && now - windowsAsked < KEEP_WINDOWS_NANOS;
+        if (hasAllWindows != allWindows && !keepsWindows) {
+            configure(connected, allWindows);
+            hasAllWindows = allWindows;
+        }
         return connected;
     }
 

@@ -20,6 +20,7 @@ final class Requests {
     static final int PICTURE = 9;
     static final int WATCH = 10;
     static final int RELEASE = 11;
+    static final int WINDOWS = 12;
     /** Of the first byte of WATCH. 1: changes are told. 0: no more. */
     static final int WATCH_AND_LOOK = 2;
     static final int OK = 64;
@@ -167,6 +168,11 @@ final class Requests {
             case RELEASE:
                 screen.release();
                 break;
+            case WINDOWS:
+                tree.clear();
+                screen.readWindows(tree);
+                reply(frame, tree.pack());
+                return;
             default:
                 throw new Failure("bad_request", "kind " + frame.kind);
         }

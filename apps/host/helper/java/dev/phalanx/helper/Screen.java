@@ -8,6 +8,9 @@ interface Screen {
     /** Writes the active window, or all of them. */
     void read(Tree tree, boolean allWindows) throws Exception;
 
+    /** Writes all windows that take touches, without their trees, the front one first. */
+    void readWindows(Tree tree) throws Exception;
+
     void gesture(Gesture gesture) throws Exception;
 
     void key(int code, int metaState) throws Exception;

@@ -26,6 +26,22 @@ public final class FakeScreen implements Screen {
         if (allWindows) window(tree);
     }
 
+    @Override
+    public void readWindows(Tree tree) {
+        tree.number(2);
+        touchable(tree, 2, "com.example.keyboard", 60);
+        touchable(tree, 1, "com.example", 0);
+    }
+
+    private static void touchable(Tree tree, int type, String app, int top) {
+        tree.number(type);
+        tree.text(app);
+        tree.signed(-5);
+        tree.signed(top);
+        tree.signed(1075);
+        tree.signed(97);
+    }
+
     private void window(Tree tree) {
         tree.begin(0);
         node(tree, -5, 7, 1080, "android.widget.FrameLayout", null, null, 1 << 3 | 1 << 10);

@@ -20,6 +20,10 @@ public final class AccessibilityWindowInfo {
         return true;
     }
 
+    public void getBoundsInScreen(android.graphics.Rect bounds) {
+        if (root != null) root.getBoundsInScreen(bounds);
+    }
+
     public AccessibilityNodeInfo getRoot() {
         return root;
     }

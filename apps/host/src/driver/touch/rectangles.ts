@@ -1,0 +1,58 @@
+import type { Bounds } from '@phalanx/protocol';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export const isEmpty = ({ left, top, right, bottom }: Bounds): boolean => right <= left || bottom <= top;
+
+export const contains = ({ left, top, right, bottom }: Bounds, { x, y }: Point): boolean =>
+  x >= left && x < right && y >= top && y < bottom;
+
+export const areEqual = (one: Bounds, other: Bounds): boolean =>
+  one.left === other.left &&
+  one.top === other.top &&
+  one.right === other.right &&
+  one.bottom === other.bottom;
+
+const areaOf = (bounds: Bounds): number =>
+  isEmpty(bounds) ? 0 : (bounds.right - bounds.left) * (bounds.bottom - bounds.top);
+
+/** The largest rectangle that is left of one beside others; the whole one where they leave nothing. */
+export function largestBeside(whole: Bounds, others: readonly Bounds[]): Bounds {
+  const left = others.reduce((rest, other) => {
+    if (isEmpty(common(rest, other))) return rest;
+    const parts = [
+      { ...rest, bottom: Math.min(rest.bottom, other.top) },
+      { ...rest, top: Math.max(rest.top, other.bottom) },
+      { ...rest, right: Math.min(rest.right, other.left) },
+      { ...rest, left: Math.max(rest.left, other.right) },
+    ];
+    return parts.reduce((most, part) => (areaOf(part) > areaOf(most) ? part : most));
+  }, whole);
+  return isEmpty(left) ? whole : left;
+}
+
+export const common = (one: Bounds, other: Bounds): Bounds => ({
+  left: Math.max(one.left, other.left),
+  top: Math.max(one.top, other.top),
+  right: Math.min(one.right, other.right),
+  bottom: Math.min(one.bottom, other.bottom),
+});
+
+/** Where in a node somebody touches: in its middle, or beside what lies over that. */
+const shares = [
+  [0.5, 0.5],
+  [0.25, 0.5],
+  [0.75, 0.5],
+  [0.5, 0.25],
+  [0.5, 0.75],
+] as const;
+
+/** The first one is the middle. */
+export const pointsIn = ({ left, top, right, bottom }: Bounds): Point[] =>
+  shares.map(([across, along]) => ({
+    x: Math.floor(left + across * (right - left)),
+    y: Math.floor(top + along * (bottom - top)),
+  }));

@@ -1,0 +1,24 @@
+import type { TouchedNode } from '@phalanx/protocol';
+
+/** What a touch is meant for, as the host looks for it. */
+export interface NodeAim {
+  readonly on: TouchedNode;
+  readonly closeKeyboard: boolean;
+}
+
+/** As the host takes them. */
+const maxLength = 200;
+
+const cut = (text: string | null | undefined): string | null => text?.slice(0, maxLength) ?? null;
+
+export function touchedNode(node: AndroidNode): TouchedNode {
+  const { left, top, right, bottom } = node.boundsInScreen;
+  return {
+    bounds: { left, top, right, bottom },
+    packageName: cut(node.packageName) ?? '',
+    className: cut(node.className),
+    viewId: cut(node.viewId),
+    text: cut(node.text),
+    description: cut(node.description),
+  };
+}
