@@ -205,6 +205,10 @@ async function pictures(): Promise<void> {
       await actions.setPhoneSettings({ brightness: 0 });
       return (await printed('settings get system screen_brightness')) === '0';
     },
+    headsUp: async () => {
+      await actions.setPhoneSettings({ headsUp: false });
+      return (await printed('settings get global heads_up_notifications_enabled')) === '0';
+    },
   });
   await calls<PhoneLocation>('PhoneLocation', {
     latitude: () => isRefused({ latitude: 91, longitude: 0 }),

@@ -142,6 +142,7 @@ export interface PhoneSettingFlags {
   locale: string[];
   location?: string;
   brightness?: string;
+  headsUp?: string;
 }
 
 export const addPhoneSettingOptions = (command: Command): Command =>
@@ -155,7 +156,8 @@ export const addPhoneSettingOptions = (command: Command): Command =>
       [],
     )
     .option('--location <lat,lon>', 'where apps are told that the phone is while the run goes on')
-    .option('--brightness <n>', 'of the screen while the run goes on, from 0 to 255');
+    .option('--brightness <n>', 'of the screen while the run goes on, from 0 to 255')
+    .option('--heads-up <on|off>', 'notifications over the top of the screen while the run goes on');
 
 const optionOf = {
   http_proxy: '--proxy',
@@ -163,17 +165,19 @@ const optionOf = {
   locale: '--locale',
   location: '--location',
   brightness: '--brightness',
+  heads_up: '--heads-up',
 } as const;
 
 /** The part of a body that `addPhoneSettingOptions` gives. */
 export function phoneSettingsOf(flags: PhoneSettingFlags): { phone_settings?: PhoneSettings } {
-  const { proxy, phoneTimeZone, locale, location, brightness } = flags;
+  const { proxy, phoneTimeZone, locale, location, brightness, headsUp } = flags;
   const texts = {
     http_proxy: proxy,
     time_zone: phoneTimeZone,
     locale: locale.join(','),
     location,
     brightness,
+    heads_up: headsUp,
   };
   const { settings, wrong } = readPhoneSettings(texts);
   const [first] = wrong;

@@ -38,8 +38,9 @@ const labels = {
   locale: 'Languages of apps',
   location: 'Location',
   brightness: 'Brightness',
+  heads_up: 'Notifications over the screen',
 } as const satisfies Record<keyof PhoneSettings, string>;
-const names = ['http_proxy', 'time_zone', 'locale', 'location', 'brightness'] as const;
+const names = ['http_proxy', 'time_zone', 'locale', 'location', 'brightness', 'heads_up'] as const;
 
 interface RunOptionsFieldsProps {
   value: RunOptions;

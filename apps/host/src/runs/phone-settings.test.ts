@@ -14,6 +14,7 @@ const wanted: Required<PhoneSettings> = {
   locale: { [app]: 'de-DE' },
   location: { latitude: 52.52, longitude: 13.4 },
   brightness: 0,
+  heads_up: false,
 };
 const asWanted = {
   proxy: '10.0.0.5:3128',
@@ -23,6 +24,7 @@ const asWanted = {
   fix: { latitude: 52.52, longitude: 13.4, accuracy: 5 },
   brightness: '0',
   brightnessMode: '0',
+  headsUp: '0',
 };
 const waits = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
@@ -39,6 +41,7 @@ function settingsOf({ android }: SimulatedPhone) {
     mockMode: locations.mockMode,
     brightness: system?.get('screen_brightness'),
     brightnessMode: system?.get('screen_brightness_mode'),
+    headsUp: global?.get('heads_up_notifications_enabled'),
     window: global?.get('window_animation_scale'),
     animator: global?.get('animator_duration_scale'),
   };
@@ -139,7 +142,7 @@ describe('settings that a run wants of its phone', () => {
       await agent.actions.setAnimations(false);
       await agent.actions.setPhoneSettings({
         httpProxy: '10.0.0.5:3128', timeZone: 'Asia/Kolkata', locale: { '${app}': 'de-DE' },
-        location: { latitude: 52.52, longitude: 13.4 }, brightness: 0,
+        location: { latitude: 52.52, longitude: 13.4 }, brightness: 0, headsUp: false,
       });
       await agent.actions.setPhoneSettings({ brightness: 300 }).catch(({ code }) => console.log(code));
       ${waits}

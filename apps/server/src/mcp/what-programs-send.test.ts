@@ -190,7 +190,7 @@ it('what is wrong is one sentence: the place, what is expected, an example, and 
     ],
     [
       ['run_code', { device, code: 'x', phone_settings: { headsUp: false } }],
-      'phone_settings takes http_proxy, time_zone, locale, location, brightness, such as {"time_zone":"Europe/Berlin"}; the field "headsUp" came.',
+      'phone_settings takes http_proxy, time_zone, locale, location, brightness, heads_up, such as {"time_zone":"Europe/Berlin"}; the field "headsUp" came.',
     ],
   ] as const)
     expect(await call(name, args)).toEqual({ isError: true, text: problem });

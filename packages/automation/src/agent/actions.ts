@@ -144,7 +144,10 @@ function dialogActions(
     announcements: () => bridge.call('screen.content', {}).then(({ announced = [] }) => announced),
     readNotifications: () => bridge.call('notification.list', {}),
     setAnimations: (isOn) => bridge.call('screen.animations', { isOn }),
-    setPhoneSettings: async ({ httpProxy, timeZone, locale, location, brightness }, { signal } = {}) =>
+    setPhoneSettings: async (
+      { httpProxy, timeZone, locale, location, brightness, headsUp },
+      { signal } = {},
+    ) =>
       bridge.call(
         'phone.settings',
         {
@@ -153,6 +156,7 @@ function dialogActions(
           ...(locale !== undefined && { locale }),
           ...(location !== undefined && { location }),
           ...(brightness !== undefined && { brightness }),
+          ...(headsUp !== undefined && { heads_up: headsUp }),
         },
         signal,
       ),

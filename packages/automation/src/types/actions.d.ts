@@ -226,6 +226,8 @@ interface PhoneSettings {
   location?: PhoneLocation;
   /** Of the screen, 0 to 255; 0 is as dark as the phone goes. */
   brightness?: number;
+  /** Whether notifications may lie over the top of the screen when they come. */
+  headsUp?: boolean;
 }
 
 interface PhoneLocation {

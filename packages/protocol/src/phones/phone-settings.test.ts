@@ -11,6 +11,7 @@ it('what people write of settings of phones is what the API takes, and back', ()
     locale: 'com.example.shop=de-DE, com.example.mail=zh-Hant-TW',
     location: '-33.86, 151.2',
     brightness: '0',
+    heads_up: 'off',
   };
   const { settings, wrong } = readPhoneSettings(texts);
   expect(wrong).toEqual([]);
@@ -20,6 +21,7 @@ it('what people write of settings of phones is what the API takes, and back', ()
     locale: { 'com.example.shop': 'de-DE', 'com.example.mail': 'zh-Hant-TW' },
     location: { latitude: -33.86, longitude: 151.2 },
     brightness: 0,
+    heads_up: false,
   });
   expect(readPhoneSettings(textsOfPhoneSettings(settings)).settings).toEqual(settings);
   expect(readPhoneSettings({ http_proxy: ' ' })).toEqual({ settings: undefined, wrong: [] });
@@ -31,6 +33,7 @@ it.each([
   ['locale', 'de-DE', 'com.example.shop=', 'shop=de', 'com.example.shop=de_DE', 'com.example.shop=-x'],
   ['location', '52.52', '91,0', '0,181', '1,2,3', '1,x', ','],
   ['brightness', '256', '-1', '1.5', 'x'],
+  ['heads_up', 'no', 'On', '0'],
 ] as const)('%s is neither read nor taken in other forms', (name, ...texts) => {
   for (const text of texts) {
     expect(readPhoneSettings({ [name]: text }).wrong, text).toEqual([name]);

@@ -70,6 +70,12 @@ export const PhoneSettings = Type.Object(
         description: 'Of the screen; 0 is as dark as the phone goes',
       }),
     ),
+    heads_up: Type.Optional(
+      Type.Boolean({
+        description: 'Whether notifications may lie over the top of the screen when they come',
+        examples: [false],
+      }),
+    ),
   },
   { ...exact, title: 'PhoneSettings' },
 );
@@ -113,6 +119,7 @@ const readers: Readonly<Record<keyof PhoneSettings, (text: string) => PhoneSetti
     const brightness = numberIn(text);
     return Number.isInteger(brightness) && isWithin(brightness, [0, 255]) ? { brightness } : undefined;
   },
+  heads_up: (text) => (text === 'on' || text === 'off' ? { heads_up: text === 'on' } : undefined),
 };
 
 /** What each of them has to be like. */
@@ -122,6 +129,7 @@ export const phoneSettingHints: Readonly<Record<keyof PhoneSettings, string>> = 
   locale: 'a package name and a language tag, such as com.example.shop=de-DE',
   location: 'latitude and longitude, such as 52.52,13.4',
   brightness: 'a whole number from 0 to 255',
+  heads_up: 'on or off',
 };
 
 /** What people write; `wrong` has the names of those that are not as their hints say. Empty texts are left out. */
@@ -131,7 +139,7 @@ export function readPhoneSettings(texts: PhoneSettingTexts): {
 } {
   const settings: PhoneSettings = {};
   const wrong: (keyof PhoneSettings)[] = [];
-  for (const name of ['http_proxy', 'time_zone', 'locale', 'location', 'brightness'] as const) {
+  for (const name of ['http_proxy', 'time_zone', 'locale', 'location', 'brightness', 'heads_up'] as const) {
     const text = texts[name]?.trim() ?? '';
     if (text === '') continue;
     const read = readers[name](text);
@@ -143,7 +151,7 @@ export function readPhoneSettings(texts: PhoneSettingTexts): {
 
 /** The same as people write them; the accuracy of a location is left out. */
 export function textsOfPhoneSettings(settings: PhoneSettings = {}): PhoneSettingTexts {
-  const { locale, location, brightness, ...texts } = settings;
+  const { locale, location, brightness, heads_up, ...texts } = settings;
   return {
     ...texts,
     ...(locale !== undefined && {
@@ -153,5 +161,6 @@ export function textsOfPhoneSettings(settings: PhoneSettings = {}): PhoneSetting
     }),
     ...(location !== undefined && { location: `${location.latitude}, ${location.longitude}` }),
     ...(brightness !== undefined && { brightness: String(brightness) }),
+    ...(heads_up !== undefined && { heads_up: heads_up ? 'on' : 'off' }),
   };
 }

@@ -196,6 +196,12 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
       `settings put system screen_brightness_mode 0; settings put system screen_brightness ${brightness}`,
     refusal: quietly,
   },
+  heads_up: {
+    places: () => ['global:heads_up_notifications_enabled'],
+    // SystemUI looks at Settings.Global.HEADS_UP_NOTIFICATIONS_ENABLED each time.
+    change: (isOn) => `settings put global heads_up_notifications_enabled ${isOn ? 1 : 0}`,
+    refusal: quietly,
+  },
   animations: {
     places: () => scales.map((scale) => `global:${scale}`),
     change: () => scales.map((scale) => `settings put global ${scale} 0`).join('; '),
@@ -212,7 +218,7 @@ type Entry = readonly [SettingName, never];
 /** In an order of its own: what may be refused is tried first. */
 export function entriesOf(settings: ChangedSettings): Entry[] {
   const names: readonly SettingName[] = [
-    ...(['locale', 'location', 'time_zone', 'http_proxy', 'animations', 'brightness'] as const),
+    ...(['locale', 'location', 'time_zone', 'http_proxy', 'animations', 'brightness', 'heads_up'] as const),
   ];
   return names.flatMap((name): Entry[] => {
     const value = settings[name];
