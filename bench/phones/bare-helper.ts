@@ -96,10 +96,28 @@ function missingOf(parts: Buffer[], before: number): number {
   return end === -1 || length === undefined ? Infinity : end + headEnd.length + Number(length) - bytes.length;
 }
 
-/** Asks the resident helper of a phone for its screen on the bare stream; the answer is not looked at. */
-export async function openBareResident(port: number, dataDir: string): Promise<() => Promise<unknown>> {
+interface BareResident {
+  tree(): Promise<unknown>;
+  /** A look at the screen, and a tap. */
+  touch(): Promise<unknown>;
+}
+
+/** Asks the resident helper of a phone on the bare stream; the answers are not looked at. */
+export async function openBareResident(port: number, dataDir: string): Promise<BareResident> {
   const shell = createPhoneShell(await connectTo(port, dataDir));
   const { signal } = new AbortController();
   const link = await startHelperLink(shell, { signal, onLaunched: () => undefined });
-  return () => link.ask(requestKind.read, Buffer.from([0, 0]), signal);
+  const tree = (): Promise<unknown> => link.ask(requestKind.read, Buffer.from([0, 0]), signal);
+  return {
+    tree,
+    touch: () => tree().then(() => link.ask(requestKind.gesture, tapPayload(10, 900), signal)),
+  };
+}
+
+/** One finger that goes nowhere (Requests.java). */
+function tapPayload(x: number, y: number): Buffer {
+  const payload = Buffer.alloc(29);
+  payload.writeUInt8(1, 12);
+  for (const [at, value] of [x, y, x, y].entries()) payload.writeInt32BE(value, 13 + 4 * at);
+  return payload;
 }

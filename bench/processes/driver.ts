@@ -1,7 +1,10 @@
 import { pino } from 'pino';
 import { Type } from 'typebox';
 
+import type { TouchedNode, UiNode } from '@phalanx/protocol';
+
 import type { Driver } from '../../apps/host/src/driver/driver.ts';
+import { touchedOf } from '../../apps/host/src/driver/touch/find-touched.ts';
 import { type PhoneWatch, watchPhones } from '../../apps/host/src/phones/watch-phones.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { countPackets } from '../phones/bare-video.ts';
@@ -10,7 +13,7 @@ import { largeApp } from '../phones/large-app.ts';
 import { playerApp } from '../phones/player-app.ts';
 
 type Call = () => Promise<unknown>;
-type What = 'tree' | 'tap';
+type What = 'tree' | 'tap' | 'touch';
 
 const log = pino({ level: 'error' });
 /** Nothing but the calls that are measured. */
@@ -44,7 +47,29 @@ function callOf(by: 'driver' | 'bare', what: What): Call {
   const [ours, theirs] = [driver, bareCalls[what]];
   if (ours === undefined || theirs === undefined) throw new Error('open comes first');
   if (by === 'bare') return theirs;
-  return what === 'tree' ? () => ours.call('screen.content', {}) : () => ours.call('input.tap', tapAt);
+  if (what === 'tree') return () => ours.call('screen.content', {});
+  if (what === 'tap') return () => ours.call('input.tap', tapAt);
+  const node = on;
+  if (node === undefined) throw new Error('open comes first');
+  return () => ours.call('input.tap', { ...tapAt, on: node });
+}
+
+let on: TouchedNode | undefined;
+
+/** The node that is touched: one that does nothing, so that the screen stays. */
+async function aimOn(one: Driver): Promise<void> {
+  const { root } = await one.call('screen.content', {});
+  on = touchedOf(findQuiet(root) ?? root);
+}
+
+function findQuiet(node: UiNode): UiNode | undefined {
+  if (node.clickable) return undefined;
+  if (node.text !== null && node.children.length === 0) return node;
+  for (const child of node.children) {
+    const found = findQuiet(child);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const scroll = { fromX: 540, toX: 540, durationMs: 300 };
@@ -68,7 +93,12 @@ answerParent({
       for (const one of drivers) if (isLarge) await one.call('app.launch', { packageName: largeApp });
       [driver, bareDriver] = drivers;
       const opened = await BareHelper.open(ports[1] ?? 0, dataDir);
-      bareCalls = { tree: () => opened.readTree(), tap: () => opened.tap() };
+      if (driver !== undefined) await aimOn(driver);
+      bareCalls = {
+        tree: () => opened.readTree(),
+        tap: () => opened.tap(),
+        touch: () => opened.readTree().then(() => opened.tap()),
+      };
       bare = opened;
     },
   ),
@@ -79,7 +109,8 @@ answerParent({
       const addresses = [{ host: '127.0.0.1', port: ours }];
       const watch = watchPhones({ addresses, dataDir, log, helper: 'resident', ...quiet });
       driver = await driverOf(watch, 'phone-0');
-      bareCalls = { tree: await openBareResident(theirs, dataDir) };
+      await aimOn(driver);
+      bareCalls = await openBareResident(theirs, dataDir);
     },
   ),
   /** Pictures a second that the helper itself makes while its screen scrolls, counted on a bare socket. */
@@ -101,7 +132,7 @@ answerParent({
   time: command(
     Type.Object({
       by: Type.Enum(['driver', 'bare']),
-      what: Type.Enum(['tree', 'tap']),
+      what: Type.Enum(['tree', 'tap', 'touch']),
       count: Type.Integer(),
     }),
     ({ by, what, count }) => meanMs(callOf(by, what), count),

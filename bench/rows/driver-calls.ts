@@ -1,6 +1,7 @@
 /**
  * Figure: the mean time of one call through the product's driver: queue, limits, HTTP, and the answer as objects.
- * Baseline: the same request on a socket that is kept open over the same ADB library, whose answer is only counted.
+ * Baseline: the same request on a socket that is kept open over the same ADB library, whose answer is only counted. A tap on a node
+ * looks at the active window and the list of windows first; its baseline asks for the former, and taps.
  *
  * Fair because each drives a simulated phone of its own in another process, in turns, and the phone takes the same for
  * both. `screen` and `tap` go through Debian's adbd where `npm run set-up:tests` has set it up. `far-…` have 20 ms between host and
@@ -16,7 +17,9 @@ import type { Stage } from '../harness/stage.ts';
 interface Calls {
   readonly name: string;
   readonly title: string;
-  readonly what: 'tree' | 'tap';
+  readonly what: 'tree' | 'tap' | 'touch';
+  /** Default: the same request on a bare socket. */
+  readonly against?: string;
   readonly roundTripMs: number;
   /** Whether a real adbd stands before the phones, where there is one. */
   readonly throughAdbd: boolean;
@@ -56,12 +59,14 @@ async function measure(stage: Stage, calls: Calls): Promise<RowResult> {
 const rowOf = (calls: Calls): Row => ({
   name: calls.name,
   title: calls.title,
-  against: 'the same request on a bare socket',
+  against: calls.against ?? 'the same request on a bare socket',
   measure: (stage) => measure(stage, calls),
 });
 
 const near = { throughAdbd: false, roundTripMs: 0, nodes: 0, count: 200, most: 1.3 };
 const far = { throughAdbd: false, roundTripMs: 20, nodes: 0, count: 20, most: 1.3 };
+
+const touch = { what: 'touch', against: 'the requests for a look and a tap on a bare socket' } as const;
 
 export const driverCalls: readonly Row[] = [
   rowOf({
@@ -72,6 +77,8 @@ export const driverCalls: readonly Row[] = [
     title: 'screen.content through the driver',
   }),
   rowOf({ ...near, throughAdbd: true, name: 'tap', what: 'tap', title: 'a tap through the driver' }),
+  rowOf({ ...near, ...touch, throughAdbd: true, name: 'touch', title: 'a tap on a node, with its look' }),
+  rowOf({ ...far, ...touch, name: 'far-touch', title: 'a tap on a node over a cable of 20 ms' }),
   rowOf({ ...far, name: 'far-screen', what: 'tree', title: 'screen.content over a cable of 20 ms' }),
   rowOf({ ...far, name: 'far-tap', what: 'tap', title: 'a tap over a cable of 20 ms' }),
   rowOf({

@@ -17,19 +17,30 @@ const rounds = 7;
 const count = 100;
 const nodes = 302;
 
-async function measure(
-  stage: Stage,
-  { changes, most }: { changes: boolean; most: number },
-): Promise<RowResult> {
+interface Opened {
+  readonly phones: Awaited<ReturnType<Stage['start']>>;
+  readonly time: (by: 'driver' | 'bare') => Promise<number>;
+  readonly notes: string[];
+}
+
+async function open(stage: Stage, what: 'tree' | 'touch'): Promise<Opened> {
   const phones = await stage.start('phones');
   const adbdRoot = foundAdbdRoot();
   const wanted = { count: 2, roundTripMs: 0, nodes, ...(adbdRoot === undefined ? {} : { adbdRoot }) };
   const ports = await phones.call('start', wanted, Type.Array(Type.Integer()));
   const driver = await stage.start('driver');
   await driver.call('openResident', { ports, dataDir: await stage.folder() }, Type.Unknown());
-  await phones.call('showLarge', { changes }, Type.Unknown());
   const time = (by: 'driver' | 'bare'): Promise<number> =>
-    driver.call('time', { by, what: 'tree', count }, Type.Number());
+    driver.call('time', { by, what, count }, Type.Number());
+  return { phones, time, notes: [adbdRoot === undefined ? 'without a real adbd' : "through Debian's adbd"] };
+}
+
+async function measure(
+  stage: Stage,
+  { changes, most }: { changes: boolean; most: number },
+): Promise<RowResult> {
+  const { phones, time, notes } = await open(stage, 'tree');
+  await phones.call('showLarge', { changes }, Type.Unknown());
   const { figure, baseline } = await interleave({
     rounds,
     figure: () => time('driver'),
@@ -39,14 +50,29 @@ async function measure(
   return {
     ...{ figure: figure - baseline, baseline, unit: 'ms' },
     targets: [{ of: 'figure', bound: 'at most', value: most }],
-    notes: [
-      `${figure.toFixed(2)} ms through the driver`,
-      adbdRoot === undefined ? 'without a real adbd' : "through Debian's adbd",
-    ],
+    notes: [`${figure.toFixed(2)} ms through the driver`, ...notes],
   };
 }
 
+/** A tap on a node of a screen that stays, against the frames for a look and a tap. */
+async function measureTouch(stage: Stage): Promise<RowResult> {
+  const { phones, time, notes } = await open(stage, 'touch');
+  const measured = await interleave({
+    rounds,
+    figure: () => time('driver'),
+    baseline: () => time('bare'),
+  });
+  await phones.call('stop', {}, Type.Unknown());
+  return { ...measured, unit: 'ms', targets: [{ of: 'ratio', bound: 'at most', value: 1.3 }], notes };
+}
+
 export const residentScreens: readonly Row[] = [
+  {
+    name: 'resident-touch',
+    title: 'a tap on a node by the resident helper, with its look',
+    against: 'the frames for a look and a tap on the bare stream',
+    measure: measureTouch,
+  },
   {
     name: 'resident-screen',
     title: 'what the driver adds to a screen of 302 nodes from the resident helper',

@@ -211,6 +211,12 @@ export const NodeInspection = Type.Object(
       examples: [['clickable']],
     }),
     children: Type.Integer({ minimum: 0 }),
+    touch_obstacle: Type.Optional(
+      Type.Union([Type.String({ maxLength: 2000 }), Type.Null()], {
+        description:
+          'Why no touch gets to it, such as what lies over it; null when one does. Hosts of earlier releases do not say',
+      }),
+    ),
     selectors: Type.Array(FoundSelector, { maxItems: 20, description: 'The most lasting first' }),
   },
   { title: 'NodeInspection' },

@@ -55,7 +55,7 @@ export function listTouchWindows(screen: Screen): TouchWindow[] {
   return listReadable(screen).map((window) => ({ window, area: touchArea(window, screen) }));
 }
 
-export function touchArea({ modal, touchable, root }: Window, screen: Screen): Rect {
+function touchArea({ modal, touchable, root }: Window, screen: Screen): Rect {
   return modal === true ? displayRect(screen) : (touchable ?? root.frame);
 }
 

@@ -85,6 +85,8 @@ export interface MaskedScreen {
   read(signal: AbortSignal): Promise<ScreenReading>;
   /** The last reading while nothing was done to the phone since, and it is not older than that. */
   recent(maxAgeMs: number): ScreenReading | undefined;
+  /** The same as `read`, cheaper where the phone shows what it showed at the last reading. */
+  readForTouch(signal: AbortSignal): Promise<ScreenReading>;
   /** Gives `before` itself where the phone shows the same as then. */
   readAgain(before: ScreenReading, signal: AbortSignal): Promise<ScreenReading>;
   /** Of a tree that this phone has told. */
@@ -112,6 +114,7 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
   const readings = new WeakMap<UiNode, ScreenReading>();
   const lately = new HiddenLately();
   let last: { readonly reading: ScreenReading; readonly beganAt: number } | undefined;
+  let touchedAt = -Infinity;
   const displayOf = (rotation: number): Size => {
     const { screenWidth, screenHeight } = deviceInfo();
     const [width, height] = rotation % 2 === 0 ? [screenWidth, screenHeight] : [screenHeight, screenWidth];
@@ -149,6 +152,19 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
     readings.set(tree.root, reading);
     return reading;
   };
+  const read = async (signal: AbortSignal): Promise<ScreenReading> => {
+    const beganAt = performance.now();
+    const reading = readingOf(await backend.readSource(signal));
+    last = { reading, beganAt };
+    return reading;
+  };
+  const readAgain = async (before: ScreenReading, signal: AbortSignal): Promise<ScreenReading> => {
+    const told = await backend.readSource(signal, before.told);
+    const isSame = told === before.told || told.digest === before.digest;
+    if (!isSame || !areSame(before.masks, masks())) return readingOf(told);
+    lately.note(before.digest, before.bounds);
+    return before;
+  };
   return {
     get hasNodeMasks() {
       return !masks().every(isAreaMask);
@@ -156,23 +172,21 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
     areas: (size) => areasOf(masks(), size),
     noteInput() {
       lately.noteInput();
-      last = undefined;
+      touchedAt = performance.now();
     },
-    async read(signal) {
+    read,
+    recent(maxAgeMs) {
+      const isFresh =
+        last !== undefined && last.beganAt > touchedAt && performance.now() - last.beganAt <= maxAgeMs;
+      return isFresh && last !== undefined && areSame(last.reading.masks, masks()) ? last.reading : undefined;
+    },
+    async readForTouch(signal) {
+      if (last === undefined) return read(signal);
       const beganAt = performance.now();
-      const reading = readingOf(await backend.readSource(signal));
-      last = { reading, beganAt };
-      return reading;
+      last = { reading: await readAgain(last.reading, signal), beganAt };
+      return last.reading;
     },
-    recent: (maxAgeMs) =>
-      last !== undefined && performance.now() - last.beganAt <= maxAgeMs ? last.reading : undefined,
-    async readAgain(before, signal) {
-      const told = await backend.readSource(signal, before.told);
-      const isSame = told === before.told || told.digest === before.digest;
-      if (!isSame || !areSame(before.masks, masks())) return readingOf(told);
-      lately.note(before.digest, before.bounds);
-      return before;
-    },
+    readAgain,
     readingOf: (root) => readings.get(root),
     hiddenIn(root) {
       const reading = readings.get(root);

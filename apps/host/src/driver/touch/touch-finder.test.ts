@@ -20,7 +20,10 @@ function part(className: string, at: readonly [top: number, height: number], mor
 
 /** Its page does not make room for the keyboard, as of apps with `adjustNothing`. */
 const app: App = defineApp({
-  ...{ packageName, label: 'Pages', icon: 'M0 0h24v24H0z', color: '#333333' },
+  packageName,
+  label: 'Pages',
+  icon: 'M0 0h24v24H0z',
+  color: '#333333',
   state: () => ({}),
   activities: {
     '.Pages': (context) => (ui, area) => {
@@ -72,7 +75,13 @@ describe.each(Object.entries(ways))('by %s, a touch of a node', (source, options
   beforeAll(async () => {
     const serial = `T-${source}`;
     phone = await bed.startPreparedPhone({ serial, apps: [...sampleApps, app], ...options });
-    driver = (await waitForState(bed.watch({ addresses: [phone] }), serial, 'ready')).driver();
+    driver = (
+      await waitForState(
+        bed.watch({ addresses: [phone], timings: { heartbeatMs: 600_000 } }),
+        serial,
+        'ready',
+      )
+    ).driver();
     limited = driver.limitedTo({ apps: [packageName], token: 'agent' });
     expect(driver.source).toBe(source);
   });

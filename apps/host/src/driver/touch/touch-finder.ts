@@ -20,7 +20,7 @@ export interface WantedTouch extends Point {
 interface Parts {
   readonly shell: PhoneShell;
   readonly backend: Pick<UiBackend, 'source' | 'readTouchWindows'>;
-  readonly screen: Pick<MaskedScreen, 'read' | 'recent' | 'readWindows' | 'noteInput'>;
+  readonly screen: Pick<MaskedScreen, 'readForTouch' | 'recent' | 'readWindows' | 'noteInput'>;
   readonly limits: readonly LimitedApps[];
   readonly hideKeyboard: (signal: AbortSignal) => Promise<unknown>;
 }
@@ -47,10 +47,12 @@ export class TouchFinder {
     }
     const look = await this.#look(signal);
     const found = await this.#reach(look, on, signal);
-    const isFreed = closeKeyboard && (await this.#isUnderKeyboard(found, signal));
-    const point = isFreed
-      ? await this.#pointWithoutKeyboard(on, signal)
-      : await this.#require(found, on, signal);
+    if (closeKeyboard && (await this.#isUnderKeyboard(found, signal))) {
+      const freed = await this.#pointWithoutKeyboard(on, signal);
+      await this.requireAllowed([freed], signal);
+      return freed;
+    }
+    const point = await this.#require(found, on, signal);
     await this.#requireAllowedIn(look, [point], signal);
     return point;
   }
@@ -89,7 +91,7 @@ export class TouchFinder {
     const { backend, screen } = this.#parts;
     const known = backend.source === 'dump' ? screen.recent(maxDumpAgeMs) : undefined;
     const [reading, windows] = await Promise.all([
-      known ?? screen.read(signal),
+      known ?? screen.readForTouch(signal),
       backend.readTouchWindows(signal),
     ]);
     return { root: reading.tree.root, windows };

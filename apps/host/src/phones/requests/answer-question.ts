@@ -15,6 +15,7 @@ import { proposeSelectors } from '@phalanx/automation/selectors';
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import { DriverError } from '../../driver/driver-error.ts';
+import { touchedOf } from '../../driver/touch/find-touched.ts';
 import type { Phone } from '../phone.ts';
 import { requireNoSecretOfOthers, touchesApp } from '../secrets-of-others.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
@@ -187,12 +188,15 @@ async function inspectNode(
   { node: wanted }: HostQuestionOf<'node'>,
   { driver, signal }: AnswerContext,
 ): Promise<Buffer> {
-  const look = await new PhoneEye(driver(), signal).look();
+  const phone = driver();
+  const look = await new PhoneEye(phone, signal).look();
   const { node } = findTarget(look, wanted);
-  return Buffer.from(JSON.stringify(inspectionOf(readAs(look, node))));
+  const reach = await phone.call('screen.reach', { on: touchedOf(node) }, signal);
+  const obstacle = reach.state === 'free' ? null : reach.reason;
+  return Buffer.from(JSON.stringify(inspectionOf(readAs(look, node), obstacle)));
 }
 
-function inspectionOf(node: AndroidNode): NodeInspection {
+function inspectionOf(node: AndroidNode, obstacle: string | null): NodeInspection {
   const { left, top, right, bottom } = node.boundsInScreen;
   return {
     class_name: shortened(node.className),
@@ -204,6 +208,7 @@ function inspectionOf(node: AndroidNode): NodeInspection {
     bounds: { left, top, right, bottom },
     is: nodeStates(node),
     children: node.children.length,
+    touch_obstacle: obstacle,
     selectors: proposeSelectors(node)
       .filter(({ code }) => code.length <= maxCodeLength)
       .map(({ wait, find, code, count, finds, dependsOn }) => ({

@@ -27,10 +27,10 @@ import { ActRefused, findAll, findTarget, said } from './find-target.ts';
 import { nearestTo } from './nearest-to.ts';
 import { type Look, PhoneEye } from './phone-look.ts';
 import { StepCode } from './step-code.ts';
+import { type Direction, largestList, swipeMs, wayWithin } from './swipe-way.ts';
 
 type Result = HostActAnswer['results'][number];
 type StepOf<Type extends HostActStep['type']> = Extract<HostActStep, { type: Type }>;
-type Direction = StepOf<'swipe'>['direction'];
 
 const usualPressMs = 1000;
 const lookEveryMs = 250;
@@ -299,46 +299,9 @@ class PhoneHand {
   }
 }
 
-/** Slow and short enough that nothing is carried past the screen by the fling that follows. */
-const swipeMs = 600;
-const swipedShare = 0.4;
-const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
-  down: [0, -1],
-  up: [0, 1],
-  left: [1, 0],
-  right: [-1, 0],
-};
-
-function wayWithin({ left, top, right, bottom }: Bounds, direction: Direction) {
-  const [across, along] = ways[direction];
-  const [x, y] = [(left + right) / 2, (top + bottom) / 2];
-  const [byX, byY] = [
-    (across * swipedShare * (right - left)) / 2,
-    (along * swipedShare * (bottom - top)) / 2,
-  ];
-  return {
-    ...{ fromX: Math.round(x - byX), fromY: Math.round(y - byY) },
-    ...{ toX: Math.round(x + byX), toY: Math.round(y + byY) },
-  };
-}
-
 /** What is waited for is not on the screen yet, so that it has no number. */
 function soughtBy(target: HostActTarget): string | ActSelector {
   if (typeof target === 'object' && 'identity' in target)
     throw new ActRefused('gone', 'A number is of a screen that was: give a text or a selector');
   return target;
-}
-
-/** Apps that draw by themselves tell of no list: there the screen is swiped. */
-function largestList(root: UiNode): UiNode {
-  let largest = root;
-  let most = 0;
-  const waiting = [root];
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    waiting.push(...node.children);
-    const { left, top, right, bottom } = node.boundsInScreen;
-    const area = node.scrollable && node.visible ? (right - left) * (bottom - top) : 0;
-    if (area > most) [largest, most] = [node, area];
-  }
-  return largest;
 }
