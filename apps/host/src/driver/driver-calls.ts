@@ -25,10 +25,10 @@ import { pressAlert } from './press-alert.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
-import type { LimitedApps } from './apps/limited-apps.ts';
 import { findKeyboard } from './apps/keyboard.ts';
 import type { Point } from './touch/rectangles.ts';
 import { TouchFinder } from './touch/touch-finder.ts';
+import type { TouchLimit } from './touch/touch-limit.ts';
 import type { PasswordMemory, Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
 
@@ -50,7 +50,7 @@ interface CalledParts {
   readonly earlier: EarlierValues;
   readonly launcher: AppLauncher;
   /** What the caller may use. */
-  readonly limits: readonly LimitedApps[];
+  readonly limits: readonly TouchLimit[];
   /** Passwords that the caller has typed. */
   readonly passwords: PasswordMemory;
   /** Told before something is put on the clipboard. */

@@ -1,7 +1,6 @@
 import type { TouchedNode, TouchReach } from '@phalanx/protocol';
 import { pause } from '../../time/time-limit.ts';
 import { findKeyboard } from '../apps/keyboard.ts';
-import type { LimitedApps } from '../apps/limited-apps.ts';
 import { DriverError } from '../driver-error.ts';
 import type { MaskedScreen } from '../masks/masked-screen.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
@@ -9,6 +8,7 @@ import type { UiBackend } from '../ui-backend.ts';
 import { type Point, pointsIn } from './rectangles.ts';
 import { type TouchLook, type TouchWindow, windowAt } from './touch-look.ts';
 import { type FoundReach, reachOf, type Unreached } from './touch-reach.ts';
+import type { TouchLimit } from './touch-limit.ts';
 import { reasonOf } from './touch-reason.ts';
 
 /** A touch as its caller wants it. */
@@ -21,7 +21,7 @@ interface Parts {
   readonly shell: PhoneShell;
   readonly backend: Pick<UiBackend, 'source' | 'readTouchWindows'>;
   readonly screen: Pick<MaskedScreen, 'readForTouch' | 'recent' | 'readWindows' | 'noteInput'>;
-  readonly limits: readonly LimitedApps[];
+  readonly limits: readonly TouchLimit[];
   readonly hideKeyboard: (signal: AbortSignal) => Promise<unknown>;
 }
 
