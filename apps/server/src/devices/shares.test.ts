@@ -124,7 +124,7 @@ describe('a phone that is shared', () => {
     expect((await phone.launchDirect('view')).status).toBe(200);
     const { body } = await call('GET', () => `${device()}/members`)('owner');
     expect(body['members']).toContainEqual(
-      ...[{ user_id: phone.idOf('view'), name: 'view', role: 'launch', through: 'host', accepted: false }],
+      ...[{ user_id: phone.idOf('view'), name: 'view', role: 'launch', through: 'host', accepted: true }],
     );
     await phone.unshare(host(), 'view');
     expect((await phone.launchDirect('view')).status).toBe(400);
