@@ -2,7 +2,7 @@ export { makeApk, makeZip } from './android/packages/apk.ts';
 export { makeScrcpyServer } from './scrcpy/scrcpy-server.ts';
 export { Android } from './android/android.ts';
 export type { Display } from './android/display/display.ts';
-export type { OtherDisplay } from './android/display/other-display.ts';
+export type { OtherDisplay } from './screen/other-display.ts';
 export type { InputEvent } from './android/input/input-log.ts';
 export type { SystemDialog } from './android/system-host.ts';
 export {

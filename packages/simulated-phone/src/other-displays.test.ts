@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OtherDisplay } from './android/display/other-display.ts';
+import type { OtherDisplay } from './screen/other-display.ts';
 import { startPhoneWithShell } from './testing/phones.ts';
 
 const coverPanel = '4619827551948147201';

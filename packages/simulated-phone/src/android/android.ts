@@ -8,7 +8,7 @@ import { Boot } from './boot.ts';
 import { composeScreen, ShownScreen } from './compose-screen.ts';
 import { crashDialog } from './system-ui/dialogs-of-release.ts';
 import { type Display, DisplayMode, DisplayPower, LockScreen } from './display/display.ts';
-import type { OtherDisplay } from './display/other-display.ts';
+import type { OtherDisplay } from '../screen/other-display.ts';
 import { FileSystem } from './file-system.ts';
 import { HeadsUp } from './heads-up.ts';
 import { type Identity, propertiesOf } from './identity.ts';

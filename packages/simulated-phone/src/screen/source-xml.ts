@@ -2,7 +2,7 @@ import type { VisibleView } from '../view/view.ts';
 import type { TextField } from '../view/text-field.ts';
 import { accessibilityFlags, escapeAttribute, formatBounds } from './attributes.ts';
 import { findActiveTree, findTrees, type Screen } from './screen.ts';
-import { listed, type OtherDisplay } from '../android/display/other-display.ts';
+import { listed, type OtherDisplay } from './other-display.ts';
 
 /** A class name as an element name: `$`, `@`, `#` and `&` are not allowed in one. */
 export function elementName(className: string): string {

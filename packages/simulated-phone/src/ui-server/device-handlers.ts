@@ -1,5 +1,5 @@
 import { statusBarHeightDp, toPixels } from '../android/display/display.ts';
-import { mainPanel } from '../android/display/other-display.ts';
+import { mainPanel } from '../screen/other-display.ts';
 import { pressKey } from '../android/input/press-key.ts';
 import { pressBack } from '../android/input/system-keys.ts';
 import type { Phone } from '../phone.ts';

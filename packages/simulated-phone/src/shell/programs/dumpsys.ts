@@ -2,7 +2,7 @@ import type { Phone } from '../../phone.ts';
 import type { Window } from '../../view/view.ts';
 import type { Program } from '../program.ts';
 import type { Display } from '../../android/display/display.ts';
-import { listed, mainPanel, type OtherDisplay } from '../../android/display/other-display.ts';
+import { listed, mainPanel, type OtherDisplay } from '../../screen/other-display.ts';
 import { findActiveWindow } from '../../screen/screen.ts';
 import { notificationDump } from './notification-dump.ts';
 

@@ -4,7 +4,7 @@ import { pause } from '../../pause.ts';
 import type { Process, Program } from '../program.ts';
 import type { PictureFormat } from '../../screen/camera.ts';
 import type { Phone } from '../../phone.ts';
-import { listed, mainPanel, type OtherDisplay } from '../../android/display/other-display.ts';
+import { listed, mainPanel, type OtherDisplay } from '../../screen/other-display.ts';
 
 const defaultPath = '/sdcard/window_dump.xml';
 const killedExitCode = 137;

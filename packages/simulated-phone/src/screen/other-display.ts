@@ -1,8 +1,10 @@
-import type { Window } from '../../view/view.ts';
-import type { Display } from './display.ts';
+import type { Size } from '../view/rect.ts';
+import type { Window } from '../view/view.ts';
 
 /** A display beside the main one: the cover of a foldable, the cluster of a car, a virtual one. */
-export interface OtherDisplay extends Display {
+export interface OtherDisplay extends Size {
+  /** Dots per inch. */
+  readonly density: number;
   /** Android's number for it. The main display has 0. */
   readonly id: number;
   /** SurfaceFlinger's number for its panel, in decimal digits. Default: none, as a virtual display has. */
