@@ -83,9 +83,9 @@ export async function createUiautomator2Backend(
       async readSource(readSignal, known) {
         const before = known instanceof XmlScreen ? known : undefined;
         const told = await reader.readActive(readSignal, before);
-        const screen = told === before ? before : new XmlScreen(told);
-        appInFront = screen.packageName;
-        return screen;
+        const seen = told === before ? before : new XmlScreen(told);
+        appInFront = seen.packageName;
+        return seen;
       },
       readWindows: (windowsSignal) => reader.readAll(windowsSignal),
       readTouchWindows: (windowsSignal) => session.listWindows(windowsSignal),

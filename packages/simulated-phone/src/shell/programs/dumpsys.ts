@@ -73,19 +73,19 @@ function windowsOf({ android, faults }: Phone, isListed: (window: Window) => boo
   }));
   const ofOther = ({ id, windows: others }: OtherDisplay): ListedWindow[] =>
     others.filter(isListed).map((window) => ({ window, displayId: id, isSecure: false, isShown: true }));
-  return listed(own, android.otherDisplays, ofOther).flatMap((shown) => shown.toReversed());
+  return listed(own, android.otherDisplays, ofOther).flatMap((ofOne) => ofOne.toReversed());
 }
 
 /** In the words of WindowState.dump and WindowManager.LayoutParams.toString; `isVisible` since Android 9. */
-function windowState(listed: ListedWindow, index: number, sdkVersion: number): string {
-  const { window, displayId, isShown } = listed;
+function windowState(given: ListedWindow, index: number, sdkVersion: number): string {
+  const { window, displayId, isShown } = given;
   const { title, root } = window;
   const { left, top, right, bottom } = root.frame;
   const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
   return (
     `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=${displayId} mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
     `    mOwnerUid=10101 showForAllUsers=false package=${root.packageName} appop=NONE\n` +
-    `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(listed, sdkVersion)}}\n${regionOf(window)}` +
+    `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(given, sdkVersion)}}\n${regionOf(window)}` +
     `    mViewVisibility=${isShown ? visible : gone} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n` +
     `    mHasSurface=${isShown} isReadyForDisplay()=${isShown} mWindowRemovalAllowed=false\n` +
     (sdkVersion < 28 ? '' : `    isOnScreen=${isShown}\n    isVisible=${isShown}\n`)
