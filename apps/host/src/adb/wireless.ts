@@ -1,6 +1,6 @@
 import { AdbServerClient } from '@yume-chan/adb';
 
-import { isOwnNumber } from '../phones/identity/own-number.ts';
+import { isOwnNumber } from './own-number.ts';
 import type { LinkedPhone } from './link.ts';
 
 export const connectService = '_adb-tls-connect._tcp';

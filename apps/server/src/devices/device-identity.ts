@@ -1,4 +1,4 @@
-import type { StoredDevice } from './store.ts';
+import type { StoredDevice } from './stored-device.ts';
 
 /** A device as it is stored, and whether a server that is alive has the connection that reported it. */
 export type KnownDevice = StoredDevice & { is_connected: number };

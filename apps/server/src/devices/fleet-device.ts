@@ -1,7 +1,7 @@
 import type { PhoneWarning, ReportedDeviceState } from '@phalanx/protocol';
 
 import type { DevicePlacement } from './device-placement-store.ts';
-import type { StoredDevice } from './store.ts';
+import type { StoredDevice } from './stored-device.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 
 /** A device as it is at this moment. */

@@ -20,7 +20,8 @@ import type {
   DevicePlacementStore,
   StateCount,
 } from './device-placement-store.ts';
-import { type DescribedDevice, type DeviceStore, type StoredDevice, told } from './store.ts';
+import { type DescribedDevice, type DeviceStore, told } from './store.ts';
+import type { StoredDevice } from './stored-device.ts';
 
 interface Options {
   store: DeviceStore;

@@ -7,7 +7,8 @@ import { createHostStore } from '../hosts/store.ts';
 import { openHost } from '../testing/fleet-rows.ts';
 import { openTestDatabase, engines } from '../testing/engines/test-database.ts';
 import { identityAtHost } from './device-identity.ts';
-import { createDeviceStore, type DescribedDevice, type DeviceStore, type StoredDevice } from './store.ts';
+import { createDeviceStore, type DescribedDevice, type DeviceStore } from './store.ts';
+import type { StoredDevice } from './stored-device.ts';
 
 const described = (serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice => ({
   ...{

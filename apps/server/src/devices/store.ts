@@ -7,11 +7,9 @@ import { requireCurrent } from '../db/epochs.ts';
 import { hasLease } from '../db/lease.ts';
 import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';
-import type { Row } from '../db/tables/tables.ts';
+import type { StoredDevice } from './stored-device.ts';
 import { identitiesOf, isOther, type KnownDevice, placeDevice } from './device-identity.ts';
 
-/** How its leases are counted is a matter of those. */
-export type StoredDevice = Omit<Row<'device'>, 'lease_changes'>;
 /** What a host says of a phone, on the connection of an epoch. The identity is what it asks for: another phone may have it. */
 export type DescribedDevice = Omit<StoredDevice, 'id' | 'epoch'>;
 /** The state of a phone that the server of its host has seen change. */

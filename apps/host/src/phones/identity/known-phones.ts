@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 
 import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
 import { replaceFile } from '../../disk/replace-file.ts';
-import { isOwnNumber } from './own-number.ts';
+import { isOwnNumber } from '../../adb/own-number.ts';
 import type { PhoneIdentity } from './phone-identity.ts';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);

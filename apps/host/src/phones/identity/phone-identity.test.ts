@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Program, SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadPins, PhonePins } from '../phone-pins.ts';
+import { loadPins, type PhonePins } from '../phone-pins.ts';
 import {
   createPhoneTestBed,
   type PhoneTestBed,
@@ -12,7 +12,7 @@ import {
 } from '../testing/phone-test-bed.ts';
 import type { ScriptedAdbServer } from '../testing/scripted-adb-server.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
-import { isOwnNumber } from './own-number.ts';
+import { isOwnNumber } from '../../adb/own-number.ts';
 
 let bed: PhoneTestBed;
 let adb: ScriptedAdbServer;
@@ -62,8 +62,7 @@ describe('phones that share a serial number', () => {
   it('are two, also when they are copies on one kernel, and keep their names when they come in another order', async () => {
     const phones = [await twin(), await twin()];
     const addresses = phones.map(({ host, port }) => ({ host, port }));
-    const [first] = addresses;
-    const early = bed.watch({ addresses: [first ?? addresses[0]!], helper: 'resident' });
+    const early = bed.watch({ addresses: addresses.slice(0, 1), helper: 'resident' });
     await waitForState(early, 'REDROID01', 'ready');
     await early.close();
     const both = bed.watch({ addresses, helper: 'resident' });
@@ -202,6 +201,7 @@ describe('phones without a number of their own', () => {
     const phones = watch();
     await waitForState(phones, 'usb:1-1', 'ready');
     await waitForState(phones, 'usb:1-2', 'ready');
+    expect(phones.phones().map(({ hasOwnNumber }) => hasOwnNumber)).toEqual([false, false]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { AdbConnection } from '../../adb/link.ts';
 import { DriverError } from '../../driver/driver-error.ts';
 import { createPhoneShell, type PhoneShell } from '../../driver/shell/phone-shell.ts';
 import { askPhone } from '../ask-phone.ts';
-import { isOwnNumber } from './own-number.ts';
+import { isOwnNumber } from '../../adb/own-number.ts';
 
 /** What a phone tells of itself that others do not share, or seldom. */
 export interface PhoneIdentity {
