@@ -198,5 +198,6 @@ describe('a text on the clipboard', () => {
     await host.service.untilEnded(other);
     await host.service.until(() => host.statesOf(serial).slice(before).includes('ready'));
     await untilEmpty();
+    expect(held()).toBe('');
   });
 });
