@@ -172,6 +172,10 @@ story('a secret is stored, replaced and deleted, and its value is shown nowhere'
   await page.getByRole('log').getByText('13', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Secrets' }).click();
   await dialog.getByRole('button', { name: 'Delete SHOP_PASSWORD' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete the secret SHOP_PASSWORD?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.getByRole('button', { name: 'Delete SHOP_PASSWORD' }).click();
+  await question.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog.getByText('This project has no secrets yet.').waitFor();
   expect(problems).toEqual([]);
 });

@@ -104,7 +104,8 @@ story(
     const [made] = (await api.call(scheduleRoutes.list)).schedules;
     expect(made?.work).toMatchObject({ phone_settings: { brightness: 40 } });
     // Before its first turn, which comes while the table runs.
-    await poolRow(page, 'night').getByRole('button', { name: 'Delete' }).click();
+    await poolRow(page, 'night').getByRole('button', { name: 'Delete pool night' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await poolRow(page, 'night').waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'New job…' }).click();
@@ -164,6 +165,12 @@ story(
     await dialog.getByRole('button', { name: 'Close' }).click();
     await schedule.getByRole('button', { name: 'Pause' }).click();
     await schedule.getByRole('button', { name: 'Resume' }).waitFor();
+    await schedule.getByRole('button', { name: /^Delete schedule / }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect((await api.call(scheduleRoutes.list)).schedules).toHaveLength(1);
+    await schedule.getByRole('button', { name: /^Delete schedule / }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await schedule.waitFor({ state: 'detached' });
     await requireAccessible(page);
     expect(problems).toEqual([]);
   },

@@ -72,5 +72,8 @@ story('the owner of a project says whose hosts get its secrets', async () => {
   await dialog.getByRole('cell', { name: 'Ben', exact: true }).waitFor();
   expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Remove Ben' }).click();
+  const question = page.getByRole('dialog', { name: 'Remove Ben?' });
+  expect(await findViolations(page)).toEqual([]);
+  await question.getByRole('button', { name: 'Remove' }).click();
   await dialog.getByText('No other users are listed.').waitFor();
 });

@@ -26,7 +26,7 @@ const shown: There = () => Promise.resolve();
 
 /** What a button of a page opens. */
 const dialog =
-  (button: string, then = shown): There =>
+  (button: string | RegExp, then = shown): There =>
   async (page) => {
     await page.getByRole('button', { name: button, exact: true }).first().click();
     await page.locator('#popups').getByRole('dialog').waitFor();
@@ -115,7 +115,7 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     { title: 'deliveries', open: at('/webhooks', dialog('Deliveries')) },
     { title: 'new-token', open: at('/settings', dialog('New token…')) },
     { title: 'new-user', open: at('/settings', dialog('New user…')) },
-    { title: 'revoke', open: at('/settings', dialog('Revoke…')) },
+    { title: 'revoke', open: at('/settings', dialog(/^Revoke /)) },
     {
       title: 'stop',
       open: at('/devices', async (page) => {

@@ -3,11 +3,11 @@ import { useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
-import { Button } from '../parts/button.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Select, TextField, useSettled } from '../parts/field.tsx';
 import { Form, SubmitButton } from '../parts/form.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import styles from './members-dialog.module.css';
 
@@ -60,6 +60,10 @@ export function MembersDialog<Role extends string>(props: MembersDialogProps<Rol
     await work().catch(setError);
     await queries.invalidateQueries({ queryKey });
   };
+  const drop = async (userId: string): Promise<void> => {
+    await remove(userId);
+    await queries.invalidateQueries({ queryKey });
+  };
   return (
     <Dialog title={title} isOpen onClose={onClose}>
       {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
@@ -76,7 +80,7 @@ export function MembersDialog<Role extends string>(props: MembersDialogProps<Rol
               roles={roles}
               isFixed={reason !== undefined}
               onRole={(role) => void change(() => put(member.user_id, role))}
-              onRemove={() => void change(() => remove(member.user_id))}
+              onRemove={() => drop(member.user_id)}
             />
           </li>
         ))}
@@ -99,7 +103,7 @@ interface MemberRoleProps<Role extends string> extends Pick<MembersDialogProps<R
   member: Member<Role>;
   isFixed: boolean;
   onRole: (role: Role) => void;
-  onRemove: () => void;
+  onRemove: () => Promise<unknown>;
 }
 
 function MemberRole<Role extends string>({
@@ -117,9 +121,9 @@ function MemberRole<Role extends string>({
   return (
     <>
       <Select label={`What ${name} may do`} value={role} options={roles} onChange={onRole} />
-      <Button look="quiet" onClick={onRemove}>
-        Remove
-      </Button>
+      <RemovalButton action="Remove" name={name} label={`Remove ${name}`} onRemove={onRemove}>
+        <p>{name} can no longer see or use it, until you share it again.</p>
+      </RemovalButton>
     </>
   );
 }

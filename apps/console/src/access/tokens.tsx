@@ -7,7 +7,8 @@ import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
-import { notify, notifyFailure } from '../parts/notices.tsx';
+import { notify } from '../parts/notices.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
@@ -57,71 +58,66 @@ interface TokenTableProps {
   reason: string | undefined;
 }
 
-function RevokeToken({ token: { id, name }, onClose }: { token: Token; onClose: () => void }) {
+function RevokeToken({ token: { id, name }, reason }: { token: Token; reason: string | undefined }) {
   const queries = useQueryClient();
   const revoke = async (): Promise<void> => {
-    try {
-      await call('DELETE /api/v2/tokens/:id', { params: { id } });
-      notify(`“${name}” is revoked`);
-    } catch (error) {
-      notifyFailure(`“${name}” is not revoked`, error);
-    }
-    onClose();
+    await call('DELETE /api/v2/tokens/:id', { params: { id } });
+    notify(`“${name}” is revoked`);
     await queries.invalidateQueries({ queryKey: ['tokens'] });
   };
   return (
-    <ActionDialog title={`Revoke “${name}”?`} onClose={onClose} action="Revoke" look="danger" onAct={revoke}>
-      <p>Anything that uses this token stops working at once. This can’t be undone.</p>
-    </ActionDialog>
+    <RemovalButton
+      action="Revoke"
+      name={`“${name}”`}
+      label={`Revoke ${name}`}
+      reason={reason}
+      onRemove={revoke}
+    >
+      <p>Anything that uses this token stops working at once. This cannot be undone.</p>
+    </RemovalButton>
   );
 }
 
 function TokenTable({ tokens, own, reason }: TokenTableProps) {
-  const [revoked, setRevoked] = useState<Token>();
   return (
-    <>
-      <SettingsTable
-        label="Tokens"
-        columns={['Name', 'Allows', 'Phones', 'Apps', 'Today', 'Last used', 'Expires']}
-        hasActions
-      >
-        {tokens.map((token) => (
-          <tr key={token.id}>
-            <td title={token.name}>{token.name}</td>
-            <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
-            <td className={styles['quiet']} title={phonesOf(token)}>
-              {phonesOf(token)}
-            </td>
-            <td className={styles['quiet']} title={appsOf(token)}>
-              {appsOf(token)}
-            </td>
-            <td className={styles['quiet']}>{budgetOf(token)}</td>
-            <td className={styles['quiet']}>
-              {token.last_used_at === null ? (
-                'never'
-              ) : (
-                <>
-                  <Age since={token.last_used_at} /> ago
-                </>
-              )}
-            </td>
-            <td className={styles['quiet']}>
-              {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
-            </td>
-            <td className={styles['end']}>
-              {token.id === own ? (
-                <span className={styles['quiet']}>this sign-in</span>
-              ) : (
-                <Button look="quiet" reason={reason} onClick={() => setRevoked(token)}>
-                  Revoke…
-                </Button>
-              )}
-            </td>
-          </tr>
-        ))}
-      </SettingsTable>
-      {revoked !== undefined && <RevokeToken token={revoked} onClose={() => setRevoked(undefined)} />}
-    </>
+    <SettingsTable
+      label="Tokens"
+      columns={['Name', 'Allows', 'Phones', 'Apps', 'Today', 'Last used', 'Expires']}
+      hasActions
+    >
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <td title={token.name}>{token.name}</td>
+          <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
+          <td className={styles['quiet']} title={phonesOf(token)}>
+            {phonesOf(token)}
+          </td>
+          <td className={styles['quiet']} title={appsOf(token)}>
+            {appsOf(token)}
+          </td>
+          <td className={styles['quiet']}>{budgetOf(token)}</td>
+          <td className={styles['quiet']}>
+            {token.last_used_at === null ? (
+              'never'
+            ) : (
+              <>
+                <Age since={token.last_used_at} /> ago
+              </>
+            )}
+          </td>
+          <td className={styles['quiet']}>
+            {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
+          </td>
+          <td className={styles['end']}>
+            {token.id === own ? (
+              <span className={styles['quiet']}>this sign-in</span>
+            ) : (
+              <RevokeToken token={token} reason={reason} />
+            )}
+          </td>
+        </tr>
+      ))}
+    </SettingsTable>
   );
 }
 

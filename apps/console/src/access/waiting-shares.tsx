@@ -1,6 +1,6 @@
 import type { ReceivedShare } from '@phalanx/protocol';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
@@ -25,9 +25,6 @@ const roleWords = {
   shared_editor: 'you may edit and launch',
   shared_viewer: 'you may look',
 } as const;
-
-/** On pages with a list, Enter opens a row, wherever the focus is. */
-const keepKey = (event: KeyboardEvent): void => event.stopPropagation();
 
 const keyOf = ({ kind, id, owner }: ReceivedShare): string => `${kind} ${id} ${owner.id}`;
 const nameOf = ({ kind, name, id }: ReceivedShare): string => `${kindWords[kind]} ${name || id}`;
@@ -72,7 +69,6 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
             </span>
             <Button
               reason={missing}
-              onKeyDown={keepKey}
               aria-label={`Accept ${nameOf(share)} of ${share.owner.name}`}
               onClick={() => void decide(`${nameOf(share)} is accepted.`, () => accept(share))}
             >
@@ -81,7 +77,6 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
             <Button
               look="quiet"
               reason={missing}
-              onKeyDown={keepKey}
               aria-label={`Refuse ${nameOf(share)} of ${share.owner.name}`}
               onClick={() =>
                 void decide(`${nameOf(share)} is refused.`, () => refuse(share, me?.user.id ?? ''))

@@ -17,7 +17,8 @@ import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, TextField } from '../parts/field.tsx';
 import { noWork, WorkFields, workBody, workProblem } from './work-fields.tsx';
 import { poolsQuery } from '../devices/device.tsx';
-import { notifyFailure } from '../parts/notices.tsx';
+import { notify } from '../parts/notices.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 
 export function JobsPage() {
   const { data, error, refetch } = useQuery(jobsQuery);
@@ -123,11 +124,8 @@ function Pools() {
   const missing = useMissingScope('edit');
   const [isNew, setNew] = useState(false);
   const remove = async (name: string): Promise<void> => {
-    try {
-      await call('DELETE /api/v2/pools/:name', { params: { name } });
-    } catch (error) {
-      notifyFailure(`The pool “${name}” is not deleted`, error);
-    }
+    await call('DELETE /api/v2/pools/:name', { params: { name } });
+    notify(`The pool “${name}” is deleted`);
     await queries.invalidateQueries({ queryKey: poolsQuery.queryKey });
   };
   return (
@@ -156,9 +154,14 @@ function Pools() {
                 {devices.ready} of {devices.total} ready
               </td>
               <td>
-                <Button look="quiet" reason={missing} onClick={() => void remove(name)}>
-                  Delete
-                </Button>
+                <RemovalButton
+                  name={`the pool “${name}”`}
+                  label={`Delete pool ${name}`}
+                  reason={missing}
+                  onRemove={() => remove(name)}
+                >
+                  <p>Schedules that name it skip their turns. Its phones stay. This cannot be undone.</p>
+                </RemovalButton>
               </td>
             </tr>
           ))}

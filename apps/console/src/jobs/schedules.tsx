@@ -9,6 +9,7 @@ import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog, ActionDialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/project.tsx';
@@ -68,7 +69,11 @@ function Row({ schedule, missing, onTurns }: RowProps) {
   const params = { id };
   const pause = (): Promise<unknown> =>
     call('PATCH /api/v2/schedules/:id', { params, body: { paused: !paused } });
-  const remove = (): Promise<unknown> => call('DELETE /api/v2/schedules/:id', { params });
+  const remove = async (): Promise<void> => {
+    await call('DELETE /api/v2/schedules/:id', { params });
+    notify('The schedule is deleted');
+    await queries.invalidateQueries({ queryKey: ['schedules'] });
+  };
   const [first] = next;
   return (
     <tr>
@@ -91,9 +96,14 @@ function Row({ schedule, missing, onTurns }: RowProps) {
         >
           {paused ? 'Resume' : 'Pause'}
         </Button>
-        <Button look="quiet" reason={missing} onClick={() => void change(remove, 'The schedule is deleted')}>
-          Delete
-        </Button>
+        <RemovalButton
+          name={`the schedule “${name || project}”`}
+          label={`Delete schedule ${name || project}`}
+          reason={missing}
+          onRemove={remove}
+        >
+          <p>It makes no more jobs. Jobs that it made stay. This cannot be undone; a pause can.</p>
+        </RemovalButton>
       </td>
     </tr>
   );

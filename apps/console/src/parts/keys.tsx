@@ -19,6 +19,12 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   target.getAttribute('type') !== 'checkbox';
 
+/** Enter and Space belong to a button or a link that has the focus. */
+const isActivation = ({ key, target }: KeyboardEvent): boolean =>
+  (key === 'Enter' || key === ' ') &&
+  target instanceof Element &&
+  target.closest('button, a[href], summary, [role="button"], [role="tab"], [role="option"]') !== null;
+
 /** Notices are dialogs too, but nobody has to answer them. */
 const isInPopup = (): boolean =>
   document.querySelector('#popups [role="dialog"], [aria-modal="true"]') !== null;
@@ -34,7 +40,7 @@ export function useKeys(keys: Keys): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (!singleKeys.get() || isTyping(event.target) || isInPopup()) return;
+      if (!singleKeys.get() || isTyping(event.target) || isActivation(event) || isInPopup()) return;
       const action = current.current[event.key];
       if (action === undefined) return;
       event.preventDefault();

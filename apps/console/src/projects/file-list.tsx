@@ -8,7 +8,8 @@ import { IconButton } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { notify, notifyFailure } from '../parts/notices.tsx';
+import { notify } from '../parts/notices.tsx';
+import { RemovalDialog } from '../parts/removal-button.tsx';
 import { InlineFailure, Loading, messageOf } from '../parts/states.tsx';
 import styles from './project.module.css';
 import { draftsQuery, filesQuery } from './project.tsx';
@@ -178,19 +179,14 @@ function RenameFile({ projectId, path: before, onClose, onRenamed }: RenameFileP
 function DeleteFile({ projectId, path, onClose }: { projectId: string; path: string; onClose: () => void }) {
   const queries = useQueryClient();
   const remove = async (): Promise<void> => {
-    try {
-      await call('DELETE /api/v2/automation/file/:id', { params: { id: projectId }, query: { path } });
-      notify(`${path} was deleted`, 'Its history keeps what was committed.');
-    } catch (error) {
-      notifyFailure('The file was not deleted', error);
-    }
-    onClose();
+    await call('DELETE /api/v2/automation/file/:id', { params: { id: projectId }, query: { path } });
+    notify(`${path} was deleted`, 'Its history keeps what was committed.');
     await queries.invalidateQueries({ queryKey: ['files', projectId] });
   };
   return (
-    <ActionDialog title={`Delete ${path}?`} onClose={onClose} action="Delete" look="danger" onAct={remove}>
+    <RemovalDialog name={path} onRemove={remove} onClose={onClose}>
       <p>Committed versions stay in the history. Uncommitted changes are lost.</p>
-    </ActionDialog>
+    </RemovalDialog>
   );
 }
 

@@ -15,6 +15,7 @@ import { notify } from '../parts/notices.tsx';
 import { SettingsTable } from '../access/settings-table.tsx';
 import { Button } from '../parts/button.tsx';
 import { SubmitButton } from '../parts/form.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { Moment } from '../parts/time.tsx';
 
 /** What `phalanx project create` begins with, but for what only a folder needs. */
@@ -177,12 +178,11 @@ export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDi
       setName('');
       setValue('');
     });
-  const remove = (secret: string): Promise<void> =>
-    change(() =>
-      call('DELETE /api/v2/automation-project/:id/secrets/:name', {
-        params: { id: projectId, name: secret },
-      }),
-    );
+  const remove = async (secret: string): Promise<void> => {
+    const params = { id: projectId, name: secret };
+    await call('DELETE /api/v2/automation-project/:id/secrets/:name', { params });
+    await queries.invalidateQueries({ queryKey });
+  };
   const missing = name.trim() === '' || value === '' ? 'A secret has a name and a value.' : undefined;
   const isKnown = secrets?.some((secret) => secret.name === name.trim()) === true;
   return (
@@ -211,7 +211,7 @@ export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDi
       {secrets === undefined ? (
         error === null && <Loading rows={2} />
       ) : (
-        <SecretTable secrets={secrets} reason={reason} onRemove={(secret) => void remove(secret)} />
+        <SecretTable secrets={secrets} reason={reason} onRemove={remove} />
       )}
       <TextField label="Name" hint="Such as SHOP_PASSWORD" value={name} onChange={setName} />
       <Field label="Value" hint="Runs that have begun keep the value of their launch.">
@@ -233,7 +233,7 @@ export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDi
 interface SecretTableProps {
   secrets: readonly { name: string; version: number; updated_at: number }[];
   reason: string | undefined;
-  onRemove: (name: string) => void;
+  onRemove: (name: string) => Promise<void>;
 }
 
 const SecretTable = ({ secrets, reason, onRemove }: SecretTableProps) =>
@@ -251,9 +251,14 @@ const SecretTable = ({ secrets, reason, onRemove }: SecretTableProps) =>
             <Moment at={changedAt} />
           </td>
           <td>
-            <Button look="quiet" reason={reason} aria-label={`Delete ${name}`} onClick={() => onRemove(name)}>
-              Delete
-            </Button>
+            <RemovalButton
+              name={`the secret ${name}`}
+              label={`Delete ${name}`}
+              reason={reason}
+              onRemove={() => onRemove(name)}
+            >
+              <p>Later runs that read it fail. Its value cannot be shown or restored.</p>
+            </RemovalButton>
           </td>
         </tr>
       ))}

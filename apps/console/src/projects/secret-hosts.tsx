@@ -8,6 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { SubmitButton } from '../parts/form.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 
@@ -49,8 +50,10 @@ export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
       await call('PUT /api/v2/automation-project/:id/secret-recipients/:user_id', paramsOf(userId));
       setWho('');
     });
-  const remove = (userId: string): Promise<void> =>
-    change(() => call('DELETE /api/v2/automation-project/:id/secret-recipients/:user_id', paramsOf(userId)));
+  const remove = async (userId: string): Promise<void> => {
+    await call('DELETE /api/v2/automation-project/:id/secret-recipients/:user_id', paramsOf(userId));
+    await queries.invalidateQueries({ queryKey });
+  };
   return (
     <Dialog
       title="Hosts that get the secrets"
@@ -81,14 +84,17 @@ export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
                 <Moment at={addedAt} />
               </td>
               <td>
-                <Button
-                  look="quiet"
+                <RemovalButton
+                  action="Remove"
+                  name={name}
+                  label={`Remove ${name}`}
                   reason={reason}
-                  aria-label={`Remove ${name}`}
-                  onClick={() => void remove(id)}
+                  onRemove={() => remove(id)}
                 >
-                  Remove
-                </Button>
+                  <p>
+                    Their hosts get the secrets no more. Runs that have begun keep the values of their launch.
+                  </p>
+                </RemovalButton>
               </td>
             </tr>
           ))}

@@ -23,7 +23,7 @@ import {
 import styles from './groups.module.css';
 import { localAddress } from '../api/call.ts';
 import { toggled, type useGroupDesk } from './use-group-desk.ts';
-import { ActionDialog } from '../parts/dialog.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 
 type Desk = ReturnType<typeof useGroupDesk>;
 
@@ -253,12 +253,7 @@ interface Props {
 /** The copies of a group's screens that replays use. They stay when their records are deleted. */
 function KeptScreens({ names, onDelete }: Props) {
   const missing = useMissingScope('review');
-  const [asked, setAsked] = useState<string>();
   if (names.length === 0) return null;
-  const remove = async (): Promise<void> => {
-    if (asked !== undefined) await onDelete(asked);
-    setAsked(undefined);
-  };
   return (
     <details className={styles['kept']}>
       <summary>
@@ -268,30 +263,19 @@ function KeptScreens({ names, onDelete }: Props) {
         {names.map((name) => (
           <li key={name}>
             <code>{name}</code>
-            <Button
-              look="quiet"
+            <RemovalButton
+              name="this screen"
+              label={`Delete screen ${name}`}
               reason={missing}
-              aria-label={`Delete screen ${name}`}
-              onClick={() => setAsked(name)}
+              onRemove={() => onDelete(name)}
             >
-              Delete…
-            </Button>
+              <p>
+                No replay uses <code>{name}</code> again. Records that show it stay. This cannot be undone.
+              </p>
+            </RemovalButton>
           </li>
         ))}
       </ul>
-      {asked !== undefined && (
-        <ActionDialog
-          title="Delete this screen?"
-          onClose={() => setAsked(undefined)}
-          action="Delete"
-          look="danger"
-          onAct={remove}
-        >
-          <p>
-            No replay uses <code>{asked}</code> again. Records that show it stay. This cannot be undone.
-          </p>
-        </ActionDialog>
-      )}
     </details>
   );
 }

@@ -2,17 +2,16 @@ import { proposeSelectors } from '@phalanx/automation/selectors';
 import { ServiceError } from '@phalanx/client/transport';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
-import { ActionDialog } from '../parts/dialog.tsx';
 import { copyText } from '../parts/copy.tsx';
 import { useKeys } from '../parts/keys.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
-import { Empty, Failure, Loading, messageOf } from '../parts/states.tsx';
+import { Empty, Failure, Loading } from '../parts/states.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectsQuery } from '../projects/project.tsx';
 import { placeOfStack } from '../runs/stack.tsx';
@@ -231,7 +230,6 @@ function Facts({
 }
 
 function Verdicts({ record, page, queue, missing }: ReviewProps & { missing: string | undefined }) {
-  const [asks, setAsks] = useState(false);
   const isMarked =
     record.status === 'pending' ? undefined : `It is already ${record.status}, which is final.`;
   return (
@@ -245,10 +243,12 @@ function Verdicts({ record, page, queue, missing }: ReviewProps & { missing: str
       <Button look="quiet" reason={missing} aria-pressed={record.saved} onClick={() => void queue.save()}>
         {record.saved ? 'Saved' : 'Save'} <kbd>b</kbd>
       </Button>
-      <Button look="quiet" reason={missing} onClick={() => setAsks(true)}>
-        Delete…
-      </Button>
-      {asks && <DeleteRecord onDelete={queue.remove} onClose={() => setAsks(false)} />}
+      <RemovalButton name="this record" reason={missing} onRemove={queue.remove}>
+        <p>
+          Its trees and pictures are deleted, and the copy of its screen that replays use. This cannot be
+          undone.
+        </p>
+      </RemovalButton>
       <span className={styles['space']}>{missing ?? isMarked}</span>
       <Button
         look="quiet"
@@ -265,26 +265,5 @@ function Verdicts({ record, page, queue, missing }: ReviewProps & { missing: str
         Older <kbd>j</kbd>
       </Button>
     </div>
-  );
-}
-
-function DeleteRecord({ onDelete, onClose }: { onDelete: () => Promise<void>; onClose: () => void }) {
-  const [problem, setProblem] = useState<string>();
-  const remove = async (): Promise<void> => {
-    try {
-      await onDelete();
-      onClose();
-    } catch (error) {
-      setProblem(messageOf(error));
-    }
-  };
-  return (
-    <ActionDialog title="Delete this record?" onClose={onClose} action="Delete" look="danger" onAct={remove}>
-      <p>
-        Its trees and pictures are deleted, and the copy of its screen that replays use. This cannot be
-        undone.
-      </p>
-      {problem !== undefined && <p role="alert">{problem}</p>}
-    </ActionDialog>
   );
 }

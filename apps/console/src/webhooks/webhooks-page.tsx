@@ -24,9 +24,10 @@ import {
   DeliveryMark,
 } from './webhook.tsx';
 import { type NewKey, WebhookDialog } from './webhook-dialog.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { Moment } from '../parts/time.tsx';
 
-type Open = { part: 'new' } | { part: 'deliveries' | 'change' | 'rotate' | 'delete'; webhook: Webhook };
+type Open = { part: 'new' } | { part: 'deliveries' | 'change' | 'rotate'; webhook: Webhook };
 
 export function WebhooksPage() {
   const { data, error, refetch } = useQuery(webhooksQuery);
@@ -73,7 +74,6 @@ export function WebhooksPage() {
       {open?.part === 'change' && <WebhookDialog webhook={open.webhook} onMade={show} onClose={close} />}
       {open?.part === 'deliveries' && <Deliveries webhook={open.webhook} missing={missing} onClose={close} />}
       {open?.part === 'rotate' && <Rotate webhook={open.webhook} onMade={show} onClose={close} />}
-      {open?.part === 'delete' && <Delete webhook={open.webhook} onClose={close} />}
       {key !== undefined && <ShownKey made={key} onClose={() => setKey(undefined)} />}
     </Page>
   );
@@ -129,9 +129,7 @@ function Row({ webhook, missing, onOpen }: RowProps) {
             New secret…
           </Button>
         )}
-        <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'delete', webhook })}>
-          Delete…
-        </Button>
+        <Delete webhook={webhook} missing={missing} />
       </td>
     </tr>
   );
@@ -161,28 +159,18 @@ function Rotate({ webhook: { id }, onMade, onClose }: RotateProps) {
   );
 }
 
-function Delete({ webhook: { id, name, url }, onClose }: { webhook: Webhook; onClose: () => void }) {
+function Delete({ webhook, missing }: { webhook: Webhook; missing: string | undefined }) {
+  const { id, name, url } = webhook;
   const queries = useQueryClient();
   const remove = async (): Promise<void> => {
-    try {
-      await call('DELETE /api/v2/webhooks/:id', { params: { id } });
-      notify('The webhook is deleted');
-    } catch (error) {
-      notifyFailure('The webhook is not deleted', error);
-    }
-    onClose();
+    await call('DELETE /api/v2/webhooks/:id', { params: { id } });
+    notify('The webhook is deleted');
     await queries.invalidateQueries({ queryKey: ['webhooks'] });
   };
   return (
-    <ActionDialog
-      title={`Delete “${name || new URL(url).host}”?`}
-      action="Delete"
-      look="danger"
-      onAct={remove}
-      onClose={onClose}
-    >
-      <p>What still waits is not sent. This can’t be undone.</p>
-    </ActionDialog>
+    <RemovalButton name={`“${name || targetText(url)}”`} reason={missing} onRemove={remove}>
+      <p>What still waits is not sent. This cannot be undone.</p>
+    </RemovalButton>
   );
 }
 
