@@ -80,7 +80,7 @@ async function readKeyboard(shell: PhoneShell, signal: AbortSignal): Promise<Key
 
 function saysShown(told: string): boolean {
   if (told.includes('mIsInputViewShown=false')) return false;
-  const windows = told.split(/^\s*(?=Window #)/m).filter((part) => part.startsWith('Window #'));
+  const windows = told.split(/^[ \t]*(?=Window #)/m).filter((part) => part.startsWith('Window #'));
   if (windows.length > 0) return windows.some(isShownKeyboard);
   if (told.includes('no windows match')) return false;
   if (told.includes('mInputShown=')) return told.includes('mInputShown=true');

@@ -57,8 +57,8 @@ export async function callPhone<Name extends PhoneCallName>(
   const call = async (): Promise<AgentCallResult<Name>> => {
     await whenUsable(phones, phone, { failed, signal, graceMs });
     const driver = phone.driver();
-      if (lastBoot !== undefined) noteBoot(phone, lastBoot, readings.has(name));
-      if (touchesApp(name, keyCodeOf(params))) await requireNoSecretOfOthers(phone, by, signal);
+    if (lastBoot !== undefined) noteBoot(phone, lastBoot, readings.has(name));
+    if (touchesApp(name, keyCodeOf(params))) await requireNoSecretOfOthers(phone, by, signal);
     return await (use === undefined ? driver : driver.usedBy(use))
       .limitedTo(appLimit)
       .call(name, params, signal)

@@ -350,7 +350,10 @@ const examples: Record<string, Example> = {
   sendFileToDevice: {
     act: async () => {
       const asked = host.waitFor('file').then(({ request_id }) => {
-        host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'file', request_id })}\nstored`));
+        const stored = { state: 'stored', path: '/sdcard/Download/notes.txt', in_media_store: false };
+        host.sendRaw(
+          Buffer.from(`${JSON.stringify({ type: 'file', request_id })}\n${JSON.stringify(stored)}`),
+        );
       });
       const base64 = Buffer.from(secretWord).toString('base64');
       const body = { upload_id: randomUUID(), name: 'notes.txt', part: 0, is_last: true, base64 };

@@ -7,7 +7,10 @@ import { maskOfSecret, showsPart } from './secret-parts.ts';
 const shows = (secret: string, text: string | null): boolean => showsPart(text, maskOfSecret('a', secret));
 
 it.each([
-  ['4000 0012 3456 7899', ['4000', 'Card 4 0 0 0', '40-00', '40\u00AD00', '\u202A4\u00A00\u200B00\u202C', 'ends with 7899']],
+  [
+    '4000 0012 3456 7899',
+    ['4000', 'Card 4 0 0 0', '40-00', '40\u00AD00', '\u202A4\u00A00\u200B00\u202C', 'ends with 7899'],
+  ],
   ['Hunter2-of-Alice', ['HUNTER', 'a hunter', 'ter2', 'Hunter2-of-Alic', 'hunter2ofalice']],
   ['word', ['word', 'Password']],
   ['wordy', ['a wordy text']],

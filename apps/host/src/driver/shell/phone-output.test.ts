@@ -8,12 +8,15 @@ import { readAppFacts } from '../apps/app-facts.ts';
 import { listUsers, openLink, stopApp } from '../apps/apps.ts';
 import { listApps } from '../apps/change-apps.ts';
 import { readCurrentApp } from '../apps/front-app.ts';
+import { findKeyboard } from '../apps/keyboard.ts';
 import { createHomeFinder } from '../apps/limited-apps.ts';
 import { readNotificationDumps } from '../apps/notification-dumps.ts';
 import { listMessages } from '../apps/text-messages.ts';
 import { DriverError } from '../driver-error.ts';
+import { listVisibleWindows } from '../fallback/visible-windows.ts';
 import { findMainPanel } from '../pictures/main-panel.ts';
 import { explainerOf } from '../pictures/missing-picture.ts';
+import { scanFile } from './media-scan.ts';
 import { type OutputBounds, shortLines } from './phone-output.ts';
 import type { PhoneShell } from './phone-shell.ts';
 
@@ -25,6 +28,12 @@ const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>>
     await listUsers(shell, signal).catch(() => {});
     await stopApp(shell, { packageName: 'com.example', user: 1 }, signal).catch(() => {});
     await openLink(shell, { url: 'shop://x' }, signal).catch(() => {});
+  },
+  'driver/apps/keyboard.ts': (shell) => findKeyboard(shell, signal),
+  'driver/fallback/visible-windows.ts': (shell) => listVisibleWindows(shell, signal),
+  'driver/shell/media-scan.ts': async (shell) => {
+    for (const sdkVersion of [26, 34])
+      await scanFile(shell, { path: '/sdcard/Download/a.txt', sdkVersion }, signal).catch(() => {});
   },
   'driver/apps/front-app.ts': (shell) => readCurrentApp(shell, signal).catch(() => {}),
   'driver/apps/app-facts.ts': (shell) => readAppFacts(shell, 'com.example', signal),
@@ -61,6 +70,7 @@ const lookers = [
   'driver/driver-calls.ts',
   'driver/driver.ts',
   'driver/fallback/fallback-backend.ts',
+  'driver/hide-keyboard.ts',
   'driver/masks/masked-screen.ts',
   'driver/resident/resident-backend.ts',
   'driver/settings/change-settings.ts',

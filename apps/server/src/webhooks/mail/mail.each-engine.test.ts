@@ -229,15 +229,15 @@ it.each([
 });
 
 it('names can add no header and no line of their own', async () => {
-  const webhook = await create({
-    name: 'Nice\r\nBcc: eve@evil.example\r\n\r\nhello',
-  });
+  const url = 'mailto:ann@example.com';
+  const cut = { url, events: ['run.ended'], name: 'Nice\r\nBcc: eve@evil.example\r\n\r\nhello' };
+  expect((await server.api('POST', '/api/v2/webhooks', { body: cut })).status).toBe(400);
+  const webhook = await create({ name: 'Nice\u2028Bcc: eve@evil.example\u2028\u2028hello' });
   await test(webhook.id);
   await expect.poll(() => mails.received.length, timeouts).toBe(1);
   const [mail] = mails.received;
   expect(mail?.to).toEqual([webhook.url.replace('mailto:', '')]);
   expect([...(mail?.headers.keys() ?? [])]).not.toContain('bcc');
-  expect(mail?.text).toContain('“Nice Bcc: eve@evil.example hello”');
   expect(mail?.text.split(/\r?\n/)).not.toContain('hello');
 });
 
