@@ -1,4 +1,4 @@
-import { distanceOf } from '../agent/nodes/nearest-texts.ts';
+import { distanceOf } from '../texts/nearest-texts.ts';
 import { findOurs, foreignWebMembers } from './foreign-members.ts';
 import { foreignGlobals, foreignModules } from './foreign-globals.ts';
 import { agentPaths, nodeMethods } from './our-names.ts';

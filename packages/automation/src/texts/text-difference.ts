@@ -1,9 +1,9 @@
-import { distanceOf } from '../agent/nodes/nearest-texts.ts';
+import { distanceOf } from './nearest-texts.ts';
 import { comparedText, seenText } from './seen-text.ts';
 
 /** What is seen as something else than it is. Joiners and the choices of a form belong to the letters of some languages, and to emojis. */
 export const unclearCharacters =
-  /[^\S ]|(?![\u200C\u200D\uFE00-\uFE0F])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+  /[^\S ]|(?!\u200C|\u200D|[\u{FE00}-\u{FE0F}])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;

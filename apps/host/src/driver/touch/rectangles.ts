@@ -21,17 +21,19 @@ const areaOf = (bounds: Bounds): number =>
 
 /** The largest rectangle that is left of one beside others; the whole one where they leave nothing. */
 export function largestBeside(whole: Bounds, others: readonly Bounds[]): Bounds {
-  const left = others.reduce((rest, other) => {
-    if (isEmpty(common(rest, other))) return rest;
-    const parts = [
-      { ...rest, bottom: Math.min(rest.bottom, other.top) },
-      { ...rest, top: Math.max(rest.top, other.bottom) },
-      { ...rest, right: Math.min(rest.right, other.left) },
-      { ...rest, left: Math.max(rest.left, other.right) },
-    ];
-    return parts.reduce((most, part) => (areaOf(part) > areaOf(most) ? part : most));
-  }, whole);
+  let left = whole;
+  for (const other of others) if (!isEmpty(common(left, other))) left = largestPartBeside(left, other);
   return isEmpty(left) ? whole : left;
+}
+
+function largestPartBeside(whole: Bounds, other: Bounds): Bounds {
+  const parts: readonly Bounds[] = [
+    { ...whole, bottom: Math.min(whole.bottom, other.top) },
+    { ...whole, top: Math.max(whole.top, other.bottom) },
+    { ...whole, right: Math.min(whole.right, other.left) },
+    { ...whole, left: Math.max(whole.left, other.right) },
+  ];
+  return parts.toSorted((one, another) => areaOf(another) - areaOf(one))[0] ?? whole;
 }
 
 export const common = (one: Bounds, other: Bounds): Bounds => ({

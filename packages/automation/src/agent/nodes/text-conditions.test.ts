@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { screenOf, uiNode } from '../testing/screens.ts';
 import { createWaits } from '../waits/waits.ts';
+import type { searchOf } from './android-node-filter.ts';
 
 const labelled = (...texts: string[]): AndroidNode =>
   screenOf(uiNode({ children: texts.map((text, index) => uiNode({ text, index })) }));
@@ -100,7 +101,7 @@ describe('an equal text', () => {
 describe('the error of a wait in vain', () => {
   const messageOf = async (
     screen: AndroidNode,
-    target: string | RegExp | NodeConditions,
+    target: Parameters<typeof searchOf>[0],
   ): Promise<string | undefined> => {
     const waits = createWaits({
       read: async () => screen,

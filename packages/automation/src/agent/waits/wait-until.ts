@@ -1,6 +1,6 @@
 import type { TouchReach } from '@phalanx/protocol';
 import { nodesBelow, textsOf } from '../nodes/node-search.ts';
-import { nearestOf } from '../nodes/nearest-texts.ts';
+import { nearestOf } from '../../texts/nearest-texts.ts';
 import { createTextRank } from '../../texts/text-rank.ts';
 import { differenceOf } from '../../texts/text-difference.ts';
 import { findRemark } from '../nodes/tree-ids.ts';

@@ -92,8 +92,8 @@ function windowState(given: ListedWindow, index: number, sdkVersion: number): st
   );
 }
 
-const statesOf = ({ android: { identity } }: Phone, windows: readonly ListedWindow[]): string =>
-  `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${windows.map((window, index) => windowState(window, index, identity.sdkVersion)).join('')}`;
+const statesOf = ({ android: { identity } }: Phone, shown: readonly ListedWindow[]): string =>
+  `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${shown.map((window, index) => windowState(window, index, identity.sdkVersion)).join('')}`;
 
 /** `dumpsys window windows` and `visible-apps`. */
 function windowList(phone: Phone, isListed: (window: Window) => boolean): string {
@@ -112,9 +112,9 @@ function windowsNamed(phone: Phone, name: string): string {
   };
   const shown = windowsOf(phone, ({ title }) => title.includes(name));
   const hidden = !phone.android.isKeyboardShown && keyboard.window.title.includes(name) ? [keyboard] : [];
-  const windows = [...hidden, ...shown];
-  if (windows.length === 0) return `Bad window command, or no windows match: ${name}\nUse -h for help.\n`;
-  return statesOf(phone, windows);
+  const named = [...hidden, ...shown];
+  if (named.length === 0) return `Bad window command, or no windows match: ${name}\nUse -h for help.\n`;
+  return statesOf(phone, named);
 }
 
 /** A window that does not cover what is around it says so. Up to Android 8.0 a number: LayoutParams.toString has names from android-8.1.0_r1 on. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { comparedText } from '../../texts/seen-text.ts';
+import { comparedText } from './seen-text.ts';
 import { nearestOf } from './nearest-texts.ts';
 
 it('puts an equal text first, in any letter case, and gives each text once', () => {

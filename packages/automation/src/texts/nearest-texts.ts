@@ -1,4 +1,4 @@
-import { comparedText } from '../../texts/seen-text.ts';
+import { comparedText } from './seen-text.ts';
 
 const maxNearest = 8;
 /** Longer texts are compared by their beginning alone. */
