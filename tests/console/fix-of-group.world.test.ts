@@ -21,6 +21,13 @@ async function invite(projectId: string, name: string): Promise<{ id: string; to
   const { secret } = await service.call('POST', '/api/v2/tokens', { user_id: id, name: 'story', scopes });
   const member = `/api/v2/automation-project/${projectId}/members/${id}`;
   await service.call('PUT', member, { role: 'shared_editor' });
+  const { user: owner } = await service.call('GET', '/api/v2/me');
+  const accepted = await fetch(`${service.url}/api/v2/shares/accept`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${String(secret)}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'project', id: projectId, owner_id: (owner as { id: string }).id }),
+  });
+  expect(accepted.status).toBe(200);
   return { id, token: String(secret) };
 }
 

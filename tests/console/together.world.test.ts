@@ -224,7 +224,11 @@ story('a phone is shared, controlled, touched, and given back', async () => {
   await owner.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
   await owner.getByLabel('What Bea may do').waitFor();
   await owner.keyboard.press('Escape');
-  const other = await openAs(bea.token, place);
+  // Her page hears of the phone once she has accepted it.
+  const other = await openAs(bea.token, '/devices');
+  await other.getByRole('button', { name: /^Accept / }).click();
+  await other.getByRole('button', { name: /^Accept / }).waitFor({ state: 'detached' });
+  await other.goto(`${here.service.url}${place}`);
   await other.getByRole('img', { name: 'What the screen shows' }).waitFor();
 
   // Everybody sees who controls it, and nobody else touches it.
