@@ -125,6 +125,12 @@ async function touching(): Promise<void> {
       return true;
     },
   });
+  await calls<TouchOptions>('TouchOptions', {
+    closeKeyboard: async () => {
+      await (await actions.waitForId('name')).tap({ closeKeyboard: true });
+      return (await actions.waitForId('name')).isFocused;
+    },
+  });
 }
 
 export async function nodes(): Promise<void> {
