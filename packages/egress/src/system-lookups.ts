@@ -14,7 +14,7 @@ const askSystem: AskSystem = (name) =>
  */
 export class SystemLookups {
   readonly #ask: AskSystem;
-  /** Of each owner, those that wait. */
+  /** Those that wait, by their owner. */
   readonly #waiting = new Map<unknown, (() => void)[]>();
   /** Milliseconds that each owner has had, of those who wait or have just had a turn. */
   readonly #had = new Map<unknown, number>();

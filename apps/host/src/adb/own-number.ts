@@ -1,7 +1,7 @@
-// What cheap phones and images of emulators carry for all of their kind.
+// Numbers that cheap phones and images of emulators carry for all of their kind.
 const placeholder =
   /^(?:unknown|none|null|default|android|serial(?:no|number)?|n\.?a|0+|f+|(.)\1{3,}|[x*.:-]+|1234567890?(?:abcdef)?|0?12345(?:6(?:7(?:89?(?:abcdef)?)?)?)?|emulator.*)$/i;
-// What names of ADB and places look like, which no phone may take for its number.
+// Forms of names of ADB and of places, which no phone may take for its number.
 const placeName = /^usb:|^[^:]*:\d{1,5}$|\._tcp/;
 
 /** Whether a text can be the serial number of one phone alone. */

@@ -5,7 +5,7 @@ import type { LinkedPhone } from './link.ts';
 
 export const connectService = '_adb-tls-connect._tcp';
 export const pairingService = '_adb-tls-pairing._tcp';
-/** Of a phone that was told `adb tcpip`. */
+/** The port of a phone that was told `adb tcpip`. */
 const plainService = '_adb._tcp';
 
 /** A phone that an adb server sees by mDNS. */

@@ -49,7 +49,7 @@ interface CalledParts {
   readonly deviceInfo: () => DeviceInfo;
   readonly earlier: EarlierValues;
   readonly launcher: AppLauncher;
-  /** What the caller may use. */
+  /** The apps that the caller may use. */
   readonly limits: readonly TouchLimit[];
   /** Passwords that the caller has typed. */
   readonly passwords: PasswordMemory;

@@ -10,7 +10,7 @@ const comesWithinMs = 1000;
 const goesWithinMs = 2000;
 const lookMs = 100;
 
-/** What the phone says of its keyboard, and of the window with the focus, which a keyboard never has. */
+/** The phone's word on its keyboard, and on the window with the focus, which a keyboard never has. */
 interface KeyboardLook {
   readonly isShown: boolean;
   readonly focus: string;

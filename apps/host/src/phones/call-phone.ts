@@ -89,7 +89,7 @@ function canBeRepeated(name: PhoneCallName, error: unknown): error is DriverErro
   return error.isUndone || readings.has(name);
 }
 
-/** What was on the screen is gone with a restart: a touch that was meant for it would hit something else. Told once. */
+/** A restart ends what was on the screen: a touch that was meant for it would hit something else. Told once. */
 function noteBoot({ serial, identity }: Phone, lastBoot: LastBoot, isReading: boolean): void {
   const [before, now] = [lastBoot.id, identity?.bootId];
   lastBoot.id = now ?? before;

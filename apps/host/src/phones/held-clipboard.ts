@@ -1,7 +1,7 @@
 import type { Driver } from '../driver/driver.ts';
 import type { PhoneUse } from '../driver/phone-use.ts';
 
-/** What users have put on the clipboard of one phone: it is emptied when their use ends, or when somebody else uses the phone. */
+/** The texts that users have put on the clipboard of one phone: it is emptied when their use ends, or when somebody else uses the phone. */
 export class HeldClipboard {
   #driver: Driver | undefined;
   #user: PhoneUse | undefined;

@@ -90,7 +90,7 @@ export class PhoneSupervisor {
         this.record.setTrouble('connecting', 'The connection broke. Connecting again.');
       return;
     }
-    // What made the last session fail says more than that a new connection is on its way.
+    // The cause of the last failure says more than that a new connection is on its way.
     if (this.record.state.state === 'unresponsive' && best.state === 'connecting') return;
     this.record.setTrouble(phoneStateOf(best), best.reason);
     if (best.repair === undefined || best === this.#toldRepair) return;

@@ -6,7 +6,7 @@ export type KnownDevice = StoredDevice & { is_connected: number };
 /** The row that a reported phone has, or gets under this identity. `waits`: another host has it ready. */
 export type Placing = { readonly identity: string; readonly row: KnownDevice | undefined } | 'waits';
 
-/** Of a phone that its host gave a name: no other host means that phone by it. */
+/** The name that a host gave a phone: no other host means that phone by it. */
 export const identityAtHost = ({ host_id, serial }: Pick<StoredDevice, 'host_id' | 'serial'>): string =>
   `${host_id.toLowerCase()}/${serial}`;
 
@@ -52,7 +52,7 @@ const rowOfEarlierRelease = (
 const isReadyElsewhere = (row: KnownDevice, { epoch }: StoredDevice): boolean =>
   row.is_connected === 1 && row.epoch !== epoch && row.state === 'ready';
 
-/** What was not told says nothing. */
+/** Facts that were not told say nothing. */
 export const isOther = (one: string, other: string): boolean => one !== '' && other !== '' && one !== other;
 
 /** A factory reset changes the mark of a phone and leaves its model. What happens at one host, that host knows better. */

@@ -49,7 +49,7 @@ export class Fleet {
   readonly #options: Options;
   readonly #held = new HeldDevices();
   readonly #listeners: ChangeListener[] = [];
-  /** What hosts said of phones that other hosts have ready, by serial. */
+  /** Reports of hosts on phones that other hosts have ready, by serial. */
   readonly #waiting = new Map<HostLink, Map<string, DeviceReport>>();
   readonly #cached = new LRUCache<string, DevicePlacement>({ max: maxCached, ttl: cachedMs });
 

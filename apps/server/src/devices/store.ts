@@ -10,7 +10,7 @@ import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { StoredDevice } from './stored-device.ts';
 import { identitiesOf, isOther, type KnownDevice, placeDevice } from './device-identity.ts';
 
-/** What a host says of a phone, on the connection of an epoch. The identity is what it asks for: another phone may have it. */
+/** The report of a host on a phone, on the connection of an epoch. The identity is what it asks for: another phone may have it. */
 export type DescribedDevice = Omit<StoredDevice, 'id' | 'epoch'>;
 /** The state of a phone that the server of its host has seen change. */
 type DeviceState = Pick<StoredDevice, 'id' | 'epoch' | 'state' | 'reason' | 'since'> & {

@@ -58,7 +58,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": String.raw`\'`,
 };
 
-/** As a string literal of an automation; what readers of the code would not see is written by its number. */
+/** A string literal of an automation; what readers of the code would not see is written by its number. */
 export const quote = (text: string): string =>
   `'${text.replaceAll(/['\\]/g, escaped).replaceAll(unclearCharacters, escaped)}'`;
 

@@ -47,7 +47,7 @@ export class LabelledScreen {
   }
 }
 
-/** What a label is read from. Descriptions are of pictures where a label has a text. */
+/** The sources of a label. Descriptions are of pictures where a label has a text. */
 export const labelKinds = ['text', 'description'] as const;
 export type LabelKind = (typeof labelKinds)[number];
 
@@ -56,7 +56,7 @@ const keyOf = (kind: LabelKind, words: string): string => `${kind} ${seenText(wo
 export const isOnlyDescribed = ({ text, description }: AndroidNode): boolean =>
   !isThere(text) && isThere(description);
 
-/** What says the same as the words of a node, letter by letter. */
+/** The condition that says the same as the words of a node, letter by letter. */
 export const wordsOf = (kind: LabelKind, value: string): Condition => ({
   method: kind === 'text' ? 'hasText' : 'hasDescription',
   value,

@@ -1,7 +1,7 @@
 import { distanceOf } from './nearest-texts.ts';
 import { comparedText, seenText } from './seen-text.ts';
 
-/** What is seen as something else than it is. Joiners and the choices of a form belong to the letters of some languages, and to emojis. */
+/** Characters that are seen as something else than they are. Joiners and the choices of a form belong to the letters of some languages, and to emojis. */
 export const unclearCharacters =
   /[^\S ]|(?!\u200C|\u200D|[\u{FE00}-\u{FE0F}])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 

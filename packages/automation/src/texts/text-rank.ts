@@ -13,7 +13,7 @@ export const textRanks = {
 export type TextRank = (typeof textRanks)[keyof typeof textRanks];
 
 const lineEnds = /\r\n?|[\n\v\f\u0085\u2028\u2029]/;
-/** What of a text stands before its first line end; the text itself when it has one line. */
+/** The text before its first line end; the text itself when it has one line. */
 export const firstLine = (text: string): string =>
   text.split(lineEnds).find((line) => seenText(line) !== '') ?? text;
 

@@ -24,7 +24,7 @@ export interface ShownNode {
 }
 
 const maxTextLength = 80;
-/** What would turn the direction of writing. */
+/** Characters that would turn the direction of writing. */
 const turning = /[\u202A-\u202E\u2066-\u2069]/g;
 /** What would end a line. */
 // oxlint-disable-next-line no-control-regex

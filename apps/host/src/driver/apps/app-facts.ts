@@ -32,7 +32,7 @@ export async function readAppFacts(
   };
 }
 
-/** Of an updated app of the system, the first one is of the update. */
+/** The first one is of the update, where an app of the system was updated. */
 function versionIn(lines: string): string | null {
   // oxlint-disable-next-line no-control-regex -- that is what must not be in it
   const version = /^[ \t]*versionName=([^\u0000-\u001f\u007f]{1,100})[ \t\r]*$/m.exec(lines)?.[1]?.trim();

@@ -47,7 +47,7 @@ export async function setPermission(
   const command = `pm ${isGranted ? 'grant' : 'revoke'}${userOption(user)} ${packageName} ${permission}`;
   const answer = await ofInstalled(shell, { packageName, user }, command, signal);
   const said = saidOf(answer);
-  // What went well says nothing; older phones exit with 0 after an error too. The name of an app or a permission is no error.
+  // Success says nothing; older phones exit with 0 after an error too. The name of an app or a permission is no error.
   if ((answer.exitCode ?? 0) !== 0 || refusedPermission.test(`${answer.stderr}\n${answer.stdout}`))
     throw refusedChange(`The phone refused "${command}": ${said}.`);
 }

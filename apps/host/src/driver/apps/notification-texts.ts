@@ -1,7 +1,7 @@
 /** The lines of a record in the dump without texts, below its first one. */
 export type RecordLines = readonly string[];
 
-/** What is below it is shown on the lock screen in the place of the rest. */
+/** The lines below it are shown on the lock screen in the place of the rest. */
 const publicHeading = /^ {4,8}publicNotification=/;
 
 /**
@@ -55,7 +55,7 @@ const ambiguous = ['', ''];
 /** No record has so many lines that begin alike: a text that repeats one is not followed to its end. */
 const maxTries = 50;
 
-/** What stands in the place of the line that is looked for, wherever the lines of the chain follow each other. */
+/** The line in the place of the one that is looked for, wherever the lines of the chain follow each other. */
 function valuesAt({ lines, at }: Chain, part: string): string[] {
   const [first = ''] = lines;
   const start = `\n${redacted.exec(first)?.[1] ?? first}`;

@@ -25,7 +25,7 @@ async function startPair(
 const record =
   '    NotificationRecord(0x0a1b2c3d: pkg=com.bank user=UserHandle{0} id=1 tag=null importance=3 key=0|com.bank|1|null|10101: Notification(channel=C))\n';
 const forged = `hi\n${record}                android.title=String (Code)\n                android.text=String (111111`;
-/** What a sender who knows the record of an app can write: all lines between the ticker and the text. */
+/** The forgery of a sender who knows the record of an app: all lines between the ticker and the text. */
 const wholeRecord =
   'hi\n            vis=0\n            contentView=null\n            color=0x00000000\n            extras={\n                android.title=String (Bob)\n                android.appInfo=ApplicationInfo (ApplicationInfo{0 app})\n                android.text=String (Your code is 1)';
 

@@ -38,7 +38,7 @@ export async function listMessages(
   });
 }
 
-/** So much the host's clock is ahead of the phone's, to the second: a message is told as up to a second younger. */
+/** How far the host's clock is ahead of the phone's, to the second: a message is told as up to a second younger. */
 async function readClockDifference(shell: PhoneShell, signal: AbortSignal): Promise<number> {
   const { stdout } = await shell.run('date +%s', signal);
   const seconds = Number(stdout.trim());

@@ -42,7 +42,7 @@ function windowOf(block: string): TouchWindow[] {
 /** By its name since Android 9; by its number before. */
 const inputMethodTypes: ReadonlySet<string> = new Set(['INPUT_METHOD', '2011']);
 
-/** Of WindowManager.LayoutParams: by their names since Android 9; before as one number in hexadecimal. */
+/** Flags of WindowManager.LayoutParams: by their names since Android 9; before as one number in hexadecimal. */
 const flags = { NOT_FOCUSABLE: 0x8, NOT_TOUCHABLE: 0x10, NOT_TOUCH_MODAL: 0x20 } as const;
 
 function flagsOf(told: string): (name: keyof typeof flags) => boolean {

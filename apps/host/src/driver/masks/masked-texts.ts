@@ -3,10 +3,10 @@ import type { NodeMask, UiNode } from '@phalanx/protocol';
 
 type Texts = Pick<UiNode, 'text' | 'description'>;
 
-/** What a mask asks of a text. */
+/** The condition of a mask on a text. */
 interface Asked {
   readonly of: keyof Texts;
-  /** As the mask has it. */
+  /** The text as the mask has it. */
   readonly given: string;
   /** Empty where the mask asks for what can't be seen. */
   readonly compared: string;
@@ -54,7 +54,7 @@ export class MaskedTexts {
   }
 
   #meets({ of, given, compared, isWhole }: Asked): boolean {
-    // What can't be seen would be in every text.
+    // A text that can't be seen would be in every other.
     const [text, wanted] =
       compared === '' ? [this.#texts[of] ?? '', given] : [this.#comparedOf(of), compared];
     return isWhole ? text === wanted : text.includes(wanted);

@@ -1,6 +1,6 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
 
-/** What a mask can know a field by; texts that are no nodes have no place. */
+/** The marks by which a mask can know a field; texts that are no nodes have no place. */
 interface Seen extends Pick<UiNode, 'viewId' | 'className'>, Partial<Pick<UiNode, 'boundsInScreen'>> {
   /** Undefined: nobody knows. */
   readonly packageName: string | undefined;

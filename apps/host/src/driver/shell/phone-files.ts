@@ -66,7 +66,7 @@ export async function readFilePart(
   const content = bytes.subarray(lineEnd + 1);
   if (!Number.isSafeInteger(sizeBytes) || (exitCode !== 0 && content.length === 0))
     throw notFound(path, 'file');
-  // What the kernel tells of itself has no size before it is read.
+  // Files of the kernel have no size before they are read.
   if (sizeBytes === 0 && part === 0) return await readSizeless(shell, { path, partBytes }, signal);
   const expected = Math.min(partBytes, Math.max(0, sizeBytes - part * partBytes));
   if (exitCode !== 0 || content.length < expected) throw shrunk(path);

@@ -84,7 +84,7 @@ const lookers = [
   'phones/phone-session.ts',
 ];
 
-/** What is printed goes on as it is. */
+/** Callers get what is printed as it is. */
 const runners = ['driver/shell/phone-shell.ts', 'driver/shell/ask-together.ts'];
 
 /** Beginnings of such output, over and over: each begins what some reader looks for. */

@@ -2,7 +2,7 @@ import { maxTouchedTextLength, type TouchedNode, type UiNode } from '@phalanx/pr
 import type { Placed } from './placed-nodes.ts';
 import { areEqual } from './rectangles.ts';
 
-/** What its caller has read of a node, in the form in which it is looked for. */
+/** A node as its caller has read it, in the form in which it is looked for. */
 export function touchedOf({ boundsInScreen, ...node }: UiNode): TouchedNode {
   const { left, top, right, bottom } = boundsInScreen;
   return {

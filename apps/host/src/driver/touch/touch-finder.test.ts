@@ -143,7 +143,7 @@ describe.each(Object.entries(ways))('by %s, a touch of a node', (source, options
     ])
       await expect(call).rejects.toMatchObject({ code: 'app_not_allowed' });
     expect([phone.android.currentPackage, pressed]).toEqual([packageName, []]);
-    // What is below the notification is touched as ever, although its window is as large as the display.
+    // Nodes below the notification are touched as ever, although its window is as large as the display.
     await tap(await withText('Send'));
     phone.android.headsUp.hide();
     await tap(cart);

@@ -11,9 +11,9 @@ export interface TouchWindow {
   readonly isKeyboard?: boolean | undefined;
 }
 
-/** What a phone shows at the moment of a touch. */
+/** The windows of a phone at the moment of a touch. */
 export interface TouchLook {
-  /** Of the active window. */
+  /** The tree of the active window. */
   readonly root: UiNode;
   /** All that take touches, the front one first. Undefined where Android does not tell. */
   readonly windows: readonly TouchWindow[] | undefined;

@@ -4,7 +4,7 @@ import { placeAll, type Placed } from './placed-nodes.ts';
 import { contains, isEmpty, largestBeside, type Point, pointsIn } from './rectangles.ts';
 import { type TouchLook, type TouchWindow, windowAt, windowsBefore } from './touch-look.ts';
 
-/** What gets a touch in place of the node that is meant. */
+/** The node or window that gets a touch in place of the one that is meant. */
 export type Cover = { readonly window: TouchWindow } | { readonly node: UiNode };
 
 /** A `TouchReach` with what lies over the node. */
@@ -67,7 +67,7 @@ const fills = (one: Bounds, other: Bounds): boolean =>
 const takesTouches = ({ clickable, longClickable, checkable }: UiNode): boolean =>
   clickable || longClickable || checkable;
 
-/** Of a node that its list shows a sliver of, a finger touches what is beside it. */
+/** A sliver of a node is too thin: a finger touches what is beside it. */
 const leastPixels = 12;
 
 const isTouchable = ({ left, top, right, bottom }: Bounds): boolean =>

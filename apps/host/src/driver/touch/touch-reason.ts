@@ -16,7 +16,7 @@ const maxNameLength = 80;
 
 type Named = Pick<TouchedNode, 'className' | 'viewId' | 'text' | 'description'>;
 
-/** As a person finds it again. What a field holds is not told. */
+/** Words by which a person finds it again. The text in a field is not told. */
 function nameOf({ className, viewId, text, description }: Named): string {
   const kind = className?.split('.').at(-1) ?? 'node';
   const words = kind.includes('EditText') ? '' : (text ?? description ?? '').slice(0, maxNameLength);

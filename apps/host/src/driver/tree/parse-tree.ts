@@ -36,7 +36,7 @@ function createReading(): Reading {
   const size = new TreeSize();
   let depth = 0;
   let rotation = 0;
-  /** Of the node of another display that is read now, with all below it: 0 for none. */
+  /** Depth of the node of another display that is read now, with all below it: 0 for none. */
   let elsewhere = 0;
   let hasOthers = false;
   return {

@@ -20,7 +20,7 @@ const shape = Compile(
   }),
 );
 
-/** What this host remembers of a phone, by which it knows it again. */
+/** The marks of a phone by which this host knows it again. */
 interface KnownPhone {
   /** How the host calls it. No other phone ever has it. */
   readonly key: string;

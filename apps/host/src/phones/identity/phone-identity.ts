@@ -6,7 +6,7 @@ import { createPhoneShell, type PhoneShell } from '../../driver/shell/phone-shel
 import { askPhone } from '../ask-phone.ts';
 import { isOwnNumber } from '../../adb/own-number.ts';
 
-/** What a phone tells of itself that others do not share, or seldom. */
+/** Facts of a phone that others do not share, or seldom. */
 export interface PhoneIdentity {
   /** Undefined when it has none of its own. */
   readonly serial: string | undefined;

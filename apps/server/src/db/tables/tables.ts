@@ -170,9 +170,9 @@ interface DeviceTable {
   owner_id: string;
   /** Unique for its owner: its own serial number, or its host and the name that this gave it (`deviceIdentity`). */
   identity: string;
-  /** As its host calls it. */
+  /** The name that its host gave it. */
   serial: string;
-  /** What its host last told of the phone and of its last start, to know them again; empty: nothing. */
+  /** Facts that its host last told of the phone and of its last start, to know them again; empty: nothing. */
   phone_mark: string;
   boot_mark: string;
   host_id: string;

@@ -17,7 +17,7 @@ interface Rules {
   readonly distances: readonly ((node: AndroidNode) => number)[];
   /** Which of all nodes that meet the conditions. */
   readonly position: number | undefined;
-  /** What has to be read on the node, or is asked of what it stands in relation to. */
+  /** The texts that have to be read on the node, and the conditions on what it stands in relation to. */
   readonly wanted: readonly (string | RegExp | NodeConditions)[];
 }
 

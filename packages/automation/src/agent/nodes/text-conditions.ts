@@ -47,7 +47,7 @@ const isSeenAs = (text: string | undefined, seen: string): boolean =>
 
 function contains(read: ReadText, part: string): Condition {
   const rankOf = createTextRank(part);
-  // Who asks for white space alone means its characters.
+  // White space alone is looked for as its characters.
   const isIn =
     seenText(part) === ''
       ? (text: string) => text.includes(part)

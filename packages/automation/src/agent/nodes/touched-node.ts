@@ -1,12 +1,12 @@
 import type { TouchedNode } from '@phalanx/protocol';
 
-/** What a touch is meant for, as the host looks for it. */
+/** The aim of a touch, as the host looks for it. */
 export interface NodeAim {
   readonly on: TouchedNode;
   readonly closeKeyboard: boolean;
 }
 
-/** As the host takes them. */
+/** The form that the host takes. */
 const maxLength = 200;
 
 const cut = (text: string | null | undefined): string | null => text?.slice(0, maxLength) ?? null;

@@ -33,7 +33,7 @@ interface ChangeOrder {
   readonly signal: AbortSignal | null;
 }
 
-/** What a wait is for: words for the error, the test, and texts that the error looks for neighbours of. */
+/** The aim of a wait: words for the error, the test, and texts that the error looks for neighbours of. */
 export interface Aim<T> {
   readonly awaited: string;
   test: (screen: AndroidNode) => T | Promise<T>;

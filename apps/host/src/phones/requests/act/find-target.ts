@@ -76,7 +76,7 @@ const maxCandidates = 10;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const nodeOf = ({ node }: CompactLine): UiNode => node as UiNode;
 
-/** Of the texts that fit best, what can be touched goes before what only says it. */
+/** Where several texts fit best, one that can be touched goes before one that only says it. */
 function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
   const rankOf = createTextRank(wanted);
   const found = bestRanked(lines, (line) => bestRank(line.said, rankOf));

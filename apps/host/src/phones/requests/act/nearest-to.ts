@@ -9,7 +9,7 @@ const maxNearest = 3;
 const maxTexts = 300;
 const maxLength = 1000;
 
-/** What comes nearest to a text that is not there, and the character that differs: the end of a sentence, or empty. */
+/** The text that comes nearest to one that is not there, and the character that differs: the end of a sentence, or empty. */
 export function nearestTo(target: string | ActSelector, { compact }: Pick<Look, 'compact'>): string {
   const [wanted] = typeof target === 'string' ? [target] : textsIn(target);
   if (wanted === undefined) return '';
