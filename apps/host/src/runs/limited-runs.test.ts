@@ -24,7 +24,7 @@ it('a run uses the apps of its token, and is told of each other one by which nam
     await say(actions.launchApp('com.android.settings'));
     await actions.launchApp('dev.phalanx.sample.form');
     await say(actions.screenContent().then((screen) => screen.packageName));
-    await say(actions.tap(500, 2300));
+    await say(actions.tap(500, 2000));
     await actions.home();
     await say(actions.tap(500, 900));
     await say(actions.screenshot());

@@ -88,7 +88,8 @@ function windowState(given: ListedWindow, index: number, sdkVersion: number): st
     `    mAttrs={(0,0)(fillxfill) ty=${type}\n      ${flagsOf(given, sdkVersion)}}\n${regionOf(window)}` +
     `    mViewVisibility=${isShown ? visible : gone} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n` +
     `    mHasSurface=${isShown} isReadyForDisplay()=${isShown} mWindowRemovalAllowed=false\n` +
-    (sdkVersion < 28 ? '' : `    isOnScreen=${isShown}\n    isVisible=${isShown}\n`)
+    `    isOnScreen=${isShown}\n` +
+    (sdkVersion < 28 ? '' : `    isVisible=${isShown}\n`)
   );
 }
 
