@@ -182,7 +182,7 @@ story('any layout, input method, paste and file reaches the phone', async () => 
   const { apps } = await here.service.call('GET', `/api/v2/devices/${deviceId}/apps`);
   expect(apps).toContainEqual({ package_name: made.packageName, is_system: false });
   await drop('grüße.txt', Buffer.alloc(600_000, 'x'));
-  await page.getByText('grüße.txt: in the folder Download of the phone').waitFor();
+  await page.getByText(/grüße\.txt: \/sdcard\/\S+, where apps see it/).waitFor();
   await drop('no.apk', Buffer.from('no APK'));
   await page.getByText(/no\.apk: not sent: .*PARSE_FAILED/).waitFor();
   const { entries } = await here.service.call('GET', '/api/v2/audit?action=send_file');
