@@ -5,7 +5,7 @@ import { randomUuid } from './random-uuid.ts';
 export interface FileToSend {
   /** Without a folder. By its end an APK is known: `.apk`, `.apks`, `.xapk`, `.apkm`. */
   readonly name: string;
-  /** Of the shared storage, such as `/sdcard/DCIM/Camera`. By default where its kind of files is looked for. */
+  /** A folder of the shared storage, such as `/sdcard/DCIM/Camera`. By default where its kind of files is looked for. */
   readonly folder?: string | undefined;
   /** At most a gigabyte. */
   readonly content: Blob;

@@ -26,7 +26,7 @@ export interface ShownNode {
 const maxTextLength = 80;
 /** Characters that would turn the direction of writing. */
 const turning = /[\u202A-\u202E\u2066-\u2069]/g;
-/** What would end a line. */
+/** Characters that would end a line. */
 // oxlint-disable-next-line no-control-regex
 const unprintable = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g;
 

@@ -3,7 +3,7 @@ import type { UiNode } from './phone-answers.ts';
 /** A button of a dialog that is on the screen. */
 export interface DialogButton {
   readonly node: UiNode;
-  /** What it shows; empty where it shows nothing. */
+  /** The text that it shows; empty where it shows none. */
   readonly label: string;
 }
 
@@ -77,7 +77,7 @@ const kinds: readonly DialogKind[] = [
   },
   {
     buttons: /^android:id\/button[123]$/,
-    // As the UiAutomator2 server does: a dialog with one button has it for both.
+    // The only button of a dialog accepts and dismisses, for the UiAutomator2 server too.
     accept: ['button1', 'button2', 'button3'],
     dismiss: ['button2', 'button3', 'button1'],
   },

@@ -125,7 +125,7 @@ function listAnswers(files: SyncFiles, id: string, path: string): Buffer {
   return Buffer.concat([...encoded, encodeDirectoryEntry('DONE', '', undefined, entryId === 'DNT2')]);
 }
 
-/** Of a folder that can't be opened, adbd tells that the list has ended (AOSP, packages/modules/adb/daemon/file_sync_service.cpp, do_list). */
+/** A folder that can't be opened is an empty list for adbd, which tells that it has ended (AOSP, packages/modules/adb/daemon/file_sync_service.cpp, do_list). */
 const listReadable = (files: SyncFiles, path: string): ReturnType<SyncFiles['listDirectory']> =>
   files.isReadable(path) ? files.listDirectory(path) : [];
 

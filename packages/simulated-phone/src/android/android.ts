@@ -47,7 +47,7 @@ export class Android implements SystemHost {
   readonly locations = new Locations();
   readonly inbox = new Inbox();
   readonly battery: Battery;
-  /** What the phone has besides its main display. */
+  /** Displays besides the main one. */
   otherDisplays: readonly OtherDisplay[] = [];
   readonly fullScreenApps: readonly string[];
   clipboard = '';

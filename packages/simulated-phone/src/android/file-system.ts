@@ -66,7 +66,7 @@ export class FileSystem implements SyncFiles {
     return { mode: directoryMode, sizeBytes: 4096, modifiedSeconds: nowSeconds() };
   }
 
-  /** What stands in a folder. Throws when adb's user may not look into it. */
+  /** Lists a folder. Throws when adb's user may not look into it. */
   listDirectory(path: string): { name: string; stat: FileStat }[] {
     this.#requireReadable(path);
     const resolved = this.resolve(path);

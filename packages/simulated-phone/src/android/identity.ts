@@ -5,7 +5,7 @@ export interface Identity {
   readonly serial: string;
   /** Sixteen hexadecimal digits, which Android draws at its first start after a factory reset. */
   readonly androidId: string;
-  /** Of the kernel, where several Androids run on one. Undefined: each start has its own. */
+  /** The boot ID of the kernel, where several Androids run on one. Undefined: each start has its own. */
   readonly bootId: string | undefined;
   readonly brand: string;
   readonly maker: MakerProfile;

@@ -4,13 +4,13 @@ export interface Notification {
   readonly text: string;
   /** The app's own name for it. Default: none. */
   readonly tag?: string;
-  /** What accessibility services are told. Default: title and text. */
+  /** The ticker, which accessibility services are told. Default: title and text. */
   readonly ticker?: string;
   /** The words on its buttons. Default: none. */
   readonly actions?: readonly string[];
-  /** Of the inbox style: a line for each thing that came. Default: none. */
+  /** Lines of the inbox style, one for each thing that came. Default: none. */
   readonly lines?: readonly string[] | undefined;
-  /** What the lock screen shows in its place. Default: nothing else. */
+  /** The version that the lock screen shows in its place. Default: nothing else. */
   readonly publicVersion?: { readonly title: string; readonly text: string };
 }
 

@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts';
 /** What covers the app: the notification shade or the list of recent apps. */
 export type Overlay = 'shade' | 'recents' | undefined;
 
-/** What the key BACK does while a keyboard is shown: apps show it again, and take the key before it (View.onKeyPreIme). */
+/** Effects of the key BACK while a keyboard is shown: apps show it again, and take the key before it (View.onKeyPreIme). */
 export type KeyboardBack = 'closes' | 'shows-again' | 'leaves-page';
 
 /** What the parts of the system see of their phone and can do to it: its windows, its dialogs, back and enter. */
@@ -64,7 +64,7 @@ export interface SystemDialogOption {
 }
 
 export interface SystemDialogWindow {
-  /** As `dumpsys window` names it. */
+  /** The name that `dumpsys window` prints. */
   readonly title: string;
   /** Owner of its nodes. */
   readonly packageName: string;

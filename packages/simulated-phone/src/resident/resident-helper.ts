@@ -25,7 +25,7 @@ const request = {
 } as const;
 const answer = { ok: 64, same: 65, tree: 66, changed: 68 } as const;
 
-/** Of AccessibilityWindowInfo; the host asks for the keyboard alone. */
+/** Types of AccessibilityWindowInfo; the host asks for the keyboard alone. */
 const windowType = { other: 1, inputMethod: 2 } as const;
 
 /** The helper gives UiAutomation back when it was not asked for so long. */

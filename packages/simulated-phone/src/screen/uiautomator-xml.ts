@@ -61,7 +61,7 @@ function importantChildren(visible: VisibleView): VisibleView[] {
 
 interface DumpOptions {
   readonly compressed: boolean;
-  /** Of each emoji two full stops are left. Default false. */
+  /** Replaces each emoji by two full stops. Default false. */
   readonly losesEmoji?: boolean;
 }
 

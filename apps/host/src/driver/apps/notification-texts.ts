@@ -31,7 +31,7 @@ const extraName = (line: string): string | undefined => /^ {8,24}([\w.]{1,100})=
 
 interface Chain {
   readonly lines: readonly string[];
-  /** Of the line that is looked for. */
+  /** The place of the line that is looked for. */
   readonly at: number;
 }
 

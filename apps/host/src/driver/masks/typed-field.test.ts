@@ -7,7 +7,7 @@ import { HeldMasks } from './masked-screen.ts';
 import { TypedSecrets } from './typed-secrets.ts';
 
 interface Field {
-  /** Of its upper edge; each is 20 high. */
+  /** The upper edge; each is 20 high. */
   readonly y: number;
   readonly text: string;
   readonly id?: string;

@@ -10,7 +10,7 @@ export interface EncodedPicture {
   readonly height: number;
   readonly originalWidth: number;
   readonly originalHeight: number;
-  /** What is to be known of it. */
+  /** A remark on the picture. */
   readonly remark?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { SystemDialog, SystemDialogOption, SystemHost } from '../system-host.ts';
 
-/** What an app asks for. */
+/** The permission that an app asks for. */
 export type AskedPermission = 'location' | 'contacts' | 'photos';
 
 /** The system with the dialogs of a release, which need not be its own. */

@@ -61,7 +61,7 @@ function findTarget({ phone }: Process, args: readonly string[]): Target | undef
   return packageName === undefined ? undefined : { packageName, className: undefined };
 }
 
-/** Of a page, the host alone is printed, and any other address as it is (AOSP, core/java/android/net/Uri.java, toSafeString). */
+/** Prints the host alone of a page, and any other address as it is (AOSP, core/java/android/net/Uri.java, toSafeString). */
 const shownAddress = (address: string): string => address.replace(/^(https?:\/\/[^/]*)\/.*$/s, '$1/...');
 
 function intentText(args: readonly string[], target: Target | undefined): string {

@@ -62,7 +62,7 @@ interface ListedWindow {
   readonly isShown: boolean;
 }
 
-/** Of all displays, in their order; of each the front one first. */
+/** Windows of all displays, in the order of the displays; the front one of each first. */
 function windowsOf({ android, faults }: Phone, isListed: (window: Window) => boolean): ListedWindow[] {
   const front = findActiveWindow(android.screen);
   const own = android.screen.windows.filter(isListed).map((window) => ({
@@ -188,7 +188,7 @@ WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
 ${displayContents(phone)}`;
 }
 
-/** As DisplayViewport.toString has it (frameworks/base, android.hardware.display), which ties the number of a display to its panel. */
+/** A viewport in the words of DisplayViewport.toString (frameworks/base, android.hardware.display), which ties the number of a display to its panel. */
 function viewport(id: number, uniqueId: string, { width, height }: Display, rotation: number): string {
   const [type, kind] = uniqueId.startsWith('local:') ? ['INTERNAL', 0] : ['VIRTUAL', 'null'];
   const frame = `Rect(0, 0 - ${width}, ${height})`;
