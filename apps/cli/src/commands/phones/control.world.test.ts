@@ -47,7 +47,7 @@ test('a file goes to a phone; an app is refused where its host allows none', asy
   await writeFile(path.join(service.folder, 'notes.bin'), Buffer.alloc(1_300_000, 7));
   expect(await service.run(['send', 'SIM0001', 'notes.bin'])).toMatchObject({
     code: 0,
-    stdout: 'The device SIM0001 has the file: /sdcard/Download/notes.bin.\n',
+    stdout: 'The device SIM0001 has the file: /sdcard/Download/notes.bin. Apps can see it.\n',
   });
   await writeFile(path.join(service.folder, 'shop.apk'), 'no app');
   expect(await service.run(['send', 'SIM0001', 'shop.apk'])).toMatchObject({
