@@ -42,7 +42,7 @@ let deviceId: string;
 beforeAll(async () => {
   receiver = await Receiver.start();
   mails = await MailServer.start();
-  const phone = await startSimulatedPhone({ serial: 'TEST1' });
+  const phone = await startSimulatedPhone({ serial: 'TEST1', timeOfDay: '09:41' });
   const hostSettings = {
     ...{ PHALANX_PHONES: `${phone.host}:${phone.port}`, PHALANX_ADB_SERVER: 'off' },
     PHALANX_LOG_LEVEL: 'debug',

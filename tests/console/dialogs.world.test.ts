@@ -128,6 +128,8 @@ story('what happens between the first reading of a page and its stream of events
   const [deviceId = ''] = await here.service.readyDevices(1);
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);
+  // The page of before reads runs, too.
+  await page.goto('about:blank');
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route('**/api/v2/events?*', async (route) => {
     await released;

@@ -16,7 +16,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   if (!hasChromium) return;
-  server = await TestServer.start({ console: prepareConsole(), heartbeatMs: 60_000 });
+  server = await TestServer.start({ console: prepareConsole() });
   const serials = Array.from({ length: phones }, (_, index) => `shelf-${String(index).padStart(4, '0')}`);
   ({ host } = await server.connectHost({ serials }));
   browser = await sharedBrowser();

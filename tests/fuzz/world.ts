@@ -11,8 +11,6 @@ import type { Known } from './api-requests.ts';
 
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
 const everything = ['read', 'launch', 'edit', 'review', 'host', 'admin'];
-/** Hosts whose heartbeats fail are offline after a few of these. */
-const heartbeatMs = 1000;
 
 /** Asks once more when the service has closed a kept connection in that moment: a busy machine sees it late. */
 function callerOf(url: string, token: string): ApiCaller {
@@ -36,7 +34,6 @@ export class World {
   readonly server: Program;
   readonly url: string;
   readonly #admin: ApiCaller;
-  readonly #heartbeats = new Set<NodeJS.Timeout>();
   #readers: string[] = [];
   victim!: Person;
   attacker!: Person;
@@ -71,7 +68,6 @@ export class World {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#heartbeats) clearInterval(timer);
     await this.server.end();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -150,12 +146,13 @@ export class World {
 
   async #connectHost(name: string, token: string): Promise<TestHost> {
     const serials = [`phone of ${name}`];
-    const host = await TestHost.connected({
-      ...{ url: this.url, token, serials, launchHabit: 'ends_at_once' },
+    return TestHost.connected({
+      url: this.url,
+      token,
+      serials,
+      launchHabit: 'ends_at_once',
       requestHabit: 'answer',
     });
-    this.#heartbeats.add(setInterval(() => void (host.isOpen && host.heartbeat()), heartbeatMs));
-    return host;
   }
 
   async #createPerson(name: string): Promise<Person> {

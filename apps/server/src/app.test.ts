@@ -175,7 +175,7 @@ describe('the administrator’s token', () => {
 
 describe('a folder of logs that can’t be written', () => {
   it('acknowledges nothing, and has everything once it can write again', async () => {
-    const server = await TestServer.start({ engine: 'SQLite', heartbeatMs: 60_000 });
+    const server = await TestServer.start({ engine: 'SQLite' });
     cleanUps.push(() => server.dispose());
     const { host, deviceId } = await server.connectHost();
     cleanUps.push(() => host.cut());

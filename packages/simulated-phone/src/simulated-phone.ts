@@ -125,6 +125,7 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
     display: options.display ?? identity.maker.display,
     pin: options.pin,
     fullScreenApps: options.fullScreenApps ?? [],
+    timeOfDay: options.timeOfDay,
     apps: options.apps ?? sampleApps,
     storageBytes: options.storageBytes ?? 84e9,
   });
@@ -336,6 +337,8 @@ export interface SimulatedPhoneOptions {
   readonly apps?: readonly App[];
   /** Packages of apps that hide the bars of the system, as players and games do. Default: none. */
   readonly fullScreenApps?: readonly string[];
+  /** HH:MM of the status bar, which stays, as pictures of one screen have to be equal. Default: that of the computer. */
+  readonly timeOfDay?: string;
   /** Programs of the shell by their names, in place of the phone's own. Default: none. */
   readonly programs?: ReadonlyMap<string, Program>;
   /** Room for files, which are kept in memory. Default: 84 GB. */

@@ -33,7 +33,7 @@ export class LargeService {
   static async start(): Promise<LargeService> {
     const dataDir = mkdtempSync(path.join(tmpdir(), 'phalanx-large-'));
     await fillDatabase({ dataDir, token: adminToken, records });
-    const server = await TestServer.start({ dataDir, console: prepareConsole(), heartbeatMs: 60_000 });
+    const server = await TestServer.start({ dataDir, console: prepareConsole() });
     const serials = Array.from({ length: phones }, (_, index) => `shelf-${String(index).padStart(4, '0')}`);
     const { host, deviceId } = await server.connectHost({ serials });
     const { runId } = await server.startRun(host, deviceId);

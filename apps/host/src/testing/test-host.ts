@@ -44,7 +44,11 @@ export class TestHost {
     await prepareHostKey(join(this.dataDir, 'host'));
     this.service = await startTestService();
     // To install the 18 MB of the helper is what the driver's own tests are about.
-    this.#phone = await startSimulatedPhone({ serial, installedPackages: helperPackages });
+    this.#phone = await startSimulatedPhone({
+      serial,
+      timeOfDay: '09:41',
+      installedPackages: helperPackages,
+    });
     await this.reopen();
   }
 

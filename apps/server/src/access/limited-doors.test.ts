@@ -17,7 +17,7 @@ let mallory: Awaited<ReturnType<TestServer['createCaller']>>;
 const folders = new TestFolders();
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000 });
+  server = await TestServer.start();
   ({ host, deviceId } = await server.connectHost());
   ({ runId } = await server.startRun(host, deviceId));
   project = await TestProject.create(server.api, 'checkout');

@@ -29,7 +29,7 @@ let project: TestProject;
 let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000 });
+  server = await TestServer.start();
   const connected = await server.connectHost({ serials: [own, foreign] });
   host = connected.host;
   [ownId = '', foreignId = ''] = connected.deviceIds;

@@ -16,7 +16,7 @@ let server: TestServer;
 
 beforeEach(async () => {
   const settings = { PHALANX_AUDIT_DAYS: '30', PHALANX_BAD_TOKENS_PER_MINUTE: '100' };
-  server = await TestServer.start({ heartbeatMs: 60_000, settings });
+  server = await TestServer.start({ settings });
 });
 afterEach(() => server.dispose());
 
@@ -226,7 +226,7 @@ describe('refusals', () => {
 describe('what is done in part', () => {
   it('stands in it as failed, beside its beginning', async () => {
     await server.dispose();
-    server = await TestServer.start({ heartbeatMs: 60_000, ackTimeoutMs: 50 });
+    server = await TestServer.start({ ackTimeoutMs: 50 });
     const { host, deviceId } = await server.connectHost({ launchHabit: 'silent' });
     expect((await server.start(deviceId)).status).toBe(400);
     const entries = (): ReturnType<typeof readEntries> => readEntries(server.api, { action: 'launch' });

@@ -26,7 +26,7 @@ let project: TestProject;
 const folders = new TestFolders();
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 20 });
+  server = await TestServer.start({ sweepMs: 20 });
   ann = await server.createCaller('ann');
   bob = await server.createCaller('bob');
   ({ host, deviceId } = await server.connectHost({ token: ann.token }, ann.api));

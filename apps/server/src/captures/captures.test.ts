@@ -28,7 +28,7 @@ const afterThisTest = (cleanUp: () => Promise<unknown>): void => void cleanUps.p
 
 async function startAll(settings: Record<string, string> = {}, dataDir?: string, clean = afterThisTest) {
   const own = dataDir === undefined ? {} : { dataDir };
-  const server = await TestServer.start({ heartbeatMs: 60_000, settings, ...own });
+  const server = await TestServer.start({ settings, ...own });
   clean(() => server.dispose());
   const { host, deviceId } = await server.connectHost();
   clean(() => host.cut());

@@ -16,11 +16,14 @@ let deviceId: string;
 const readers: EventReader[] = [];
 
 beforeAll(async () => {
-  server = await TestServer.start({ sweepMs: 20 });
+  server = await TestServer.start({ sweepMs: 20, heartbeatMs: 5000 });
 });
 afterAll(() => server.dispose());
 beforeEach(async () => {
-  ({ host, deviceIds, deviceId } = await server.connectHost({ serials: ['serial-1', 'serial-2'] }));
+  ({ host, deviceIds, deviceId } = await server.connectHost({
+    serials: ['serial-1', 'serial-2'],
+    heartbeatHabit: 'silent',
+  }));
 });
 afterEach(async () => {
   for (const reader of readers.splice(0)) reader.close();

@@ -286,7 +286,7 @@ describe('a connection', () => {
 
   it('that says nothing after it was opened, or falls silent, is ended, and its devices are offline', async () => {
     const fast = await TestServer.start({ heartbeatMs: 100 });
-    const { host, deviceId } = await fast.connectHost();
+    const { host, deviceId } = await fast.connectHost({ heartbeatHabit: 'silent' });
     expect(await host.ended()).toBe(1006);
     await expect
       .poll(() => fast.api('GET', `/api/v2/devices/${deviceId}`))

@@ -6,7 +6,7 @@ import { startBody, TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000, settings: { PHALANX_MAX_HOSTS: '2' } });
+  server = await TestServer.start({ settings: { PHALANX_MAX_HOSTS: '2' } });
 });
 afterAll(() => server.dispose());
 
@@ -79,7 +79,6 @@ it('a user has so many hosts and no more; one that is gone and had no phones mak
 
 it('a host that says too much is read more slowly, and others are not', async () => {
   const strict = await TestServer.start({
-    heartbeatMs: 60_000,
     settings: { PHALANX_HOST_MESSAGES_PER_SECOND: '2' },
   });
   const [loud, calm] = [await strict.createCaller('loud'), await strict.createCaller('calm')];

@@ -20,7 +20,7 @@ let project: TestProject;
 let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
-  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50, heartbeatMs: 60_000 });
+  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
   ({ host, deviceIds: ids } = await server.connectHost({ serials: ['a', 'b', 'c'] }));
   project = await TestProject.create(server.api, 'checkout');
   await project.put('main.ts', 'console.log(1);');

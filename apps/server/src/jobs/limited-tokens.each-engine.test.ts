@@ -17,7 +17,7 @@ let project: TestProject;
 let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
-  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50, heartbeatMs: 60_000 });
+  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
   const connected = await server.connectHost({ serials: ['a', 'b', 'c'] });
   host = connected.host;
   [shop = '', bank = '', other = ''] = connected.deviceIds;

@@ -21,7 +21,7 @@ let mallory: Awaited<ReturnType<TestServer['createCaller']>>;
 let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
-  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50, heartbeatMs: 400_000_000 });
+  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
   mallory = await server.createCaller('mallory');
   const one = await server.connectHost({ serials: ['alice-1'] });
   const other = await server.connectHost(

@@ -105,7 +105,7 @@ describe('a start', () => {
   it('of the same code on more phones at once than may wait for the compiler is compiled once', async () => {
     const serials = Array.from({ length: 150 }, (_, index) => `many-${index}`);
     // Its hosts have the time to answer that the product gives them, and stay confirmed on a slow machine.
-    const patient = await TestServer.start({ heartbeatMs: 60_000 });
+    const patient = await TestServer.start();
     const { deviceIds } = await patient.connectHost({ serials });
     const replies = await Promise.all(deviceIds.map((id) => patient.start(id)));
     await patient.dispose();

@@ -12,7 +12,7 @@ let deviceIds: string[];
 let automationId: string;
 
 beforeAll(async () => {
-  server = await TestServer.start({ sweepMs: 20, heartbeatMs: 60_000 });
+  server = await TestServer.start({ sweepMs: 20 });
   ({ host, deviceIds } = await server.connectHost({ serials }));
   automationId = await server.createProject();
   const file = { path: 'main.ts', content: 'console.log(1);' };
@@ -122,7 +122,7 @@ it('a lost run that comes back beside a later one of its project is stopped', as
 });
 
 it('a launch on a host that connects again and again starts once on its newest connection, or says that it did not', async () => {
-  const fast = await TestServer.start({ heartbeatMs: 60_000, ackTimeoutMs: 2000 });
+  const fast = await TestServer.start({ ackTimeoutMs: 2000 });
   const { host: restless, deviceId } = await fast.connectHost();
   const reconnecting = (async () => {
     for (let times = 0; times < 30; times += 1) {

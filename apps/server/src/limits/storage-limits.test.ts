@@ -16,7 +16,7 @@ const settings = {
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ settings, heartbeatMs: 60_000 });
+  server = await TestServer.start({ settings });
 });
 afterAll(() => server.dispose());
 

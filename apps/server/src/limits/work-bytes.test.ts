@@ -4,7 +4,7 @@ import { readUsage } from './testing/read-usage.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ settings: { PHALANX_MAX_WORK_MB: '1' }, heartbeatMs: 60_000 });
+  server = await TestServer.start({ settings: { PHALANX_MAX_WORK_MB: '1' } });
 });
 afterAll(() => server.dispose());
 

@@ -19,7 +19,7 @@ let guest: { userId: string; token: string };
 let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000 });
+  server = await TestServer.start();
   const connected = await server.connectHost({ serials });
   host = connected.host;
   [one = '', two = '', three = ''] = connected.deviceIds;

@@ -13,7 +13,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
   let deviceId: string;
 
   beforeAll(async () => {
-    server = await TestServer.start({ engine, sweepMs: 20, heartbeatMs: 60_000 });
+    server = await TestServer.start({ engine, sweepMs: 20 });
   });
   afterAll(() => server.dispose());
   beforeEach(async () => {

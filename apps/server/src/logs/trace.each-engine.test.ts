@@ -19,7 +19,7 @@ describe.each(engines)('the trace of a run beside %s', (engine) => {
   let deviceId: string;
 
   beforeAll(async () => {
-    server = await TestServer.start({ ...{ engine, sweepMs: 20, heartbeatMs: 600_000 } });
+    server = await TestServer.start({ engine, sweepMs: 20 });
     ({ host, deviceId } = await server.connectHost());
   });
   afterAll(() => server.dispose());

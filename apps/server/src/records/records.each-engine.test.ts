@@ -31,7 +31,7 @@ let deviceId = '';
 let runId = '';
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000 });
+  server = await TestServer.start();
   ({ host, deviceId } = await server.connectHost());
   ({ runId } = await server.startRun(host, deviceId));
 });

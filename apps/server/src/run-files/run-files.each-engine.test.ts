@@ -28,7 +28,7 @@ interface Upload extends ApiRequest {
 const binary = 'application/octet-stream';
 
 async function startRun(options: Parameters<typeof TestServer.start>[0] = {}) {
-  const server = await TestServer.start({ heartbeatMs: 60_000, ...options });
+  const server = await TestServer.start(options);
   cleanUps.push(() => server.dispose());
   const { host, deviceId } = await server.connectHost();
   cleanUps.push(() => host.cut());

@@ -12,7 +12,7 @@ let deviceIds: string[];
 let deviceId: string;
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 600_000 });
+  server = await TestServer.start();
   ({ host, deviceIds, deviceId } = await server.connectHost({ serials: ['one', 'two', 'three'] }));
 });
 afterAll(() => server.dispose());

@@ -4,7 +4,7 @@ import { problemOfResult, readResult } from './run-result.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000 });
+  server = await TestServer.start();
 });
 afterAll(() => server.dispose());
 

@@ -20,7 +20,7 @@ let project: TestProject;
 let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
-  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50, heartbeatMs: 60_000 });
+  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
   alice = await server.createCaller('alice');
   bob = await server.createCaller('bob');
   own = await connectPhone(server, alice, { serial: 'alices', ...phone });

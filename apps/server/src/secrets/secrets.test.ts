@@ -16,7 +16,7 @@ let deviceId: string;
 let projectId: string;
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 600_000 });
+  server = await TestServer.start();
   ({ host, deviceId } = await server.connectHost());
 });
 afterAll(() => server.dispose());

@@ -25,7 +25,6 @@ beforeAll(async () => {
   server = await TestServer.start({
     ackTimeoutMs: 10_000,
     sweepMs: 50,
-    heartbeatMs: 60_000,
     settings: { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32' },
   });
   alice = await server.createCaller('alice');

@@ -27,6 +27,8 @@ export interface TestHostOptions {
   stopHabit?: 'confirm' | 'silent';
   /** `answer`: what is asked for is there, or done, at once. */
   requestHabit?: 'answer' | 'silent';
+  /** `regular`: as often as the server asks for it. `silent`: only when the test says so. Default: `regular`. */
+  heartbeatHabit?: 'regular' | 'silent';
 }
 
 /** A server takes in a hello within milliseconds; on a machine that is busy with other things, within seconds. */
@@ -56,9 +58,11 @@ export class TestHost {
   /** Close code of the last connection. */
   closeCode = 0;
   readonly #token: string;
+  readonly #heartbeatHabit: 'regular' | 'silent';
   readonly #waiters = new Set<Waiter>();
   #wire: HostWire | undefined;
   #closed = Promise.resolve();
+  #pulse: NodeJS.Timeout | undefined;
 
   constructor(options: TestHostOptions) {
     this.url = options.url;
@@ -67,6 +71,7 @@ export class TestHost {
     this.launchHabit = options.launchHabit ?? 'ack';
     this.stopHabit = options.stopHabit ?? 'confirm';
     this.requestHabit = options.requestHabit ?? 'silent';
+    this.#heartbeatHabit = options.heartbeatHabit ?? 'regular';
     this.devices = (options.serials ?? ['serial-1']).map((serial) => deviceReport(serial));
   }
 
@@ -96,6 +101,7 @@ export class TestHost {
     });
     this.#closed = wire.closed.then(({ code }) => {
       this.closeCode = code;
+      clearInterval(this.#pulse);
     });
     await wire.opened;
     this.#wire = wire;
@@ -107,9 +113,7 @@ export class TestHost {
   }
 
   /** Confirms the ready phones. What was sent before has been handled when it resolves. */
-  async heartbeat(
-    ready: readonly string[] = this.devices.filter(({ state }) => state === 'ready').map((d) => d.serial),
-  ): Promise<void> {
+  async heartbeat(ready: readonly string[] = this.#readySerials()): Promise<void> {
     const sentAt = Math.floor(Math.random() * 2 ** 50);
     const answer = this.waitFor('heartbeat', (message) => message.sent_at === sentAt);
     this.#wire?.heartbeat(ready, sentAt);
@@ -232,6 +236,7 @@ export class TestHost {
   }
 
   #answer(message: ServerMessage): void {
+    if (message.type === 'welcome') this.#beatEvery(message.heartbeat_ms);
     if (message.type === 'launch') for (const run of message.runs) this.#answerLaunch(run.run_id);
     if (message.type === 'stop' && this.stopHabit === 'confirm') this.#answerStop(message.run_ids);
     if (message.type === 'runs_stored') for (const id of message.run_ids) this.runs.delete(id);
@@ -240,6 +245,17 @@ export class TestHost {
     const answer = this.answerWith(message);
     if (answer !== undefined) this.sendRaw(answer);
     else if (this.requestHabit === 'answer') this.sendRaw(Buffer.from(answerTo(message)));
+  }
+
+  #readySerials(): string[] {
+    return this.devices.filter(({ state }) => state === 'ready').map(({ serial }) => serial);
+  }
+
+  #beatEvery(intervalMs: number): void {
+    clearInterval(this.#pulse);
+    if (this.#heartbeatHabit === 'silent') return;
+    this.#pulse = setInterval(() => this.#wire?.heartbeat(this.#readySerials()), intervalMs);
+    this.#pulse.unref();
   }
 
   #answerLaunch(runId: string): void {

@@ -23,7 +23,8 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-webhooks-'));
   receiver = await Receiver.start();
   server = await TestServer.start({
-    ...{ ackTimeoutMs: 10_000, heartbeatMs: 400_000_000, sweepMs: 100 },
+    ackTimeoutMs: 10_000,
+    sweepMs: 100,
     settings: {
       PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32',
       PHALANX_SECRETS_KEY_FILE: path.join(folder, 'secrets.key'),

@@ -34,7 +34,8 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-webhooks-'));
   server = await TestServer.start({
     // The host says nothing over days of the clock. A timer can wait five times as long: the silence that is tolerated.
-    ...{ ackTimeoutMs: 10_000, heartbeatMs: 400_000_000, sweepMs: 300 },
+    ackTimeoutMs: 10_000,
+    sweepMs: 300,
     settings: {
       PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32',
       PHALANX_SECRETS_KEY_FILE: path.join(folder, 'secrets.key'),

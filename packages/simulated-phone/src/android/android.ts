@@ -30,6 +30,8 @@ export interface AndroidOptions {
   readonly pin: string | undefined;
   /** Packages whose activities hide the bars of the system. */
   readonly fullScreenApps: readonly string[];
+  /** HH:MM of the status bar. Undefined: that of the computer. */
+  readonly timeOfDay: string | undefined;
 }
 
 /** The modelled Android of one phone. Every change makes the next look at `screen` build it anew. */
@@ -56,6 +58,7 @@ export class Android implements SystemHost {
   readonly stack = new ActivityStack();
   /** Timers of apps, by package name. */
   readonly timers = new Timers();
+  readonly #timeOfDay: string | undefined;
   readonly #apps: Map<string, App>;
   readonly #preferences = new Map<string, Map<string, boolean>>();
 
@@ -77,6 +80,7 @@ export class Android implements SystemHost {
   constructor(options: AndroidOptions) {
     this.identity = options.identity;
     this.fullScreenApps = options.fullScreenApps;
+    this.#timeOfDay = options.timeOfDay;
     // The shell is told this one and no app's own: android-15.0.0_r1, SettingsProvider.java, isNewSsaidSetting.
     this.settings.findTable('secure')?.set('android_id', options.identity.androidId);
     this.displayMode = new DisplayMode(options.display, this.settings);
@@ -170,7 +174,7 @@ export class Android implements SystemHost {
 
   /** HH:MM of the status bar. */
   clock(): string {
-    return new Date().toTimeString().slice(0, 5);
+    return this.#timeOfDay ?? new Date().toTimeString().slice(0, 5);
   }
 
   redraw(): void {

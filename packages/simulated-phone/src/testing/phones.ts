@@ -4,7 +4,7 @@ import { type ConnectedAdb, connectAdb } from './connect-adb.ts';
 
 /** A phone that is stopped when the test ends. */
 export async function startPhone(options: Partial<SimulatedPhoneOptions> = {}): Promise<SimulatedPhone> {
-  const phone = await startSimulatedPhone({ serial: 'SIM-TEST', ...options });
+  const phone = await startSimulatedPhone({ serial: 'SIM-TEST', timeOfDay: '09:41', ...options });
   onTestFinished(() => phone.stop());
   return phone;
 }

@@ -25,8 +25,8 @@ const small: Display = { width: 720, height: 1600, density: 320 };
 let phone: SimulatedPhone;
 let smallPhone: SimulatedPhone;
 beforeAll(async () => {
-  phone = await startSimulatedPhone({ serial: 'LARGE' });
-  smallPhone = await startSimulatedPhone({ serial: 'SMALL', display: small });
+  phone = await startSimulatedPhone({ serial: 'LARGE', timeOfDay: '09:41' });
+  smallPhone = await startSimulatedPhone({ serial: 'SMALL', display: small, timeOfDay: '09:41' });
 });
 afterAll(async () => {
   await phone.stop();

@@ -36,7 +36,7 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
   const endings: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
   const startPhone = async (options: PhoneOptions): Promise<SimulatedPhone> => {
-    const phone = await startSimulatedPhone(options);
+    const phone = await startSimulatedPhone({ timeOfDay: '09:41', ...options });
     endings.push(() => phone.stop());
     return phone;
   };

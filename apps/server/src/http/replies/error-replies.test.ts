@@ -76,7 +76,7 @@ async function createTokens(): Promise<typeof tokens> {
 beforeAll(async () => {
   // Nobody beats for the hosts while the machine is busy.
   const settings = { PHALANX_BAD_TOKENS_PER_MINUTE: '100000' };
-  server = await TestServer.start({ heartbeatMs: 60_000, settings });
+  server = await TestServer.start({ settings });
   const other = await server.createCaller('other');
   const foreignHost = await TestHost.connected({ url: server.url, token: other.token });
   foreignDeviceId = await ownDeviceId(other);

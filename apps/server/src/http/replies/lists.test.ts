@@ -28,7 +28,7 @@ const keysOf = (rows: unknown, key: string): string[] =>
   Array.isArray(rows) ? rows.map((row) => stringAt(row, key)) : [];
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 600_000 });
+  server = await TestServer.start();
   ({ api } = server);
   userId = await server.createUser('page 1');
   const users = [userId];

@@ -83,7 +83,7 @@ test('a schema that ends its process ends no check of another schema', async () 
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 600_000 });
+  server = await TestServer.start();
 });
 afterAll(() => server.dispose());
 

@@ -16,7 +16,8 @@ describe.each(engines)('kept logs beside %s', (engine) => {
 
   beforeAll(async () => {
     server = await TestServer.start({
-      ...{ engine, sweepMs: 20, heartbeatMs: 600_000 },
+      engine,
+      sweepMs: 20,
       settings: { PHALANX_RUN_LOG_MB: '1' },
     });
     ({ host, deviceId } = await server.connectHost());

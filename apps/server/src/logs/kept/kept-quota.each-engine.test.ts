@@ -12,7 +12,8 @@ describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await TestServer.start({
-      ...{ engine, sweepMs: 20, heartbeatMs: 600_000 },
+      engine,
+      sweepMs: 20,
       settings: { PHALANX_MAX_KEPT_LOG_MB: '1' },
     });
   });

@@ -42,7 +42,7 @@ let webhookId: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-drift-'));
   server = await TestServer.start({
-    ...{ heartbeatMs: 60_000, sweepMs: 50 },
+    sweepMs: 50,
     settings: {
       PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32',
       PHALANX_SECRETS_KEY_FILE: path.join(folder, 'secrets.key'),

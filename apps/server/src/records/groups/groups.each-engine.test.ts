@@ -28,7 +28,7 @@ let host: TestHost;
 let deviceIds: string[];
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 50 });
+  server = await TestServer.start({ sweepMs: 50 });
   ({ host, deviceIds } = await server.connectHost({ serials }));
 });
 afterAll(async () => {

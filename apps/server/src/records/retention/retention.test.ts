@@ -15,7 +15,7 @@ afterEach(async () => {
 const listPath = recordRoutes.list.path;
 
 async function startAll(settings: Record<string, string> = {}) {
-  const server = await TestServer.start({ heartbeatMs: 600_000, settings });
+  const server = await TestServer.start({ settings });
   cleanUps.push(() => server.dispose());
   const { host, deviceId } = await server.connectHost();
   cleanUps.push(() => host.cut());

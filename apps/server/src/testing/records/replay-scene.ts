@@ -54,7 +54,7 @@ export class ReplayScene {
 
   static async start(more: Record<string, string> = {}): Promise<ReplayScene> {
     const settings = { PHALANX_RECORDS_KEPT: '1', ...more };
-    const server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 50, settings });
+    const server = await TestServer.start({ sweepMs: 50, settings });
     return new ReplayScene(server, await server.connectHost());
   }
 

@@ -35,7 +35,8 @@ beforeAll(async () => {
   port = mails.port;
   server = await TestServer.start({
     // As in the tests of webhooks: the host says nothing over days of the clock.
-    ...{ ackTimeoutMs: 10_000, heartbeatMs: 400_000_000, sweepMs: 300 },
+    ackTimeoutMs: 10_000,
+    sweepMs: 300,
     settings: {
       PHALANX_SECRETS_KEY_FILE: path.join(folder, 'secrets.key'),
       PHALANX_SMTP_URL: `smtp://127.0.0.1:${port}?tls=none`,
