@@ -29,6 +29,7 @@ import { findKeyboard } from './apps/keyboard.ts';
 import type { Point } from './touch/rectangles.ts';
 import { TouchFinder } from './touch/touch-finder.ts';
 import type { TouchLimit } from './touch/touch-limit.ts';
+import { clearText, typeText } from './typing/type-text.ts';
 import type { PasswordMemory, Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
 
@@ -87,7 +88,7 @@ const startOf = ({ fromX, fromY }: { fromX: number; fromY: number }): Point => (
 /** What each call does on a phone. */
 export function callsOf(parts: CalledParts): Calls {
   const { shell, backend, screen, touches, change, deviceInfo, earlier } = parts;
-  const { launcher, passwords, onCopy, limits } = parts;
+  const { launcher, onCopy, limits } = parts;
   const finder = new TouchFinder({
     shell,
     backend,
@@ -146,8 +147,8 @@ export function callsOf(parts: CalledParts): Calls {
       const settings = `settings put system accelerometer_rotation 0; settings put system user_rotation ${quarterTurns}`;
       await shell.run(settings, signal);
     },
-    'input.text': ({ text }, signal) => backend.typeText(text, passwords, signal),
-    'input.clearText': (_, signal) => backend.clearText(signal),
+    'input.text': ({ text }, signal) => typeText(parts, text, signal),
+    'input.clearText': (_, signal) => clearText(parts, signal),
     'clipboard.read': (_, signal) => backend.readClipboard(signal),
     'clipboard.write': ({ text }, signal) => {
       onCopy();

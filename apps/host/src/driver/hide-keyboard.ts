@@ -1,4 +1,4 @@
-import { pause } from '../time/time-limit.ts';
+import { lookUntil } from '../time/look-until.ts';
 import { DriverError } from './driver-error.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import type { Touches } from './typed-password.ts';
@@ -32,11 +32,16 @@ export async function hideKeyboard(
 ): Promise<void> {
   const look = (): Promise<KeyboardLook> => readKeyboard(shell, signal);
   const calledUntil = touches.endedAt + comesWithinMs;
-  const before = await lookUntil(look, { fits: ({ isShown }) => isShown, until: calledUntil, signal });
+  const before = await lookUntil(look, {
+    fits: ({ isShown }) => isShown,
+    until: calledUntil,
+    pauseMs: lookMs,
+    signal,
+  });
   if (!before.isShown) return;
   await backend.pressKey(keyBack, signal);
   const until = performance.now() + goesWithinMs;
-  const after = await lookUntil(look, { fits: ({ isShown }) => !isShown, until, signal });
+  const after = await lookUntil(look, { fits: ({ isShown }) => !isShown, until, pauseMs: lookMs, signal });
   if (after.focus !== before.focus)
     throw new DriverError(
       'page_left',
@@ -47,19 +52,6 @@ export async function hideKeyboard(
       'not_done',
       `The keyboard is still shown ${goesWithinMs / 1000} s after the key BACK.`,
     );
-}
-
-/** The first look that fits, else the last one before the time is over. */
-async function lookUntil(
-  look: () => Promise<KeyboardLook>,
-  { fits, until, signal }: { fits: (seen: KeyboardLook) => boolean; until: number; signal: AbortSignal },
-): Promise<KeyboardLook> {
-  for (;;) {
-    const seen = await look();
-    if (fits(seen) || performance.now() >= until) return seen;
-    await pause(lookMs, signal);
-    signal.throwIfAborted();
-  }
 }
 
 const command = [

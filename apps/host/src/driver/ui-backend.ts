@@ -27,6 +27,13 @@ export interface ChangeNotifier {
   moreThan(count: number, waitMs: number, signal: AbortSignal): Promise<void>;
 }
 
+/** The text field that has the focus. */
+export interface FieldLook {
+  readonly isPassword: boolean;
+  /** Dots in a password field; empty where only the hint is shown. */
+  readonly shown: string;
+}
+
 /** How the screen of a phone is read and touched: by the UiAutomator2 server, by the resident helper, or by Android's own commands. */
 export interface UiBackend {
   readonly source: 'uiautomator2' | 'resident' | 'dump';
@@ -52,8 +59,10 @@ export interface UiBackend {
   swipe(swipe: AgentCallParams<'input.swipe'>, signal: AbortSignal): Promise<void>;
   drag(way: AgentCallParams<'input.drag'>, signal: AbortSignal): Promise<void>;
   moveFingers(fingers: AgentCallParams<'input.fingers'>, signal: AbortSignal): Promise<void>;
-  /** Puts the text after what the field with the focus holds. */
-  typeText(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<void>;
+  /** Puts the text after what the field with the focus holds. Resolves with the field as it was before; undefined where that takes seconds. */
+  typeText(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<FieldLook | undefined>;
+  /** Throws `no_focused_field` when no text field has the focus. */
+  readField(signal: AbortSignal): Promise<FieldLook>;
   clearText(signal: AbortSignal): Promise<void>;
   readClipboard(signal: AbortSignal): Promise<string>;
   writeClipboard(text: string, signal: AbortSignal): Promise<void>;

@@ -362,15 +362,20 @@ describe('a device that is not online', () => {
   });
 
   it('is one whose host has not confirmed it within the last heartbeats', async () => {
-    server.clock.advance(10_001);
-    await host.heartbeat(['serial-2']);
-    await server.seenEverywhere(deviceId, 'unresponsive');
-    const reply = await server.start(deviceId);
+    const strict = await TestServer.start({ heartbeatMs: 5000 });
+    const serials = ['serial-1', 'serial-2'];
+    const quiet = await strict.connectHost({ serials, heartbeatHabit: 'silent' });
+    const [id = '', otherId = ''] = quiet.deviceIds;
+    strict.clock.advance(10_001);
+    await quiet.host.heartbeat(['serial-2']);
+    await strict.seenEverywhere(id, 'unresponsive');
+    const reply = await strict.start(id);
     expect(reply.status).toBe(400);
-    expect(reply.body['message']).toContain(`${deviceId} serial-1 (unresponsive: `);
-    expect((await server.start(otherDeviceId)).status).toBe(200);
-    await host.heartbeat();
-    await expect.poll(async () => (await server.start(deviceId)).status).toBe(200);
+    expect(reply.body['message']).toContain(`${id} serial-1 (unresponsive: `);
+    expect((await strict.start(otherId)).status).toBe(200);
+    await quiet.host.heartbeat();
+    await expect.poll(async () => (await strict.start(id)).status).toBe(200);
+    await strict.dispose();
   });
 });
 

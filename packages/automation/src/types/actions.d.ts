@@ -71,6 +71,11 @@ interface AgentActions extends AgentWaits {
    * `no_focused_field`, and with `text_not_typable` where the field takes no text, and for what is not ASCII while the
    * phone is on the slower way. A password field that holds a text takes more of it from the run that typed it, within 30
    * seconds, while nothing else was done to the phone: else it is `text_not_typable`, and `clearText` helps.
+   *
+   * The field is read back. Its app may show the text in its own form, such as `(555) 123-4567`; a field that does not take a whole text at
+   * once, and boxes of one digit each, get it by key events. Where the field then still shows something else, because its app limits or
+   * refuses what is typed, it fails with `text_not_kept`, and the message has what the field shows. When the page goes on by itself after
+   * the last character, there is no field to read, and the call resolves.
    */
   writeText(text: string): Promise<void>;
   /** Empties the focused field. */

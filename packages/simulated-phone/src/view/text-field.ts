@@ -1,14 +1,30 @@
 const maxTextLength = 10_000;
 
+/** What an app does with its EditText. */
+export interface FieldOptions {
+  /** Shows dots. Default: false. */
+  readonly password?: boolean | undefined;
+  /** Takes line breaks. Default: false. */
+  readonly multiline?: boolean | undefined;
+  /** Gives what is kept of a new text, as an InputFilter or a TextWatcher does. Default: all of it. */
+  readonly edit?: ((text: string, before: string) => string) | undefined;
+  /** Told of each new text, as a TextWatcher is. */
+  readonly onChange?: ((text: string) => void) | undefined;
+}
+
 /** The text of an EditText and its caret, counted in Unicode characters. */
 export class TextField {
   readonly password: boolean;
   readonly multiline: boolean;
   readonly maxLength = maxTextLength;
+  readonly #edit: (text: string, before: string) => string;
+  readonly #onChange: (text: string) => void;
   #characters: string[] = [];
   #caret = 0;
 
-  constructor(options: { password?: boolean | undefined; multiline?: boolean | undefined } = {}) {
+  constructor(options: FieldOptions = {}) {
+    this.#edit = options.edit ?? ((text) => text);
+    this.#onChange = options.onChange ?? (() => {});
     this.password = options.password ?? false;
     this.multiline = options.multiline ?? false;
   }
@@ -27,27 +43,35 @@ export class TextField {
   }
 
   setText(text: string): void {
-    this.#characters = Array.from(text).slice(0, maxTextLength);
-    this.#caret = this.#characters.length;
+    this.#put(text, 0);
   }
 
   insert(text: string): void {
     const added = Array.from(text).slice(0, maxTextLength - this.#characters.length);
-    this.#characters.splice(this.#caret, 0, ...added);
-    this.#caret += added.length;
+    const behind = this.#characters.length - this.#caret;
+    this.#put(this.#characters.toSpliced(this.#caret, 0, ...added).join(''), behind);
   }
 
   deleteBefore(): void {
     if (this.#caret === 0) return;
-    this.#caret -= 1;
-    this.#characters.splice(this.#caret, 1);
+    const behind = this.#characters.length - this.#caret;
+    this.#put(this.#characters.toSpliced(this.#caret - 1, 1).join(''), behind);
   }
 
   deleteAfter(): void {
-    this.#characters.splice(this.#caret, 1);
+    const behind = Math.max(0, this.#characters.length - this.#caret - 1);
+    this.#put(this.#characters.toSpliced(this.#caret, 1).join(''), behind);
   }
 
   moveCaret(by: number): void {
     this.#caret = Math.min(Math.max(this.#caret + by, 0), this.#characters.length);
+  }
+
+  /** Leaves so many characters behind the caret. */
+  #put(text: string, behind: number): void {
+    const kept = this.#edit(text, this.text);
+    this.#characters = Array.from(kept).slice(0, maxTextLength);
+    this.#caret = Math.max(0, this.#characters.length - behind);
+    this.#onChange(kept);
   }
 }

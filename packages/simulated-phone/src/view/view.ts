@@ -1,6 +1,6 @@
 import type { Canvas } from './canvas.ts';
 import { type Rect, contains, intersect, type Point } from './rect.ts';
-import type { TextField } from './text-field.ts';
+import type { FieldOptions, TextField } from './text-field.ts';
 
 /** How far a list is scrolled; lives as long as its activity, while views are built anew. */
 export interface ScrollState {
@@ -66,10 +66,7 @@ export interface Ui {
   /** Density-independent pixels to pixels, rounded. */
   dp(value: number): number;
   /** The field of that name, made on first use and kept as long as the activity. */
-  field(
-    name: string,
-    options?: { password?: boolean | undefined; multiline?: boolean | undefined },
-  ): TextField;
+  field(name: string, options?: FieldOptions): TextField;
   scroll(name: string): ScrollState;
   isFocused(field: TextField): boolean;
   /** Gives the input focus to a field and shows the keyboard. */

@@ -1,22 +1,17 @@
-import type { UiNode } from '@phalanx/protocol';
 import { randomBytes } from 'node:crypto';
 import { pause } from '../../time/time-limit.ts';
 import { findNode } from '../find-node.ts';
 import { DriverError } from '../driver-error.ts';
-import { type PhoneShell, shellQuote } from '../shell/phone-shell.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
 import { isDark, wakefulnessQuestion } from '../shell/wakefulness.ts';
+import { fieldText, isTextField } from '../tree/text-fields.ts';
 import { type ParsedTree, parseTree } from '../tree/parse-tree.ts';
 import { maxTreeBytes, tooManyBytes } from '../tree/tree-size.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
-import type { UiBackend } from '../ui-backend.ts';
+import type { FieldLook, UiBackend } from '../ui-backend.ts';
+import { deleteByKeys, runInput, typeByKeys } from './input-text.ts';
 import { screencap } from './screencap.ts';
 import { listVisibleWindows } from './visible-windows.ts';
-
-const keyMoveEnd = 123;
-const keyDelete = 67;
-
-// One `input` process takes many keys; a longer line would reach the limit of an ADB service name on old phones.
-const keysPerCommand = 60;
 
 // Below Android's limit for a double tap (300 ms) and above its lower one (40 ms).
 const doubleTapGapSeconds = 0.12;
@@ -49,9 +44,14 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
       );
     },
     async typeText(text, _, signal) {
-      for (const command of inputTextCommands(text)) await input(command, signal);
+      await typeByKeys(shell, text, signal);
+      return undefined;
     },
-    clearText: (signal) => clearField(shell, signal),
+    async clearText(signal) {
+      const { shown } = await readFocusedField(shell, signal);
+      await deleteByKeys(shell, [...shown].length, signal);
+    },
+    readField: (signal) => readFocusedField(shell, signal),
     readClipboard: async () => refuseClipboard(),
     writeClipboard: async () => refuseClipboard(),
     pressKey: (keyCode, signal) => input(`input keyevent ${keyCode}`, signal),
@@ -76,38 +76,13 @@ function refuseClipboard(): never {
   );
 }
 
-/** Empties the focused field key by key, as many times as it has characters. */
-async function clearField(shell: PhoneShell, signal: AbortSignal): Promise<void> {
+/** The field with the focus. */
+async function readFocusedField(shell: PhoneShell, signal: AbortSignal): Promise<FieldLook> {
   const { root } = await dumpTree(shell, signal);
   const field = findNode(root, (node) => node.focused && isTextField(node));
   if (field === undefined)
     throw new DriverError('no_focused_field', 'No text field has the focus. Tap one first.');
-  let left = [...(field.text ?? '')].length;
-  if (left === 0) return;
-  await runInput(shell, `input keyevent ${keyMoveEnd}`, signal);
-  while (left > 0) {
-    const count = Math.min(left, keysPerCommand);
-    await runInput(shell, `input keyevent ${Array(count).fill(keyDelete).join(' ')}`, signal);
-    left -= count;
-  }
-}
-
-function isTextField({ className, packageName }: UiNode): boolean {
-  return packageName !== '' && /EditText|AutoComplete|TextInput|SearchView/.test(className ?? '');
-}
-
-/** Runs Android's `input`; each call starts a process on the phone, some 100 to 300 ms. */
-async function runInput(shell: PhoneShell, commandLine: string, signal: AbortSignal): Promise<void> {
-  const { stdout, stderr, exitCode } = await shell.run(commandLine, signal);
-  const said = `${stderr} ${stdout}`.replace(/\s+/g, ' ').trim();
-  if ((exitCode ?? 0) === 0 && !/Exception|^Error/.test(said)) return;
-  if (/INJECT_EVENTS/.test(said)) {
-    throw new DriverError('input_refused', 'The phone refuses simulated input (INJECT_EVENTS).');
-  }
-  throw new DriverError(
-    'input_refused',
-    `The phone refused "${commandLine.slice(0, 60)}": ${said.slice(0, 200) || `exit code ${exitCode}`}.`,
-  );
+  return { isPassword: field.password, shown: fieldText(field) };
 }
 
 const attempts = 3;
@@ -166,32 +141,4 @@ async function adviseOn(shell: PhoneShell, said: string, signal: AbortSignal): P
   if (said.includes('idle state'))
     return 'Android waited in vain for the screen to rest. Perhaps something moves all the time, such as a video or an animation.';
   return 'The screen may be locked or changing; or another program uses UiAutomation on this phone.';
-}
-
-const keyEnter = 66;
-const keyTab = 61;
-
-/**
- * The command lines that type a text by `input text`, which knows only the keys of a US keyboard, turns `%s`
- * into a space and can't type a literal `%s` at all: such a text is cut between its two characters.
- */
-export function inputTextCommands(text: string): string[] {
-  const unknown = /[^\x20-\x7e\n\r\t]/u.exec(text)?.[0];
-  if (unknown !== undefined) {
-    throw new DriverError(
-      'text_not_typable',
-      `"${unknown}" can't be typed: without the UI helper the phone takes only ASCII text. See the phone's state for why the helper is not there.`,
-    );
-  }
-  const parts = text
-    .replaceAll('\r\n', '\n')
-    .split(/([\n\r\t])|(?<=%)(?=s)/)
-    .filter((part) => part !== undefined && part !== '');
-  return parts.map(commandFor);
-}
-
-function commandFor(part: string): string {
-  if (part === '\n' || part === '\r') return `input keyevent ${keyEnter}`;
-  if (part === '\t') return `input keyevent ${keyTab}`;
-  return `input text ${shellQuote(part.replaceAll(' ', '%s'))}`;
 }

@@ -1,4 +1,5 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
+import { fieldText } from '../tree/text-fields.ts';
 
 /** The marks by which a mask can know a field; texts that are no nodes have no place. */
 interface Seen extends Pick<UiNode, 'viewId' | 'className'>, Partial<Pick<UiNode, 'boundsInScreen'>> {
@@ -80,7 +81,7 @@ export class TypedField {
     const found: Reading[] = [];
     const waiting = [root];
     for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-      if (this.#isLike(node)) found.push({ bounds: node.boundsInScreen, text: textOf(node) });
+      if (this.#isLike(node)) found.push({ bounds: node.boundsInScreen, text: fieldText(node) });
       waiting.push(...node.children.toReversed());
     }
     return found;
@@ -95,8 +96,6 @@ export class TypedField {
     return isOnlyOne || isUnmoved(known.all, all) || isTold(known, all) ? known.at : undefined;
   }
 }
-
-const textOf = ({ text, hintText }: UiNode): string => (text === null || text === hintText ? '' : text);
 
 /** The number of the only one that fits. */
 function findOnly(all: readonly Reading[], fits: (one: Reading) => boolean): number | undefined {

@@ -6,7 +6,7 @@ import type { Renewals } from '../renewals.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import type { ParsedTree } from '../tree/parse-tree.ts';
-import type { ChangeNotifier, ToldScreen, UiBackend } from '../ui-backend.ts';
+import type { ChangeNotifier, FieldLook, ToldScreen, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-session.ts';
 import { decodeTrees, decodeWindows, type DecodedTrees, inflateTrees } from './decode-tree.ts';
@@ -250,10 +250,10 @@ function gesturePayload(ways: readonly Way[], { delayMs = 0, holdMs = 0, duratio
   ]);
 }
 
-type Texts = Pick<UiBackend, 'typeText' | 'clearText' | 'readClipboard' | 'writeClipboard'>;
+type Texts = Pick<UiBackend, 'typeText' | 'clearText' | 'readField' | 'readClipboard' | 'writeClipboard'>;
 
 function textOf(ask: Ask, { readSource }: ScreenReader): Texts {
-  const fieldOf = async (signal: AbortSignal): Promise<{ isPassword: boolean; shown: string }> => {
+  const readField = async (signal: AbortSignal): Promise<FieldLook> => {
     const told = (await ask(requestKind.field, nothing, signal)).toString();
     return { isPassword: told.startsWith('1'), shown: told.slice(1) };
   };
@@ -261,13 +261,19 @@ function textOf(ask: Ask, { readSource }: ScreenReader): Texts {
     void (await ask(requestKind.setText, Buffer.from(text), signal));
   return {
     async typeText(text, memory, signal) {
-      const { isPassword, shown } = await fieldOf(signal);
-      if (!isPassword) return await set(shown + text, signal);
+      const before = await readField(signal);
+      const { isPassword, shown } = before;
+      if (!isPassword) {
+        await set(shown + text, signal);
+        return before;
+      }
       const id = idOfPasswordField((await readSource(signal)).tree().root);
       const whole = memory.textIn({ id, shown }) + text;
       await set(whole, signal);
       memory.remember({ id, shown }, whole);
+      return before;
     },
+    readField,
     clearText: (signal) => set('', signal),
     readClipboard: async (signal) => (await ask(requestKind.readClipboard, nothing, signal)).toString(),
     writeClipboard: async (text, signal) =>

@@ -70,6 +70,7 @@ const lookers = [
   'driver/driver-calls.ts',
   'driver/driver.ts',
   'driver/fallback/fallback-backend.ts',
+  'driver/fallback/input-text.ts',
   'driver/hide-keyboard.ts',
   'driver/masks/masked-screen.ts',
   'driver/resident/resident-backend.ts',

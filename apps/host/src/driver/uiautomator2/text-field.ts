@@ -1,5 +1,6 @@
 import { DriverError } from '../driver-error.ts';
 import type { PasswordMemory } from '../typed-password.ts';
+import type { FieldLook } from '../ui-backend.ts';
 import type { HelperSession } from './helper-session.ts';
 
 // The key under which WebDriver hands out elements (W3C WebDriver, section 12.1).
@@ -8,17 +9,15 @@ const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 /** Types into whatever field of one phone has the focus. */
 export interface FieldTyper {
   /** Puts the text after what the field holds; the field's own editor takes it, so any Unicode is fine. */
-  type(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<void>;
+  type(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<FieldLook>;
   clear(signal: AbortSignal): Promise<void>;
+  read(signal: AbortSignal): Promise<FieldLook>;
 }
 
-interface FocusedField {
+interface FocusedField extends FieldLook {
   readonly elementId: string;
-  readonly isPassword: boolean;
   /** App and ID of the node. */
   readonly id: string;
-  /** Dots in a password field; empty where only the hint is shown. */
-  readonly shown: string;
 }
 
 export function createFieldTyper(session: HelperSession): FieldTyper {
@@ -29,17 +28,19 @@ export function createFieldTyper(session: HelperSession): FieldTyper {
       const field = await getFocusedField(session, signal);
       if (!field.isPassword) {
         for (const part of withoutEnterMark(text)) await put(field.elementId, part, false, signal);
-        return;
+        return field;
       }
       // The helper would append to the dots.
       const whole = memory.textIn(field) + text;
       await put(field.elementId, withoutEnd(whole), true, signal);
       memory.remember(field, whole);
+      return field;
     },
     async clear(signal) {
       const { elementId } = await getFocusedField(session, signal);
       await session.post(`element/${elementId}/clear`, {}, signal);
     },
+    read: (signal) => getFocusedField(session, signal),
   };
 }
 

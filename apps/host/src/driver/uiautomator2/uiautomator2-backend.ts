@@ -134,6 +134,7 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
     moveFingers: (fingers, signal) => post('actions', { actions: fingersActions(fingers) }, signal),
     typeText: (text, memory, signal) => typer.type(text, memory, signal),
     clearText: (signal) => typer.clear(signal),
+    readField: (signal) => typer.read(signal),
     readClipboard: (signal) => readClipboard(session, sdkVersion, signal),
     writeClipboard: (text, signal) => writeClipboard(session, text, signal),
     pressKey: (keycode, signal) => post('appium/device/press_keycode', { keycode }, signal),

@@ -86,7 +86,8 @@ export function typeText(android: Android, text: string): void {
   android.inputs.add({ kind: 'text', text });
   if (!android.isScreenOn) return;
   if (android.isLocked) return android.lockScreen.type(text);
-  android.focusedField?.insert(text);
+  // Key by key: an app may move the focus in between.
+  for (const character of text) android.focusedField?.insert(character);
   android.redraw();
 }
 

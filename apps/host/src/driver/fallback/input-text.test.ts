@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inputTextCommands } from './fallback-backend.ts';
+import { inputTextCommands } from './input-text.ts';
 
 describe('typing through the shell', () => {
   it.each([

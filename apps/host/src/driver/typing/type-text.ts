@@ -1,0 +1,128 @@
+import type { UiNode } from '@phalanx/protocol';
+
+import { lookUntil } from '../../time/look-until.ts';
+import { DriverError } from '../driver-error.ts';
+import { deleteByKeys, typeByKeys } from '../fallback/input-text.ts';
+import { findNode } from '../find-node.ts';
+import type { MaskedScreen } from '../masks/masked-screen.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { fieldText, isTextField } from '../tree/text-fields.ts';
+import type { PasswordMemory } from '../typed-password.ts';
+import type { FieldLook, UiBackend } from '../ui-backend.ts';
+import { isKept, isKeptInBoxes, restForBoxes } from './kept-text.ts';
+
+interface TypingParts {
+  readonly shell: PhoneShell;
+  readonly backend: Pick<UiBackend, 'source' | 'typeText' | 'clearText' | 'readField' | 'readSource'>;
+  readonly screen: Pick<MaskedScreen, 'read'>;
+  readonly passwords: PasswordMemory;
+}
+
+/** An app that formats what is typed may take a moment to. */
+const keptWithinMs = 600;
+const lookMs = 100;
+/** Longer ones are not typed again by key events, of which each takes some milliseconds. */
+const maxAgainCharacters = 500;
+
+/**
+ * Types into the field with the focus, and looks whether the field has it. Accessibility puts a whole text in at once, which boxes of one
+ * digit and some fields with masks do not take: those get the keys one by one. Throws `text_not_kept` where that does not help either.
+ * Where no field has the focus afterwards, its app has taken the text and gone on.
+ */
+export async function typeText(parts: TypingParts, text: string, signal: AbortSignal): Promise<void> {
+  const before = await parts.backend.typeText(text, parts.passwords, signal);
+  // By key events, with which Enter and Tab do what the app has for them.
+  if (before === undefined && /[\n\r\t]/.test(text)) return;
+  const after = await readKept(parts, { text, before }, signal);
+  if (after === undefined || isKept(text, after, before)) return;
+  const boxes = await readBoxes(parts, signal);
+  if (boxes.length > 1) {
+    if (isKeptInBoxes(text, boxes)) return;
+    if (before !== undefined) await typeByKeys(parts.shell, restForBoxes(text, boxes), signal);
+    const filled = await readBoxes(parts, signal);
+    if (filled.length < 2 || isKeptInBoxes(text, filled)) return;
+  } else if (before !== undefined && canTypeAgain(before, text)) {
+    await deleteByKeys(parts.shell, [...after.shown].length, signal);
+    await typeByKeys(parts.shell, before.shown + text, signal);
+    const again = await readKept(parts, { text, before }, signal);
+    if (again === undefined || isKept(text, again, before)) return;
+  }
+  throw await notKept(parts, signal);
+}
+
+/** Empties the field with the focus, by key events where its app does not let it be emptied at once. */
+export async function clearText({ shell, backend }: TypingParts, signal: AbortSignal): Promise<void> {
+  await backend.clearText(signal);
+  if (backend.source === 'dump') return;
+  const left = await lookAtField({ backend }, signal);
+  if (left !== undefined) await deleteByKeys(shell, [...left.shown].length, signal);
+}
+
+/** What is in a password field besides can't be typed again, as nobody can read it. */
+function canTypeAgain(before: FieldLook, text: string): boolean {
+  const whole = before.shown + text;
+  return (
+    !(before.isPassword && before.shown !== '') &&
+    /^[\x20-\x7e]*$/.test(whole) &&
+    whole.length <= maxAgainCharacters
+  );
+}
+
+/** The field with the focus, at once when it shows the text, else after a moment. Undefined: no text field has it. */
+function readKept(
+  parts: TypingParts,
+  { text, before }: { text: string; before: FieldLook | undefined },
+  signal: AbortSignal,
+): Promise<FieldLook | undefined> {
+  const fits = (seen: FieldLook | undefined): boolean => seen === undefined || isKept(text, seen, before);
+  const until = performance.now() + keptWithinMs;
+  return lookUntil(() => lookAtField(parts, signal), { fits, until, pauseMs: lookMs, signal });
+}
+
+async function lookAtField(
+  { backend }: { readonly backend: Pick<UiBackend, 'readField'> },
+  signal: AbortSignal,
+): Promise<FieldLook | undefined> {
+  try {
+    return await backend.readField(signal);
+  } catch (error) {
+    // The page is another one by now, or moves.
+    const codes = ['no_focused_field', 'screen_not_readable'];
+    if (error instanceof DriverError && codes.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** The fields in one line with that of the focus, where each has one character at most: those of a code. Else none. */
+async function readBoxes({ backend }: TypingParts, signal: AbortSignal): Promise<FieldLook[]> {
+  const { root } = (await backend.readSource(signal)).tree();
+  const focused = findNode(root, (node) => node.focused && isTextField(node));
+  if (focused === undefined) return [];
+  const boxes = textFieldsBelow(root).filter((node) => isInLine(node, focused));
+  if (boxes.length < 2 || boxes.some((node) => [...fieldText(node)].length > 1)) return [];
+  return boxes
+    .toSorted((one, other) => one.boundsInScreen.left - other.boundsInScreen.left)
+    .map((node) => ({ isPassword: node.password, shown: fieldText(node) }));
+}
+
+function textFieldsBelow(root: UiNode): UiNode[] {
+  return [...(isTextField(root) ? [root] : []), ...root.children.flatMap(textFieldsBelow)];
+}
+
+const isInLine = ({ boundsInScreen: one }: UiNode, { boundsInScreen: other }: UiNode): boolean =>
+  one.top === other.top && one.bottom === other.bottom;
+
+/** Says what the field shows as the caller may see it: with masks. */
+async function notKept({ screen }: TypingParts, signal: AbortSignal): Promise<DriverError> {
+  const { tree } = await screen.read(signal);
+  const field = findNode(tree.root, (node) => node.focused && isTextField(node));
+  const why = 'its app limits or changes what is typed';
+  if (field === undefined || field.password)
+    return new DriverError('text_not_kept', `The field does not hold the text that was typed: ${why}.`);
+  const shown = fieldText(field);
+  const [part, end] = shown.length > 100 ? [shown.slice(0, 100), '…'] : [shown, ''];
+  return new DriverError(
+    'text_not_kept',
+    `The field does not hold the text that was typed, also by key events: ${why}. It shows ${JSON.stringify(part)}${end}.`,
+  );
+}

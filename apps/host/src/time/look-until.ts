@@ -1,0 +1,23 @@
+import { pause } from './time-limit.ts';
+
+interface Looks<Seen> {
+  readonly fits: (seen: Seen) => boolean;
+  /** On the clock of `performance.now()`. At least one look is had. */
+  readonly until: number;
+  /** Between two looks, in milliseconds. */
+  readonly pauseMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The first look that fits, else the last one before the time is over. */
+export async function lookUntil<Seen>(
+  look: () => Promise<Seen>,
+  { fits, until, pauseMs, signal }: Looks<Seen>,
+): Promise<Seen> {
+  for (;;) {
+    const seen = await look();
+    if (fits(seen) || performance.now() >= until) return seen;
+    await pause(pauseMs, signal);
+    signal.throwIfAborted();
+  }
+}
