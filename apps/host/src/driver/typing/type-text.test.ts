@@ -148,12 +148,7 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('a text that is typ
   it('is typed once when its app has taken it and gone on', async () => {
     await type('leaving', '123456');
     expect(phone.android.currentActivity).toContain('.Done');
-    expect(
-      phone.android.inputs
-        .list()
-        .filter(({ kind }) => kind === 'text')
-        .at(-1),
-    ).toMatchObject({
+    expect(phone.android.inputs.list().findLast(({ kind }) => kind === 'text')).toMatchObject({
       text: '123456',
     });
   });
