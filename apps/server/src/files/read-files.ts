@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
+import { giveWayByLength } from '@phalanx/confinement';
 import type { FileChange, FileListing } from '@phalanx/protocol';
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { startGit, GitFailure, runGit } from '../git/git-process.ts';
@@ -11,7 +12,6 @@ import {
   type FileDifference,
 } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { giveWayByLength } from '../limits/priority.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { findTreeOf, type SavedState } from '../projects/saved-state.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';

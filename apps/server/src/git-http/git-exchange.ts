@@ -1,8 +1,7 @@
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { whenClosed, type StartedProcess } from '@phalanx/confinement';
+import { whenClosed, type StartedProcess, giveWayByLength } from '@phalanx/confinement';
 import { maxPushBytes, type GitProgram, startGit, ByteQueue } from '../git/git-process.ts';
-import { giveWayByLength } from '../limits/priority.ts';
 
 export type GitService = 'upload-pack' | 'receive-pack';
 

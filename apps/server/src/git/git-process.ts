@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs';
 
-import { whenClosed, type StartedProcess, startProcess, type Start } from '@phalanx/confinement';
+import {
+  whenClosed,
+  type StartedProcess,
+  startProcess,
+  type Start,
+  giveWayByLength,
+} from '@phalanx/confinement';
 
-import { giveWayByLength } from '../limits/priority.ts';
 import { runToEnd } from '../processes/run-to-end.ts';
 import { folderMissing, gitFailed, PartFailed } from '../faults/fault-monitor.ts';
 

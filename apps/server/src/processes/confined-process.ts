@@ -8,9 +8,9 @@ import {
   startProcess,
   whenClosed,
   nodeFiles,
+  lowerPriority,
 } from '@phalanx/confinement';
 
-import { lowerPriority } from '../limits/priority.ts';
 import { MessageStream, messagesDescriptor } from './message-stream.ts';
 
 /** `not_started`: the process ended before it had said anything. */

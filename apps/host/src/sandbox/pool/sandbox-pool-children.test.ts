@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { openConfinement } from '@phalanx/confinement';
 import { describe, expect, it } from 'vitest';
@@ -110,11 +111,19 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
     const pool = await createSandboxPool(options);
     const [pid] = await sandboxesOf(process.pid);
     expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toBe('');
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    const nice = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
-    expect(nice).toBeGreaterThanOrEqual(10);
+    expect(getPriority(pid)).toBeGreaterThanOrEqual(5);
     const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8');
     expect(commandLine.match(/--allow-[a-z-]+/g)?.filter((flag) => !/fs-read|addons/.test(flag))).toEqual([]);
+    await pool.close();
+  });
+
+  it('lets everything else go before code that runs', async () => {
+    const pool = await createSandboxPool({ ...options, size: 0 });
+    const run = startCode(pool, `console.log('go'); while (true) {}`);
+    await run.logged('go');
+    const [pid = 0] = await sandboxesOf(process.pid);
+    const threads = (await readdir(`/proc/${pid}/task`)).map(Number);
+    expect(Math.min(...threads.map((thread) => getPriority(thread)))).toBeGreaterThanOrEqual(10);
     await pool.close();
   });
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 
 import {
+  lowerPriority,
   nodeFiles,
   startProcess,
   type Confinement,
@@ -39,6 +40,8 @@ export interface ConfinedChild<Command, Report> {
   /** Settles after the last report was handed over and the process is gone. Never rejects. */
   readonly exited: Promise<ChildExit>;
   send(command: Command): void;
+  /** From now on all else goes first. Nothing takes it back. */
+  giveWay(): void;
   kill(): void;
   /** All reports go here, in order; no more are read until its promise settles. */
   onReports: (batch: Report[]) => Promise<void>;
@@ -68,7 +71,7 @@ function startWrapped(start: ConfinedStart<unknown>): Promise<StartedProcess> {
   const wrapped = wrap(start);
   const streamCount = start.serveFetches === undefined ? 3 : 4;
   const starting = startProcess(wrapped, { environment: start.env ?? {}, folder: '/', streamCount });
-  if (wrapped.makesGroup !== true) void starting.then(({ pid }) => lowerPriority(pid)).catch(() => {});
+  if (wrapped.makesGroup !== true) void starting.then(({ pid }) => startLower(pid)).catch(() => {});
   return starting;
 }
 
@@ -116,6 +119,10 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
       (stdin) => stdin.write(encodeFrame(command)),
       () => {},
     );
+  }
+
+  giveWay(): void {
+    this.#starting.promise.then(({ pid }) => lowerPriority(pid)).catch(() => {});
   }
 
   kill(): void {
@@ -198,8 +205,6 @@ function childPolicy({ readablePaths }: SandboxBundles, keptDescriptors: readonl
     keptDescriptors,
     emptyNetwork: true,
     ownRoot: true,
-    // Automations wait for phones most of the time; when they compute, all else goes first.
-    nice: 10,
     maxDataBytes,
     maxFileBytes: 0,
     maxOpenFiles: 256,
@@ -207,7 +212,7 @@ function childPolicy({ readablePaths }: SandboxBundles, keptDescriptors: readonl
 }
 
 /** Where no launcher does it. */
-function lowerPriority(pid: number): void {
+function startLower(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {

@@ -61,6 +61,7 @@ export class ReplayProcess {
     });
     this.#stopMemoryWatch = watchMemory(this.#child, memoryMb, () => this.#child.kill());
     void this.#child.exited.then((exit) => (this.#exit = exit));
+    this.#child.giveWay();
     this.#child.send(code);
   }
 

@@ -86,6 +86,8 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
   return {
     started: started.promise,
     begin() {
+      // Automations wait for phones most of the time; when they compute, all else goes first, also the starts of others.
+      child.giveWay();
       child.send({ type: 'begin' });
       timers.push(setTimeout(() => askToEnd('timed_out'), Math.min(limits.durationMs, maxTimerMs)));
     },

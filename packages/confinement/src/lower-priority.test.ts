@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 
-import { lowerPriority, giveWayByLength } from './priority.ts';
+import { lowerPriority, giveWayByLength } from './lower-priority.ts';
 
 const started: ChildProcess[] = [];
 // A process that is left behind would keep the tests from ending.

@@ -1,7 +1,6 @@
-import type { StartedProcess } from '@phalanx/confinement';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { errorCodeOf } from '../errors/api-error.ts';
+import type { StartedProcess } from './started-process.ts';
 
 /**
  * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. What honest
@@ -53,8 +52,8 @@ function lowerAutogroup(pid: number, tries = 5): void {
     writeFileSync(`/proc/${pid}/autogroup`, String(niceOf.session));
   } catch (error) {
     // Linux takes one change in a tenth of a second.
-    if (errorCodeOf(error) === 'EAGAIN' && tries > 0)
-      setTimeout(() => lowerAutogroup(pid, tries - 1), 200).unref();
+    const isTooSoon = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+    if (isTooSoon && tries > 0) setTimeout(() => lowerAutogroup(pid, tries - 1), 200).unref();
   }
 }
 
