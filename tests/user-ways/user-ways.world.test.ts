@@ -161,9 +161,9 @@ agent.control.setResult({ greeting: 'Hello ' + name });`;
     const again = JSON.parse(await phalanx('jobs', 'create', ...table, '--key', 'once', '--json')) as {
       job: { id: string; tasks: Record<string, number> };
     };
-    expect(again.job.tasks).toMatchObject({ completed: names.length, failed: 1 });
     await phalanx('jobs', 'results', again.job.id, '--out', 'results.csv');
     const results = await readFile(path.join(folder, 'results.csv'), 'utf8');
+    expect(again.job.tasks, results).toMatchObject({ completed: names.length, failed: 1 });
     for (const name of names) expect(results).toContain(`${name},Hello ${name}\r\n`);
     const bad = results.split('\r\n').find((line) => line.includes('Bad'));
     expect(bad).toMatch(/^21,failed,.*,2,Error: no such person,Bad,$/);

@@ -65,7 +65,7 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
         dataDir,
         log,
         ...options,
-        timings: { heartbeatMs: 300, probeTimeoutMs: 1500, ...options.timings },
+        timings: { heartbeatMs: 300, probeTimeoutMs: 20_000, ...options.timings },
       });
       endings.push(() => watch.close());
       return watch;
