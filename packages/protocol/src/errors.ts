@@ -101,6 +101,10 @@ export const errorTable = {
     status: 404,
     message: 'Host {host_id} has no pairing {pairing_id}: it keeps one for ten minutes. Start another one.',
   },
+  share_changed: {
+    status: 409,
+    message: 'Another role of {target} is shared with you by now: {role}. Look at it, then accept that one.',
+  },
   share_not_found: { status: 404, message: 'There is no share of {target} with user {user_id}.' },
   run_not_found: { status: 404, message: 'Run {run_id} was not found.' },
   project_not_found: { status: 404, message: 'Project {project_id} was not found.' },

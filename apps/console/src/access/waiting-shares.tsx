@@ -92,8 +92,8 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
   );
 }
 
-const accept = ({ kind, id, owner }: ReceivedShare): Promise<unknown> =>
-  call('POST /api/v2/shares/accept', { body: { kind, id, owner_id: owner.id } });
+const accept = ({ kind, id, owner, role }: ReceivedShare): Promise<unknown> =>
+  call('POST /api/v2/shares/accept', { body: { kind, id, owner_id: owner.id, role } });
 
 function refuse({ kind, id, owner }: ReceivedShare, userId: string): Promise<unknown> {
   const params = { id, user_id: userId };

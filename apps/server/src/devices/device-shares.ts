@@ -1,4 +1,5 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
+import type { Acceptance } from '../access/acceptance.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
 
@@ -197,11 +198,11 @@ export class DeviceShares {
     return { name, isAccepted: membership.isAccepted };
   }
 
-  /** False: it is not shared with the user any more. */
-  async accept(target: ShareTarget, userId: string, now: number): Promise<boolean> {
-    const share = await this.#store.accept(target, userId, now);
+  /** False: it is not shared with the user any more, or with another role. */
+  async accept(target: ShareTarget, acceptance: Acceptance): Promise<boolean> {
+    const share = await this.#store.accept(target, acceptance);
     if (share === undefined) return false;
-    this.#set(target, userId, membershipOf(share));
+    this.#set(target, acceptance.userId, membershipOf(share));
     return true;
   }
 

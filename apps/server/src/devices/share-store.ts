@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type Acceptance, hasRole } from '../access/acceptance.ts';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
@@ -37,11 +38,10 @@ export function createShareStore(db: Db) {
           .executeTakeFirstOrThrow(),
       ),
 
-    /** Undefined: there is no such share. One that was accepted before keeps its time. */
+    /** Undefined: there is no such share, or none with this role. One that was accepted before keeps its time. */
     accept: (
       { owner_id, kind, target_id }: ShareTarget,
-      userId: string,
-      now: number,
+      { userId, role, now }: Acceptance,
     ): Promise<StoredShare | undefined> =>
       change(db, (transaction) =>
         transaction
@@ -51,6 +51,7 @@ export function createShareStore(db: Db) {
           .where('kind', '=', kind)
           .where('target_id', '=', target_id)
           .where('user_id', '=', userId)
+          .where(hasRole(role))
           .returningAll()
           .executeTakeFirst(),
       ),

@@ -3,6 +3,7 @@ import { SettingError } from '@phalanx/settings';
 import type { Logger } from 'pino';
 import { addBackgroundJob } from '../background-job.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
+import type { Acceptance } from '../access/acceptance.ts';
 import type { Context } from '../context.ts';
 import type { GitProgram } from '../git/git-process.ts';
 import { prepareGit, probeGit } from '../git/prepare-git.ts';
@@ -34,8 +35,8 @@ export interface Projects {
   listOwned(userId: string): Promise<string[]>;
   /** With files and commits. False when it was gone already. */
   deleteProject(id: string): Promise<boolean>;
-  /** False: the user is no member of it. `now`: epoch ms. */
-  acceptMembership(projectId: string, userId: string, now: number): Promise<boolean>;
+  /** False: the user is no member of it, or has another role. */
+  acceptMembership(projectId: string, acceptance: Acceptance): Promise<boolean>;
 }
 
 /** Who may see and change projects, as it is kept in memory. */
@@ -115,8 +116,8 @@ export async function openProjects(
     getLaunchable: createGetLaunchable(access, repositories),
     listOwned: (userId) => store.listOwned(userId),
     deleteProject: (id) => deleteProject({ people, repositories, onDeleted }, id),
-    acceptMembership: async (projectId, userId, now) => {
-      const isThere = await store.accept(projectId, userId, now);
+    acceptMembership: async (projectId, acceptance) => {
+      const isThere = await store.accept(projectId, acceptance);
       people.forget(projectId);
       return isThere;
     },

@@ -1,5 +1,6 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
 import { sql } from 'kysely';
+import { type Acceptance, hasRole } from '../access/acceptance.ts';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/transactions.ts';
@@ -190,14 +191,15 @@ export function createProjectStore(db: Db) {
         return { isAccepted: row.accepted_at !== null };
       }),
 
-    /** False: they are no member. One that was accepted before keeps its time. */
-    accept: (projectId: string, userId: string, now: number): Promise<boolean> =>
+    /** False: they are no member, or none with this role. One that was accepted before keeps its time. */
+    accept: (projectId: string, { userId, role, now }: Acceptance): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numUpdatedRows } = await transaction
           .updateTable('project_member')
           .set((eb) => ({ accepted_at: eb.fn.coalesce('accepted_at', eb.val(now)) }))
           .where('project_id', '=', projectId)
           .where('user_id', '=', userId)
+          .where(hasRole(role))
           .executeTakeFirst();
         return numUpdatedRows > 0n;
       }),

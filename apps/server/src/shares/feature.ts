@@ -1,5 +1,6 @@
 import { type ReceivedShare as Share, shareRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { Acceptance } from '../access/acceptance.ts';
 import type { Clock } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
@@ -22,18 +23,18 @@ export function serveShares(
   addShareRoutes(app, {
     store: createReceivedShareStore(database),
     clock,
-    accept: ({ kind, id, owner_id }, userId, now) =>
+    accept: ({ kind, id, owner_id }, acceptance) =>
       kind === 'project'
-        ? projects.acceptMembership(id, userId, now)
-        : devices.shares.accept({ kind, owner_id, target_id: id }, userId, now),
+        ? projects.acceptMembership(id, acceptance)
+        : devices.shares.accept({ kind, owner_id, target_id: id }, acceptance),
   });
 }
 
 interface Options {
   store: ReceivedShareStore;
   clock: Clock;
-  /** False: it is gone. */
-  accept: (share: ReceivedShare, userId: string, now: number) => Promise<boolean>;
+  /** False: it is gone, or has another role. */
+  accept: (share: ReceivedShare, acceptance: Acceptance) => Promise<boolean>;
 }
 
 /** `GET /shares` · `POST /shares/accept` */
@@ -59,7 +60,11 @@ function addShareRoutes(app: FastifyInstance, { store, clock, accept }: Options)
       });
     auditEvent.on({ type: kind, id: share.id, name: share.name }, [share.owner_id]);
     const now = clock.now();
-    if (!(await accept(share, userId, now))) throw missing;
+    if (!(await accept(share, { userId, role: body.role, now }))) {
+      const [changed] = body.role === undefined ? [] : await store.find(userId, name);
+      if (changed === undefined) throw missing;
+      throw ApiError.of('share_changed', { target: `${kind} ${id}`, role: changed.role });
+    }
     return { success: true, share: shareView({ ...share, accepted_at: share.accepted_at ?? now }) };
   });
 }

@@ -282,6 +282,23 @@ describe('a share', () => {
     ]);
   });
 
+  it('is not accepted with another role than the one that was seen', async () => {
+    await share('view');
+    await share('launch');
+    const late = await accept('device', theirs.id, alice, { role: 'view' });
+    expect([late.status, late.body['code']]).toEqual([409, 'share_changed']);
+    expect(late.body['message']).toContain('launch');
+    expect(await isChosen()).toBe(false);
+    expect((await accept('device', theirs.id, alice, { role: 'launch' })).status).toBe(200);
+    expect(await isChosen()).toBe(true);
+    await mallory.api('PUT', memberOfProject(foreign.id), { body: { role: 'shared_editor' } });
+    const other = await accept('project', foreign.id, alice, { role: 'shared_viewer' });
+    expect([other.status, other.body['code']]).toEqual([409, 'share_changed']);
+    expect((await accept('project', foreign.id, alice, { role: 'shared_editor' })).status).toBe(200);
+    const none = await accept('device', own.id, alice, { role: 'launch' });
+    expect(none.body['code']).toBe('share_not_found');
+  });
+
   it('waits again when it gets a stronger role, or was taken away, and stays accepted with a weaker one', async () => {
     await share('view');
     await accept('device', theirs.id);

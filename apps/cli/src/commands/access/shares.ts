@@ -50,8 +50,8 @@ Examples:
   const accept = addDecision(shares, 'accept', 'accept it: from now on it is chosen as what is yours');
   accept.action(async (kind: ShareKind, text: string, flags: DecisionFlags) => {
     const { api } = await connect(flags);
-    const { id, owner } = await findShare(api, kind, { text, owner: flags.owner });
-    const reply = await api.call(shareRoutes.accept, { body: { kind, id, owner_id: owner.id } });
+    const { id, owner, role } = await findShare(api, kind, { text, owner: flags.owner });
+    const reply = await api.call(shareRoutes.accept, { body: { kind, id, owner_id: owner.id, role } });
     if (flags.json) return printJson(reply);
     console.log(printable(`The ${kind} ${reply.share.name} of ${owner.name} is accepted.`));
   });

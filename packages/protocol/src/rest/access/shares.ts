@@ -170,7 +170,7 @@ export const shareRoutes = {
     tag: 'Devices',
     summary: 'Accept a phone, a host or a project that somebody shares with you',
     description:
-      'A host stands for all its phones, also those that come later. A change of the role stays accepted; what is taken away and shared again waits again. `owner_id` is for hosts of one ID that several owners share.',
+      'A host stands for all its phones, also those that come later. A weaker role stays accepted; a stronger one, and what is taken away and shared again, waits again. With `role` only that role is accepted: when the owner has changed it since you looked, the answer is `share_changed`. `owner_id` is for hosts of one ID that several owners share.',
     scope: 'edit',
     reach: { projects: 'refused', phones: 'refused' },
     audit: 'accept_share',
@@ -178,8 +178,11 @@ export const shareRoutes = {
       kind: ShareKind,
       id: Id,
       owner_id: Type.Optional(Uuid),
+      role: Type.Optional(
+        Type.Union([ShareRole, MemberRole], { description: 'The role that you have seen. Default: any' }),
+      ),
     }),
     responses: { 200: Type.Object({ success, share: ReceivedShare }) },
-    errors: ['share_not_found'],
+    errors: ['share_not_found', 'share_changed'],
   },
 } as const satisfies Record<string, RouteContract>;
