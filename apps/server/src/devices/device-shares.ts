@@ -1,5 +1,5 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
-import type { Acceptance } from '../access/acceptance.ts';
+import type { Acceptance } from '../acceptance.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Acceptance, hasRole } from '../access/acceptance.ts';
+import type { Acceptance } from '../acceptance.ts';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables/tables.ts';
@@ -51,7 +51,7 @@ export function createShareStore(db: Db) {
           .where('kind', '=', kind)
           .where('target_id', '=', target_id)
           .where('user_id', '=', userId)
-          .where(hasRole(role))
+          .where(role === undefined ? sql.lit(true) : sql<boolean>`role = ${role}`)
           .returningAll()
           .executeTakeFirst(),
       ),

@@ -161,7 +161,7 @@ it('what is wrong is one sentence: the place, what is expected, an example, and 
     [step({ on: 3 }), `steps[1].type is missing: it must be one of ${types}, such as {"type":"tap","on":3}.`],
     [
       step({ type: 'tap', target: 'OK' }),
-      'steps[1] takes type, on, such as {"type":"tap","on":3}; the field "target" came.',
+      'steps[1] takes type, on, close_keyboard, such as {"type":"tap","on":3}; the field "target" came.',
     ],
     [
       step({ type: 'wait_for', on: 3 }),

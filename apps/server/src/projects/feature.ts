@@ -3,7 +3,7 @@ import { SettingError } from '@phalanx/settings';
 import type { Logger } from 'pino';
 import { addBackgroundJob } from '../background-job.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
-import type { Acceptance } from '../access/acceptance.ts';
+import type { Acceptance } from '../acceptance.ts';
 import type { Context } from '../context.ts';
 import type { GitProgram } from '../git/git-process.ts';
 import { prepareGit, probeGit } from '../git/prepare-git.ts';

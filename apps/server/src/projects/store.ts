@@ -1,6 +1,6 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
 import { sql } from 'kysely';
-import { type Acceptance, hasRole } from '../access/acceptance.ts';
+import type { Acceptance } from '../acceptance.ts';
 import { change } from '../db/writes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/transactions.ts';
@@ -199,7 +199,7 @@ export function createProjectStore(db: Db) {
           .set((eb) => ({ accepted_at: eb.fn.coalesce('accepted_at', eb.val(now)) }))
           .where('project_id', '=', projectId)
           .where('user_id', '=', userId)
-          .where(hasRole(role))
+          .where(role === undefined ? sql.lit(true) : sql<boolean>`role = ${role}`)
           .executeTakeFirst();
         return numUpdatedRows > 0n;
       }),

@@ -1,6 +1,6 @@
 import { type ReceivedShare as Share, shareRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { Acceptance } from '../access/acceptance.ts';
+import type { Acceptance } from '../acceptance.ts';
 import type { Clock } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';

@@ -10,6 +10,8 @@ import { proposeSelectors, type SelectorProposal } from './propose-selectors.ts'
 /** What somebody did to a phone, between what it showed before and what it showed when it had come to rest. */
 interface RecordedTouch {
   readonly input: PhoneInput;
+  /** The keyboard was closed where it lay over the node. Default: false. */
+  readonly closeKeyboard?: boolean;
   readonly before: AndroidNode;
   readonly after: AndroidNode;
 }
@@ -29,7 +31,7 @@ export class TouchRecorder {
   /** Swipes do nothing by themselves: they bring the next node into view. */
   #scrolled: Direction | undefined;
   /** A field that was tapped, until it is known whether something is typed into it. */
-  #field: SelectorProposal | undefined;
+  #field: PendingField | undefined;
 
   /** The lines of code for a touch; none for one that only prepares the next. */
   write(touch: RecordedTouch): string[] {
@@ -55,18 +57,20 @@ export class TouchRecorder {
   #takeField(): string[] {
     const field = this.#field;
     this.#field = undefined;
-    return field === undefined ? [] : [`await (await ${field.wait}).tap();`];
+    return field === undefined ? [] : [`await (await ${field.proposal.wait}).tap(${field.options});`];
   }
 
   #typed(text: string, before: AndroidNode): string[] {
     const focused = nodesBelow(before).find((node) => node.isFocused && isField(node));
-    const field = this.#field ?? (focused === undefined ? undefined : bestOf(focused));
+    const proposal = this.#field?.proposal ?? (focused === undefined ? undefined : bestOf(focused));
+    const words = [quote(text), this.#field?.options ?? ''].filter((word) => word !== '').join(', ');
     this.#field = undefined;
-    if (field === undefined) return [`await agent.actions.writeText(${quote(text)});`];
-    return [`await (await ${this.#found(field)}).writeText(${quote(text)});`];
+    if (proposal === undefined) return [`await agent.actions.writeText(${words});`];
+    return [`await (await ${this.#found(proposal)}).writeText(${words});`];
   }
 
-  #pressed({ input, before, after }: RecordedTouch): string[] {
+  #pressed({ input, before, after, closeKeyboard = false }: RecordedTouch): string[] {
+    const options = closeKeyboard ? '{ closeKeyboard: true }' : '';
     const { x, y } = pointOf(input);
     const node = touchedNode(before, x, y);
     const proposal = node === undefined ? undefined : bestOf(node);
@@ -77,12 +81,11 @@ export class TouchRecorder {
       return [`await agent.actions.tap(${x}, ${y});`, ...seen(before, after)];
     }
     if (input.type === 'tap' && isField(node)) {
-      this.#field = proposal;
+      this.#field = { proposal, options };
       return [];
     }
-    const use = input.type === 'tap' ? 'tap' : 'longPress';
     return [
-      `await (await ${this.#found(proposal)}).${use}();`,
+      `await (await ${this.#found(proposal)}).${pressOf(input, options)};`,
       ...(checkLine(proposal, node, after) ?? seen(before, after)),
     ];
   }
@@ -95,6 +98,18 @@ export class TouchRecorder {
     const options = direction === 'down' ? '' : `, { direction: ${quote(direction)} }`;
     return `agent.actions.scrollTo(${target}${options})`;
   }
+}
+
+/** `options`: those of its tap, as code. */
+interface PendingField {
+  readonly proposal: SelectorProposal;
+  readonly options: string;
+}
+
+function pressOf(input: PhoneInput, options: string): string {
+  if (input.type === 'tap') return `tap(${options})`;
+  const durationMs = input.type === 'swipe' ? input.duration_ms : undefined;
+  return options === '' ? 'longPress()' : `longPress(${durationMs}, ${options})`;
 }
 
 const bestOf = (node: AndroidNode): SelectorProposal | undefined =>

@@ -96,11 +96,14 @@ const url = Type.String({
   examples: ['https://example.com/'],
 });
 const exact = { additionalProperties: false } as const;
+const closeKeyboard = Type.Optional(
+  Type.Boolean({ description: 'Close the keyboard where it lies over `on`' }),
+);
 const maxWaitMs = 30_000;
 
 export const ActStep = Type.Union(
   [
-    Type.Object({ type: Type.Literal('tap'), on: ActTarget }, exact),
+    Type.Object({ type: Type.Literal('tap'), on: ActTarget, close_keyboard: closeKeyboard }, exact),
     Type.Object(
       {
         type: Type.Literal('long_press'),
@@ -108,6 +111,7 @@ export const ActStep = Type.Union(
         duration_ms: Type.Optional(
           Type.Integer({ minimum: 300, maximum: 5000, description: 'Default 1000' }),
         ),
+        close_keyboard: closeKeyboard,
       },
       exact,
     ),
@@ -118,6 +122,7 @@ export const ActStep = Type.Union(
         secret: Type.Optional(SecretName),
         on: Type.Optional(ActTarget),
         clear: Type.Optional(Type.Boolean({ description: 'Empty the field first' })),
+        close_keyboard: closeKeyboard,
       },
       {
         ...exact,

@@ -6,7 +6,9 @@ export function reasonOf(found: Unreached, sought: TouchedNode, isKeyboard = fal
   const name = nameOf(sought);
   if (found.state === 'not_in_view') return `Too little of ${name} is on the screen. Scroll to it`;
   if (found.state === 'gone') return `${begin(name)} is not on the screen any more. Read the screen again`;
-  const advice = isKeyboard ? '. Close it with { closeKeyboard: true } or hideKeyboard(), or scroll' : '';
+  const advice = isKeyboard
+    ? '. Close it with { closeKeyboard: true } or hideKeyboard() in code, with "close_keyboard": true in a step of act, or scroll'
+    : '';
   return `${coverOf(found.cover, isKeyboard)} lies over ${name} and would get the touch${advice}`;
 }
 

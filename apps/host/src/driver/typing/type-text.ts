@@ -42,7 +42,8 @@ export async function typeText(parts: TypingParts, text: string, signal: AbortSi
     const filled = await readBoxes(parts, signal);
     if (filled.length < 2 || isKeptInBoxes(text, filled)) return;
   } else if (before !== undefined && canTypeAgain(before, text)) {
-    await deleteByKeys(parts.shell, [...after.shown].length, signal);
+    // A field that tells nothing of what it holds would have the text twice.
+    await clearText(parts, signal);
     await typeByKeys(parts.shell, before.shown + text, signal);
     const again = await readKept(parts, { text, before }, signal);
     if (again === undefined || isKept(text, again, before)) return;

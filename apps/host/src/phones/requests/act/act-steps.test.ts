@@ -148,6 +148,30 @@ test('a secret that was typed is read from the phone by nobody for ten minutes',
   expect(JSON.stringify((await read()).map((line) => line.text))).not.toContain(text);
 });
 
+test('what the keyboard lies over is touched when the caller lets it be closed, and so does the code', async () => {
+  const field = { hasId: 'search' };
+  const refused = await act({ type: 'tap', on: field }, { type: 'tap', on: 'Pay' });
+  expect(refused.results.map(({ refusal }) => refusal)).toEqual([undefined, 'covered']);
+  expect(refused.results[1]?.message).toContain('close_keyboard');
+  const tapped = await act({ type: 'tap', on: 'Pay', close_keyboard: true });
+  expect([first(tapped)?.state, shop.touched, simulated.android.isKeyboardShown]).toEqual([
+    'done',
+    ['Pay'],
+    false,
+  ]);
+  expect(tapped.code).toEqual(["await (await agent.actions.waitForId('pay')).tap({ closeKeyboard: true });"]);
+  const others = await act(
+    { type: 'tap', on: field },
+    { type: 'long_press', on: 'Pay', close_keyboard: true },
+    { type: 'type', on: field, text: 'tea', close_keyboard: true },
+  );
+  expect(others.results.map(({ state }) => state)).toEqual(['done', 'done', 'done']);
+  expect(others.code?.slice(1)).toEqual([
+    "await (await agent.actions.waitForId('pay')).longPress(1000, { closeKeyboard: true });",
+    "await (await agent.actions.waitForId('search')).writeText('tea', { closeKeyboard: true });",
+  ]);
+});
+
 /** The same numbers at each run. */
 function createDice(seed: number): (sides: number) => number {
   let state = seed;

@@ -82,6 +82,11 @@ function hideSecrets({ masks }: Phone, steps: readonly HostActStep[]): void {
   if (hidden.length > 0) setTimeout(masks.hold(hidden), hiddenMs).unref();
 }
 
+interface Aim extends Point {
+  readonly on: TouchedNode;
+  readonly closeKeyboard: boolean;
+}
+
 class PhoneHand {
   readonly eye: PhoneEye;
   readonly code = new StepCode();
@@ -135,14 +140,18 @@ class PhoneHand {
   async #do(step: HostActStep): Promise<void> {
     switch (step.type) {
       case 'tap':
-        return await this.#tap(step.on);
+        return await this.#tap(step.on, step.close_keyboard);
       case 'long_press': {
         const durationMs = step.duration_ms ?? usualPressMs;
-        const aim = await this.#aimAt(step.on);
-        const { x, y } = aim;
+        const aim = await this.#aimAt(step.on, step.close_keyboard);
+        const { x, y, closeKeyboard } = aim;
         const ends = { from_x: x, from_y: y, to_x: x, to_y: y };
         const press: PhoneInput = { type: 'swipe', ...ends, duration_ms: Math.max(durationMs, longPressMs) };
-        return await this.#touch(press, () => this.#call('input.longPress', { ...aim, durationMs }));
+        return await this.#touch(
+          press,
+          () => this.#call('input.longPress', { ...aim, durationMs }),
+          closeKeyboard,
+        );
       }
       case 'type':
         return await this.#type(step);
@@ -185,19 +194,20 @@ class PhoneHand {
   }
 
   /** An input that is written as code when it was done. */
-  async #touch(input: PhoneInput, work: () => Promise<void>): Promise<void> {
+  async #touch(input: PhoneInput, work: () => Promise<void>, closeKeyboard = false): Promise<void> {
     const before = this.eye.last;
     await this.#input(work);
-    this.code.touched(input, before, await this.eye.known());
+    this.code.touched({ input, closeKeyboard }, before, await this.eye.known());
   }
 
-  async #tap(target: HostActTarget): Promise<void> {
-    const aim = await this.#aimAt(target);
-    await this.#touch({ type: 'tap', x: aim.x, y: aim.y }, () => this.#call('input.tap', aim));
+  async #tap(target: HostActTarget, closes: boolean | undefined): Promise<void> {
+    const aim = await this.#aimAt(target, closes);
+    const { x, y, closeKeyboard } = aim;
+    await this.#touch({ type: 'tap', x, y }, () => this.#call('input.tap', aim), closeKeyboard);
   }
 
-  async #type({ on, clear, text = '', secret }: StepOf<'type'>): Promise<void> {
-    if (on !== undefined) await this.#tap(on);
+  async #type({ on, clear, text = '', secret, close_keyboard: closes }: StepOf<'type'>): Promise<void> {
+    if (on !== undefined) await this.#tap(on, closes);
     const write = async (): Promise<void> => {
       if (clear === true) await this.#call('input.clearText', {});
       await this.#call('input.text', { text });
@@ -210,12 +220,12 @@ class PhoneHand {
   }
 
   /** The driver looks again in the turn of the touch, at all windows. */
-  async #aimAt(target: HostActTarget): Promise<Point & { on: TouchedNode }> {
+  async #aimAt(target: HostActTarget, closeKeyboard = false): Promise<Aim> {
     const node = await this.#find(target);
     const { root } = (await this.eye.known()).tree;
     const found = reachOfNode({ root, windows: undefined }, node);
     const on = touchedOf(node);
-    if (found.state === 'free') return { ...found.point, on };
+    if (found.state === 'free') return { ...found.point, on, closeKeyboard };
     throw new ActRefused(found.state, reasonOf(found, on));
   }
 

@@ -20,11 +20,20 @@ export class StepCode {
   #lastSwipe: Swipe | undefined;
 
   /** Without a look before it, nothing is known to be new after it. */
-  touched(input: PhoneInput, before: Look | undefined, after: Look): void {
+  touched(
+    { input, closeKeyboard }: { input: PhoneInput; closeKeyboard: boolean },
+    before: Look | undefined,
+    after: Look,
+  ): void {
     const shown = asAutomationsRead(after);
     this.#lastSwipe = input.type === 'swipe' && isWay(input) ? input : undefined;
     this.#lines.push(
-      ...this.#recorder.write({ input, before: before ? asAutomationsRead(before) : shown, after: shown }),
+      ...this.#recorder.write({
+        input,
+        closeKeyboard,
+        before: before ? asAutomationsRead(before) : shown,
+        after: shown,
+      }),
     );
   }
 

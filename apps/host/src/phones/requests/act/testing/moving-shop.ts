@@ -20,6 +20,7 @@ export const shopPackage = 'dev.phalanx.test.shop';
 const rowHeight = 150;
 const top = 300;
 const bottom = 2200;
+const pageBottom = 2274;
 
 /** Where an article stands, if somebody can touch it. */
 export const isInView = (shop: Shop, uid: number): boolean => {
@@ -64,8 +65,11 @@ export function createShop(): { shop: Shop; app: App } {
     state: () => ({}),
     onStart: (context) => void (shop.redraw = context.change(() => undefined)),
     activities: {
-      '.ShopActivity': () => (_, area) => ({
-        ...{ className: 'android.widget.LinearLayout', packageName: shopPackage, frame: area },
+      '.ShopActivity': () => (ui, area) => ({
+        className: 'android.widget.LinearLayout',
+        packageName: shopPackage,
+        // Makes no room for the keyboard, as apps with `adjustNothing`.
+        frame: { ...area, bottom: pageBottom },
         children: [
           words(shop.title, { left: 0, right: 800, top: 150, bottom: 290 }),
           {
@@ -79,6 +83,16 @@ export function createShop(): { shop: Shop; app: App } {
           button('Pay', { left: 0, right: 1080, top: bottom, bottom: bottom + 100 }, () => {
             shop.touched.push('Pay');
           }),
+          {
+            className: 'android.widget.EditText',
+            packageName: shopPackage,
+            resourceId: `${shopPackage}:id/search`,
+            frame: { left: 800, right: 1080, top: 150, bottom: 290 },
+            text: ui.field('search').text,
+            field: ui.field('search'),
+            focused: ui.isFocused(ui.field('search')),
+            onTap: () => ui.focus(ui.field('search')),
+          },
         ],
       }),
     },

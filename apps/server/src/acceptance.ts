@@ -1,5 +1,4 @@
 import type { MemberRole, ShareRole } from '@phalanx/protocol';
-import { type RawBuilder, sql } from 'kysely';
 
 /** A user takes what somebody shares with them. */
 export interface Acceptance {
@@ -9,7 +8,3 @@ export interface Acceptance {
   /** Epoch ms. */
   readonly now: number;
 }
-
-/** Whether a row of shares or members has the role. */
-export const hasRole = (role: Acceptance['role']): RawBuilder<boolean> =>
-  role === undefined ? sql<boolean>`TRUE` : sql<boolean>`role = ${role}`;
