@@ -23,7 +23,7 @@ const stepForms = ActStep.anyOf.map(({ properties: { type, ...fields } }) => {
 const steps = Type.Array(ActStep, {
   minItems: 1,
   maxItems: maxActSteps,
-  description: `${stepForms.join(' ')}. on, within: number of a line of screen, text, or selector such as {isSwitch:true,rightOf:{hasText:'Wi-Fi'}} of ${plainConditions.join(' ')}, and these in ${anchors.join(' ')}; nth from 0, -1 the last. direction: down moves content up. secret: its name`,
+  description: `${stepForms.join(' ')}. on, within: number of a line, text, or selector as {isSwitch:true,rightOf:{hasText:'Wi-Fi'}} of ${plainConditions.join(' ')}, these in ${anchors.join(' ')}; nth: -1 the last. down moves content up. secret: name`,
 });
 
 /** Programs that fill in every field send an empty text beside the name of a secret. */
