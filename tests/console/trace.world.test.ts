@@ -92,6 +92,33 @@ story('the runs of one launch are a row that opens, and each names the others', 
   expect(problems).toEqual([]);
 });
 
+story(
+  'a run that was never committed keeps the code that ran, and says when the file has changed',
+  async () => {
+    const [deviceId = ''] = await here.service.readyDevices(2);
+    const project = await here.service.createProject('Edited', {
+      'main.ts': 'await agent.actions.home(); // as it ran',
+    });
+    const run = await here.service.launch(deviceId, project);
+    const { page, problems } = await openWindow(here.browser);
+    await signIn(page, here.service.url, here.service.token);
+    await page.goto(`${here.service.url}/runs/${String(run['run_id'])}`);
+    const source = page.getByRole('region', { name: 'Source' });
+    await source.getByText(/^as it ran at [\d:]+$/).waitFor();
+    await here.service.writeFile(project, 'main.ts', '// new\nawait agent.actions.back(); // as it is now');
+    // The open page says what a reload would say.
+    await source.getByText('the file has changed since').waitFor();
+    await page.reload();
+    await source.getByText('home(); // as it ran').waitFor();
+    await source.getByText('the file has changed since').waitFor();
+    // The link opens the file of today.
+    await source.getByRole('link', { name: 'main.ts:1' }).click();
+    await page.getByText('as it is now').first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  },
+);
+
 story('direct code keeps its source beside its trace, marks where it failed, and runs again', async () => {
   const [deviceId = ''] = await here.service.readyDevices(2);
   const direct =

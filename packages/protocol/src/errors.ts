@@ -114,6 +114,11 @@ export const errorTable = {
     message:
       'Commit {hash} was not found in project {project_id}: GET /api/v2/automation/commits lists them.',
   },
+  tree_not_kept: {
+    status: 404,
+    message:
+      'The files {tree} are not kept: no kept run of project {project_id} had them, or they were dropped before files of runs were kept.',
+  },
   member_not_found: { status: 404, message: 'User {user_id} is no member of project {project_id}.' },
   user_not_found: { status: 404, message: 'User {user_id} was not found.' },
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },

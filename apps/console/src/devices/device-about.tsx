@@ -185,11 +185,7 @@ const Facts = ({ device }: { device: Device }) => (
       {device.screen_width} × {device.screen_height}
     </dd>
     <dt>Host</dt>
-    <dd>
-      {device.host === null
-        ? 'none'
-        : `${device.host.name}${device.host.connected ? '' : ' (not connected)'}`}
-    </dd>
+    <dd>{hostText(device)}</dd>
     <dt>Controlled by</dt>
     <dd>
       {device.lease === null ? (
@@ -206,3 +202,9 @@ const Facts = ({ device }: { device: Device }) => (
     <dd>{device.accepted ? device.role : `${device.role}, not accepted yet`}</dd>
   </dl>
 );
+
+function hostText({ host, state }: Device): string {
+  if (host === null) return 'none';
+  if (!host.connected) return `${host.name} (not connected)`;
+  return state === 'offline' ? `${host.name} (the phone is not seen by its host)` : host.name;
+}

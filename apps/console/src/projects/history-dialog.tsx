@@ -177,7 +177,7 @@ function CommitFiles({ projectId, hash }: CommitFilesProps) {
 function CommittedFile({ projectId, hash, path }: CommitFilesProps & { path: string }) {
   const { data, error } = useQuery({
     queryKey: ['commits', projectId, hash, 'file', path],
-    queryFn: async ({ signal }) => (await readStoredFile(projectId, path, signal, hash)).content,
+    queryFn: async ({ signal }) => (await readStoredFile(projectId, path, signal, { commit: hash })).content,
     staleTime: Infinity,
   });
   if (error !== null) return <InlineFailure error={error} />;

@@ -34,7 +34,8 @@ export const projectQuery = (projectId: string) =>
       (await call('GET /api/v2/automation-project/:id', { params: { id: projectId } }, { signal })).project,
   });
 
-const filesMs = 5000;
+/** So often it is looked whether files have changed. */
+export const filesMs = 5000;
 
 /** The list of files; its `dirty` says whether there is something to commit. */
 export const filesQuery = (projectId: string) =>
@@ -67,9 +68,11 @@ export async function readStoredFile(
   projectId: string,
   path: string,
   signal?: AbortSignal,
-  commit?: string,
+  as: { commit?: string | undefined; tree?: string | undefined } = {},
 ): Promise<StoredFile> {
-  const input = { params: { id: projectId }, query: { path, ...(commit !== undefined && { commit }) } };
+  const { commit, tree } = as;
+  const version = { ...(commit !== undefined && { commit }), ...(tree !== undefined && { tree }) };
+  const input = { params: { id: projectId }, query: { path, ...version } };
   const { body, headers } = await callWhole('GET /api/v2/automation/file/:id', input, { signal });
   return { content: body.content, etag: headers.get('etag') ?? '' };
 }

@@ -10,7 +10,8 @@ import { treeQuery, type RecordScreen } from '../records/record.tsx';
 import phone from '../screens/phone.module.css';
 import { labelOf, type ScreenTreeView } from '../screens/screen-tree.ts';
 import styles from './trace.module.css';
-import { readStoredFile } from '../projects/project.tsx';
+import { clockTime } from '../parts/time.tsx';
+import { filesMs, readStoredFile, type StoredFile } from '../projects/project.tsx';
 import { runCodeQuery } from '../runs/run.tsx';
 import { placeOfStack } from '../runs/stack.tsx';
 
@@ -128,6 +129,7 @@ export function StepSource({ step, run }: StepSourceProps) {
       <div className={styles['paneHead']}>
         <h2>Source</h2>
         <Place {...{ projectId, path, line }} />
+        {source.version !== null && <span>{source.version}</span>}
       </div>
       {typeof source.content === 'string' ? (
         <Lines
@@ -163,39 +165,81 @@ function Place({
 
 const notKept = 'This code was not kept: it has more than 1 MiB.';
 
-/** Direct code is one file, and is kept with its run; a file of a project is read as the run had it, if that is committed. */
-function useSource(
-  run: RunDetail,
-  path: string | undefined,
-): { content: string | null | undefined; note: string } {
+interface Source {
+  /** Null: it was not kept. */
+  content: string | null | undefined;
+  /** Whose it is: of the code that ran, or of today. */
+  version: string | null;
+  note: string;
+}
+
+/** The code that ran: what was sent of direct code, and the file of a project as the run had it, committed or not. */
+function useSource(run: RunDetail, path: string | undefined): Source {
   const isDirect = run.launch_id !== null;
-  const projectId = run.automation_id;
-  const commit = run.dirty === false ? (run.commit ?? undefined) : undefined;
   const direct = useQuery({ ...runCodeQuery(run.run_id), enabled: isDirect });
   const file = useQuery({
-    queryKey: ['step-source', projectId, path, commit],
+    queryKey: ['step-source', run.automation_id, path, run.tree],
     enabled: !isDirect && path !== undefined,
-    queryFn: ({ signal }) => readSource({ projectId, path: path ?? '', commit }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => readSource(run, path ?? '', signal),
   });
-  const { data, error } = isDirect ? direct : file;
+  const today = useQuery({
+    queryKey: ['files', run.automation_id, 'today', path],
+    enabled: file.data?.hasRun === true,
+    // No event tells of saves.
+    refetchInterval: filesMs,
+    queryFn: ({ signal }) => readToday(run.automation_id, path ?? '', signal),
+  });
+  const { error } = isDirect ? direct : file;
   const note = isDirect || path !== undefined ? 'Reading…' : 'Choose a step to see its line.';
-  return { content: data, note: error === null ? note : error.message };
+  const noteOrError = error === null ? note : error.message;
+  if (isDirect) return { content: direct.data, version: 'as it was sent', note: noteOrError };
+  return {
+    content: file.data?.content,
+    version: file.data === undefined ? null : versionText(run, file.data, today.data),
+    note: noteOrError,
+  };
 }
 
-interface SourceFile {
-  projectId: string;
-  path: string;
-  commit: string | undefined;
+interface SourceFile extends StoredFile {
+  /** Whether it is the file that ran; else it is the one that is saved today. */
+  hasRun: boolean;
 }
 
-async function readSource({ projectId, path, commit }: SourceFile, signal: AbortSignal): Promise<string> {
+async function readSource(
+  { automation_id: projectId, tree }: RunDetail,
+  path: string,
+  signal: AbortSignal,
+): Promise<SourceFile> {
   try {
-    return (await readStoredFile(projectId, path, signal, commit)).content;
+    if (tree !== null) return { ...(await readStoredFile(projectId, path, signal, { tree })), hasRun: true };
   } catch (error) {
-    // A push may have replaced the history of the run.
-    if (!(error instanceof ServiceError && error.code === 'commit_not_found')) throw error;
-    return (await readStoredFile(projectId, path, signal)).content;
+    // The run is older than the keeping of what ran.
+    if (!(error instanceof ServiceError && error.code === 'tree_not_kept')) throw error;
   }
+  return { ...(await readStoredFile(projectId, path, signal)), hasRun: false };
+}
+
+/** Null: it was deleted. */
+async function readToday(projectId: string, path: string, signal: AbortSignal): Promise<StoredFile | null> {
+  try {
+    return await readStoredFile(projectId, path, signal);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'file_not_found') return null;
+    throw error;
+  }
+}
+
+function versionText(
+  { created_at: at }: RunDetail,
+  file: SourceFile,
+  today: StoredFile | null | undefined,
+): string {
+  if (!file.hasRun) return 'today’s file, not the one that ran';
+  const ran = `as it ran at ${clockTime(at)}`;
+  if (today === undefined) return ran;
+  if (today === null) return `${ran}; the file was deleted since`;
+  return today.etag === file.etag ? ran : `${ran}; the file has changed since`;
 }
 
 interface LinesProps {

@@ -69,14 +69,14 @@ describe.each(engines)('a device whose host is connected to another server, in %
   it('is offline since its connection ended', async () => {
     await createHostStore(db, new GroupCommit(db)).end([epoch], 7);
     const reason = expect.stringContaining('Its host host is not connected');
-    expect(await seenFrom('here')).toMatchObject({ ...offline, reason, since: 7 });
+    expect(await seenFrom('here')).toMatchObject({ ...offline, reason, since: 7, isHostConnected: false });
     expect(await placed.countOffline()).toBe(1);
   });
 
   it('is offline when its host has connected anew and has not said that it sees it', async () => {
     const newer = await openHost(db, { userId: 'u', hostId: 'h', nodeId: 'there' });
     const reason = expect.stringContaining('does not see it');
-    expect(await seenFrom('here')).toMatchObject({ ...offline, reason, since: 2 });
+    expect(await seenFrom('here')).toMatchObject({ ...offline, reason, since: 2, isHostConnected: true });
     expect(await placed.countOffline()).toBe(1);
     await report(newer);
     expect(await seenFrom('here')).toMatchObject({ state: 'ready', epoch: newer });

@@ -74,7 +74,7 @@ export function deviceView(
   const { shares } = access;
   const running = runs.map((run) => runningView(run, viewerId, shares.nameOf(run.userId)));
   const lease = access.leases.find(device);
-  const { stored, epoch } = device;
+  const { stored } = device;
   return {
     device_id: device.id,
     serial: device.serial,
@@ -89,7 +89,7 @@ export function deviceView(
     sdk_version: stored.sdk_version,
     screen_width: stored.screen_width,
     screen_height: stored.screen_height,
-    host: { id: stored.host_id, name: stored.host_name, connected: epoch !== null },
+    host: { id: stored.host_id, name: stored.host_name, connected: device.isHostConnected },
     running,
     lease,
     role,

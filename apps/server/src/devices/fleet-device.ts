@@ -14,6 +14,8 @@ export interface FleetDevice extends Availability {
   readonly confirmedAt: number | null;
   /** Of the connection of the host that has it; null: none has. */
   readonly epoch: number | null;
+  /** Whether its host is connected, which may not see it. */
+  readonly isHostConnected: boolean;
   /** Whether its host has lost its connection, or opened one, so lately that the phone may be back in a moment. */
   readonly isReturning: boolean;
   /** Whether its host takes secrets, and hides them. */
@@ -53,6 +55,7 @@ export function deviceElsewhere(row: DevicePlacement, here: string, nowMs: numbe
     state: 'offline' as const,
     confirmedAt: null,
     epoch: null,
+    isHostConnected: isConnected,
     isReturning,
     knowsSecrets: false,
     knowsAppLimits: false,
@@ -68,6 +71,7 @@ const ofOtherServer = (row: DevicePlacement): FleetDevice => ({
   ...identityOf(row),
   ...{ state: row.state, reason: row.reason, since: row.since, epoch: row.epoch },
   confirmedAt: row.state === 'ready' ? row.renewed_at : null,
+  isHostConnected: true,
   isReturning: false,
   knowsSecrets: row.knows_secrets === 1,
   knowsAppLimits: row.knows_app_limits === 1,

@@ -306,6 +306,7 @@ export class Fleet {
       ...this.#availability(held),
       confirmedAt,
       epoch,
+      isHostConnected: true,
       isReturning: false,
       knowsSecrets,
       knowsAppLimits,

@@ -26,18 +26,45 @@ interface FoundFile {
   sizeBytes: number;
 }
 
-/** `commit`: of that instead of the saved files. Throws `file_not_found` and `commit_not_found`. */
+interface WantedFile {
+  path: string;
+  commit: string | undefined;
+  tree: string | undefined;
+}
+
+/**
+ * `commit`: of that instead of the saved files; `tree`: of those that a run had. Throws `file_not_found`, `commit_not_found`
+ * and `tree_not_kept`.
+ */
 export async function getFile(
   repositories: ProjectRepositories,
   projectId: string,
-  { path, commit }: { path: string; commit: string | undefined },
+  { path, commit, tree }: WantedFile,
 ): Promise<FoundFile> {
+  if (tree !== undefined) await requireRunTree(repositories, projectId, tree);
   const found = await repositories.read(projectId, async (repository, state) => {
+    if (tree !== undefined) return find(repository, [await keptTree(repository, projectId, tree)], path);
     if (commit === undefined) return find(repository, [state.compiled, state.files], path);
     return find(repository, [await treeOfCommit(repository, state, { commit, projectId })], path);
   });
   if (found === undefined) throw ApiError.of('file_not_found', { path, project_id: projectId });
   return found;
+}
+
+/** Files that were saved and never ran are nobody's to read. */
+async function requireRunTree(
+  repositories: ProjectRepositories,
+  projectId: string,
+  tree: string,
+): Promise<void> {
+  if (!(await repositories.hasRunTree(projectId, tree)))
+    throw ApiError.of('tree_not_kept', { tree, project_id: projectId });
+}
+
+async function keptTree(repository: GitObjects, projectId: string, tree: string): Promise<string> {
+  if ((await repository.findInfo(tree))?.type !== 'tree')
+    throw ApiError.of('tree_not_kept', { tree, project_id: projectId });
+  return tree;
 }
 
 /** The JSON of the reply, whole or in pieces. Throws `file_not_text`. */

@@ -92,7 +92,7 @@ export async function addFileRoutes(
   addRawRoute(app, fileRoutes.read, async ({ principal, params, query, raw }, reply) => {
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, readers);
-    const wanted = { path, commit: query.commit };
+    const wanted = { path, commit: query.commit, tree: query.tree };
     const read = () => getFile(repositories, project.id, wanted);
     const found = await (query.commit === undefined ? read() : limits.turns.git.run(principal.userId, read));
     const tag = fileTag(found.id);

@@ -61,6 +61,20 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
 
     listRefs: (id: string): Promise<Ref[]> => listRefs(db, id),
 
+    /** The saved files that kept runs of the project had: the newest, without what each has more than once. */
+    async listRunTrees(id: string): Promise<string[]> {
+      const rows = await runTrees(db, id)
+        .groupBy('launch.tree')
+        .orderBy((build) => build.fn.max('launch.created_at'), 'desc')
+        .limit(maxRunTrees)
+        .execute();
+      return rows.flatMap(({ tree }) => (tree === null ? [] : [tree]));
+    },
+
+    /** Whether a kept run of the project had these files. */
+    hasRunTree: async (id: string, tree: string): Promise<boolean> =>
+      (await runTrees(db, id).where('launch.tree', '=', tree).limit(1).executeTakeFirst()) !== undefined,
+
     listPacks: (id: string): Promise<ListedPack[]> =>
       db
         .selectFrom('project_pack')
@@ -167,6 +181,17 @@ async function findState(db: Db, id: string): Promise<SavedState | undefined> {
   const { version, files, compiled, head } = row;
   return { version, files: files ?? undefined, compiled: compiled ?? undefined, head: head ?? undefined };
 }
+
+/** Later saves of a project that is changed and run for years must not make its repository grow without end. */
+const maxRunTrees = 1000;
+
+const runTrees = (db: Db, id: string) =>
+  db
+    .selectFrom('run')
+    .innerJoin('launch', 'launch.id', 'run.launch')
+    .select('launch.tree')
+    .where('run.automation_id', '=', id)
+    .where('launch.tree', 'is not', null);
 
 const listRefs = (db: Db, id: string): Promise<Ref[]> =>
   db

@@ -159,6 +159,11 @@ export class ProjectRepositories {
     return this.#store.listRefs(id);
   }
 
+  /** Whether a kept run of the project had these files. */
+  hasRunTree(id: string, tree: string): Promise<boolean> {
+    return this.#store.hasRunTree(id, tree);
+  }
+
   /** Stores a pack that git has written, for a change that is to come. */
   storePack(id: string, file: string): Promise<LoggedPack> {
     return packOfFile(this.#large, id, file);
@@ -268,9 +273,10 @@ export class ProjectRepositories {
     await this.#follower.follow(id, version);
     const packs = (await this.#store.listPacks(id)).filter((pack) => pack.version <= version);
     if (packs.length < 2) return;
-    const packing = { gitDir: this.gitDirOf(id), names: tips, isDeep: true, signal };
+    const names = new Set([...tips, ...(await this.#listRunTrees(id))]);
+    const packing = { gitDir: this.gitDirOf(id), names, isDeep: true, signal };
     const pack =
-      tips.size === 0
+      names.size === 0
         ? undefined
         : await packObjects(this.git, packing, (file) => packOfFile(this.#large, id, file));
     if (pack !== undefined) await this.#cache.install(id, pack);
@@ -280,6 +286,16 @@ export class ProjectRepositories {
       this.#pool.retire(id);
       await this.#follower.complete(id);
     } else if (pack !== undefined) await this.dropPacks([pack]);
+  }
+
+  /** The files that runs had, as far as they are there: what ran before they were kept is gone. */
+  async #listRunTrees(id: string): Promise<string[]> {
+    const trees = await this.#store.listRunTrees(id);
+    return this.#pool.use(id, async (repository) => {
+      const kept: string[] = [];
+      for (const tree of trees) if ((await repository.findInfo(tree)) !== undefined) kept.push(tree);
+      return kept;
+    });
   }
 
   /** Throws `PartFailed` when it is git as such that fails. */

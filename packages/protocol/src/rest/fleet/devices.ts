@@ -57,7 +57,14 @@ export const Device = Type.Object(
     screen_width: Type.Integer(),
     screen_height: Type.Integer(),
     host: Type.Union([
-      Type.Object({ id: Uuid, name: Type.String(), connected: Type.Boolean() }),
+      Type.Object({
+        id: Uuid,
+        name: Type.String(),
+        connected: Type.Boolean({
+          description:
+            'Whether the host is connected; a phone that is `offline` all the same is not seen by it',
+        }),
+      }),
       Type.Null(),
     ]),
     running: Type.Array(RunningAutomation),

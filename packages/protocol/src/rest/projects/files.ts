@@ -36,6 +36,13 @@ const commit = Type.Optional(
   }),
 );
 
+const tree = Type.Optional(
+  Type.String({
+    pattern: '^[0-9a-f]{40}$',
+    description: 'As it ran: the `tree` of a run of the project, also when its files were never committed',
+  }),
+);
+
 export const FileChange = Type.Enum(['unchanged', 'added', 'modified', 'deleted'], { title: 'FileChange' });
 export type FileChange = Static<typeof FileChange>;
 
@@ -142,11 +149,11 @@ export const fileRoutes = {
         Type.String({ description: 'The `ETag` of the last reply: 304 when it is still the same' }),
       ),
     }),
-    query: Type.Object({ path, commit }),
+    query: Type.Object({ path, commit, tree }),
     responses: { 200: Type.Object({ success, content: Type.String(), path: Type.String() }), 304: [] },
     errors: [
       ...(['project_not_found', 'file_not_found', 'invalid_path', 'file_not_text'] as const),
-      ...(['commit_not_found', 'too_many_waiting', 'too_busy'] as const),
+      ...(['commit_not_found', 'tree_not_kept', 'too_many_waiting', 'too_busy'] as const),
     ],
   },
   check: {

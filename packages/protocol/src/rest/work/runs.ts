@@ -67,7 +67,12 @@ export const RunDetail = Type.Object(
   {
     ...ListedRun.properties,
     project_name: nullable(Type.String({ description: 'When it was launched; null for direct code' })),
-    tree: nullable(Type.String({ description: "Git's hash of the saved files that ran" })),
+    tree: nullable(
+      Type.String({
+        description:
+          "Git's hash of the saved files that ran, committed or not; `GET /api/v2/automation/file/:id` reads one of them with it for as long as the run is kept. Null for direct code",
+      }),
+    ),
     parameters: Type.Union(
       [
         Type.Object({
@@ -170,7 +175,7 @@ export const runRoutes = {
     tag: 'Runs',
     summary: 'Read the direct code that a run has executed',
     description:
-      'As the launch sent it, for as long as the run is kept; stacks and steps call it `main.ts`. Only its launcher may read it. The files of a project that ran are read by the `commit` of the run.',
+      'As the launch sent it, for as long as the run is kept; stacks and steps call it `main.ts`. Only its launcher may read it. The files of a project that ran are read by the `tree` of the run.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
