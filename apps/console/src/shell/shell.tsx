@@ -211,8 +211,10 @@ function followChanges(queries: QueryClient): () => void {
       void queries.invalidateQueries({ queryKey: ['run', run.run_id] });
       soon();
     }),
-    liveEvents.on('record', () => {
+    liveEvents.on('record', ({ record }) => {
       stale.add('records');
+      // A run shows its records, and the last screen of the newest.
+      void queries.invalidateQueries({ queryKey: ['run', record.run_id] });
       soon();
     }),
     liveEvents.on('group', () => {

@@ -207,13 +207,17 @@ function StepFacts({ step }: { step: RunStep }) {
 /** The newest records of a run have its last screens; each holds up to 50. */
 const mostRecords = 5;
 
+const namesOfParts = ({ _id, uiUrl, screenshot: { screenshotUrl } }: RecordScreen): string =>
+  `${_id} ${uiUrl === null ? '' : 'tree'} ${screenshotUrl === null ? '' : 'picture'}`;
+
 /** The stored screens of a run, oldest first. */
 function useStepScreens(run: Pick<RunDetail, 'run_id' | 'records'>): readonly RecordScreen[] {
   const queries = run.records
     .slice(0, mostRecords)
     .map(({ record_id: at }) => recordQuery({ run: run.run_id, status: 'any' }, { at }));
   const replies = useQueries({ queries }).map(({ data }) => data?.result?.screens);
-  const known = replies.map((screens) => screens?.length ?? -1).join();
+  // Pictures and trees of a screen come after it.
+  const known = replies.map((screens) => screens?.map(namesOfParts).join() ?? '-').join(';');
   return useMemo(
     () => {
       const byId = new Map(replies.flatMap((screens) => screens ?? []).map((screen) => [screen._id, screen]));
