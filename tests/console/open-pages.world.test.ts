@@ -52,7 +52,10 @@ story('a run that is watched while it fails shows its records and its last scree
   await page.goto(`${here.service.url}/runs/${run?.run_id ?? ''}`);
   await here.service.untilRunEnded(project);
   await page.getByRole('heading', { name: 'Records' }).waitFor();
-  await page.getByRole('main').getByRole('img', { name: /^Last screen/ }).waitFor();
+  await page
+    .getByRole('main')
+    .getByRole('img', { name: /^Last screen/ })
+    .waitFor();
   await page.getByRole('region', { name: 'Screen of the step' }).getByRole('img').first().waitFor();
   await expectAsReloaded(page, await context.newPage());
   expect(problems).toEqual([]);

@@ -11,7 +11,7 @@ import { openRow } from '../parts/row.ts';
 import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
-import { useLastRuns, RunStatusMark } from '../runs/run.tsx';
+import { lastRunQuery, useLastRuns, RunStatusMark } from '../runs/run.tsx';
 import { NewProject } from './project-dialogs.tsx';
 import styles from './projects.module.css';
 import { projectsQuery } from './project.tsx';
@@ -66,7 +66,7 @@ export function ProjectsPage() {
             <Link to="/projects/$projectId" params={{ projectId: id }}>
               {name}
             </Link>
-            <LastRun run={lastRuns.get(id)} />
+            <LastRun projectId={id} newest={lastRuns} />
             <span className={styles['quiet']}>
               {accepted ? roleWords[role] : `${roleWords[role]}, not accepted yet`}
             </span>
@@ -81,10 +81,20 @@ export function ProjectsPage() {
   );
 }
 
-const LastRun = ({ run }: { run: Run | undefined }) =>
-  run === undefined ? (
-    <span className={styles['quiet']}>no recent runs</span>
-  ) : (
+interface LastRunProps {
+  projectId: string;
+  /** The newest runs of all projects, by project, as many as one page has. */
+  newest: ReadonlyMap<string, Run> | undefined;
+}
+
+function LastRun({ projectId, newest }: LastRunProps) {
+  const known = newest?.get(projectId);
+  const isElsewhere = newest !== undefined && known === undefined;
+  const { data: older } = useQuery({ ...lastRunQuery(projectId), enabled: isElsewhere });
+  const run = known ?? older;
+  if (run === undefined) return <span className={styles['quiet']} />;
+  if (run === null) return <span className={styles['quiet']}>no runs</span>;
+  return (
     <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles['lastRun']}>
       <RunStatusMark run={run} />{' '}
       <span className={styles['quiet']}>
@@ -92,3 +102,4 @@ const LastRun = ({ run }: { run: Run | undefined }) =>
       </span>
     </Link>
   );
+}

@@ -98,18 +98,30 @@ export const hasRunQuery = queryOptions({
   select: ({ runs }) => runs.length > 0,
 });
 
-const noRuns = new Map<string, Run>();
 const lastOf = ({ runs }: RunsPage): ReadonlyMap<string, Run> =>
   new Map(runs.toReversed().map((run) => [run.automation_id, run]));
 
 /** The newest run of each project, as far as it is one of the newest hundred. */
-export const useLastRuns = (): ReadonlyMap<string, Run> =>
+export const useLastRuns = (): ReadonlyMap<string, Run> | undefined =>
   useQuery({
     queryKey: ['runs', 'last'],
     queryFn: ({ signal }): Promise<RunsPage> =>
       call('GET /api/v2/runs', { query: { limit: pageSize } }, { signal }),
     select: lastOf,
-  }).data ?? noRuns;
+  }).data;
+
+/**
+ * The newest run of a project that has none among the newest hundred: null without any. Its key is not that of lists, because a new run
+ * is among those.
+ */
+export const lastRunQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ['last run', projectId],
+    queryFn: async ({ signal }): Promise<Run | null> => {
+      const query = { automation_id: projectId, limit: 1 };
+      return (await call('GET /api/v2/runs', { query }, { signal })).runs[0] ?? null;
+    },
+  });
 
 /** The runs that one request started, as many as a page shows. */
 export const launchQuery = (launch: string) =>
