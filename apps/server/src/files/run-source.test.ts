@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.dispose());
 
 const readAt = (tree: string, name = 'main.js') =>
-  server.api('GET', `/api/v2/automation/file/${project.id}?path=${path}&tree=${tree}`);
+  server.api('GET', `/api/v2/automation/file/${project.id}?path=${name}&tree=${tree}`);
 
 /** Saves, runs, and gives the tree of what ran. */
 async function ran(content: string): Promise<string> {
