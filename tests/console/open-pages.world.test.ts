@@ -43,7 +43,9 @@ story('a run that is watched while it fails shows its records and its last scree
   const [deviceId = ''] = await here.service.readyDevices(1);
   const project = await here.service.createProject('Watched', { 'main.ts': failing });
   await here.service.call('POST', '/api/v2/devices/launchAutomation', {
-    ...{ automationId: project, command: 'start', device_ids: [deviceId] },
+    automationId: project,
+    command: 'start',
+    device_ids: [deviceId],
   });
   const { runs } = await here.service.call('GET', `/api/v2/runs?automation_id=${project}`);
   const [run] = runs as { run_id: string }[];

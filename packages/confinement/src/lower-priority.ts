@@ -11,9 +11,9 @@ const niceOf = {
   /** Its weight stands against that of the whole service, not of each of its threads. */
   session: 19,
 };
-/** What is done by then was no burden. */
+/** Shorter work is no burden, in milliseconds. */
 const shortMs = 250;
-/** What reads more than this takes longer. */
+/** Work on more than this takes longer. */
 const longBytes = 8 * 1024 * 1024;
 
 /**
@@ -36,7 +36,7 @@ export function lowerPriority(pid: number): void {
   if (leadsSession(pid)) lowerAutogroup(pid);
 }
 
-/** Of any other process, the session is that of the service. */
+/** Any other process is in the session of the service. */
 function leadsSession(pid: number): boolean {
   try {
     // The name in brackets may have anything in it: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html

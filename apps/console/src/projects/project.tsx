@@ -34,7 +34,7 @@ export const projectQuery = (projectId: string) =>
       (await call('GET /api/v2/automation-project/:id', { params: { id: projectId } }, { signal })).project,
   });
 
-/** So often it is looked whether files have changed. */
+/** Between two looks whether files have changed, in milliseconds. */
 export const filesMs = 5000;
 
 /** The list of files; its `dirty` says whether there is something to commit. */
@@ -68,10 +68,8 @@ export async function readStoredFile(
   projectId: string,
   path: string,
   signal?: AbortSignal,
-  as: { commit?: string | undefined; tree?: string | undefined } = {},
+  version?: { commit: string } | { tree: string },
 ): Promise<StoredFile> {
-  const { commit, tree } = as;
-  const version = { ...(commit !== undefined && { commit }), ...(tree !== undefined && { tree }) };
   const input = { params: { id: projectId }, query: { path, ...version } };
   const { body, headers } = await callWhole('GET /api/v2/automation/file/:id', input, { signal });
   return { content: body.content, etag: headers.get('etag') ?? '' };

@@ -168,7 +168,7 @@ const notKept = 'This code was not kept: it has more than 1 MiB.';
 interface Source {
   /** Null: it was not kept. */
   content: string | null | undefined;
-  /** Whose it is: of the code that ran, or of today. */
+  /** Says whether it is the code that ran, or that of today. */
   version: string | null;
   note: string;
 }
@@ -180,7 +180,7 @@ function useSource(run: RunDetail, path: string | undefined): Source {
   const file = useQuery({
     queryKey: ['step-source', run.automation_id, path, run.tree],
     enabled: !isDirect && path !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: Infinity,
     queryFn: ({ signal }) => readSource(run, path ?? '', signal),
   });
   const today = useQuery({

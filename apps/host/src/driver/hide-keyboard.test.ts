@@ -1,6 +1,6 @@
 import { defineApp, sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../phones/testing/phone-test-bed.ts';
+import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
 import type { Driver } from './driver.ts';
 
 const packageName = 'dev.phalanx.search';
@@ -43,17 +43,10 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('hideKeyboard by %s
 
   beforeAll(async () => {
     bed = await createPhoneTestBed();
-    phone = await bed.startPreparedPhone({
-      serial: 'SIM1',
+    ({ phone, driver } = await bed.startDriven(way, {
       android: way === 'dump' ? 8 : 15,
-      uiAutomator2: way === 'uiautomator2',
       apps: [...sampleApps, search],
-    });
-    const watch = bed.watch({
-      addresses: [phone],
-      helper: way === 'resident' ? 'resident' : 'uiautomator2',
-    });
-    driver = (await waitForState(watch, 'SIM1', 'ready')).driver();
+    }));
   });
   afterEach(() => {
     phone.faults.clear();

@@ -12,7 +12,7 @@ import {
   type SystemDialog,
 } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../phones/testing/phone-test-bed.ts';
+import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
 import type { Driver } from './driver.ts';
 
 const app = { packageName: 'dev.phalanx.sample.form', label: 'Form' };
@@ -124,16 +124,7 @@ describe.each(ways)('dialogs by %s', (way) => {
 
   beforeAll(async () => {
     bed = await createPhoneTestBed();
-    phone = await bed.startPreparedPhone({
-      serial: 'SIM1',
-      uiAutomator2: way === 'uiautomator2',
-      apps: [...sampleApps, composeApp],
-    });
-    const watch = bed.watch({
-      addresses: [phone],
-      helper: way === 'resident' ? 'resident' : 'uiautomator2',
-    });
-    driver = (await waitForState(watch, 'SIM1', 'ready')).driver();
+    ({ phone, driver } = await bed.startDriven(way, { apps: [...sampleApps, composeApp] }));
     expect(driver.source).toBe(way);
   });
   afterAll(async () => {

@@ -16,7 +16,6 @@ let server: TestServer;
 let host: TestHost;
 let phones: string[];
 let project: TestProject;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
@@ -25,12 +24,10 @@ beforeAll(async () => {
   phones = connected.deviceIds;
   project = await TestProject.create(server.api, 'checkout');
   await project.put('main.ts', 'console.log(1);');
-  beating = setInterval(() => void host.heartbeat(), 2000);
 });
 /** The day has just begun. */
 beforeEach(() => pass(dayMs - (server.clock.now() % dayMs) + 1));
 afterAll(async () => {
-  clearInterval(beating);
   await host.cut();
   await server.dispose();
 });

@@ -26,14 +26,12 @@ let ownId: string;
 let foreignId: string;
 let foreignRun: string;
 let project: TestProject;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start();
   const connected = await server.connectHost({ serials: [own, foreign] });
   host = connected.host;
   [ownId = '', foreignId = ''] = connected.deviceIds;
-  beating = setInterval(() => void host.heartbeat(), 2000);
   project = await TestProject.create(server.api, 'checkout');
   await project.put('main.ts', 'console.log(1);');
   foreignRun = (await server.startRun(host, foreignId)).runId;
@@ -43,7 +41,6 @@ beforeAll(async () => {
   await labels(foreignId, 'bank');
 });
 afterAll(async () => {
-  clearInterval(beating);
   await host.cut();
   await server.dispose();
 });

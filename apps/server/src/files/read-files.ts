@@ -41,9 +41,9 @@ export async function getFile(
   projectId: string,
   { path, commit, tree }: WantedFile,
 ): Promise<FoundFile> {
-  if (tree !== undefined) await requireRunTree(repositories, projectId, tree);
   const found = await repositories.read(projectId, async (repository, state) => {
-    if (tree !== undefined) return find(repository, [await keptTree(repository, projectId, tree)], path);
+    if (tree !== undefined)
+      return find(repository, [await requireRunTree(repositories, repository, { tree, projectId })], path);
     if (commit === undefined) return find(repository, [state.compiled, state.files], path);
     return find(repository, [await treeOfCommit(repository, state, { commit, projectId })], path);
   });
@@ -51,18 +51,14 @@ export async function getFile(
   return found;
 }
 
-/** Files that were saved and never ran are nobody's to read. */
+/** The tree, if a run had it: files that were saved and never ran are nobody's to read. */
 async function requireRunTree(
   repositories: ProjectRepositories,
-  projectId: string,
-  tree: string,
-): Promise<void> {
-  if (!(await repositories.hasRunTree(projectId, tree)))
-    throw ApiError.of('tree_not_kept', { tree, project_id: projectId });
-}
-
-async function keptTree(repository: GitObjects, projectId: string, tree: string): Promise<string> {
-  if ((await repository.findInfo(tree))?.type !== 'tree')
+  repository: GitObjects,
+  { tree, projectId }: { tree: string; projectId: string },
+): Promise<string> {
+  const hasRun = await repositories.hasRunTree(projectId, tree);
+  if (!hasRun || (await repository.findInfo(tree))?.type !== 'tree')
     throw ApiError.of('tree_not_kept', { tree, project_id: projectId });
   return tree;
 }

@@ -17,14 +17,12 @@ let server: TestServer;
 let host: TestHost;
 let ids: string[];
 let project: TestProject;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
   ({ host, deviceIds: ids } = await server.connectHost({ serials: ['a', 'b', 'c'] }));
   project = await TestProject.create(server.api, 'checkout');
   await project.put('main.ts', 'console.log(1);');
-  beating = setInterval(() => void host.heartbeat(), 2000);
 });
 afterEach(async () => {
   const { body } = await server.api('GET', '/api/v2/jobs?open=true');
@@ -35,7 +33,6 @@ afterEach(async () => {
     await server.api('POST', '/api/v2/devices/stopAllAutomations', { body: { device_id: id } });
 });
 afterAll(async () => {
-  clearInterval(beating);
   await host.cut();
   await server.dispose();
 });

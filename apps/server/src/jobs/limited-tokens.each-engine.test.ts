@@ -14,7 +14,6 @@ let server: TestServer;
 let host: TestHost;
 let [shop, bank, other] = ['', '', ''];
 let project: TestProject;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
@@ -23,14 +22,12 @@ beforeAll(async () => {
   [shop = '', bank = '', other = ''] = connected.deviceIds;
   project = await TestProject.create(server.api, 'checkout');
   await project.put('main.ts', 'console.log(1);');
-  beating = setInterval(() => void host.heartbeat(), 2000);
 });
 beforeEach(async () => {
   await label(shop, 'shop');
   await label(bank, 'bank');
 });
 afterAll(async () => {
-  clearInterval(beating);
   await host.cut();
   await server.dispose();
 });

@@ -18,7 +18,6 @@ let hosts: TestHost[];
 let [alices, mallorys] = ['', ''];
 let project: TestProject;
 let mallory: Awaited<ReturnType<TestServer['createCaller']>>;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
@@ -34,10 +33,8 @@ beforeAll(async () => {
   await project.put('main.ts', 'console.log(1);');
   const role = { body: { role: 'shared_editor' } };
   await server.api('PUT', `/api/v2/automation-project/${project.id}/members/${mallory.userId}`, role);
-  beating = setInterval(() => hosts.forEach((host) => void host.heartbeat()), 2000);
 });
 afterAll(async () => {
-  clearInterval(beating);
   for (const host of hosts) await host.cut();
   await server.dispose();
 });

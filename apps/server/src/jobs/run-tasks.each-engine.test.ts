@@ -18,14 +18,12 @@ let server: TestServer;
 let host: TestHost;
 let deviceId: string;
 let project: TestProject;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
   ({ host, deviceId } = await server.connectHost({ serials: ['a'] }));
   project = await TestProject.create(server.api, 'checkout');
   await project.put('main.ts', 'console.log(1);');
-  beating = setInterval(() => void host.heartbeat(), 2000);
 });
 afterEach(async () => {
   const { body } = await server.api('GET', '/api/v2/jobs?open=true');
@@ -34,7 +32,6 @@ afterEach(async () => {
   await server.api('POST', '/api/v2/devices/stopAllAutomations', { body: { device_id: deviceId } });
 });
 afterAll(async () => {
-  clearInterval(beating);
   await host.cut();
   await server.dispose();
 });

@@ -16,7 +16,6 @@ let three: string;
 /** What each phone shows, by its serial number; undefined: its screen is off. */
 let shows: Map<string, string | undefined>;
 let guest: { userId: string; token: string };
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start();
@@ -24,7 +23,6 @@ beforeAll(async () => {
   host = connected.host;
   [one = '', two = '', three = ''] = connected.deviceIds;
   guest = await server.createCaller('guest');
-  beating = setInterval(() => void host.heartbeat(), 2000);
   host.answerWith = (question) => {
     if (question.type !== 'wall') return undefined;
     const { type, request_id, serial, known } = question;
@@ -37,7 +35,6 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  clearInterval(beating);
   await host.cut();
   await server.dispose();
 });

@@ -17,7 +17,6 @@ let bob: Caller;
 let own: ConnectedPhone;
 let bobs: ConnectedPhone;
 let project: TestProject;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50 });
@@ -25,12 +24,10 @@ beforeAll(async () => {
   bob = await server.createCaller('bob');
   own = await connectPhone(server, alice, { serial: 'alices', ...phone });
   bobs = await connectPhone(server, bob, { serial: 'bobs', ...phone });
-  beating = setInterval(() => void Promise.all([own.host.heartbeat(), bobs.host.heartbeat()]), 2000);
   await bob.api('PUT', `/api/v2/devices/${bobs.id}/members/${alice.userId}`, { body: { role: 'launch' } });
   await alice.api('POST', '/api/v2/shares/accept', { body: { kind: 'device', id: bobs.id } });
 });
 afterAll(async () => {
-  clearInterval(beating);
   await own.host.cut();
   await bobs.host.cut();
   await server.dispose();

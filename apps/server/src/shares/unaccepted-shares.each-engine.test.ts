@@ -19,7 +19,6 @@ let own: ConnectedPhone;
 let theirs: ConnectedPhone;
 let project: TestProject;
 let foreign: TestProject;
-let beating: NodeJS.Timeout;
 
 beforeAll(async () => {
   server = await TestServer.start({
@@ -31,14 +30,12 @@ beforeAll(async () => {
   mallory = await server.createCaller('mallory');
   own = await connectPhone(server, alice, { serial: 'alices', labels });
   theirs = await connectPhone(server, mallory, { serial: 'mallorys', labels });
-  beating = setInterval(() => void Promise.all([own.host.heartbeat(), theirs.host.heartbeat()]), 2000);
   project = await TestProject.create(alice.api, 'shop');
   await project.put('main.ts', 'console.log(1);');
   foreign = await TestProject.create(mallory.api, 'trap');
   await foreign.put('main.ts', 'console.log(1);');
 });
 afterAll(async () => {
-  clearInterval(beating);
   await own.host.cut();
   await theirs.host.cut();
   await server.dispose();

@@ -1,6 +1,6 @@
 const maxTextLength = 10_000;
 
-/** What an app does with its EditText. */
+/** An app's use of its EditText. */
 export interface FieldOptions {
   /** Shows dots. Default: false. */
   readonly password?: boolean | undefined;

@@ -23,6 +23,9 @@ export async function runInput(shell: PhoneShell, commandLine: string, signal: A
   );
 }
 
+/** Whether key events can type it, without keys such as Enter, with which an app does what it likes. */
+export const isTypableByKeys = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+
 /** Types into the field with the focus by Android's own key events. */
 export async function typeByKeys(shell: PhoneShell, text: string, signal: AbortSignal): Promise<void> {
   for (const command of inputTextCommands(text)) await runInput(shell, command, signal);

@@ -5,7 +5,7 @@ export function isTextField({ className, packageName }: UiNode): boolean {
   return packageName !== '' && /EditText|AutoComplete|TextInput|SearchView/.test(className ?? '');
 }
 
-/** What a text field holds, as it shows it: dots of a password, and empty where only the hint is shown. */
+/** The text in a field, as it shows it: dots of a password, and empty where only the hint is shown. */
 export function fieldText({ text, hintText, isShowingHintText }: UiNode): string {
   return text === null || text === hintText || isShowingHintText ? '' : text;
 }

@@ -1,7 +1,7 @@
 import { defineApp, sampleApps, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
+import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
 import type { Driver } from '../driver.ts';
 import { PhoneUse } from '../phone-use.ts';
 
@@ -37,7 +37,10 @@ const app = defineApp({
   activities: {
     '.Fields': (context) => (ui) => {
       const frameOf = (row: number, [left, right] = [40, 1040]) => ({
-        ...{ left, right, top: 300 + row * 160, bottom: 420 + row * 160 },
+        left,
+        right,
+        top: 300 + row * 160,
+        bottom: 420 + row * 160,
       });
       const view = (id: string, field: ReturnType<typeof ui.field>, frame: ReturnType<typeof frameOf>) => ({
         className: 'android.widget.EditText',
@@ -97,16 +100,9 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('a text that is typ
 
   beforeAll(async () => {
     bed = await createPhoneTestBed();
-    phone = await bed.startPreparedPhone({
-      serial: 'SIM1',
-      uiAutomator2: source === 'uiautomator2',
-      apps: [...sampleApps, app],
-    });
-    const helper = source === 'resident' ? 'resident' : 'uiautomator2';
-    const watch = bed.watch({ addresses: [phone], helper });
-    driver = (await waitForPhone(watch, ({ state }) => state.state === 'ready'))
-      .driver()
-      .usedBy(new PhoneUse(new AbortController().signal));
+    const started = await bed.startDriven(source, { apps: [...sampleApps, app] });
+    phone = started.phone;
+    driver = started.driver.usedBy(new PhoneUse(new AbortController().signal));
     await driver.call('app.launch', { packageName });
   });
   afterAll(() => bed.close());

@@ -2,7 +2,7 @@ import type { UiNode } from '@phalanx/protocol';
 
 import { lookUntil } from '../../time/look-until.ts';
 import { DriverError } from '../driver-error.ts';
-import { deleteByKeys, typeByKeys } from '../fallback/input-text.ts';
+import { deleteByKeys, isTypableByKeys, typeByKeys } from '../fallback/input-text.ts';
 import { findNode } from '../find-node.ts';
 import type { MaskedScreen } from '../masks/masked-screen.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
@@ -38,7 +38,8 @@ export async function typeText(parts: TypingParts, text: string, signal: AbortSi
   const boxes = await readBoxes(parts, signal);
   if (boxes.length > 1) {
     if (isKeptInBoxes(text, boxes)) return;
-    if (before !== undefined) await typeByKeys(parts.shell, restForBoxes(text, boxes), signal);
+    const rest = restForBoxes(text, boxes);
+    if (before !== undefined && isTypableByKeys(rest)) await typeByKeys(parts.shell, rest, signal);
     const filled = await readBoxes(parts, signal);
     if (filled.length < 2 || isKeptInBoxes(text, filled)) return;
   } else if (before !== undefined && canTypeAgain(before, text)) {
@@ -59,12 +60,12 @@ export async function clearText({ shell, backend }: TypingParts, signal: AbortSi
   if (left !== undefined) await deleteByKeys(shell, [...left.shown].length, signal);
 }
 
-/** What is in a password field besides can't be typed again, as nobody can read it. */
+/** The earlier text of a password field can't be typed again, as nobody can read it. */
 function canTypeAgain(before: FieldLook, text: string): boolean {
   const whole = before.shown + text;
   return (
     !(before.isPassword && before.shown !== '') &&
-    /^[\x20-\x7e]*$/.test(whole) &&
+    isTypableByKeys(whole) &&
     whole.length <= maxAgainCharacters
   );
 }

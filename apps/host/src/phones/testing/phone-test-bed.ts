@@ -11,6 +11,7 @@ import { prepareHostKey } from '../../testing/prepare-host-key.ts';
 import { helperPackages } from '../../driver/uiautomator2/start-helper.ts';
 import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 import { type ScriptedAdbServer, startScriptedAdbServer } from './scripted-adb-server.ts';
+import type { Driver } from '../../driver/driver.ts';
 import type { Phone, PhoneStateName } from '../phone.ts';
 
 type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
@@ -22,6 +23,11 @@ export interface PhoneTestBed {
   startPhone(options: PhoneOptions): Promise<SimulatedPhone>;
   /** As above, with the UI helper installed already: most tests are not about its 18 MB. */
   startPreparedPhone(options: PhoneOptions): Promise<SimulatedPhone>;
+  /** A prepared phone that is ready, and its driver, which reads the screen in this way. */
+  startDriven(
+    source: Driver['source'],
+    options?: Omit<PhoneOptions, 'serial'>,
+  ): Promise<{ phone: SimulatedPhone; driver: Driver }>;
   /** Debian's adbd in the file system of that folder, before the phone. */
   startRealAdbd(phone: SimulatedPhone, root: string): Promise<RealAdbd>;
   startAdb(port?: number): Promise<AdbServerFixture>;
@@ -40,10 +46,31 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
     endings.push(() => phone.stop());
     return phone;
   };
+  const watch = (options: Partial<WatchPhonesOptions>): PhoneWatch => {
+    const started = watchPhones({
+      addresses: [],
+      dataDir,
+      log,
+      ...options,
+      timings: { heartbeatMs: 300, probeTimeoutMs: 20_000, ...options.timings },
+    });
+    endings.push(() => started.close());
+    return started;
+  };
+  const startPreparedPhone = (options: PhoneOptions): Promise<SimulatedPhone> =>
+    startPhone({ installedPackages: helperPackages, ...options });
   return {
     dataDir,
     startPhone,
-    startPreparedPhone: (options) => startPhone({ installedPackages: helperPackages, ...options }),
+    startPreparedPhone,
+    async startDriven(source, options) {
+      const uiAutomator2 = source === 'uiautomator2';
+      const phone = await startPreparedPhone({ serial: 'SIM1', uiAutomator2, ...options });
+      const helper = source === 'resident' ? 'resident' : 'uiautomator2';
+      const driver = (await waitForState(watch({ addresses: [phone], helper }), 'SIM1', 'ready')).driver();
+      if (driver.source !== source) throw new Error(`The screen is read by ${driver.source}`);
+      return { phone, driver };
+    },
     async startRealAdbd(phone, root) {
       const adbd = await startRealAdbd(phone, root);
       endings.push(() => adbd.stop());
@@ -59,17 +86,7 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
       endings.push(() => adb.close());
       return adb;
     },
-    watch(options) {
-      const watch = watchPhones({
-        addresses: [],
-        dataDir,
-        log,
-        ...options,
-        timings: { heartbeatMs: 300, probeTimeoutMs: 20_000, ...options.timings },
-      });
-      endings.push(() => watch.close());
-      return watch;
-    },
+    watch,
     async close() {
       for (const end of endings.toReversed()) await end();
     },

@@ -4,7 +4,7 @@ import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { accepted } from './accepted.ts';
 import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { idPageQuery, pageOf, pageQuery } from '../page.ts';
-import { MemberRole } from '../projects/projects.ts';
+import { MemberRole, memberRoles } from '../projects/projects.ts';
 
 /** What a member may do with a phone: see it and its screen, or also launch and stop on it. */
 export const shareRoles = ['view', 'launch'] as const;
@@ -179,7 +179,9 @@ export const shareRoutes = {
       id: Id,
       owner_id: Type.Optional(Uuid),
       role: Type.Optional(
-        Type.Union([ShareRole, MemberRole], { description: 'The role that you have seen. Default: any' }),
+        Type.Enum([...shareRoles, ...memberRoles], {
+          description: 'The role that you have seen. Default: any',
+        }),
       ),
     }),
     responses: { 200: Type.Object({ success, share: ReceivedShare }) },

@@ -70,7 +70,7 @@ export const RunDetail = Type.Object(
     tree: nullable(
       Type.String({
         description:
-          "Git's hash of the saved files that ran, committed or not; `GET /api/v2/automation/file/:id` reads one of them with it for as long as the run is kept. Null for direct code",
+          "Git's hash of the saved files that ran, committed or not; `GET /api/v2/automation/file/:id` reads one of them with it for as long as the run is kept and the newest 1,000 such hashes of its project have it. Null for direct code",
       }),
     ),
     parameters: Type.Union(
