@@ -22,7 +22,7 @@ import type {
   WindowTree,
 } from './phones/phone-answers.ts';
 import { PackageName, PhoneSettings } from './phones/phone-settings.ts';
-import { TouchedNode, type TouchReach } from './phones/touch.ts';
+import { TouchedNode, type TouchedWindow, type TouchReach } from './phones/touch.ts';
 import { ContentType } from './runs/run-files.ts';
 import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/work/run-tasks.ts';
 import { SecretName } from './secrets.ts';
@@ -50,6 +50,8 @@ const touch = {
   /** Closes the keyboard where it lies over the node. */
   closeKeyboard: Type.Optional(Type.Boolean()),
 };
+/** Has the result say which window gets the touch; without it, and where the phone does not tell, it is null. */
+const tellWindow = Type.Optional(Type.Boolean());
 const packageName = PackageName;
 /** A user of the phone, such as that of a work profile. Default: the main one. */
 const user = Type.Optional(Type.Integer({ minimum: 0, maximum: 9999 }));
@@ -101,18 +103,19 @@ export const agentCalls = {
   ),
   /** Where a touch gets to a node on the screen of now. */
   'screen.reach': call<TouchReach>()(Type.Object({ on: TouchedNode })),
-  'input.tap': call<void>()(Type.Object(touch)),
+  'input.tap': call<TouchedWindow | null>()(Type.Object({ ...touch, tellWindow })),
   'input.doubleTap': call<void>()(Type.Object(touch)),
   'input.longPress': call<void>()(
     Type.Object({ ...touch, durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }) }),
   ),
-  'input.swipe': call<void>()(
+  'input.swipe': call<TouchedWindow | null>()(
     Type.Object({
       fromX: coordinate,
       fromY: coordinate,
       toX: coordinate,
       toY: coordinate,
       durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+      tellWindow,
     }),
   ),
   /** Holds at the first point until what is there can be moved, and takes it to the second. */

@@ -26,6 +26,12 @@ export interface FaultState {
   claimsKeyboard: boolean;
   /** The maker keeps text messages from the shell. */
   refusesMessages: boolean;
+  /** Apps that Android does not stop, such as one that manages the phone (AOSP, ActivityManagerService.forceStopPackage). Default: none. */
+  protectedApps: readonly string[];
+  /** Whoever manages the phone has fixed its settings: `settings put` changes nothing, and says nothing. */
+  keepsSettings: boolean;
+  /** Whoever manages the phone keeps the notification shade closed (DevicePolicyManager.setStatusBarDisabled). */
+  statusBarDisabled: boolean;
   /** The administrator of the work profile keeps it from the shell. */
   closedProfile: boolean;
   /** Play Protect looks at what comes by USB, and refuses it. */
@@ -94,6 +100,9 @@ export function noFaults(): FaultState {
     restrictedDebugging: false,
     claimsKeyboard: false,
     refusesMessages: false,
+    protectedApps: [],
+    keepsSettings: false,
+    statusBarDisabled: false,
     closedProfile: false,
     verifyAppsOverUsb: false,
     nullRoot: false,

@@ -147,7 +147,7 @@ export function useTogether(devices: readonly Device[]) {
     await Promise.all(
       members.filter(isIn).map(async ({ device: { device_id: id } }) => {
         change(id, 'working');
-        await touchPhone(id, input, leases.current.of(id)).then(
+        await touchPhone(id, input, { leaseId: leases.current.of(id) }).then(
           () => change(id, 'done'),
           (error: unknown) => change(id, 'failed', messageOf(error)),
         );

@@ -63,11 +63,24 @@ class Touches implements Touch {
   }
 }
 
-/** With a lease: refused when it does not hold any more. */
-export const touchPhone = (deviceId: string, body: PhoneInput, leaseId?: string): Promise<unknown> =>
+interface TouchOptions {
+  /** The touch is refused when it does not hold any more. */
+  readonly leaseId?: string | undefined;
+  /** Has the answer say which window got the touch. Default: false. */
+  readonly tellsWindow?: boolean;
+}
+
+export const touchPhone = (
+  deviceId: string,
+  body: PhoneInput,
+  { leaseId, tellsWindow = false }: TouchOptions = {},
+) =>
   call('POST /api/v2/devices/:id/input', {
     params: { id: deviceId },
-    query: leaseId === undefined ? {} : { lease_id: leaseId },
+    query: {
+      ...(leaseId !== undefined && { lease_id: leaseId }),
+      ...(tellsWindow && { tell_window: 'true' }),
+    },
     body,
   });
 
@@ -145,8 +158,8 @@ export function useRecording(
     setWriting(true);
     try {
       const before = await readScreen();
-      await touchPhone(device.device_id, input);
-      write(by.write({ input, before, after: await untilSettled(readScreen) }));
+      const { touched_window: touched } = await touchPhone(device.device_id, input, { tellsWindow: true });
+      write(by.write({ input, window: touched, before, after: await untilSettled(readScreen) }));
     } finally {
       setWriting(false);
     }

@@ -21,7 +21,9 @@ import type { MaskedScreen } from './masks/masked-screen.ts';
 import { screencap, type Shot } from './fallback/screencap.ts';
 import { type PhoneShell, runShellCommand } from './shell/phone-shell.ts';
 import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
+import { openNotifications } from './open-notifications.ts';
 import { pressAlert } from './press-alert.ts';
+import { rotate } from './rotate.ts';
 import type { ScreenChange } from './screen-change.ts';
 import { changeSettings, type EarlierValues, putSettingsBack } from './settings/change-settings.ts';
 import { type ChangedSettings, placesOf } from './settings/setting-ways.ts';
@@ -121,16 +123,23 @@ export function callsOf(parts: CalledParts): Calls {
       screen.hideNotifications(await listNotifications(shell, signal)),
     'screen.screenshot': (params, signal) => takeScreenshot(parts, params, signal),
     'screen.reach': ({ on }, signal) => finder.reach(on, signal),
-    'input.tap': async (touch, signal) => backend.tap(await finder.pointOf(touch, signal), signal),
+    'input.tap': async ({ tellWindow = false, ...touch }, signal) => {
+      const point = await finder.pointOf(touch, signal);
+      const window = tellWindow ? await finder.windowAt(point, signal) : null;
+      await backend.tap(point, signal);
+      return window;
+    },
     'input.doubleTap': async (touch, signal) =>
       backend.doubleTap(await finder.pointOf(touch, signal), signal),
     'input.longPress': async (touch, signal) => {
       const point = await finder.pointOf(touch, signal);
       await backend.longPress({ ...point, durationMs: touch.durationMs }, signal);
     },
-    'input.swipe': async (way, signal) => {
+    'input.swipe': async ({ tellWindow = false, ...way }, signal) => {
       await finder.requireAllowed([startOf(way)], signal);
+      const window = tellWindow ? await finder.windowAt(startOf(way), signal) : null;
       await backend.swipe(way, signal);
+      return window;
     },
     'input.drag': async (way, signal) => {
       await finder.requireAllowed([startOf(way)], signal);
@@ -141,12 +150,8 @@ export function callsOf(parts: CalledParts): Calls {
       await backend.moveFingers(fingers, signal);
     },
     'input.hideKeyboard': (_, signal) => hideKeyboard({ shell, backend, touches }, signal),
-    'alert.press': (press, signal) => pressAlert({ screen, backend }, press, signal),
-    'screen.rotate': async ({ quarterTurns }, signal) => {
-      // With the sensor on, the phone would turn back by itself.
-      const settings = `settings put system accelerometer_rotation 0; settings put system user_rotation ${quarterTurns}`;
-      await shell.run(settings, signal);
-    },
+    'alert.press': (press, signal) => pressAlert({ screen, backend, finder }, press, signal),
+    'screen.rotate': ({ quarterTurns }, signal) => rotate(shell, quarterTurns, signal),
     'input.text': ({ text }, signal) => typeText(parts, text, signal),
     'input.clearText': (_, signal) => clearText(parts, signal),
     'clipboard.read': (_, signal) => backend.readClipboard(signal),
@@ -158,7 +163,7 @@ export function callsOf(parts: CalledParts): Calls {
     'navigate.back': (_, signal) => backend.pressKey(keyBack, signal),
     'navigate.home': (_, signal) => backend.pressKey(keyHome, signal),
     'navigate.recents': (_, signal) => backend.pressKey(keyAppSwitch, signal),
-    'navigate.notifications': (_, signal) => backend.openNotifications(signal),
+    'navigate.notifications': (_, signal) => openNotifications({ shell, backend }, signal),
     'message.list': (params, signal) => listMessages(shell, params, signal),
     'app.launch': (app, signal) => launcher.launch(app, signal),
     'app.stop': (app, signal) => stopApp(shell, app, signal),

@@ -35,6 +35,26 @@ const composeApp = defineApp({
   },
 });
 
+/** Its dialog is at the top, where notifications come. */
+let topAnswers = 0;
+const topApp = defineApp({
+  packageName: 'dev.phalanx.top',
+  label: 'Top',
+  icon: '',
+  color: '#000000',
+  state: () => ({}),
+  activities: {
+    '.Main': () => () => ({
+      className: 'android.widget.Button',
+      packageName: 'dev.phalanx.top',
+      resourceId: 'android:id/button1',
+      text: 'OK',
+      frame: { left: 100, top: 120, right: 980, bottom: 260 },
+      onTap: () => void (topAnswers += 1),
+    }),
+  },
+});
+
 type Shown = (system: ReleasedSystem, phone: SimulatedPhone) => void;
 
 const showSystem =
@@ -124,7 +144,7 @@ describe.each(ways)('dialogs by %s', (way) => {
 
   beforeAll(async () => {
     bed = await createPhoneTestBed();
-    ({ phone, driver } = await bed.startDriven(way, { apps: [...sampleApps, composeApp] }));
+    ({ phone, driver } = await bed.startDriven(way, { apps: [...sampleApps, composeApp, topApp] }));
     expect(driver.source).toBe(way);
   });
   afterAll(async () => {
@@ -187,6 +207,19 @@ describe.each(ways)('dialogs by %s', (way) => {
       expect(phone.android.systemDialog).toBeUndefined();
     },
   );
+
+  it('opens no other app where a notification lies over the button', async () => {
+    phone.android.startActivity(topApp.packageName);
+    phone.android.postHeadsUp({ ...app, title: 'Ann', text: 'Hello' }, 60_000);
+    await expect(press('accept')).rejects.toMatchObject({
+      code: 'covered',
+      message: expect.stringContaining('com.android.systemui lies over the Button #button1 "OK"'),
+    });
+    expect([phone.android.currentPackage, topAnswers]).toEqual([topApp.packageName, 0]);
+    phone.android.headsUp.hide();
+    expect([await press('accept'), topAnswers]).toEqual(['OK', 1]);
+    topAnswers = 0;
+  });
 
   it('presses nothing where no dialog is', async () => {
     phone.android.showDialog(undefined);

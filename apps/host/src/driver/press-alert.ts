@@ -10,6 +10,8 @@ import {
 import { DriverError } from './driver-error.ts';
 import { findLabelled } from './find-labelled.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
+import { touchedOf } from './touch/find-touched.ts';
+import type { TouchFinder } from './touch/touch-finder.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 const keyBack = 4;
@@ -17,14 +19,16 @@ const keyBack = 4;
 interface AlertParts {
   readonly screen: Pick<MaskedScreen, 'read' | 'readWindows'>;
   readonly backend: Pick<UiBackend, 'source' | 'tap' | 'pressKey'>;
+  readonly finder: Pick<TouchFinder, 'pointOf'>;
 }
 
 /**
  * Presses a button of the dialog in front, the same for all ways to read the screen: the UiAutomator2 server's own calls know two kinds of
- * dialogs. Gives the label of what was pressed, `BACK` where a dialog has nothing that dismisses it but that key.
+ * dialogs. Gives the label of what was pressed, `BACK` where a dialog has nothing that dismisses it but that key. Throws `covered` where
+ * another window lies over the button.
  */
 export async function pressAlert(
-  { screen, backend }: AlertParts,
+  { screen, backend, finder }: AlertParts,
   press: AgentCallParams<'alert.press'>,
   signal: AbortSignal,
 ): Promise<string> {
@@ -37,7 +41,8 @@ export async function pressAlert(
   }
   if (!chosen.node.enabled)
     throw noAlert(`The button ${quote(chosen.label)} of the dialog is off. ${namesOf(dialog)}`);
-  await backend.tap(middleOf(chosen.node), signal);
+  const on = touchedOf(chosen.node);
+  await backend.tap(await finder.pointOf({ ...middleOf(chosen.node), on }, signal), signal);
   return chosen.label;
 }
 

@@ -4,7 +4,10 @@ import {
   type ErrorCode,
   type HostTouchType,
   type PhoneInput,
+  TouchedWindow,
 } from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../errors/api-error.ts';
 import { findExcess } from '../http/bodies/json-bounds.ts';
@@ -65,8 +68,31 @@ export const askForJson = <Answer>(
     throw new Error('its host answered with something else');
   });
 
-/** Resolves when the device has done it. The server of its host checks that no other user has leased the device. */
-export const doInput = (asked: Asked, input: PhoneInput, toucher: Toucher): Promise<unknown> =>
-  askHost(asked, 'host_request_failed', (ask) =>
-    ask({ type: 'input', serial: asked.device.serial, input }, { deviceId: asked.device.id, ...toucher }),
-  );
+interface WantedInput {
+  readonly input: PhoneInput;
+  readonly tellWindow: boolean;
+}
+
+const touchedWindow = Compile(Type.Union([TouchedWindow, Type.Null()]));
+
+/**
+ * Resolves when the device has done it, with the window that the touch got to where that is wanted. The server of its host checks that
+ * no other user has leased the device.
+ */
+export const doInput = (
+  asked: Asked,
+  { input, tellWindow }: WantedInput,
+  toucher: Toucher,
+): Promise<TouchedWindow | null> =>
+  askHost(asked, 'host_request_failed', async (ask) => {
+    const { id, serial } = asked.device;
+    const answer = await ask(
+      { type: 'input', serial, input, tell_window: tellWindow },
+      { deviceId: id, ...toucher },
+    );
+    // A host of an earlier release tells nothing.
+    if (!tellWindow || answer.length === 0) return null;
+    const window: unknown = JSON.parse(answer.toString());
+    if (touchedWindow.Check(window)) return window;
+    throw new Error('its host answered with something else');
+  });

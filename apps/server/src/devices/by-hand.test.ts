@@ -7,6 +7,9 @@ import { SharedPhone, type Caller } from './testing/shared-phone.ts';
 
 const stored = { state: 'stored', path: '/sdcard/Download/notes.txt', in_media_store: true };
 
+/** The host's answer to an input. */
+let inputAnswer = '';
+
 let phone: SharedPhone;
 beforeAll(async () => {
   phone = await SharedPhone.start();
@@ -14,7 +17,7 @@ beforeAll(async () => {
     const answers: Partial<Record<string, string>> = {
       clipboard: '{"text":"4711"}',
       file: JSON.stringify(stored),
-      input: '',
+      input: inputAnswer,
     };
     const answer = answers[type];
     return answer === undefined
@@ -33,8 +36,8 @@ const part = (name: string) => ({
 });
 const sendFile = (caller: Caller, body: object = part('notes.txt')): Promise<ApiReply> =>
   phone.api(caller)('POST', `${path()}/files`, { body });
-const touch = (body: PhoneInput): Promise<ApiReply> =>
-  phone.api('owner')('POST', `${path()}/input`, { body });
+const touch = (body: PhoneInput, query = ''): Promise<ApiReply> =>
+  phone.api('owner')('POST', `${path()}/input${query}`, { body });
 
 it('the clipboard is read, and files are sent, by who may touch the phone', async () => {
   for (const caller of ['owner', 'launch', 'launch by the host'] as const) {
@@ -75,6 +78,29 @@ it('a file goes to a folder of the shared storage alone', async () => {
 it('a name of a file has no folder in it', async () => {
   for (const name of ['../a', 'a/b', '..', '', 'a\nb'])
     expect((await sendFile('owner', part(name))).body['code']).toBe('invalid_request');
+});
+
+it('the window that a touch got to is told where it is asked for, and taken from no host that says something else', async () => {
+  const tap = (query?: string): Promise<ApiReply> => touch({ type: 'tap', x: 5, y: 5 }, query);
+  const window = { package_name: 'com.keys', is_keyboard: true };
+  for (const [answer, touched] of [
+    [JSON.stringify(window), window],
+    ['null', null],
+    ['', null],
+  ] as const) {
+    inputAnswer = answer;
+    expect((await tap('?tell_window=true')).body['touched_window']).toEqual(touched);
+    expect((await tap()).body).not.toHaveProperty('touched_window');
+  }
+  for (const answer of [
+    '{"package_name":5}',
+    '{}',
+    JSON.stringify({ ...window, package_name: 'x'.repeat(256) }),
+  ]) {
+    inputAnswer = answer;
+    expect((await tap('?tell_window=true')).body['code']).toBe('host_request_failed');
+  }
+  inputAnswer = '';
 });
 
 it('fingers off the screen are refused, and others are not', async () => {

@@ -187,13 +187,16 @@ export function addControlRoutes(
     await leases.use(device, toucher);
     note(auditEvent, device);
     auditEvent.isFrequent = true;
-    await doInput({ hosts, device, appLimit: appLimitOf(principal) }, body, toucher).catch(
+    const asked = { hosts, device, appLimit: appLimitOf(principal) };
+    const tellWindow = query.tell_window === 'true';
+    const window = await doInput(asked, { input: body, tellWindow }, toucher).catch(
       async (error: unknown) => {
         await leases.requireFreeNow(device, toucher);
         throw error;
       },
     );
-    return { success: true, message: `${doneText(body)} on the device ${device.id}.` };
+    const done = { success: true, message: `${doneText(body)} on the device ${device.id}.` } as const;
+    return tellWindow ? { ...done, touched_window: window } : done;
   });
 
   addRoute(app, deviceControlRoutes.clipboard, async ({ principal, params, query }) => {

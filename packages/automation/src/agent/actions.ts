@@ -198,7 +198,7 @@ function keyCodeOf(key: number | string): number {
 /** Touches of nodes, which the host finds on the screen of now. */
 function createNodeTouch(bridge: AgentBridge): Pick<NodeTouch, 'tap' | 'doubleTap' | 'longPress'> {
   return {
-    tap: async (x, y, aim) => bridge.call('input.tap', { ...pointOf(x, y), ...aim }),
+    tap: async (x, y, aim) => void (await bridge.call('input.tap', { ...pointOf(x, y), ...aim })),
     doubleTap: async (x, y, aim) => bridge.call('input.doubleTap', { ...pointOf(x, y), ...aim }),
     longPress: async (x, y, { durationMs = defaultHoldMs, ...aim }) =>
       bridge.call('input.longPress', {
@@ -214,7 +214,7 @@ type Pointer = Pick<AgentActions, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 
 /** Touches of the screen by coordinates. Fractions are rounded to the nearest pixel. */
 function createPointer(bridge: AgentBridge): Pointer {
   return {
-    tap: async (x, y) => bridge.call('input.tap', pointOf(x, y)),
+    tap: async (x, y) => void (await bridge.call('input.tap', pointOf(x, y))),
     doubleTap: async (x, y) => bridge.call('input.doubleTap', pointOf(x, y)),
     // oxlint-disable-next-line max-params -- the published signature of the agent API, and its options
     longPress: async (x, y, durationMs = defaultHoldMs, { signal } = {}) =>
@@ -225,7 +225,7 @@ function createPointer(bridge: AgentBridge): Pointer {
       ),
     // oxlint-disable-next-line max-params -- the published signature of the agent API
     swipe: async (fromX, fromY, toX, toY, durationMs = defaultSwipeMs, { signal } = {}) =>
-      bridge.call('input.swipe', wayOf({ fromX, fromY, toX, toY, durationMs }), signal),
+      void (await bridge.call('input.swipe', wayOf({ fromX, fromY, toX, toY, durationMs }), signal)),
     // oxlint-disable-next-line max-params -- the same as of `swipe`
     drag: async (fromX, fromY, toX, toY, durationMs = defaultDragMs, { signal } = {}) =>
       bridge.call('input.drag', wayOf({ fromX, fromY, toX, toY, durationMs }), signal),

@@ -1,4 +1,4 @@
-import type { PhoneInput, UiNode } from '@phalanx/protocol';
+import type { PhoneInput, TouchedWindow, UiNode } from '@phalanx/protocol';
 import { describe, expect, it, vi } from 'vitest';
 
 import { screenOf, uiNode } from '../agent/testing/screens.ts';
@@ -52,6 +52,26 @@ describe('a recorded touch', () => {
     expect(code).toEqual([
       "await (await agent.actions.waitForText('About phone')).tap();",
       "await agent.actions.waitForText('Model');",
+    ]);
+  });
+
+  it('in another window touches the point, and no node behind it', () => {
+    const page = screen([label('Send', 100)]);
+    const touched = (window: TouchedWindow | null): string[] =>
+      new TouchRecorder().write({ input: tap(50, 120), window, before: page, after: page });
+    const packageName = page.packageName;
+    expect(touched({ package_name: 'com.keys', is_keyboard: true })).toEqual([
+      'await agent.actions.tap(50, 120); // a key of the keyboard; writeText types a text on any phone',
+    ]);
+    expect(touched({ package_name: 'com.android.systemui', is_keyboard: false })).toEqual([
+      'await agent.actions.tap(50, 120); // a window of com.android.systemui',
+    ]);
+    for (const window of [{ package_name: packageName, is_keyboard: false }, null])
+      expect(touched(window)).toEqual(["await (await agent.actions.waitForText('Send')).tap();"]);
+    const press: PhoneInput = { ...up, from_x: 50, from_y: 120, to_x: 50, to_y: 120, duration_ms: 800 };
+    const window = { package_name: '', is_keyboard: false };
+    expect(new TouchRecorder().write({ input: press, window, before: page, after: page })).toEqual([
+      'await agent.actions.longPress(50, 120, 800); // another window than that of the app in front',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { PhoneInput } from '@phalanx/protocol';
+import type { PhoneInput, TouchedWindow } from '@phalanx/protocol';
 
 import { nodesBelow } from '../agent/nodes/node-search.ts';
 import { comparedText, seenText } from '../texts/seen-text.ts';
@@ -12,6 +12,8 @@ interface RecordedTouch {
   readonly input: PhoneInput;
   /** The keyboard was closed where it lay over the node. Default: false. */
   readonly closeKeyboard?: boolean;
+  /** The window that got the touch, as the phone told at that moment. Default: the one of `before`. */
+  readonly window?: TouchedWindow | null | undefined;
   readonly before: AndroidNode;
   readonly after: AndroidNode;
 }
@@ -43,6 +45,8 @@ export class TouchRecorder {
     }
     if (input.type === 'text') return [...this.#typed(input.text, before), ...seen(before, after)];
     const pending = this.#takeField();
+    const other = otherWindowOf(touch);
+    if (other !== undefined) return [...pending, pointLine(input, other), ...seen(before, after)];
     if (input.type === 'tap' || input.type === 'swipe') return [...pending, ...this.#pressed(touch)];
     this.#scrolled = undefined;
     return [...pending, `await ${lineOf(input)};`, ...seen(before, after)];
@@ -104,6 +108,21 @@ export class TouchRecorder {
 interface PendingField {
   readonly proposal: SelectorProposal;
   readonly options: string;
+}
+
+/** Says which window got a touch in place of that of the screen before it, whose nodes were not touched. */
+function otherWindowOf({ window, before }: RecordedTouch): string | undefined {
+  if (window === undefined || window === null) return undefined;
+  if (!window.is_keyboard && window.package_name === before.packageName) return undefined;
+  const { package_name: name, is_keyboard: isKeyboard } = window;
+  if (isKeyboard) return 'a key of the keyboard; writeText types a text on any phone';
+  return name === '' ? 'another window than that of the app in front' : `a window of ${name}`;
+}
+
+function pointLine(input: PhoneInput, comment: string): string {
+  const { x, y } = pointOf(input);
+  const press = input.type === 'swipe' ? `longPress(${x}, ${y}, ${input.duration_ms})` : `tap(${x}, ${y})`;
+  return `await agent.actions.${press}; // ${comment}`;
 }
 
 function pressOf(input: PhoneInput, options: string): string {

@@ -78,7 +78,7 @@ interface AgentActions extends AgentWaits {
    * the last character, there is no field to read, and the call resolves.
    */
   writeText(text: string): Promise<void>;
-  /** Empties the focused field. */
+  /** Empties the focused field. Rejects with `text_not_kept` where the field still shows all that it showed. */
   clearText(): Promise<void>;
   /** Presses a key: an Android key code from 0 to 1000, or its name without `KEYCODE_`. */
   inputKey(key: number | AndroidKey): Promise<void>;
@@ -86,7 +86,7 @@ interface AgentActions extends AgentWaits {
   dpad(direction: 'up' | 'down' | 'left' | 'right' | 'center'): Promise<void>;
 
   /**
-   * What the keyboard's action key does in the focused field: search, go, send, next, done. It is the key ENTER, which a
+   * Does what the keyboard's action key does in the focused field: search, go, send, next, done. It is the key ENTER, which a
    * field of several lines takes for a new line.
    */
   performEditorAction(): Promise<void>;
@@ -101,7 +101,7 @@ interface AgentActions extends AgentWaits {
    * (`AlertDialog`, and windows with a margin, text and buttons, as Compose draws them), of permissions (allowed while the app is used, where
    * there is a choice), "keeps stopping" and "isn't responding" (closes the app), of the installer, and choosers of apps (`Just once`; a name
    * presses an entry). Rejects with `no_alert` where no dialog has such a button, and where the button is off; the message names those that
-   * are there.
+   * are there. Rejects with `covered` where another window lies over the button.
    */
   acceptAlert(button?: string): Promise<string>;
   /**
@@ -110,7 +110,10 @@ interface AgentActions extends AgentWaits {
    * the key BACK, and the label is `BACK`. Rejects as `acceptAlert`.
    */
   dismissAlert(button?: string): Promise<string>;
-  /** Turns the screen, and keeps it from turning by itself. */
+  /**
+   * Turns the screen, and keeps it from turning by itself. An app that has one orientation alone stays as it is. Rejects with `not_done`
+   * where the phone keeps its setting.
+   */
   rotate(to: 'portrait' | 'landscape' | 'portraitReversed' | 'landscapeReversed'): Promise<void>;
   /**
    * Puts a text of up to 10,000 characters on the clipboard: `inputKey('PASTE')` pastes it. It is gone when the run ends.
@@ -166,14 +169,14 @@ interface AgentActions extends AgentWaits {
   home(): Promise<void>;
   /** Opens the list of recent apps. */
   recents(): Promise<void>;
-  /** Opens the notification shade. */
+  /** Opens the notification shade. Rejects with `not_done` where it does not come, as on phones whose status bar is closed. */
   notifications(): Promise<void>;
 
   /** Starts an app by its package name, such as `com.android.settings`. */
   launchApp(packageName: string, options?: AppOptions): Promise<void>;
   /** Opens an address, such as `https://…` or a deep link, in whatever app takes it, or in the named one. */
   openLink(url: string, packageName?: string): Promise<void>;
-  /** Force-stops an app. */
+  /** Force-stops an app. Rejects with `not_done` where its process goes on, as of an app that manages the phone. */
   stopApp(packageName: string, options?: AppOptions): Promise<void>;
   /** The app in front on the phone's main display; `activity` is null when the phone does not say. */
   currentApp(): Promise<{ packageName: string; activity: string | null }>;
@@ -199,7 +202,7 @@ interface ActionOptions {
 }
 
 interface AppOptions extends ActionOptions {
-  /** Whose app is meant: a user of `agent.apps.users()`, such as that of a work profile. Default: the main user. */
+  /** The user of the phone whose app is meant: one of `agent.apps.users()`, such as that of a work profile. Default: the main user. */
   user?: number;
 }
 
@@ -229,7 +232,7 @@ interface PhoneSettings {
   locale?: Record<string, string>;
   /** Where apps are told that the phone is. They can tell that it is a mock location. From Android 12 on. */
   location?: PhoneLocation;
-  /** Of the screen, 0 to 255; 0 is as dark as the phone goes. */
+  /** Brightness of the screen, 0 to 255; 0 is as dark as the phone goes. */
   brightness?: number;
   /** Whether notifications may lie over the top of the screen when they come. */
   headsUp?: boolean;
@@ -260,7 +263,7 @@ interface Screenshot {
   /** Size of the screen that was taken. */
   originalWidth: number;
   originalHeight: number;
-  /** What is to be known of the picture: such as that it is all black, and the phone does not tell why. */
+  /** A remark on the picture, such as that it is all black, and the phone does not tell why. */
   remark?: string;
 }
 

@@ -9,7 +9,7 @@
 declare const agent: Agent;
 
 interface Agent {
-  /** What the launch gave to this run. */
+  /** The parameters of the launch. */
   readonly arguments: AgentArguments;
   readonly control: AgentControl;
   readonly actions: AgentActions;

@@ -29,7 +29,7 @@ interface AndroidNode {
   /** Position among the parent's children, from 0. */
   readonly index: number;
 
-  /** As the phone gives it, also with characters that nobody sees. */
+  /** The text as the phone gives it, also with characters that nobody sees. */
   readonly text?: string;
   /** Content description. */
   readonly description?: string;
@@ -206,5 +206,5 @@ interface AndroidNodeFilter {
 /** Conditions, written as a function of the filter that they begin with: `f => f.isButton().isEnabled()`. */
 type NodeConditions = (filter: AndroidNodeFilter) => AndroidNodeFilter;
 
-/** What a node stands in relation to: a node, or every node of the screen that meets conditions. */
+/** The anchor of a condition such as `below`: a node, or every node of the screen that meets conditions. */
 type NodeAnchor = AndroidNode | NodeConditions;

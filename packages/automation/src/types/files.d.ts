@@ -10,7 +10,7 @@
  * await agent.files.delete(path);
  */
 interface AgentFiles {
-  /** What a folder holds, by name. Rejects with `file_not_found`, also of a folder that the phone's shell may not read. */
+  /** Lists the entries of a folder, by name. Rejects with `file_not_found`, also of a folder that the phone's shell may not read. */
   list(folder: string): Promise<readonly PhoneFile[]>;
   /**
    * A file of up to 50 MB; `new TextDecoder().decode(bytes)` makes text of it. Rejects with `file_not_found`, also of a file that the phone's shell may not read, with

@@ -26,14 +26,14 @@ interface MessageOptions extends ActionOptions {
 }
 
 interface CodeOptions extends MessageOptions {
-  /** What is the code: its first group, or all of it. Default: 4 to 8 digits. */
+  /** Expression that matches the code: its first group, or all of it. Default: 4 to 8 digits. */
   pattern?: RegExp;
   /** Default 60,000. */
   timeoutMs?: number;
 }
 
 interface PhoneMessage {
-  /** As the phone numbers its messages. */
+  /** The number that the phone gives the message. */
   id: number;
   /** A number, or a name such as `Example`. */
   from: string;

@@ -34,7 +34,7 @@ interface StagePlan<State extends string> {
   states: { readonly [Name in State]?: ScreenSign } | ((screen: AndroidNode) => State);
   /** In the order in which they are to be reached. */
   stages: readonly Stage<NoInfer<State>>[];
-  /** What may come up at any time. Looked for before the states; each one dealt with costs a step. */
+  /** Interruptions that may come up at any time. Looked for before the states; each one dealt with costs a step. */
   dialogs?: readonly UnexpectedDialog[];
   /** Actions and waits that all stages together may use. Default 50. */
   maxSteps?: number;
@@ -56,12 +56,12 @@ type ScreenSign =
   | ((screen: AndroidNode) => unknown);
 
 interface Stage<State extends string> {
-  /** What is to be reached. It stands in records as the next stage. */
+  /** The name of the goal. It stands in records as the next stage. */
   name: string;
   /** The stage is reached in any of these states. */
   reached: State | readonly State[];
   /**
-   * What to do in a state to come nearer. In a state without an action, the runner waits; each wait costs a step.
+   * The action in each state that comes nearer. In a state without an action, the runner waits; each wait costs a step.
    * With an action for `unknown`, unknown screens are not waited out.
    */
   on: { readonly [Name in State | 'unknown']?: StageAction };

@@ -73,20 +73,20 @@ interface WaitOptions {
 interface ScrollOptions extends WaitOptions {
   /** Where the node is from what is shown now. Default `down`: the content moves up. */
   direction?: 'down' | 'up' | 'left' | 'right';
-  /** What is scrolled: the first node that meets these conditions. Default: the largest scrollable node, else the screen. */
+  /** The node to scroll: the first node that meets these conditions. Default: the largest scrollable node, else the screen. */
   within?: NodeConditions;
 }
 
 /** A wait that ended without what was awaited. Its message tells the story of the wait. */
 declare class WaitTimeoutError extends Error {
   private constructor();
-  /** What was awaited, in words. */
+  /** A description of what was awaited. */
   readonly awaited: string;
   readonly waitedMs: number;
   /** How often the screen was read. */
   readonly reads: number;
   /** The screens that were seen, changes only, oldest first. */
   readonly seen: readonly { afterMs: number; packageName: string; title: string }[];
-  /** What on the last screen comes nearest to what was awaited, as the phone gives it; up to eight texts of at most 80 letters. */
+  /** Texts of the last screen that come nearest to what was awaited, as the phone gives it; up to eight texts of at most 80 letters. */
   readonly nearest: readonly string[];
 }

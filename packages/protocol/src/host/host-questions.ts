@@ -82,8 +82,16 @@ export const hostQuestions = {
     asks: { known: Type.Union([Type.String(), Type.Null()]) },
     maxAnswerBytes: maxLivePictureBytes + 1024,
   },
-  /** Touch, type or start something. Answer: empty, when it was done. */
-  input: { since: 4, asks: { input: PhoneInput }, isTouch: true, maxAnswerBytes: 1024 },
+  /**
+   * Touch, type or start something. Answer: empty, when it was done; with `tell_window`, JSON of the `TouchedWindow` that the touch got to, or
+   * of null where the phone does not tell.
+   */
+  input: {
+    since: 4,
+    asks: { input: PhoneInput, tell_window: Type.Optional(Type.Boolean()) },
+    isTouch: true,
+    maxAnswerBytes: 1024,
+  },
   /** What is on the clipboard. Answer: JSON of a `PhoneClipboard`. */
   clipboard: { since: 9, asks: {}, isTouch: true, maxAnswerBytes: 4 * megabyte },
   /** Take a part of a file, and with the last one store or install it. Answer: JSON of a `SentFile`. */

@@ -1,4 +1,4 @@
-/** What phones answer to the calls of agent-calls.ts. */
+/** The answers of phones to the calls of agent-calls.ts. */
 import { Type, type Static } from 'typebox';
 
 /** A rectangle on the screen, in pixels; `right` and `bottom` lie just outside. */
@@ -61,7 +61,7 @@ export interface ScreenTree {
   source: 'uiautomator2' | 'resident' | 'dump';
   /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility; of which apps is not told. */
   announced?: string[];
-  /** What there is to know of how the last trees came, such as that the UI helper was connected anew. */
+  /** A remark on how the last trees came, such as that the UI helper was connected anew. */
   remark?: string;
   /** Names the tree in `record.screen`: the host still has the last few of a run. */
   treeId?: number;
@@ -91,7 +91,7 @@ export interface PhoneUser {
 
 /** A text message that the phone has received. */
 export interface PhoneMessage {
-  /** As the phone numbers its messages. */
+  /** The number that the phone gives the message. */
   id: number;
   from: string;
   text: string;
@@ -108,11 +108,11 @@ export interface ScreenPicture {
   height: number;
   originalWidth: number;
   originalHeight: number;
-  /** What is to be known of it, such as that it is all black and nobody knows why. */
+  /** A remark on it, such as that it is all black and nobody knows why. */
   remark?: string;
 }
 
-/** What `agent.info` tells of the phone. */
+/** The facts of a phone in `agent.info`. */
 /** Answer to an installation: of a bundle; empty for an APK. */
 export interface InstalledParts {
   /** Names of APKs and other contents of the bundle that the phone did not get. */
@@ -144,7 +144,7 @@ export interface InstalledApp {
   isSystem: boolean;
 }
 
-/** What a folder of the phone holds. */
+/** An entry of a folder of the phone. */
 export interface PhoneFile {
   name: string;
   isFolder: boolean;
@@ -156,7 +156,7 @@ export interface PhoneFile {
 /** One part of a file. */
 export interface PhoneFilePart {
   base64: string;
-  /** Of the whole file. */
+  /** The size of the whole file. */
   sizeBytes: number;
 }
 

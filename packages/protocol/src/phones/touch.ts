@@ -19,6 +19,19 @@ export const TouchedNode = Type.Object({
 });
 export type TouchedNode = Static<typeof TouchedNode>;
 
+/** The window that a touch got to. */
+export const TouchedWindow = Type.Object(
+  {
+    package_name: Type.String({
+      maxLength: 255,
+      description: 'The app that it belongs to; empty where Android does not say',
+    }),
+    is_keyboard: Type.Boolean({ description: 'It is the soft keyboard' }),
+  },
+  { title: 'TouchedWindow' },
+);
+export type TouchedWindow = Static<typeof TouchedWindow>;
+
 /** Why a touch does not get to a node. */
 export type TouchObstacle = 'covered' | 'not_in_view' | 'gone';
 

@@ -16,6 +16,8 @@ export interface Activity {
 
 export interface Task {
   readonly id: number;
+  /** Another one after each start of its process. */
+  processId: number;
   readonly app: App;
   /** Whose app it is. */
   readonly user: number;
@@ -44,6 +46,7 @@ export function componentName({ packageName, className }: Activity): string {
 export class ActivityStack {
   #tasks: Task[] = [];
   #nextTaskId = 1;
+  #nextProcessId = 4301;
 
   /** The front task. Throws before the home screen was started. */
   get front(): Task {
@@ -67,6 +70,16 @@ export class ActivityStack {
     return this.#tasks.find((task) => task.app.packageName === packageName && task.user === user);
   }
 
+  /** The processes of an app, of all users of the phone. */
+  processesOf(packageName: string): number[] {
+    return this.#tasks.flatMap(({ app, processId }) => (app.packageName === packageName ? [processId] : []));
+  }
+
+  /** Ends the process of a task that Android starts again at once. */
+  restart(task: Task): void {
+    task.processId = this.#nextProcessId++;
+  }
+
   bringToFront(task: Task): void {
     this.#tasks = [...this.#tasks.filter((other) => other !== task), task];
   }
@@ -74,6 +87,7 @@ export class ActivityStack {
   start(app: App, running: RunningApp, { className, user }: { className: string; user: number }): Task {
     const task = {
       id: this.#nextTaskId++,
+      processId: this.#nextProcessId++,
       app,
       user,
       running,

@@ -246,7 +246,8 @@ export class Android implements SystemHost {
   forceStop(packageName: string, user = mainUser): void {
     const task = this.stack.find(packageName, user);
     if (!task) return;
-    if (!task.app.isHome) this.#end(task);
+    if (task.app.isHome) this.stack.restart(task);
+    else this.#end(task);
     this.hideKeyboard();
   }
 

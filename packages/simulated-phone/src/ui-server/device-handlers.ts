@@ -91,7 +91,7 @@ export const pressKeyCode: Handler = ({ phone, body }) => {
 
 export const openNotifications: Handler = ({ phone }) => {
   requireUiAutomation(phone);
-  phone.android.setOverlay('shade');
+  phone.android.setOverlay(phone.faults.statusBarDisabled ? undefined : 'shade');
 };
 
 export const deviceInfo: Handler = ({ phone }) => {

@@ -138,8 +138,26 @@ async function launchByMonkey(shell: PhoneShell, packageName: string, signal: Ab
 
 export async function stopApp(shell: PhoneShell, app: AppOfUser, signal: AbortSignal): Promise<void> {
   const of = `${userOption(app.user)} ${app.packageName}`;
-  const answer = await shell.run(`pm path${of} && am force-stop${of}`, signal);
+  const running = `pidof ${app.packageName}`;
+  const stop = `am force-stop${of}; echo after; ${running}`;
+  const answer = await shell.run(`pm path${of} && (echo before; ${running}; ${stop})`, signal);
   await requireInstalled(shell, app, answer, signal);
+  // The phone says nothing where it does not stop an app, such as one that manages it.
+  const said = `${answer.stderr}\n${answer.stdout}`
+    .replaceAll(/^(?:package:.*|before|after|[\d ]+)\r?$/gm, '')
+    .trim();
+  if (said === '' && !isStillRunning(answer.stdout, app.user)) return;
+  const why = said === '' ? 'its process still runs' : said.replaceAll(/\s+/g, ' ').slice(0, 200);
+  throw new DriverError('not_done', `The phone did not stop ${app.packageName}: ${why}.`);
+}
+
+/** A process that was there before and is there after it. Other users of the phone keep theirs when one is named. */
+function isStillRunning(printed: string, user: number | undefined): boolean {
+  const [before = [], after = []] = printed
+    .split(/^(?:before|after)\r?$/m)
+    .slice(1)
+    .map((part): string[] => part.match(/\d{1,10}/g) ?? []);
+  return user === undefined && before.some((id) => after.includes(id));
 }
 
 /** Throws unless `pm path` has told where the app lies: `app_not_found` where it said nothing, as it does of an app that is not there. */

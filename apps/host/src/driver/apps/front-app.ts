@@ -77,7 +77,7 @@ function onMainDisplay(printed: string): string {
 }
 
 /** The window of the notification shade, and of whatever else of the system has a bare name; the app below has no focus. */
-const systemUi = 'com.android.systemui';
+export const systemUi = 'com.android.systemui';
 
 function appOfTitle(title: string): CurrentApp {
   const [packageName = '', activity = ''] = title.split('/', 2);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Phone } from '../../phones/phone.ts';
 import { createPhoneTestBed, type PhoneTestBed, waitForPhone } from '../../phones/testing/phone-test-bed.ts';
 import type { Driver } from '../driver.ts';
+import { touchedOf } from '../touch/find-touched.ts';
 
 const form = 'dev.phalanx.sample.form';
 const settings = 'com.android.settings';
@@ -145,7 +146,19 @@ describe('who is limited to an app', () => {
 
   it('answers a dialog that asks for a permission, and no page with those of all apps', async () => {
     await inFront(askingPackage);
+    const { root } = await limited().call('screen.content', {});
+    expect(root.packageName).toBe(askingPackage);
+    const read = async (): Promise<string[]> =>
+      (await limited().call('screen.windows', {})).map((window) => window.root.packageName);
+    expect(await read()).toContain(askingPackage);
     await limited().call('input.tap', point);
-    await expect(limited().call('input.tap', point)).rejects.toMatchObject({ code: 'app_not_allowed' });
+    const refused: readonly (() => Promise<unknown>)[] = [
+      () => limited().call('input.tap', point),
+      () => limited().call('screen.content', {}),
+      () => limited().call('screen.reach', { on: touchedOf(root) }),
+      () => limited().takePictureOf({ root, form: {} }),
+    ];
+    for (const call of refused) await expect(call()).rejects.toMatchObject({ code: 'app_not_allowed' });
+    expect(await read()).not.toContain(askingPackage);
   });
 });

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { type AppLimit, fitsApps, type UiNode } from '@phalanx/protocol';
+import { type AppLimit, fitsApps, type UiNode, type WindowTree } from '@phalanx/protocol';
 
 import type { Calls } from '../driver-calls.ts';
 import { DriverError } from '../driver-error.ts';
@@ -31,6 +31,7 @@ function packageIn(stdout: string): string | undefined {
 
 /** Of the system, and named so by all makers; the one asks for permissions, in the other's place since Android 10. */
 const askingPackage = /(?:^|\.)(?:permissioncontroller|packageinstaller)$/;
+const isAsking = (packageName: string): boolean => askingPackage.test(packageName);
 const askingActivity = /\.GrantPermissionsActivity$/;
 /** Dialogs of Android itself, such as of an app that does not answer. */
 const android = 'android';
@@ -62,7 +63,7 @@ export class LimitedApps {
   /** What is in front may be touched, and seen in pictures. */
   async requireFront(signal: AbortSignal): Promise<void> {
     const { packageName, activity } = await readCurrentApp(this.#shell, signal);
-    const asks = askingPackage.test(packageName) && askingActivity.test(activity ?? '');
+    const asks = isAsking(packageName) && askingActivity.test(activity ?? '');
     if (!asks && !this.has(packageName)) throw this.#inFront(packageName);
   }
 
@@ -78,18 +79,29 @@ export class LimitedApps {
 
   /** The screen of that tree may be seen; without a tree, what is in front. */
   async requireShown(root: UiNode | undefined, signal: AbortSignal): Promise<void> {
-    if (root === undefined) return await this.requireFront(signal);
+    if (root === undefined || isAsking(root.packageName)) return await this.requireFront(signal);
     if (!this.isReadable(root.packageName)) throw this.#inFront(root.packageName);
   }
 
   /** The tree of that app's window may be read. Of the home screen it is, so that waits go on while apps come and go. */
   async requireReadable(packageName: string, signal: AbortSignal): Promise<void> {
+    // The same app lists the permissions of all others.
+    if (isAsking(packageName)) return await this.requireFront(signal);
     if (this.isReadable(packageName) || packageName === (await this.#findHome(signal))) return;
     throw this.#inFront(packageName);
   }
 
+  /** Those windows of other apps are left out. */
+  async readableOf(windows: readonly WindowTree[], signal: AbortSignal): Promise<WindowTree[]> {
+    const known = windows.filter(({ root, isKeyboard }) => isKeyboard || this.isReadable(root.packageName));
+    const isOnlyAsked =
+      !known.some(({ root }) => isAsking(root.packageName)) || (await this.isInFront(signal));
+    return isOnlyAsked ? known : known.filter(({ root }) => !isAsking(root.packageName));
+  }
+
+  /** Whether its windows may be read; that of the app that asks for permissions only while it asks. */
   isReadable(packageName: string): boolean {
-    return packageName === android || askingPackage.test(packageName) || this.has(packageName);
+    return packageName === android || isAsking(packageName) || this.has(packageName);
   }
 
   /** That app gets the touch. */
@@ -157,8 +169,7 @@ export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
     },
     'screen.change': calls['screen.change'],
     'screen.windows': async (params, signal) => {
-      const windows = await calls['screen.windows'](params, signal);
-      return windows.filter(({ root, isKeyboard }) => isKeyboard || apps.isReadable(root.packageName));
+      return await apps.readableOf(await calls['screen.windows'](params, signal), signal);
     },
     'screen.screenshot': async (params, signal) => {
       await apps.requireFront(signal);

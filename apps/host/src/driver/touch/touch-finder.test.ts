@@ -150,6 +150,25 @@ describe.each(Object.entries(ways))('by %s, a touch of a node', (source, options
     expect(pressed).toEqual(['Send', 'Cart']);
   });
 
+  it('tells which window it got to, where that is asked for', async () => {
+    const { display } = phone.android;
+    const key = { x: display.width / 2, y: display.height - 300, tellWindow: true };
+    const page = { x: 540, y: 650, tellWindow: true };
+    const own = { package_name: packageName, is_keyboard: false };
+    expect(await driver.call('input.tap', page)).toEqual(own);
+    const press = { fromX: 540, fromY: 650, toX: 540, toY: 650, durationMs: 10, tellWindow: true };
+    expect(await driver.call('input.swipe', press)).toEqual(own);
+    await tap(await read(({ className }) => className === 'android.widget.EditText'));
+    expect(await driver.call('input.tap', key)).toMatchObject({ is_keyboard: true });
+    phone.android.stack.top.fields.get('name')?.setText('');
+    expect(await driver.call('input.tap', { ...page, tellWindow: false })).toBeNull();
+    phone.android.postHeadsUp({ packageName: chat, title: 'Ann', text: 'Hello' }, 60_000);
+    expect(await driver.call('input.tap', { x: 540, y: 190, tellWindow: true })).toEqual({
+      package_name: 'com.android.systemui',
+      is_keyboard: false,
+    });
+  });
+
   it('gets to a point, whatever is there, for whoever may use all apps', async () => {
     phone.android.postHeadsUp({ packageName: chat, title: 'Ann', text: 'Hello' }, 60_000);
     await driver.call('input.tap', { x: 540, y: 190 });

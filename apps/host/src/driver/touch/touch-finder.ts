@@ -1,4 +1,4 @@
-import type { TouchedNode, TouchReach } from '@phalanx/protocol';
+import type { TouchedNode, TouchedWindow, TouchReach } from '@phalanx/protocol';
 import { pause } from '../../time/time-limit.ts';
 import { findKeyboard } from '../apps/keyboard.ts';
 import { DriverError } from '../driver-error.ts';
@@ -62,6 +62,17 @@ export class TouchFinder {
     return found.state === 'free'
       ? found
       : { state: found.state, reason: await this.#reason(found, on, signal) };
+  }
+
+  /** The window that gets a touch at this point now. Null where the phone does not tell. */
+  async windowAt(point: Point, signal: AbortSignal): Promise<TouchedWindow | null> {
+    const windows = await this.#parts.backend.readTouchWindows(signal);
+    const window = windows && windowAt(windows, point);
+    if (window === undefined) return null;
+    return {
+      package_name: window.packageName.slice(0, 255),
+      is_keyboard: await this.#isKeyboard(window, signal),
+    };
   }
 
   /** The windows at these points belong to apps that the caller may use. Looks at nothing for whoever may use all. */

@@ -24,6 +24,8 @@ const singleFields: Record<string, (text: string, before: string) => string> = {
   keys: keyByKey,
   short: (text) => text.slice(0, 5),
   refusing: (_, before) => before,
+  country: (text) => (text.startsWith('+1 ') ? text : '+1 '),
+  locked: (text, before) => before || text,
 };
 const digits = [0, 1, 2, 3, 4, 5];
 
@@ -78,9 +80,9 @@ const app = defineApp({
         children: [
           ...single,
           ...boxes.map((field, index) =>
-            view(`box${index}`, field, frameOf(6, [40 + index * 170, 180 + index * 170])),
+            view(`box${index}`, field, frameOf(7, [40 + index * 170, 180 + index * 170])),
           ),
-          view('leaving', leaving, frameOf(7)),
+          view('leaving', leaving, frameOf(8)),
         ],
       };
     },
@@ -139,6 +141,22 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('a text that is typ
       message: expect.stringContaining('It shows "12345"'),
     });
     await expect(type('refusing', 'abc')).rejects.toMatchObject({ code: 'text_not_kept' });
+  });
+
+  it('is gone when its field is emptied, but for what is the own of its app', async () => {
+    await type('capitals', 'x');
+    await driver.call('input.clearText', {});
+    expect(shown('capitals')).toBe('');
+    await type('country', '+1 555');
+    await driver.call('input.clearText', {});
+    expect(shown('country')).toBe('+1 ');
+  });
+
+  // By `dump` a look takes seconds.
+  it.skipIf(source === 'dump')('is said to be there where nobody can empty its field', async () => {
+    await type('locked', '12345');
+    await expect(driver.call('input.clearText', {})).rejects.toMatchObject({ code: 'text_not_kept' });
+    expect(shown('locked')).toBe('12345');
   });
 
   it('is typed once when its app has taken it and gone on', async () => {

@@ -52,12 +52,23 @@ export async function typeText(parts: TypingParts, text: string, signal: AbortSi
   throw await notKept(parts, signal);
 }
 
-/** Empties the field with the focus, by key events where its app does not let it be emptied at once. */
+/**
+ * Empties the field with the focus, by key events where its app does not let it be emptied at once. Throws `text_not_kept` where it then
+ * still shows all that it showed. A part that stays, such as the country of a phone number, is the app's own.
+ */
 export async function clearText({ shell, backend }: TypingParts, signal: AbortSignal): Promise<void> {
+  if (backend.source === 'dump') return await backend.clearText(signal);
+  const before = await lookAtField({ backend }, signal);
   await backend.clearText(signal);
-  if (backend.source === 'dump') return;
   const left = await lookAtField({ backend }, signal);
-  if (left !== undefined) await deleteByKeys(shell, [...left.shown].length, signal);
+  if (left === undefined || left.shown === '') return;
+  await deleteByKeys(shell, [...left.shown].length, signal);
+  const isGone = (seen: FieldLook | undefined): boolean => seen?.shown !== before?.shown;
+  const until = performance.now() + keptWithinMs;
+  const look = (): Promise<FieldLook | undefined> => lookAtField({ backend }, signal);
+  const after = await lookUntil(look, { fits: isGone, until, pauseMs: lookMs, signal });
+  if (isGone(after)) return;
+  throw new DriverError('text_not_kept', 'The field keeps its text: it was not emptied, also by key events.');
 }
 
 /** The earlier text of a password field can't be typed again, as nobody can read it. */

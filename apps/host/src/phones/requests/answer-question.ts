@@ -7,6 +7,7 @@ import {
   type PhoneHealth,
   type PhoneInput,
   type NodeInspection,
+  type TouchedWindow,
   isHostTouch,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
@@ -139,26 +140,31 @@ const usualSwipeMs = 300;
 /** Does the input among the calls of automations that run on the phone. */
 async function doInput(
   phone: Phone,
-  { input }: HostQuestionOf<'input'>,
+  { input, tell_window: tellWindow = false }: HostQuestionOf<'input'>,
   { driver, signal }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {
-    await act(driver(), input, signal);
+    const window = await act(driver(), { input, tellWindow }, signal);
+    return tellWindow ? Buffer.from(JSON.stringify(window ?? null)) : Buffer.alloc(0);
   } finally {
     letSleep();
   }
-  return Buffer.alloc(0);
 }
 
-async function act(driver: Driver, input: PhoneInput, signal: AbortSignal): Promise<void> {
+/** Resolves with the window that a tap or a swipe got to, where that is wanted. */
+async function act(
+  driver: Driver,
+  { input, tellWindow }: { input: PhoneInput; tellWindow: boolean },
+  signal: AbortSignal,
+): Promise<TouchedWindow | null | void> {
   switch (input.type) {
     case 'tap':
-      return await driver.call('input.tap', { x: input.x, y: input.y }, signal);
+      return await driver.call('input.tap', { x: input.x, y: input.y, tellWindow }, signal);
     case 'swipe': {
       const { from_x: fromX, from_y: fromY, to_x: toX, to_y: toY, duration_ms: durationMs } = input;
       const swipe = { fromX, fromY, toX, toY, durationMs: durationMs ?? usualSwipeMs };
-      return await driver.call('input.swipe', swipe, signal);
+      return await driver.call('input.swipe', { ...swipe, tellWindow }, signal);
     }
     case 'fingers': {
       const ways = input.ways.map(({ from_x: fromX, from_y: fromY, to_x: toX, to_y: toY }) => ({

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import { ActRefusal, ActStep, maxActSteps, PhoneInput } from '../../phones/act.ts';
 import { Id } from '../../ids.ts';
 import { Selector } from '../../phones/device-selector.ts';
+import { TouchedWindow } from '../../phones/touch.ts';
 import { PhoneClipboard, SentFile, SentFilePart } from '../../phones/sent-file.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { CompactScreenView, DeviceLease, ScreenId } from './devices.ts';
@@ -91,10 +92,26 @@ export const deviceControlRoutes = {
     reach: { projects: 'refused', phones: 'path' },
     audit: 'touch_device',
     params,
-    query: Type.Object({ lease_id: leaseId }),
+    query: Type.Object({
+      lease_id: leaseId,
+      tell_window: Type.Optional(
+        Type.Enum(['true', 'false'] as const, {
+          description: 'Whether the reply of a tap or swipe says which window got the touch; default `false`',
+        }),
+      ),
+    }),
     body: PhoneInput,
     bodyExample: { type: 'tap', x: 540, y: 1200 },
-    responses: { 200: SuccessMessage },
+    responses: {
+      200: Type.Object({
+        ...SuccessMessage.properties,
+        touched_window: Type.Optional(
+          Type.Union([TouchedWindow, Type.Null()], {
+            description: 'With `tell_window=true`; null where the phone does not tell, and for other inputs',
+          }),
+        ),
+      }),
+    },
     errors: [
       ...(['device_not_found', 'device_leased', 'lease_lost', 'device_offline'] as const),
       ...(['app_not_allowed', 'host_request_failed'] as const),

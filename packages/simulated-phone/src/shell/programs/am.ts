@@ -123,6 +123,7 @@ const start: Program = async (process) => {
 const forceStop: Program = ({ phone, args }) => {
   const name = parseOptions(args).words[0] ?? '';
   const user = userOf(args);
+  if (phone.faults.protectedApps.includes(name)) return 0;
   phone.android.forceStop(name, user);
   if (user === mainUser) phone.instrumentation.stopPackage(name);
   return 0;

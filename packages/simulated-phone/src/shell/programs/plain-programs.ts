@@ -109,11 +109,18 @@ const sha256sum: Program = async ({ phone, args, stdout, stderr }) => {
   return 0;
 };
 
+const pidof: Program = async ({ phone, args, stdout }) => {
+  const found = args.flatMap((name) => phone.android.stack.processesOf(name));
+  if (found.length > 0) await stdout.write(`${found.join(' ')}\n`);
+  return found.length > 0 ? 0 : 1;
+};
+
 export const plainPrograms: readonly (readonly [string, Program])[] = [
   ['getprop', getprop],
   ['setprop', setprop],
   ['sha256sum', sha256sum],
   ['echo', echo],
+  ['pidof', pidof],
   ['sleep', sleep],
   ['svc', svc],
   ['logcat', logcat],

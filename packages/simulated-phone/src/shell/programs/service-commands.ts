@@ -169,6 +169,7 @@ export const settings: Program = async ({ phone, args, stdout, stderr }) => {
     );
     return 255;
   }
+  if (command === 'put' && phone.faults.keepsSettings) return 0;
   if (command === 'put') phone.android.settings.put(table, key, value ?? '');
   else if (command === 'get') await stdout.write(`${table.get(key) ?? 'null'}\n`);
   else if (command === 'delete') await stdout.write(`Deleted ${table.delete(key) ? 1 : 0} rows\n`);
@@ -205,7 +206,9 @@ export const ime: Program = async ({ phone, args, stdout, stderr }) => {
 
 const statusBar: Program = async ({ phone, args, stderr }) => {
   const [command] = args;
-  if (command === 'expand-notifications' || command === 'expand-settings') phone.android.setOverlay('shade');
+  const isOpening = command === 'expand-notifications' || command === 'expand-settings';
+  // Where the status bar is disabled nothing happens, and nobody says so.
+  if (isOpening) phone.android.setOverlay(phone.faults.statusBarDisabled ? undefined : 'shade');
   else if (command === 'collapse') phone.android.setOverlay(undefined);
   else {
     await stderr.write(`Unknown command: ${command ?? ''}\n`);

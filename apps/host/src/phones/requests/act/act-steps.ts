@@ -185,7 +185,7 @@ class PhoneHand {
   #call: Driver['call'] = (name, params) => this.#driver.call(name, params, this.#signal);
 
   /** What the phone has refused has perhaps been done in part. */
-  async #input(work: () => Promise<void>): Promise<void> {
+  async #input(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } finally {
@@ -194,7 +194,7 @@ class PhoneHand {
   }
 
   /** An input that is written as code when it was done. */
-  async #touch(input: PhoneInput, work: () => Promise<void>, closeKeyboard = false): Promise<void> {
+  async #touch(input: PhoneInput, work: () => Promise<unknown>, closeKeyboard = false): Promise<void> {
     const before = this.eye.last;
     await this.#input(work);
     this.code.touched({ input, closeKeyboard }, before, await this.eye.known());
