@@ -44,6 +44,21 @@ async function placeOf(
   };
 }
 
+/** The same, when the phone shows it. */
+async function expectPlace(page: Page, deviceId: string, text: string): Promise<{ x: number; y: number }> {
+  await expect
+    .poll(
+      () =>
+        placeOf(page, deviceId, text).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 30_000 },
+    )
+    .toBe(true);
+  return await placeOf(page, deviceId, text);
+}
+
 const codeOf = (page: Page): Promise<string> => page.locator('.cm-content').innerText();
 
 story(
@@ -197,5 +212,36 @@ story('what somebody does in control of a phone becomes the code of a new projec
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/projects\/[^/?]+/);
   await page.getByText("await agent.actions.launchApp('com.android.settings');").waitFor();
+  expect(problems).toEqual([]);
+});
+
+story('a password that is typed while a recording is on is a secret, and in no code', async () => {
+  const [pixel = ''] = await here.service.readyDevices(3);
+  const form = { type: 'launch_app', package_name: 'dev.phalanx.sample.form' };
+  await here.service.call('POST', `/api/v2/devices/${pixel}/input`, form);
+  const { page, problems } = await openWindow(here.browser, { viewport: { width: 1440, height: 1000 } });
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/devices/${pixel}?tab=control`);
+  await page.getByRole('button', { name: 'Take control' }).click();
+  const recording = page.getByRole('region', { name: 'Recording' });
+  await recording.getByRole('button', { name: 'Record' }).click();
+  const touched = await expectPlace(page, pixel, 'Password');
+  await page.mouse.click(touched.x, touched.y);
+  await recording.getByText('Recording.').waitFor();
+  await page.getByLabel('Text', { exact: true }).fill('Secret123');
+  await page.keyboard.press('Enter');
+  await recording.getByText("await agent.secrets.type('PASSWORD');").waitFor();
+  await recording.getByRole('button', { name: 'Stop recording' }).click();
+  await recording.getByRole('button', { name: 'Create a project' }).click();
+  await page.getByLabel('Name').fill('Signs in');
+  await page.getByText('as secrets of the project: PASSWORD').waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.waitForURL(/\/projects\/[^/?]+/);
+  await page.getByText("await agent.secrets.type('PASSWORD');").waitFor();
+  expect(await codeOf(page)).not.toContain('Secret123');
+  const [, projectId = ''] = /projects\/([^/?]+)/.exec(page.url()) ?? [];
+  const { secrets } = await here.service.call('GET', `/api/v2/automation-project/${projectId}/secrets`);
+  expect(secrets).toMatchObject([{ name: 'PASSWORD' }]);
   expect(problems).toEqual([]);
 });

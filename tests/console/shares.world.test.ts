@@ -54,6 +54,7 @@ story('what is shared waits until its receiver accepts or refuses it, by keyboar
   await page.getByText('shared, you can edit, not accepted yet').waitFor();
   expect(await findViolations(page)).toEqual([]);
   await waiting.getByRole('button', { name: /^Refuse Project Shop/ }).press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Refuse', exact: true }).press('Enter');
   await waiting.waitFor({ state: 'detached' });
   await page.getByText('No project yet').waitFor();
   expect(opened.flatMap(({ problems }) => problems)).toEqual([]);

@@ -5,6 +5,7 @@ import { useRef, useState } from 'react';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { notify } from '../parts/notices.tsx';
 import { InlineFailure } from '../parts/states.tsx';
 import styles from './waiting-shares.module.css';
@@ -39,14 +40,17 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
   const [error, setError] = useState<unknown>(null);
   const shares = data.filter(({ kind }) => kinds.includes(kind));
   if (shares.length === 0) return null;
-  const decide = async (said: string, work: () => Promise<unknown>): Promise<void> => {
+  const acceptIt = async (share: ReceivedShare): Promise<void> => {
     setError(null);
-    try {
-      await work();
-      notify(said);
-    } catch (problem) {
-      setError(problem);
-    }
+    await accept(share).then(() => notify(`${nameOf(share)} is accepted.`), setError);
+    await readAnew();
+  };
+  const refuseIt = async (share: ReceivedShare): Promise<void> => {
+    await refuse(share, me?.user.id ?? '');
+    notify(`${nameOf(share)} is refused.`);
+    await readAnew();
+  };
+  const readAnew = async (): Promise<void> => {
     for (const queryKey of [['shares'], ['devices'], ['hosts'], ['projects']])
       await queries.invalidateQueries({ queryKey });
     // The button that had the focus is gone.
@@ -70,20 +74,19 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
             <Button
               reason={missing}
               aria-label={`Accept ${nameOf(share)} of ${share.owner.name}`}
-              onClick={() => void decide(`${nameOf(share)} is accepted.`, () => accept(share))}
+              onClick={() => void acceptIt(share)}
             >
               Accept
             </Button>
-            <Button
-              look="quiet"
+            <RemovalButton
+              action="Refuse"
+              name={`${nameOf(share)} of ${share.owner.name}`}
+              label={`Refuse ${nameOf(share)} of ${share.owner.name}`}
               reason={missing}
-              aria-label={`Refuse ${nameOf(share)} of ${share.owner.name}`}
-              onClick={() =>
-                void decide(`${nameOf(share)} is refused.`, () => refuse(share, me?.user.id ?? ''))
-              }
+              onRemove={() => refuseIt(share)}
             >
-              Refuse
-            </Button>
+              <p>It goes away from your pages. Only {share.owner.name} can share it again.</p>
+            </RemovalButton>
           </li>
         ))}
       </ul>

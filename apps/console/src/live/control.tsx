@@ -24,6 +24,10 @@ export function Control({ device }: { device: Device }) {
   const lease = useLease(device);
   const [code, setCode] = useState<readonly string[]>([]);
   const recording = useRecording(device, lease, (lines) => setCode((before) => [...before, ...lines]));
+  const clear = (): void => {
+    setCode([]);
+    recording.forgetSecrets();
+  };
   const touches = useTouch(device.device_id, recording.touch);
   const files = useSentFiles(device.device_id);
   const reason = lease.isMine ? undefined : 'Take control first.';
@@ -36,7 +40,7 @@ export function Control({ device }: { device: Device }) {
         <Hold device={device} lease={lease} />
         <Keys touches={touches} screen={picture} reason={reason} />
         <ClipboardAndFiles deviceId={device.device_id} files={files} reason={reason} />
-        <Recording recording={recording} reason={reason} code={code} onClear={() => setCode([])} />
+        <Recording recording={recording} reason={reason} code={code} onClear={clear} />
         <p className={styles['quiet']}>
           {picture.capturedAt === undefined ? (
             'No picture yet'
@@ -238,7 +242,7 @@ function Recording({ recording, reason, code, onClear }: RecordingProps) {
           ))}
         </ol>
       )}
-      {isNew && <NewProject main={text} onClose={() => setNew(false)} />}
+      {isNew && <NewProject main={text} secrets={recording.secrets} onClose={() => setNew(false)} />}
     </section>
   );
 }

@@ -140,6 +140,8 @@ export function zoom(isIn: boolean, size: Size): Fingers {
   return isIn ? pinchAlong(near, far, size, zoomMs) : pinchAlong(far, near, size, zoomMs);
 }
 
+const noSecrets: ReadonlyMap<string, string> = new Map();
+
 /** Touches of a phone that somebody takes with the first of them; while it is on, each is written as code. */
 export function useRecording(
   device: Device,
@@ -149,6 +151,7 @@ export function useRecording(
   const queries = useQueryClient();
   const [recorder, setRecorder] = useState<TouchRecorder>();
   const [isWriting, setWriting] = useState(false);
+  const [secrets, setSecrets] = useState(noSecrets);
   const readScreen = async (): Promise<AndroidNode> =>
     (await queries.fetchQuery({ ...screenQuery(device.device_id), staleTime: 0 })).tree.root;
   const write = (lines: readonly string[]): void => {
@@ -160,6 +163,7 @@ export function useRecording(
       const before = await readScreen();
       const { touched_window: touched } = await touchPhone(device.device_id, input, { tellsWindow: true });
       write(by.write({ input, window: touched, before, after: await untilSettled(readScreen) }));
+      setSecrets((known) => new Map([...known, ...by.secrets]));
     } finally {
       setWriting(false);
     }
@@ -172,6 +176,9 @@ export function useRecording(
   return {
     isOn: recorder !== undefined,
     isWriting,
+    /** Passwords that were typed while it was on, by the names that the code has for them. */
+    secrets,
+    forgetSecrets: () => setSecrets(noSecrets),
     touch,
     start: () => setRecorder(new TouchRecorder()),
     stop: () => {

@@ -6,7 +6,7 @@ import { InlineFailure } from './states.tsx';
 
 interface RemovalButtonProps {
   /** The word on the button and in the question. */
-  action?: 'Delete' | 'Remove' | 'Revoke';
+  action?: 'Delete' | 'Remove' | 'Revoke' | 'Refuse';
   /** How the question calls it, such as `the schedule “nightly”`. */
   name: string;
   /** Its name for screen readers where many stand in one list; by default the word on the button. */

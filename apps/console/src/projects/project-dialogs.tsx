@@ -12,6 +12,7 @@ import { ActionDialog, Dialog } from '../parts/dialog.tsx';
 import { TextField, Field, Input } from '../parts/field.tsx';
 import { messageOf, InlineFailure, Loading } from '../parts/states.tsx';
 import { notify } from '../parts/notices.tsx';
+import { storeSecrets } from './store-secrets.ts';
 import { SettingsTable } from '../access/settings-table.tsx';
 import { Button } from '../parts/button.tsx';
 import { SubmitButton } from '../parts/form.tsx';
@@ -37,14 +38,24 @@ export async function createStarter(name: string, main = code): Promise<string> 
   return project.id;
 }
 
-export function NewProject({ main, onClose }: { main?: string; onClose: () => void }) {
+interface NewProjectProps {
+  /** Its code. Default: a `main.ts` that runs on any phone. */
+  main?: string;
+  /** Passwords to store as secrets, by the names that the code has for them. */
+  secrets?: ReadonlyMap<string, string>;
+  onClose: () => void;
+}
+
+export function NewProject({ main, secrets, onClose }: NewProjectProps) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [problem, setProblem] = useState<string>();
+  const [isStoring, setStoring] = useState(true);
   const create = async (): Promise<void> => {
     try {
       const projectId = await createStarter(name.trim(), main);
+      if (secrets !== undefined && isStoring) await storeSecrets(projectId, secrets);
       await queries.invalidateQueries({ queryKey: ['projects'] });
       await navigate({ to: '/projects/$projectId', params: { projectId } });
     } catch (error) {
@@ -70,6 +81,12 @@ export function NewProject({ main, onClose }: { main?: string; onClose: () => vo
         value={name}
         onChange={setName}
       />
+      {secrets !== undefined && secrets.size > 0 && (
+        <label>
+          <input type="checkbox" checked={isStoring} onChange={({ target }) => setStoring(target.checked)} />{' '}
+          Store the passwords that were typed as secrets of the project: {[...secrets.keys()].join(', ')}
+        </label>
+      )}
     </ActionDialog>
   );
 }
@@ -173,8 +190,7 @@ export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDi
   };
   const save = (): Promise<void> =>
     change(async () => {
-      const params = { id: projectId, name: name.trim() };
-      await call('PUT /api/v2/automation-project/:id/secrets/:name', { params, body: { value } });
+      await storeSecrets(projectId, new Map([[name.trim(), value]]));
       setName('');
       setValue('');
     });

@@ -130,7 +130,7 @@ export function RunPane({ project, wanted, sink, onBeforeRun, launch, children }
       {launch.error instanceof ServiceError && launch.rows !== undefined && (
         <OutcomeList rows={launch.rows} />
       )}
-      <PhonePane devices={chosen} sink={sink} />
+      <PhonePane projectId={project.id} devices={chosen} sink={sink} />
     </section>
   );
 }

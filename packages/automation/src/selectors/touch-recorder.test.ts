@@ -55,6 +55,36 @@ describe('a recorded touch', () => {
     ]);
   });
 
+  it('of a password writes the name of a secret, whatever parts it is typed in', () => {
+    const form = screen([field({ viewId: 'com.example:id/loginPassword', password: true, focused: true })]);
+    const recorder = new TouchRecorder();
+    const write = (input: PhoneInput): string[] => recorder.write({ input, before: form, after: form });
+    const typed = (text: string): string[] => write({ type: 'text', text });
+    expect(write(tap(50, 120))).toEqual([]);
+    expect([...typed('Sec'), ...typed('ret123')]).toEqual([
+      "await (await agent.actions.waitForId('loginPassword')).tap();",
+      "await agent.secrets.type('LOGIN_PASSWORD');",
+    ]);
+    expect([...recorder.secrets]).toEqual([['LOGIN_PASSWORD', 'Secret123']]);
+    expect([...write({ type: 'key', key_code: 67 }), ...typed('4')]).toEqual([]);
+    expect([...recorder.secrets.values()]).toEqual(['Secret124']);
+    write(tap(50, 120));
+    expect(typed('again').at(-1)).toBe("await agent.secrets.type('LOGIN_PASSWORD');");
+    expect([...recorder.secrets.values()]).toEqual(['again']);
+  });
+
+  it.each([
+    [{ viewId: 'com.example:id/2fa_pin-code' }, 'FA_PIN_CODE'],
+    [{ viewId: null, hintText: 'Your password' }, 'YOUR_PASSWORD'],
+    [{ viewId: null, description: 'Пароль' }, 'PASSWORD'],
+    [{ viewId: `x:id/${'a'.repeat(80)}` }, 'A'.repeat(64)],
+  ])('of a password in %j has the secret %s', (part, name) => {
+    const form = screen([field({ ...part, password: true, focused: true })]);
+    const recorder = new TouchRecorder();
+    recorder.write({ input: { type: 'text', text: 'x' }, before: form, after: form });
+    expect([...recorder.secrets.keys()]).toEqual([name]);
+  });
+
   it('in another window touches the point, and no node behind it', () => {
     const page = screen([label('Send', 100)]);
     const touched = (window: TouchedWindow | null): string[] =>

@@ -6,6 +6,7 @@ import { isChangingText } from './changing-text.ts';
 import { mayBeLossy } from './lossy-text.ts';
 import { quote } from './conditions.ts';
 import { proposeSelectors, type SelectorProposal } from './propose-selectors.ts';
+import { secretNameOf } from './secret-name.ts';
 
 /** What somebody did to a phone, between what it showed before and what it showed when it had come to rest. */
 interface RecordedTouch {
@@ -17,6 +18,8 @@ interface RecordedTouch {
   readonly before: AndroidNode;
   readonly after: AndroidNode;
 }
+
+const keyDelete = 67;
 
 type Direction = NonNullable<ScrollOptions['direction']>;
 
@@ -34,10 +37,23 @@ export class TouchRecorder {
   #scrolled: Direction | undefined;
   /** A field that was tapped, until it is known whether something is typed into it. */
   #field: PendingField | undefined;
+  /** The secret that the last touch typed: more of it may follow. */
+  #typing: string | undefined;
+  readonly #secrets = new Map<string, string>();
+
+  /** The passwords that were typed, by the names that the code has for them. No value is in the code. */
+  get secrets(): ReadonlyMap<string, string> {
+    return this.#secrets;
+  }
 
   /** The lines of code for a touch; none for one that only prepares the next. */
   write(touch: RecordedTouch): string[] {
     const { input, before, after } = touch;
+    if (input.type === 'key' && input.key_code === keyDelete && this.#typing !== undefined) {
+      this.#secrets.set(this.#typing, [...(this.#secrets.get(this.#typing) ?? '')].slice(0, -1).join(''));
+      return [];
+    }
+    if (input.type !== 'text') this.#typing = undefined;
     if (input.type === 'swipe' && !isStill(input, before)) {
       const field = this.#takeField();
       this.#scrolled = directionOf(input);
@@ -66,11 +82,22 @@ export class TouchRecorder {
 
   #typed(text: string, before: AndroidNode): string[] {
     const focused = nodesBelow(before).find((node) => node.isFocused && isField(node));
+    const password = this.#field?.node ?? focused;
+    if (password?.isPassword === true) return this.#typedSecret(password, text);
+    this.#typing = undefined;
     const proposal = this.#field?.proposal ?? (focused === undefined ? undefined : bestOf(focused));
     const words = [quote(text), this.#field?.options ?? ''].filter((word) => word !== '').join(', ');
     this.#field = undefined;
     if (proposal === undefined) return [`await agent.actions.writeText(${words});`];
     return [`await (await ${this.#found(proposal)}).writeText(${words});`];
+  }
+
+  #typedSecret(field: AndroidNode, text: string): string[] {
+    const name = secretNameOf(field);
+    const isMore = this.#typing === name && this.#field === undefined;
+    this.#secrets.set(name, `${isMore ? (this.#secrets.get(name) ?? '') : ''}${text}`);
+    this.#typing = name;
+    return isMore ? [] : [...this.#takeField(), `await agent.secrets.type(${quote(name)});`];
   }
 
   #pressed({ input, before, after, closeKeyboard = false }: RecordedTouch): string[] {
@@ -85,7 +112,7 @@ export class TouchRecorder {
       return [`await agent.actions.tap(${x}, ${y});`, ...seen(before, after)];
     }
     if (input.type === 'tap' && isField(node)) {
-      this.#field = { proposal, options };
+      this.#field = { node, proposal, options };
       return [];
     }
     return [
@@ -106,6 +133,7 @@ export class TouchRecorder {
 
 /** `options`: those of its tap, as code. */
 interface PendingField {
+  readonly node: AndroidNode;
   readonly proposal: SelectorProposal;
   readonly options: string;
 }

@@ -76,6 +76,7 @@ interface Flags extends ConnectionFlags {
   project?: string;
   timeout?: number;
   lease?: string;
+  closeKeyboard?: true;
   code?: true;
   json?: true;
 }
@@ -105,6 +106,7 @@ export function addActCommand(program: Command): void {
     .option('--project <id>', 'whose secrets are typed')
     .option('--timeout <seconds>', 'of all steps; 1 to 55, default 30', parseSeconds)
     .option(...leaseOption)
+    .option('--close-keyboard', 'close the keyboard where it lies over what a step touches')
     .option('--code', 'print what was done as code of an automation, in place of the screen')
     .option('--json', "print the API's reply")
     .addHelpText(
@@ -128,12 +130,12 @@ Examples:
 async function act(
   device: string,
   steps: ActStep[],
-  { screen, project, timeout, lease, code, json, ...flags }: Flags,
+  { screen, project, timeout, lease, closeKeyboard, code, json, ...flags }: Flags,
 ): Promise<void> {
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
   const body = {
-    steps,
+    steps: closeKeyboard === true ? steps.map(closingKeyboard) : steps,
     ...(screen === undefined ? {} : { screen_id: screen }),
     ...(project === undefined ? {} : { project_id: project }),
     ...(lease === undefined ? {} : { lease_id: lease }),
@@ -144,6 +146,11 @@ async function act(
   else for (const line of code ? reply.code : outcomeLines(reply)) console.log(printableLine(line));
   if (!reply.done) throw new CommandError(exitCodes.failed, 'Not all steps were done.');
 }
+
+const closingKeyboard = (step: ActStep): ActStep =>
+  step.type === 'tap' || step.type === 'long_press' || step.type === 'type'
+    ? { ...step, close_keyboard: true }
+    : step;
 
 function outcomeLines({ steps, screen, settled }: ActOutcome): string[] {
   return [

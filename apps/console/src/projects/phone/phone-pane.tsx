@@ -16,13 +16,20 @@ import { useRecording, useTouch } from '../../live/use-touch.ts';
 import { NodeBoxes, SelectorList, NodeTree, useMatches } from '../../screens/nodes.tsx';
 import { screenQuery, nodesAt, type TreeRow } from '../../screens/screen-tree.ts';
 import styles from './phone-pane.module.css';
+import { TypedSecrets } from './typed-secrets.tsx';
 
 /** The tree is read when the picture has been the same for so long. */
 const quietMs = 250;
 const noRows: readonly TreeRow[] = [];
 
+interface PhonePaneProps {
+  projectId: string;
+  devices: readonly Device[];
+  sink: CodeSink;
+}
+
 /** A phone that was chosen for the run, beside the code; this browser remembers whether it is open. */
-export function PhonePane({ devices, sink }: { devices: readonly Device[]; sink: CodeSink }) {
+export function PhonePane({ projectId, devices, sink }: PhonePaneProps) {
   const { isOpen, toggle } = useRemembered('phalanx.editor.phone');
   const [chosen, setChosen] = useState<string>();
   const device = devices.find(({ device_id: id }) => id === chosen) ?? devices[0];
@@ -49,7 +56,7 @@ export function PhonePane({ devices, sink }: { devices: readonly Device[]; sink:
         (device === undefined ? (
           <p className={styles['hint']}>Choose a phone above to see its screen here.</p>
         ) : (
-          <PhoneInHand key={device.device_id} device={device} sink={sink} />
+          <PhoneInHand key={device.device_id} projectId={projectId} device={device} sink={sink} />
         ))}
     </section>
   );
@@ -63,7 +70,7 @@ const keys = [
 ] as const;
 
 /** The live picture of a phone: to pick nodes for the code, or to touch, which takes the phone, and can be recorded. */
-function PhoneInHand({ device, sink }: { device: Device; sink: CodeSink }) {
+function PhoneInHand({ projectId, device, sink }: Omit<PhonePaneProps, 'devices'> & { device: Device }) {
   const [mode, setMode] = useState<Mode>('pick');
   const picture = useLivePicture(device.device_id);
   const lease = useLease(device);
@@ -124,6 +131,14 @@ function PhoneInHand({ device, sink }: { device: Device; sink: CodeSink }) {
             ))}
           </div>
           <p role="status">{touchText(lease.isMine, recording)}</p>
+          {recording.secrets.size > 0 && (
+            <TypedSecrets
+              projectId={projectId}
+              secrets={recording.secrets}
+              reason={sink.reason}
+              onStored={recording.forgetSecrets}
+            />
+          )}
         </div>
       ) : (
         <PickedNode picking={picking} sink={sink} />
