@@ -85,6 +85,14 @@ it('runs beyond those of a day are refused until the day is over, also by direct
   await endAfter(1000);
 });
 
+it('runs count as those of today, whichever day their host says that they ended on', async () => {
+  const api = await limited({ runs_per_day: 1 });
+  expect((await launch(api)).status).toBe(200);
+  const times = { started_at: server.clock.now(), ended_at: server.clock.now() + 3 * dayMs };
+  for (const id of await running()) await host.end(id, 'completed', times);
+  expect((await launch(api)).body['code']).toBe('budget_spent');
+});
+
 it('minutes count while runs go on, and when they have ended', async () => {
   const api = await limited({ minutes_per_day: 10 });
   /** Hosts tell times of the service's clock. */

@@ -210,11 +210,27 @@ describe('a report', () => {
 
   it('that comes twice is answered twice and stored once', async () => {
     const { runId } = await server.startRun(host, deviceId);
-    await host.end(runId, 'completed', { ended_at: 1000 });
-    host.report(runId, 'failed', { ended_at: 2000, error: { code: 'x', message: 'later' } });
+    const ended_at = server.clock.now();
+    await host.end(runId, 'completed', { started_at: ended_at, ended_at });
+    host.report(runId, 'failed', { ended_at: ended_at + 1, error: { code: 'x', message: 'later' } });
     const answers = () => host.messages('runs_stored').filter(({ run_ids: ids }) => ids.includes(runId));
     await expect.poll(answers).toHaveLength(2);
-    expect(await server.run(runId)).toMatchObject({ status: 'completed', ended_at: 1000, error: null });
+    expect(await server.run(runId)).toMatchObject({ status: 'completed', ended_at, error: null });
+  });
+
+  it('with times that cannot be has the nearest that can', async () => {
+    const farAhead = [1e300, 9e15, server.clock.now() + 10 * 60_000];
+    const told = [...farAhead.map((time) => [time, time]), [0, 1], [server.clock.now(), 0]] as const;
+    for (const [started_at, ended_at] of told) {
+      const launchedAt = server.clock.now();
+      const { runId } = await server.startRun(host, deviceId);
+      await host.end(runId, 'completed', { started_at, ended_at });
+      const { created_at, ...run } = await server.run(runId);
+      const times = [launchedAt, created_at, run['started_at'], run['ended_at'], server.clock.now()];
+      expect(times, `${started_at} and ${ended_at}`).toEqual(
+        times.toSorted((one, other) => Number(one) - Number(other)),
+      );
+    }
   });
 
   it.each([

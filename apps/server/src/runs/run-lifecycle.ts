@@ -114,7 +114,7 @@ export class RunLifecycle {
   }
 
   async #takeIn(link: HostLink, reports: readonly RunReport[]): Promise<void> {
-    const { clock } = this.#options;
+    const { activeRuns, clock } = this.#options;
     const ended = await this.#readEnded(reports);
     const changes = new Map<string, RunChange>();
     const toForget: string[] = [];
@@ -124,7 +124,8 @@ export class RunLifecycle {
     for (const report of reports) {
       const verdict = this.#judge(link, report, ended.get(report.run_id));
       const isLate = isAsking(report) && this.#shouldHaveStopped(report);
-      if (verdict === 'store' && !isLate) addChange(changes, changeOf(report, clock.now()));
+      const row = activeRuns.find(report.run_id)?.row ?? ended.get(report.run_id);
+      if (verdict === 'store' && !isLate) addChange(changes, changeOf(report, row, clock.now()));
       if (verdict === 'known' && isLogStored(report, ended.get(report.run_id)))
         logsStored.push(report.run_id);
       if (verdict === 'stop' || this.#shouldHaveStopped(report)) toStop.push(report.run_id);
@@ -286,7 +287,21 @@ const isLogStored = ({ status, log_left: isLeft }: RunReport, row: StoredRun | u
 const mayBegin = ({ status, stop_requested }: StoredRun): boolean =>
   status === 'running' && stop_requested === 0;
 
-const changeOf = (report: RunReport, nowMs: number): RunChange => ({
+/** A host tells times by its own clock: a run begins after its launch and ends after that, and neither is still to come. */
+function timesOf(
+  report: RunReport,
+  row: StoredRun | undefined,
+  nowMs: number,
+): Pick<RunChange, 'startedAt' | 'endedAt'> {
+  const after = (earliest: number, time: number): number => Math.max(earliest, Math.min(time, nowMs));
+  const launchedAt = row?.created_at ?? 0;
+  const told = isAsking(report) ? nowMs : startOf(report, nowMs);
+  const startedAt = told === null ? null : after(launchedAt, told);
+  if (!isEnded(report.status)) return { startedAt, endedAt: null };
+  return { startedAt, endedAt: after(startedAt ?? row?.started_at ?? launchedAt, report.ended_at ?? nowMs) };
+}
+
+const changeOf = (report: RunReport, row: StoredRun | undefined, nowMs: number): RunChange => ({
   runId: report.run_id,
   isAsked: isAsking(report),
   status: isAsking(report) ? 'running' : report.status,
@@ -296,8 +311,7 @@ const changeOf = (report: RunReport, nowMs: number): RunChange => ({
   ...(isEnded(report.status) && report.result !== undefined ? endWith(report, report.result) : {}),
   app: isEnded(report.status) ? report.app : undefined,
   isLogLeft: report.log_left === true,
-  startedAt: isAsking(report) ? nowMs : startOf(report, nowMs),
-  endedAt: isEnded(report.status) ? (report.ended_at ?? nowMs) : null,
+  ...timesOf(report, row, nowMs),
 });
 
 /** A result that could not be read back is dropped, which makes a success a failure. */
