@@ -138,11 +138,13 @@ export class HostConnection implements HostLink {
     this.#isHandling = true;
     try {
       for (let next = this.#shift(); next !== undefined && this.#isOpen; next = this.#shift()) {
+        // What waits here for its turn was said.
+        this.#silence.refresh();
         if (next.bytes.length > smallBytes) await nextTurn();
         if (this.hostId === '') await this.#options.arrivals.next();
         await this.#keepPace();
         if (next.isBinary) await this.#handleFrame(next.bytes);
-        else await this.#handleMessage(this.#withRunsBehind(parseHostMessage(next.bytes)));
+        else await this.#takeMessage(next.bytes);
         if (this.#options.socket.isPaused && !this.#isFull(0.5)) this.#options.socket.resume();
       }
     } catch (error) {
@@ -172,6 +174,28 @@ export class HostConnection implements HostLink {
       this.#options.limits.note('host_messages', this.userId);
       await pause(waitMs);
     }
+  }
+
+  /** Messages of a user whose hosts say much are taken one after the other, with a pace. */
+  async #takeMessage(bytes: Buffer): Promise<void> {
+    const { hostMessageScheduler: scheduler } = this.#options.limits;
+    const ofHello = await scheduler.pass(this.userId, bytes.length, async (pace) => {
+      await pace?.();
+      if (!this.#isOpen) return undefined;
+      const startedAt = performance.now();
+      try {
+        const message = this.#withRunsBehind(parseHostMessage(bytes));
+        // Hosts that connect at the same time are welcomed side by side.
+        if (this.hostId === '') return message;
+        const handled = this.#handleMessage(message);
+        // Else what the host says next is not held up by the disk.
+        if (message.type !== 'runs' || pace !== undefined) await handled;
+        return undefined;
+      } finally {
+        scheduler.note(this.userId, performance.now() - startedAt);
+      }
+    });
+    if (ofHello !== undefined) await this.#handleMessage(ofHello);
   }
 
   /** Reports of runs that have come one by one are stored together: each store waits for the disk. */
@@ -223,9 +247,9 @@ export class HostConnection implements HostLink {
     return listeners.tell('heartbeat', this, message.ready);
   }
 
-  /** Not waited for: what the host says next is not held up by the disk. */
-  #tellRuns(reports: Extract<HostMessage, { type: 'runs' }>['runs']): void {
-    this.#options.listeners.tell('runs', this, reports).catch((error: unknown) => this.#fail(error));
+  /** Resolves also when they could not be stored. */
+  #tellRuns(reports: Extract<HostMessage, { type: 'runs' }>['runs']): Promise<void> {
+    return this.#options.listeners.tell('runs', this, reports).catch((error: unknown) => this.#fail(error));
   }
 
   async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {

@@ -9,7 +9,7 @@ import {
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import { findExcess, usualBounds } from '../http/bodies/json-bounds.ts';
-import type { LogFrameScheduler } from '../limits/log-frame-scheduler.ts';
+import type { HostFrameScheduler } from '../limits/host-frame-scheduler.ts';
 import type { LogFrame } from './host-link.ts';
 
 const hostMessage = Compile(HostMessage);
@@ -114,7 +114,7 @@ export class HelloPages {
 }
 
 interface LogPasser {
-  scheduler: LogFrameScheduler;
+  scheduler: HostFrameScheduler;
   userId: string;
   /** Whether anybody still waits for it. */
   isWanted: () => boolean;

@@ -3,7 +3,7 @@ import { boundedCache } from '../bounded-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { type LimitConfig, limitSettings } from './limit-settings.ts';
-import { LogFrameScheduler } from './log-frame-scheduler.ts';
+import { HostFrameScheduler } from './host-frame-scheduler.ts';
 import { RequestTurns, RequestsUnderWay, Turns } from './turns.ts';
 
 /** Reads what a user has of something; it must not grow with what is stored. */
@@ -40,7 +40,9 @@ export class Limits {
   readonly badTokens: RateLimiter;
   /** Bytes, by user. */
   readonly logs: RateLimiter;
-  readonly logFrameScheduler: LogFrameScheduler;
+  readonly logFrameScheduler: HostFrameScheduler;
+  /** Of what hosts say beside, so that no sign of life waits behind a log. */
+  readonly hostMessageScheduler: HostFrameScheduler;
   readonly requestsUnderWay = new RequestsUnderWay();
   readonly requestTurns = new RequestTurns();
   /** Frames, by connection of a host. */
@@ -60,7 +62,8 @@ export class Limits {
       new RateLimiter({ perSecond: this.most(name), burstSeconds: minuteS });
     this.requests = aMinute('requests');
     this.logs = aMinute('log_bytes');
-    this.logFrameScheduler = new LogFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
+    this.logFrameScheduler = new HostFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
+    this.hostMessageScheduler = new HostFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
     this.frames = aMinute('host_messages');
     const ofViewers = this.most('viewer_messages');
     this.#viewerMessages = {

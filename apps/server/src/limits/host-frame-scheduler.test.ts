@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { LogFrameScheduler, type Pace } from './log-frame-scheduler.ts';
+import { HostFrameScheduler, type Pace } from './host-frame-scheduler.ts';
 import { RequestsUnderWay } from './turns.ts';
 
 const much = 1_000_000;
 let server: ReturnType<typeof createServer>;
-let scheduler: LogFrameScheduler;
+let scheduler: HostFrameScheduler;
 const open: ServerResponse[] = [];
 beforeEach(async () => {
   server = createServer((_, response) => void open.push(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const requests = new RequestsUnderWay();
   requests.watch(server);
-  scheduler = new LogFrameScheduler(1000, requests);
+  scheduler = new HostFrameScheduler(1000, requests);
 });
 afterEach(async () => {
   server.closeAllConnections();

@@ -15,10 +15,10 @@ const leastPauseMs = 5;
 export type Pace = () => Promise<void>;
 
 /**
- * Reading and storing log entries is work of the event loop, where every request waits behind it. Who sends much of them
+ * Reading what hosts say, and storing log entries, is work of the event loop, where every request waits behind it. Who sends much
  * gets, while there are requests, a share of its time, in short pieces; where nobody asks for anything, nothing waits.
  */
-export class LogFrameScheduler {
+export class HostFrameScheduler {
   readonly #undisturbed: RateLimiter;
   readonly #requests: RequestsUnderWay;
   /** Of each user who is paced: the work that was begun last. */
@@ -32,12 +32,15 @@ export class LogFrameScheduler {
   }
 
   /** Runs `read` on a frame of so many bytes: at once, or after the user's earlier ones and with a pace to keep. */
-  pass(userId: string, bytes: number, read: (pace?: Pace) => Promise<void>): Promise<void> {
+  pass<Read>(userId: string, bytes: number, read: (pace?: Pace) => Promise<Read>): Promise<Read> {
     const before = this.#last.get(userId);
     if (before === undefined && !this.#disturbs(userId, bytes)) return read();
     const work = (before ?? Promise.resolve()).then(() => read(() => this.#pause(userId)));
     const last = work
-      .catch(() => undefined)
+      .then(
+        () => undefined,
+        () => undefined,
+      )
       .then(() => {
         if (this.#last.get(userId) === last) this.#forget(userId);
       });
@@ -50,7 +53,7 @@ export class LogFrameScheduler {
     return this.#last.size > 0;
   }
 
-  /** Time of the event loop that the user's entries have taken. */
+  /** Time of the event loop that the user's frames have taken. */
   note(userId: string, ms: number): void {
     if (this.#last.has(userId)) this.#taken.set(userId, (this.#taken.get(userId) ?? 0) + ms);
   }
