@@ -184,7 +184,7 @@ story('any layout, input method, paste and file reaches the phone', async () => 
   await drop('grüße.txt', Buffer.alloc(600_000, 'x'));
   await page.getByText(/grüße\.txt: \/sdcard\/\S+, where apps see it/).waitFor();
   await drop('no.apk', Buffer.from('no APK'));
-  await page.getByText(/no\.apk: not sent: .*PARSE_FAILED/).waitFor();
+  await page.getByText(/no\.apk: not sent: .*Failed to parse APK file/).waitFor();
   const { entries } = await here.service.call('GET', '/api/v2/audit?action=send_file');
   const subject = { id: deviceId };
   expect(entries).toMatchObject([{ outcome: 'failed', subject }, { subject }]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { defineApp, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
+import { defineApp, makeApk, makeZip, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
 import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../phones/testing/phone-test-bed.ts';
 import type { Driver } from './driver.ts';
 import { findNode } from './find-node.ts';
@@ -153,6 +153,33 @@ describe('the driver on phones that are unusual', () => {
       code: 'app_not_found',
       message: expect.stringContaining('not installed for user 10, but for user 0'),
     });
+  });
+
+  it('put no expansion file of a bundle for another user into the storage of the main one', async () => {
+    const { phone, driver } = await startPair({ workProfilePackages: [form] });
+    const made = 'com.example.levels';
+    const obb = `main.1.${made}.obb`;
+    const bundle = makeZip([
+      ['base.apk', makeApk({ packageName: made, versionCode: 1, versionName: '1', minSdkVersion: 26 })],
+      [`Android/obb/${made}/${obb}`, Buffer.from('levels')],
+    ]);
+    const path = '/sdcard/Download/levels.xapk';
+    phone.android.files.writeFile(path, bundle);
+    // The shell may not write into the storage of that user.
+    expect(await driver.call('app.install', { path, grantPermissions: false, user: 10 })).toEqual({
+      notInstalled: [`Android/obb/${made}/${obb}`],
+    });
+    const { files, packages } = phone.android;
+    expect(packages.listUsers().filter((user) => packages.find(made, user) !== undefined)).toEqual([10]);
+    expect(files.findStat(`/sdcard/Android/obb/${made}`)).toBeUndefined();
+  });
+
+  it('are not said to be missing for a file whose name has these words', async () => {
+    const { driver } = await startPair({ workProfilePackages: [form] });
+    const path = '/sdcard/Download/Guide for a user not found.apk';
+    await expect(
+      driver.call('app.install', { path, grantPermissions: false, user: 10 }),
+    ).rejects.toMatchObject({ code: 'file_not_found' });
   });
 
   it.each([

@@ -20,7 +20,7 @@ interface AgentApps {
   users(): Promise<readonly PhoneUser[]>;
   /**
    * Installs an APK, or a bundle of the APKs of one app (`.apks`, `.xapk`, `.apkm`), or updates what is installed; the data of
-   * the app stays. It takes up to three minutes. The OBB files of a bundle go to `/sdcard/Android/obb`; what of a bundle
+   * the app stays. It takes up to three minutes. The OBB files of a bundle go to `Android/obb` of the shared storage of its user; what of a bundle
    * did not get onto the phone is in `notInstalled`.
    * Rejects with `app_change_refused`, which has the phone's answer and what to do about it.
    *
@@ -59,6 +59,6 @@ interface InstalledApp {
 }
 
 interface InstalledParts {
-  /** Names of APKs and other contents of a bundle that the phone did not get. Empty for an APK, and for a bundle that is there as a whole. */
+  /** Names of APKs and other contents of a bundle that the phone did not get. Empty for an APK, and for a bundle that is there as a whole. Of more than 50, the last line says how many more. */
   notInstalled: string[];
 }

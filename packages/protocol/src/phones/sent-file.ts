@@ -56,7 +56,8 @@ export const SentFile = Type.Object(
     ),
     not_installed: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Of an installed bundle: the first 50 names of what in it did not get onto the phone',
+        description:
+          'Of an installed bundle: names of what in it did not get onto the phone. Of more than 50, the last line says how many more',
       }),
     ),
   },

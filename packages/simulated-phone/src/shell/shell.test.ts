@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { makeApk } from '../android/packages/apk.ts';
 import { startPhoneWithShell } from '../testing/phones.ts';
 
 test.each([
@@ -80,10 +81,11 @@ test('packages are listed, resolved and uninstalled', async () => {
 
 test('something that is no APK is not installed', async () => {
   const { shell } = await startPhoneWithShell();
-  const { stdout } = await shell(
-    'echo not an apk > /data/local/tmp/x.apk; pm install -r /data/local/tmp/x.apk',
-  );
-  expect(stdout).toContain('Failure [INSTALL_PARSE_FAILED_NOT_APK');
+  const named = await shell('echo not an apk > /data/local/tmp/x.apk; pm install -r /data/local/tmp/x.apk');
+  expect(named.stderr).toContain('Error: Failed to parse APK file: /data/local/tmp/x.apk\n');
+  expect(named.exitCode).toBe(255);
+  const streamed = await shell('cmd package install -S 11 < /data/local/tmp/x.apk');
+  expect(streamed.stdout).toContain('Failure [INSTALL_PARSE_FAILED_NOT_APK');
 });
 
 test('input text types spaces as %s and throws for anything but ASCII', async () => {
@@ -164,9 +166,9 @@ test('a phone with restricted debugging refuses input and installation', async (
   const { phone, shell } = await startPhoneWithShell();
   phone.faults.restrictedDebugging = true;
   expect((await shell('input tap 1 1')).stderr).toContain('INJECT_EVENTS');
-  expect((await shell('echo x > /sdcard/x.apk; pm install /sdcard/x.apk')).stdout).toContain(
-    'INSTALL_FAILED_USER_RESTRICTED',
-  );
+  const apk = makeApk({ packageName: 'com.example', versionCode: 1, versionName: '1', minSdkVersion: 26 });
+  phone.android.files.writeFile('/sdcard/x.apk', apk);
+  expect((await shell('pm install /sdcard/x.apk')).stdout).toContain('INSTALL_FAILED_USER_RESTRICTED');
   expect(phone.android.inputs.list()).toEqual([]);
 });
 

@@ -215,17 +215,13 @@ export function requireUser({ stdout, stderr }: ShellResult, user: number | unde
       'user_refused',
       `The phone does not let the computer to user ${user}: whoever manages it has forbidden debugging there.`,
     );
-  if (saysNoUser(said.toLowerCase()))
+  if (noUser.test(said))
     throw new DriverError('user_refused', `The phone has no user ${user}; agent.apps.users() lists them.`);
 }
 
-function saysNoUser(said: string): boolean {
-  if (said.includes('invalid user') || said.includes('no such user')) return true;
-  return said.split('\n').some((line) => {
-    const user = line.indexOf('user ');
-    return user !== -1 && ['does not exist', 'not found'].some((end) => line.includes(end, user));
-  });
-}
+/** The number stands in it: an app or a file may be named with the same words. */
+const noUser =
+  /invalid user(?: id)?:? \d|no such user|\buser '?\d{1,9}'?:? (?:does not exist|doesn't exist|not found)/i;
 
 /** Lists the users for whom an app is installed. Undefined when the phone does not tell, as old releases of an app that they don't have. */
 async function listUsersOf(

@@ -3,7 +3,7 @@ import type { AgentCallParams, InstalledApp, InstalledParts } from '@phalanx/pro
 import { longList } from '../shell/phone-output.ts';
 import { type PhoneShell, type ShellResult, shellQuote } from '../shell/phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
-import { toldAnswer } from '../shell/told-answer.ts';
+import { saysNoFile, toldAnswer } from '../shell/told-answer.ts';
 import { type BundleParts, bundleParts, namesOf } from './bundle-parts.ts';
 import { requireInstalled, type AppOfUser, requireUser, userOption } from './apps.ts';
 
@@ -98,12 +98,12 @@ export async function installApp(
     if (/^Success/m.test(answer.stdout)) return { notInstalled: [] };
     requireUser(answer, user);
     let said = saidOf(answer);
-    if (/No such file/.test(said)) throw new DriverError('file_not_found', `There is no APK ${path}.`);
+    if (saysNoFile(answer)) throw new DriverError('file_not_found', `There is no APK ${path}.`);
     // Only then it is looked into: an APK alone is the usual case.
-    const parts = /PARSE_FAILED/.test(said) ? await listParts(shell, file, signal) : noParts;
+    const parts = noApk.test(said) ? await listParts(shell, file, signal) : noParts;
     if (parts.apks.length > 0) {
       const failure = await installParts(shell, { copy, parts: parts.apks, flags }, signal);
-      if (failure === undefined) return await putObbs(shell, { copy, parts }, signal);
+      if (failure === undefined) return await putObbs(shell, { copy, parts, user }, signal);
       said = failure;
     }
     throw refusedChange(`The phone did not install ${path}: ${said}.${grantHint(said)}`);
@@ -111,6 +111,9 @@ export async function installApp(
     await shell.run(`rm -rf ${copy}.apk ${copy}`, signal).catch(() => {});
   }
 }
+
+/** Said of a file by its name, before a session begins, and by the installer: AOSP, PackageManagerShellCommand.java, setParamsSize. */
+const noApk = /Failed to parse APK file|INSTALL_PARSE_FAILED/;
 
 /** The APKs in a bundle; none when it is no bundle. Rejects for one that has to be made ready for a phone first. */
 async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): Promise<BundleParts> {
@@ -133,18 +136,27 @@ const noParts: BundleParts = { apks: [], obbs: [], others: [] };
 /** Puts the expansion files of a bundle where its app looks for them. Returns what of the bundle is not on the phone. */
 async function putObbs(
   shell: PhoneShell,
-  { copy, parts }: { copy: string; parts: BundleParts },
+  { copy, parts, user }: { copy: string; parts: BundleParts; user: number | undefined },
   signal: AbortSignal,
 ): Promise<InstalledParts> {
   const notInstalled = [...parts.others];
+  // Each user has a shared storage of their own.
+  const storage = user === undefined ? '/sdcard' : `/storage/emulated/${user}`;
   for (const { name, packageName } of parts.obbs) {
-    const folder = `/sdcard/Android/obb/${packageName}`;
+    const folder = `${storage}/Android/obb/${packageName}`;
     const unpack = `unzip -o -q ${copy}.apk ${name} -d ${copy}`;
     const put = `mkdir -p ${folder} && mv ${copy}/${name} ${folder}/ && echo phalanx-put`;
     const { stdout } = await shell.run(`${unpack} && ${put}`, signal);
     if (!stdout.includes('phalanx-put')) notInstalled.push(name);
   }
-  return { notInstalled: notInstalled.slice(0, maxNamed).map((name) => name.slice(0, 200)) };
+  return { notInstalled: shortList(notInstalled) };
+}
+
+/** The last line counts those that are not named. */
+function shortList(names: readonly string[]): string[] {
+  const named = names.length > maxNamed ? names.slice(0, maxNamed - 1) : names;
+  const more = names.length - named.length;
+  return [...named.map((name) => name.slice(0, 200)), ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
 interface Parts {

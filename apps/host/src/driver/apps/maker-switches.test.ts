@@ -1,4 +1,4 @@
-import type { SimulatedPhone } from '@phalanx/simulated-phone';
+import { makeApk, type SimulatedPhone } from '@phalanx/simulated-phone';
 import type { MakerName } from '@phalanx/simulated-phone/profiles';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed, waitForState } from '../../phones/testing/phone-test-bed.ts';
@@ -42,7 +42,8 @@ const acts: Readonly<Record<string, (driver: Driver) => Promise<unknown>>> = {
   clear: (driver) => driver.call('app.clearData', form),
   async install(driver) {
     const path = '/sdcard/Download/x.apk';
-    await driver.call('file.write', { path, base64: 'UEsDBA==', isFirst: true });
+    const apk = makeApk({ packageName: 'com.example', versionCode: 1, versionName: '1', minSdkVersion: 26 });
+    await driver.call('file.write', { path, base64: apk.toString('base64'), isFirst: true });
     await driver.call('app.install', { path, grantPermissions: false });
   },
 };

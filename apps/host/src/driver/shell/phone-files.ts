@@ -9,6 +9,7 @@ import { ReadableStream } from '@yume-chan/stream-extra';
 import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import { type PhoneShell, type ShellResult, shellQuote } from './phone-shell.ts';
+import { saysNoFile } from './told-answer.ts';
 
 /** The form of `st_mode` that means a folder. */
 const formatMask = 0o170000;
@@ -130,8 +131,9 @@ export async function writeFilePart(
 }
 
 export async function deleteFile(shell: PhoneShell, path: string, signal: AbortSignal): Promise<void> {
-  const said = saidOf(await shell.run(`rm ${shellQuote(path)}`, signal));
-  if (/No such file/.test(said)) throw notFound(path, 'file');
+  const answer = await shell.run(`rm ${shellQuote(path)}`, signal);
+  if (saysNoFile(answer)) throw notFound(path, 'file');
+  const said = saidOf(answer);
   if (said !== '') throw refused(path, said);
 }
 

@@ -5,6 +5,10 @@ import type { ShellResult } from './phone-shell.ts';
 const failure =
   /^[ \t]*(?:Error\b|Exception\b|Failure\b|Security exception|Permission Denial|cmd: |Can't find service|\S{0,40}\bsh: |java\.|\w{1,20}: (?:\/|'))[^\r\n]{0,300}/m;
 
+/** Whether a program said that a file is not there. The words end its line: before them stands a name, which may have the same words. */
+export const saysNoFile = ({ stdout, stderr }: ShellResult): boolean =>
+  /: No such file or directory\r?$/m.test(`${stderr}\n${stdout}`);
+
 const maxReasonLength = 200;
 
 /**

@@ -99,8 +99,11 @@ export const appAndFileScenarios: readonly DriverScenario[] = [
       await driver.call('file.write', { path, base64: btoa('no APK'), isFirst: true });
       await expect(driver.call('app.install', { path, grantPermissions: false })).rejects.toMatchObject({
         code: 'app_change_refused',
-        message: expect.stringContaining('INSTALL_PARSE_FAILED_NOT_APK'),
+        message: expect.stringContaining('Failed to parse APK file'),
       });
+      const named = '/sdcard/Download/x: No such file or directory/none.apk';
+      await driver.call('phone.shell', { command: `mkdir -p '${named}'`, timeoutMs: 5000 });
+      await expect(driver.call('file.delete', { path: named })).rejects.toEqual(fail('file_refused'));
       await expect(driver.call('app.uninstall', { packageName: 'com.android.systemui' })).rejects.toEqual(
         refused,
       );

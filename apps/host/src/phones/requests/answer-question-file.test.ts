@@ -79,7 +79,11 @@ it('an APK is installed where the operator lets apps be changed, and its file go
   expect(await sendAll('made.xapk', [bundle])).toEqual(partly);
   expect(host.phone.android.files.readFile(`/sdcard/${obb}`).toString()).toBe('levels');
   expect(host.phone.android.packages.find(packageName)).toBeDefined();
-  await expect(sendAll('broken.apk', [Buffer.from('no APK')])).rejects.toThrow('PARSE_FAILED');
+  await expect(sendAll('broken.apk', [Buffer.from('no APK')])).rejects.toThrow('Failed to parse APK file');
+  const sounds = Array.from({ length: 60 }, (_, index) => [`sounds/${index}.dat`, Buffer.alloc(1)] as const);
+  expect(await sendAll('loud.xapk', [makeZip([['base.apk', apk], ...sounds])])).toMatchObject({
+    not_installed: expect.objectContaining({ length: 50, 0: 'sounds/0.dat', 49: 'and 11 more' }),
+  });
 });
 
 it('two fingers and the clipboard reach the phone by hand', async () => {

@@ -192,12 +192,18 @@ function installApk({ phone, args }: Process, apk: Buffer): string {
   return 'Success\n';
 }
 
-/** What was written into the sessions of a phone that are open. */
-const sessions = new WeakMap<Process['phone'], Map<string, Buffer[]>>();
+interface InstallSession {
+  /** Words of the command that made it, such as its user. */
+  readonly args: readonly string[];
+  readonly parts: Buffer[];
+}
+
+/** The sessions of a phone that are open. */
+const sessions = new WeakMap<Process['phone'], Map<string, InstallSession>>();
 const firstSession = 1_000_000;
 
-function sessionsOf({ phone }: Process): Map<string, Buffer[]> {
-  const known = sessions.get(phone) ?? new Map<string, Buffer[]>();
+function sessionsOf({ phone }: Process): Map<string, InstallSession> {
+  const known = sessions.get(phone) ?? new Map<string, InstallSession>();
   sessions.set(phone, known);
   return known;
 }
@@ -205,7 +211,7 @@ function sessionsOf({ phone }: Process): Map<string, Buffer[]> {
 const installCreate: Program = async (process) => {
   const open = sessionsOf(process);
   const id = String(firstSession + open.size);
-  open.set(id, []);
+  open.set(id, { args: process.args, parts: [] });
   await process.stdout.write(`Success: created install session [${id}]\n`);
   return 0;
 };
@@ -213,7 +219,7 @@ const installCreate: Program = async (process) => {
 /** `pm install-write SESSION NAME FILE`. */
 const installWrite: Program = async (process) => {
   const [id = '', , file = ''] = process.args.filter((arg) => !arg.startsWith('-'));
-  const parts = sessionsOf(process).get(id);
+  const parts = sessionsOf(process).get(id)?.parts;
   if (parts === undefined || !process.phone.android.files.findStat(file)) {
     await process.stderr.write(`Error: failed to write; ${file}\n`);
     return 255;
@@ -226,14 +232,14 @@ const installWrite: Program = async (process) => {
 /** All parts are of one app, as PackageInstallerSession checks. */
 const installCommit: Program = async (process) => {
   const id = process.args.find((arg) => !arg.startsWith('-')) ?? '';
-  const parts = sessionsOf(process).get(id) ?? [];
+  const { args, parts } = sessionsOf(process).get(id) ?? { args: [], parts: [] };
   sessionsOf(process).delete(id);
   const [base = Buffer.alloc(0)] = parts;
   const names = new Set(parts.map((part) => findApkManifest(part)?.packageName));
   const answer =
     names.size > 1
       ? failure('INSTALL_FAILED_INVALID_APK', 'Split inconsistent with existing package')
-      : installApk(process, base);
+      : installApk({ ...process, args }, base);
   await process.stdout.write(answer);
   return answer.startsWith('Success') ? 0 : 1;
 };
@@ -242,6 +248,16 @@ const installAbandon: Program = (process) => {
   for (const id of process.args) sessionsOf(process).delete(id);
   return 0;
 };
+
+/**
+ * A file that is named is looked into before its session begins: AOSP, PackageManagerShellCommand.java, setParamsSize (seen in
+ * https://github.com/openatx/uiautomator2/issues/690). What comes by `-S` is looked into by the installer, which has a code for it.
+ */
+async function notParsed(process: Process, file: string): Promise<number> {
+  const sentence = `Error: Failed to parse APK file: ${file}`;
+  await process.stderr.write(`${sentence}\n`);
+  return await fail(process, 'install', `IllegalArgumentException: ${sentence}`);
+}
 
 /** `pm install [-r] [-g] [-t] [-d] FILE`, `cmd package install -S SIZE` with the APK as input. */
 const install: Program = async (process) => {
@@ -253,7 +269,10 @@ const install: Program = async (process) => {
     return 255;
   }
   try {
-    const answer = installApk(process, await readApk(process));
+    const apk = await readApk(process);
+    const unreadable = args.includes('-S') || findApkManifest(apk) !== undefined ? undefined : args.at(-1);
+    if (unreadable !== undefined) return await notParsed(process, unreadable);
+    const answer = installApk(process, apk);
     await stdout.write(answer);
     return answer.startsWith('Success') ? 0 : 1;
   } catch (error) {
