@@ -68,6 +68,50 @@ story(
   },
 );
 
+story('a run that goes on shows the phone as it is now, as long as its reader sees that phone', async () => {
+  const { service } = here;
+  const [deviceId = ''] = await service.readyDevices(2);
+  const { user } = await service.call('POST', '/api/v2/users', { name: 'Ada' });
+  const { id: ada } = user as { id: string };
+  const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'laptop', user_id: ada });
+  const member = `/api/v2/devices/${deviceId}/members/${ada}`;
+  await service.call('PUT', member, { role: 'launch' });
+  const launchId = crypto.randomUUID();
+  const launched = await fetch(`${service.url}/api/v2/devices/launchDirectAutomation`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${String(secret)}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ device_id: deviceId, launch_id: launchId, command: 'start', automationParameters: {} },
+      ...{ code: 'await agent.actions.home();\nawait agent.actions.sleep(120_000);', jobVariables: {} },
+    }),
+  });
+  const { devices } = (await launched.json()) as { devices: [{ run_id: string }] };
+  const [row] = devices;
+
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, service.url, String(secret));
+  await page.goto(`${service.url}/runs/${row.run_id}`);
+  const screen = page.getByRole('region', { name: 'Screen of the step' });
+  const picture = screen.getByRole('img', { name: 'What the screen shows' });
+  await screen.getByRole('heading', { name: 'The phone now' }).waitFor();
+  await picture.waitFor();
+  for (const width of [1920, 390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await findViolations(page), `at ${width}`).toEqual([]);
+  }
+  // A step that is chosen has no screen yet, so the phone stays in sight.
+  await page.getByRole('listbox', { name: 'Steps' }).getByText('home').click();
+  await screen.getByRole('button', { name: 'Now', pressed: true }).waitFor();
+  await picture.waitFor();
+
+  await service.call('DELETE', member, {});
+  await screen.getByText('You no longer see this phone, so its picture is not shown here.').waitFor();
+  expect(await picture.count()).toBe(0);
+  await service.call('POST', `/api/v2/runs/${row.run_id}/stop`, {});
+  await screen.getByRole('button', { name: 'Now' }).waitFor({ state: 'detached' });
+  expect(problems).toEqual([]);
+});
+
 story('the runs of one launch are a row that opens, and each names the others', async () => {
   const devices = await here.service.readyDevices(2);
   const project = await here.service.createProject('Both', {

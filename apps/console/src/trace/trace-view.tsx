@@ -9,6 +9,8 @@ import { InlineFailure } from '../parts/states.tsx';
 import { localAddress } from '../api/call.ts';
 import { recordQuery, type RecordScreen } from '../records/record.tsx';
 import { isActive } from '../runs/run.tsx';
+import { devicesQuery } from '../devices/device.tsx';
+import { LiveScreen } from '../live/live-screen.tsx';
 import { FilmPlayer, filmQuery, type FilmMoment, momentsOf } from './film.tsx';
 import { StepList, durationText, placeOf, targetOf, useRunTrace } from './steps.tsx';
 import { StepScreen, StepSource } from './step-detail.tsx';
@@ -62,14 +64,22 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
           )}
         </section>
         <section className={styles['pane']} aria-label="Screen of the step">
-          {step === undefined && film.length > 0 && (
+          {step === undefined && isActive(run) && (
+            <>
+              <div className={styles['paneHead']}>
+                <h2>The phone now</h2>
+              </div>
+              <PhoneNow deviceId={run.device_id} />
+            </>
+          )}
+          {step === undefined && !isActive(run) && film.length > 0 && (
             <FilmPlayer runId={run.run_id} moments={film} {...{ steps, step, onChoose }} />
           )}
           {step !== undefined && (
             <Chosen
               key={run.run_id}
               {...{ step, steps, screens, film, onChoose }}
-              isActive={isActive(run)}
+              deviceId={isActive(run) ? run.device_id : undefined}
               onScreen={(id) => {
                 const found = stepOfScreen(steps, id);
                 if (found !== undefined) onChoose(found.step);
@@ -124,30 +134,39 @@ interface ChosenProps {
   steps: readonly RunStep[];
   screens: ReturnType<typeof useStepScreens>;
   film: readonly FilmMoment[];
-  isActive: boolean;
+  /** The phone on which the run goes on; undefined: it has ended. */
+  deviceId: string | undefined;
   onScreen: (screenId: string) => void;
   onChoose: (step: number) => void;
 }
 
-const momentTexts = { before: 'Before', after: 'After', film: 'Film' } as const;
+const momentTexts = { before: 'Before', after: 'After', film: 'Film', now: 'Now' } as const;
 type ShownMoment = keyof typeof momentTexts;
 
-/** A touch is best seen where it was aimed, a wait on what it found. */
-function momentToShow(step: RunStep, { before, after }: ReturnType<typeof screensOf>): ShownMoment {
+/** A touch is best seen where it was aimed, a wait on what it found; what is not stored, on the film or the phone. */
+function momentToShow(
+  step: RunStep,
+  { before, after }: ReturnType<typeof screensOf>,
+  moments: readonly ShownMoment[],
+): ShownMoment {
+  const other = moments.find((one) => one === 'film' || one === 'now');
+  if (before === undefined && after === undefined && other !== undefined) return other;
   const own = step.after === undefined ? 'before' : 'after';
   if ((own === 'after' ? after : before) !== undefined) return own;
   return after === undefined ? 'before' : 'after';
 }
 
-function Chosen({ step, steps, screens, film, isActive: isRunning, onScreen, onChoose }: ChosenProps) {
-  const [moment, setMoment] = useState<ShownMoment>();
+function Chosen({ step, steps, screens, film, deviceId, onScreen, onChoose }: ChosenProps) {
+  const [chosen, setMoment] = useState<ShownMoment>();
   const found = screensOf(steps, step, screens);
   const { before, after } = found;
-  // What is not stored, the film shows.
-  const isOnFilm = film.length > 0 && before === undefined && after === undefined;
-  const shown = moment ?? (isOnFilm ? 'film' : momentToShow(step, found));
+  const moments: readonly ShownMoment[] = [
+    ...(['before', 'after'] as const),
+    ...(film.length > 0 ? (['film'] as const) : []),
+    ...(deviceId === undefined ? [] : (['now'] as const)),
+  ];
+  const shown = moments.find((one) => one === chosen) ?? momentToShow(step, found, moments);
   const screen = shown === 'before' ? before : shown === 'after' ? after : undefined;
-  const moments: readonly ShownMoment[] = film.length > 0 ? ['before', 'after', 'film'] : ['before', 'after'];
   return (
     <>
       <div className={styles['paneHead']}>
@@ -163,14 +182,14 @@ function Chosen({ step, steps, screens, film, isActive: isRunning, onScreen, onC
         </div>
       </div>
       <StepFacts step={step} />
-      {shown === 'film' ? (
-        <FilmPlayer runId={step.run_id} moments={film} {...{ steps, step, onChoose }} />
-      ) : (
+      {shown === 'film' && <FilmPlayer runId={step.run_id} moments={film} {...{ steps, step, onChoose }} />}
+      {shown === 'now' && deviceId !== undefined && <PhoneNow deviceId={deviceId} />}
+      {(shown === 'before' || shown === 'after') && (
         <StepScreen
           screen={screen}
           step={step}
           note={
-            isRunning
+            deviceId !== undefined
               ? 'Screens are stored when a run fails, or when it stores them itself.'
               : 'No screen of this step was stored. The screens of the last steps before a failure are, and those that the automation stores.'
           }
@@ -178,6 +197,23 @@ function Chosen({ step, steps, screens, film, isActive: isRunning, onScreen, onC
       )}
       {shown !== 'film' && <ScreenStrip screens={screens} chosen={screen?._id} onChoose={onScreen} />}
     </>
+  );
+}
+
+/** What the phone of a run shows at present, where the caller sees that phone. */
+function PhoneNow({ deviceId }: { deviceId: string }) {
+  const { data: devices } = useQuery(devicesQuery);
+  const device = devices?.find((one) => one.device_id === deviceId);
+  if (device !== undefined)
+    return (
+      <div className={styles['now']}>
+        <LiveScreen key={deviceId} device={device} />
+      </div>
+    );
+  return (
+    <p className={styles['note']}>
+      {devices === undefined ? 'Reading…' : 'You no longer see this phone, so its picture is not shown here.'}
+    </p>
   );
 }
 

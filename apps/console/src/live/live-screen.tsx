@@ -1,0 +1,17 @@
+import type { Device } from '@phalanx/protocol';
+
+import styles from './live.module.css';
+import { TouchScreen } from './touch-screen.tsx';
+import { useLivePicture } from './use-live-picture.ts';
+
+/** The live picture of a phone, only to look at; until there is one, a sentence that says why. */
+export function LiveScreen({ device }: { device: Device }) {
+  const picture = useLivePicture(device.device_id, { video: true });
+  const isShown = picture.address !== undefined || picture.video !== undefined;
+  if (isShown) return <TouchScreen picture={picture} touches={undefined} />;
+  return (
+    <p className={styles['waiting']} role="status">
+      {picture.note ?? 'The first picture of the phone is on its way.'}
+    </p>
+  );
+}
