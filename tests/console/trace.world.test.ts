@@ -112,6 +112,43 @@ story('a run that goes on shows the phone as it is now, as long as its reader se
   expect(problems).toEqual([]);
 });
 
+story('a run that succeeds shows its last screen at its last step, also to who has watched it', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(2);
+  const project = await here.service.createProject('Succeeding', {
+    'main.ts': `await agent.actions.launchApp('dev.phalanx.sample.form');
+await agent.actions.waitForText('Registration');
+await agent.actions.sleep(3000);`,
+  });
+  await here.service.call('POST', '/api/v2/devices/launchAutomation', {
+    ...{ automationId: project, command: 'start', device_ids: [deviceId] },
+  });
+  const { runs } = await here.service.call('GET', `/api/v2/runs?automation_id=${project}`);
+  const [run] = runs as { run_id: string }[];
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/runs/${run?.run_id ?? ''}`);
+  const screen = page.getByRole('region', { name: 'Screen of the step' });
+  const last = screen.getByRole('img', { name: 'The last screen of the run' });
+  await screen.getByRole('heading', { name: 'The phone now' }).waitFor();
+  for (const time of ['watched', 'read again']) {
+    await last.waitFor();
+    await expect
+      .poll(() => last.evaluate((image) => (image as HTMLImageElement).naturalWidth), { message: time })
+      .toBeGreaterThan(100);
+    await screen.getByRole('heading', { name: '3 · sleep' }).waitFor();
+    if (time === 'watched') await page.reload();
+  }
+  for (const width of [1920, 390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await findViolations(page), `at ${width}`).toEqual([]);
+  }
+  // No earlier step has seen it.
+  await page.getByRole('listbox', { name: 'Steps' }).getByText('launchApp').click();
+  await screen.getByText('No screen of this step was stored.').waitFor();
+  expect(await last.count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
 story('the runs of one launch are a row that opens, and each names the others', async () => {
   const devices = await here.service.readyDevices(2);
   const project = await here.service.createProject('Both', {

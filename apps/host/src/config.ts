@@ -178,7 +178,8 @@ const rows = {
   runFilmMb: setting({
     name: 'PHALANX_RUN_FILM_MB',
     default: '50',
-    description: 'the film of one run, video and pictures together; 0: this host makes no films',
+    description:
+      'the film of one run, video and pictures together; 0: this host makes no films, and keeps no last screen of runs that succeed',
     format: wholeNumber({ min: 0, max: 1000, unit: 'MB' }),
   }),
   warmSandboxes: setting({

@@ -49,7 +49,7 @@ export function FilmPlayer({ runId, moments, steps, step, onChoose }: FilmPlayer
     if (!isPlaying && place >= last) show(0);
     setPlaying(!isPlaying);
   };
-  const addressOf = ({ number }: FilmMoment['part']): string => `/api/v2/runs/${runId}/film/${number}`;
+  const addressOf = (part: FilmMoment['part']): string => filmAddress(runId, part);
   const next = moments.findIndex(({ part }, at) => at > place && part !== moment?.part);
   const nextPart = moments[next]?.part;
   const nextPicture = nextPart && !isVideo(nextPart) ? addressOf(nextPart) : undefined;
@@ -217,6 +217,17 @@ export function momentsOf(
   return [...moving, ...still].toSorted((one, other) => one.time - other.time);
 }
 
+/** A picture that is all there is of a film and was taken after the last step: the last screen, which no earlier step has seen. */
+export function lastScreenOf(
+  moments: readonly FilmMoment[],
+  steps: readonly RunStep[],
+): FilmPicture | undefined {
+  const [moment, last] = [moments[0], steps.at(-1)];
+  if (moment === undefined || last === undefined || moments.length > 1 || isVideo(moment.part))
+    return undefined;
+  return moment.time >= last.timestamp + last.duration_ms ? moment.part : undefined;
+}
+
 function timesOf({ began_at, ended_at }: FilmVideo, ends: readonly number[]): number[] {
   const times = new Set(ends.filter((end) => end > began_at && end < ended_at));
   for (let time = began_at; time < ended_at; time += momentMs) times.add(time);
@@ -234,6 +245,9 @@ export function placeAt(moments: readonly FilmMoment[], at: number): number {
 /** The step that ran at the moment, or the last one before it. */
 export const stepOf = (steps: readonly RunStep[], { time }: Pick<FilmMoment, 'time'>): RunStep | undefined =>
   steps.findLast(({ timestamp }) => timestamp <= time) ?? steps[0];
+
+export const filmAddress = (runId: string, { number }: FilmMoment['part']): string =>
+  `/api/v2/runs/${runId}/film/${number}`;
 
 /** What the phone showed when the step ended. */
 export const placeOfStep = (moments: readonly FilmMoment[], step: RunStep): number =>

@@ -52,6 +52,20 @@ export function StepScreen({ screen, step, note }: StepScreenProps) {
   );
 }
 
+interface LastScreenProps extends Size {
+  address: string;
+}
+
+/** What the phone showed when the run ended. */
+export const LastScreen = ({ address, width, height }: LastScreenProps) => (
+  <div className={classNames(phone['frame'], styles['frame'])}>
+    {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own */}
+    <div className={phone['phone']} style={{ '--ratio': `${width / height}` } as CSSProperties}>
+      <img src={address} alt="The last screen of the run" draggable={false} />
+    </div>
+  </div>
+);
+
 /** A screen without a picture: its texts where they stood. */
 function TreeDrawing({ tree, size }: { tree: ScreenTreeView; size: Size }) {
   const shown = tree.rows.filter(

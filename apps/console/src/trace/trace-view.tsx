@@ -1,4 +1,4 @@
-import type { RunDetail, RunStep } from '@phalanx/protocol';
+import type { FilmPicture, RunDetail, RunStep } from '@phalanx/protocol';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
@@ -11,9 +11,9 @@ import { recordQuery, type RecordScreen } from '../records/record.tsx';
 import { isActive } from '../runs/run.tsx';
 import { devicesQuery } from '../devices/device.tsx';
 import { LiveScreen } from '../live/live-screen.tsx';
-import { FilmPlayer, filmQuery, type FilmMoment, momentsOf } from './film.tsx';
+import { FilmPlayer, filmAddress, filmQuery, type FilmMoment, lastScreenOf, momentsOf } from './film.tsx';
 import { StepList, durationText, placeOf, targetOf, useRunTrace } from './steps.tsx';
-import { StepScreen, StepSource } from './step-detail.tsx';
+import { LastScreen, StepScreen, StepSource } from './step-detail.tsx';
 import styles from './trace.module.css';
 
 interface TraceViewProps {
@@ -31,10 +31,11 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
   const screens = useStepScreens(run);
   const { data: parts } = useQuery(filmQuery(run.run_id, isActive(run)));
   const { steps } = trace;
-  const film = useMemo(
-    () => (parts === undefined ? [] : momentsOf(parts.pictures, parts.videos, steps)),
-    [parts, steps],
-  );
+  const { film, lastScreen } = useMemo(() => {
+    const moments = parts === undefined ? [] : momentsOf(parts.pictures, parts.videos, steps);
+    const last = isActive(run) ? undefined : lastScreenOf(moments, steps);
+    return { film: last === undefined ? moments : [], lastScreen: last };
+  }, [parts, steps, run]);
   const step = useMemo(() => stepToShow(steps, chosen, run), [steps, chosen, run]);
   const foot = usePaneSize('phalanx.run', 'foot', 260, { least: 120, most: 700 });
   const choseAt = (timestamp: number): void => {
@@ -79,6 +80,7 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
             <Chosen
               key={run.run_id}
               {...{ step, steps, screens, film, onChoose }}
+              lastScreen={step === steps.at(-1) ? lastScreen : undefined}
               deviceId={isActive(run) ? run.device_id : undefined}
               onScreen={(id) => {
                 const found = stepOfScreen(steps, id);
@@ -117,7 +119,7 @@ function countText(steps: readonly RunStep[]): string {
   return failed === 0 ? all : `${all}, ${failed.toLocaleString('en')} not ok`;
 }
 
-/** A run that has ended badly opens at its last step. */
+/** A run that has ended opens at its last step, or the last that was not ok. */
 function stepToShow(
   steps: readonly RunStep[],
   chosen: number | undefined,
@@ -126,7 +128,7 @@ function stepToShow(
   const found = chosen === undefined ? undefined : steps.find(({ step }) => step === chosen);
   if (found !== undefined || isActive(run)) return found;
   const isBad = run.outcome !== 'succeeded' && run.outcome !== null;
-  return isBad ? (steps.findLast(({ outcome }) => outcome !== 'ok') ?? steps.at(-1)) : steps[0];
+  return (isBad ? steps.findLast(({ outcome }) => outcome !== 'ok') : undefined) ?? steps.at(-1);
 }
 
 interface ChosenProps {
@@ -134,6 +136,8 @@ interface ChosenProps {
   steps: readonly RunStep[];
   screens: ReturnType<typeof useStepScreens>;
   film: readonly FilmMoment[];
+  /** Of the run, when this is its last step. */
+  lastScreen: FilmPicture | undefined;
   /** The phone on which the run goes on; undefined: it has ended. */
   deviceId: string | undefined;
   onScreen: (screenId: string) => void;
@@ -156,7 +160,7 @@ function momentToShow(
   return after === undefined ? 'before' : 'after';
 }
 
-function Chosen({ step, steps, screens, film, deviceId, onScreen, onChoose }: ChosenProps) {
+function Chosen({ step, steps, screens, film, lastScreen, deviceId, onScreen, onChoose }: ChosenProps) {
   const [chosen, setMoment] = useState<ShownMoment>();
   const found = screensOf(steps, step, screens);
   const { before, after } = found;
@@ -165,7 +169,9 @@ function Chosen({ step, steps, screens, film, deviceId, onScreen, onChoose }: Ch
     ...(film.length > 0 ? (['film'] as const) : []),
     ...(deviceId === undefined ? [] : (['now'] as const)),
   ];
-  const shown = moments.find((one) => one === chosen) ?? momentToShow(step, found, moments);
+  const isLastKept = after === undefined && lastScreen !== undefined;
+  const shown =
+    moments.find((one) => one === chosen) ?? (isLastKept ? 'after' : momentToShow(step, found, moments));
   const screen = shown === 'before' ? before : shown === 'after' ? after : undefined;
   return (
     <>
@@ -184,14 +190,17 @@ function Chosen({ step, steps, screens, film, deviceId, onScreen, onChoose }: Ch
       <StepFacts step={step} />
       {shown === 'film' && <FilmPlayer runId={step.run_id} moments={film} {...{ steps, step, onChoose }} />}
       {shown === 'now' && deviceId !== undefined && <PhoneNow deviceId={deviceId} />}
-      {(shown === 'before' || shown === 'after') && (
+      {shown === 'after' && isLastKept && (
+        <LastScreen {...lastScreen} address={filmAddress(step.run_id, lastScreen)} />
+      )}
+      {(shown === 'before' || (shown === 'after' && !isLastKept)) && (
         <StepScreen
           screen={screen}
           step={step}
           note={
             deviceId !== undefined
               ? 'Screens are stored when a run fails, or when it stores them itself.'
-              : 'No screen of this step was stored. The screens of the last steps before a failure are, and those that the automation stores.'
+              : 'No screen of this step was stored. The screens of the last steps before a failure are, those that the automation stores, and the last screen of a run that succeeds.'
           }
         />
       )}

@@ -41,7 +41,7 @@ function filmOf({ maxBytes = 1_000_000, hasRoom = (): boolean => true } = {}) {
 it('a screen that does not change is kept once, and is not numbered again', async () => {
   const { film, screen, kept, untilShots } = filmOf();
   film.begin();
-  film.touched();
+  film.called({ mayChange: true });
   await untilShots(3);
   screen.red = 250;
   await untilShots(5);
@@ -67,7 +67,7 @@ it('a film takes no more bytes than it may, and comes to its end', async () => {
   await untilShots(1);
   for (let shots = 2; shots <= 3; shots += 1) {
     screen.red += 60;
-    film.touched();
+    film.called({ mayChange: true });
     await untilShots(shots);
   }
   await film.end();

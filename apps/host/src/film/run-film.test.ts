@@ -92,14 +92,49 @@ it('shows no field for a password, though nothing is masked', async () => {
 });
 
 it('is made of the runs that are to have one, by hosts that make films', async () => {
-  const without = host.launch(form);
-  await host.service.untilEnded(without);
-  expect(host.service.records.filmOf(without)).toEqual([]);
   await host.stop();
   await host.reopen({ PHALANX_RUN_FILM_MB: '0' });
-  const none = film(form);
-  expect(await host.service.untilEnded(none)).toMatchObject({ status: 'completed' });
-  expect(host.service.records.filmOf(none)).toEqual([]);
+  for (const none of [film(form), host.launch(form)]) {
+    expect(await host.service.untilEnded(none)).toMatchObject({ status: 'completed' });
+    expect(host.service.records.filmOf(none)).toEqual([]);
+  }
+});
+
+it('is the last screen alone of a run without one that ends well, with all that is hidden', async () => {
+  const masks: ScreenMask[] = [{ area: { left: 0, top: 0, right: 1, bottom: 0.1 } }];
+  const code = `${form}
+    console.log(JSON.stringify((await agent.actions.waitForId('password')).boundsInScreen));
+    await (await agent.actions.waitForId('password')).writeText('balance-of-the-tests');`;
+  const runId = host.launch(code, serial, masks);
+  expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed' });
+  // It is there with the end of the run.
+  const pictures = host.service.records.filmOf(runId);
+  expect(pictures.map(({ number, noVideo }) => [number, noVideo])).toEqual([
+    [1, 'the run was launched without a film: this is its last screen'],
+  ]);
+  const body = pictures[0]?.body ?? Buffer.alloc(0);
+  const bounds: Bounds = JSON.parse(host.service.messages(runId)[0] ?? '');
+  expect(await brightest(body, bounds)).toBeLessThan(16);
+  expect(await brightest(body, { left: 0, top: 0, right: 1080, bottom: 240 })).toBeLessThan(16);
+  const below = { ...bounds, top: bounds.bottom + 40, bottom: bounds.bottom + 600 };
+  expect(await brightest(body, below)).toBeGreaterThan(64);
+  await untilEmpty(host.pathOf('files'));
+});
+
+it('is nothing of a run without one that fails, is stopped, or never called its phone', async () => {
+  const failing = host.launch(`${form}\nthrow new Error('on purpose');`);
+  const calling = host.launch(`console.log('nothing of the phone');`);
+  const stopped = host.launch(`${form}\nconsole.log('there');\nawait agent.actions.sleep(60_000);`);
+  await host.service.until(() => host.service.messages(stopped).includes('there'));
+  host.service.send({ type: 'stop', run_ids: [stopped] });
+  for (const [runId, status] of [
+    [failing, 'failed'],
+    [calling, 'completed'],
+    [stopped, 'stopped'],
+  ] as const) {
+    expect(await host.service.untilEnded(runId)).toMatchObject({ status });
+    expect(host.service.records.filmOf(runId), status).toEqual([]);
+  }
 });
 
 it('of a run that fails ends with the screen of the failure', async () => {

@@ -19,6 +19,9 @@ import { pause } from '../time/time-limit.ts';
 /** Of all bytes. What is left is for pictures, so that a long run has a film to its end. */
 const videoShare = 0.8;
 const noRoom = 'the video of the film has reached its limit';
+const noFilm = 'the run was launched without a film: this is its last screen';
+/** The last picture of a screen that changes by itself is tried so often. */
+const maxLastLooks = 4;
 const maxReasonLength = 300;
 
 type FilmTimings = Pick<
@@ -47,7 +50,7 @@ type Part = Omit<FilmPartAbout, 'number'>;
 
 /**
  * The film of one run, from its first line to its end: video, and pictures whenever there is none. A screen that has not
- * changed since the last picture is not kept again.
+ * changed since the last picture is not kept again. One that never begins has the last picture alone.
  */
 export class RunFilm {
   readonly #options: RunFilmOptions;
@@ -65,31 +68,40 @@ export class RunFilm {
   /** When the video was last known to show the screen. */
   #shownAt = 0;
   /** The first picture may be there before the first word of the encoder. */
-  #noVideo = startingVideo;
+  #noVideo = noFilm;
   #isVideoFull = false;
   #lastHash = '';
   #lastEndMs = -Infinity;
   #tookMs = 0;
   #isTouched = false;
+  #isUsed = false;
   #hasFailed = false;
 
   constructor(options: RunFilmOptions) {
     this.#options = options;
   }
 
+  /** Whether the run has called its phone. */
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
   begin(): void {
+    this.#noVideo = startingVideo;
     this.#work = Promise.all([this.#takePictures(), this.#takeVideo(Date.now())]);
   }
 
-  /** A call may have changed the screen: the next picture comes sooner. */
-  touched(): void {
-    this.#isTouched = true;
+  /** The run has called its phone. After a call that may have changed the screen, the next picture comes sooner. */
+  called({ mayChange }: { mayChange: boolean }): void {
+    this.#isUsed = true;
+    this.#isTouched ||= mayChange;
   }
 
   /** Takes the last picture. Resolves when nothing is taken any more. */
   async end(): Promise<void> {
     await this.cut();
-    await this.#take(AbortSignal.timeout(this.#options.limits.lastLookMs));
+    const signal = AbortSignal.timeout(this.#options.limits.lastLookMs);
+    for (let looks = 1; looks <= maxLastLooks && !(await this.#take(signal)); looks += 1);
   }
 
   /** The same without a last picture. */
@@ -124,12 +136,15 @@ export class RunFilm {
     return this.#lastEndMs + Math.max(waitMs, this.#tookMs);
   }
 
-  async #take(signal: AbortSignal): Promise<void> {
+  /** False: another try may help. */
+  async #take(signal: AbortSignal): Promise<boolean> {
     const beganMs = performance.now();
     this.#isTouched = false;
+    let isOver = true;
     try {
       const taken = await this.#options.take(signal);
       const takenAt = Date.now();
+      isOver = taken !== undefined || signal.aborted;
       // The phone was busy: the next try comes sooner.
       if (taken === undefined) this.#isTouched = true;
       // One that is given up may still come.
@@ -139,6 +154,7 @@ export class RunFilm {
     }
     this.#lastEndMs = performance.now();
     this.#tookMs = this.#lastEndMs - beganMs;
+    return isOver;
   }
 
   async #keepPicture(taken: TakenPicture, takenAt: number): Promise<void> {

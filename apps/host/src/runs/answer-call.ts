@@ -28,7 +28,7 @@ interface Answerers {
   permissions: RunPermissions;
   secrets: RunSecrets;
   files: Pick<RunFiles, 'attach'>;
-  film: Pick<RunFilm, 'touched'> | undefined;
+  film: Pick<RunFilm, 'called'> | undefined;
   tasks: Pick<RunTasks, 'calls'>;
   settings: Pick<RunSettings, 'claim'>;
   phone: CalledPhone;
@@ -102,7 +102,7 @@ function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<Phon
     const call = async (params: AgentCallParams<PhoneCallName>, signal: AbortSignal): Promise<unknown> => {
       const asked = { name, params: requirePermission(name, params, permissions), signal };
       const result = await callPhone(phones, phone, asked);
-      if (!readings.has(name)) film?.touched();
+      film?.called({ mayChange: !readings.has(name) });
       return result;
     };
     return [name, call] as const;

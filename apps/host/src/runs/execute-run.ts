@@ -42,8 +42,10 @@ export interface RunSurroundings {
   runLog: SpooledLog;
   recorder: RunRecorder;
   files: RunFiles;
-  /** Undefined: none is made of the run. */
+  /** Undefined: this host makes none. */
   film: RunFilm | undefined;
+  /** Whether the film has more than the last screen of a run that ended well. */
+  hasFilm: boolean;
   tasks: RunTasks;
   /** The host's own log. */
   log: Logger;
@@ -122,7 +124,7 @@ async function execute(
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
     // After the record, which waits until the screen rests: the film is to end with the same screen.
-    if (hasBegun) await surroundings.film?.end();
+    if (hasBegun) await endFilm(end, surroundings);
     const app = hasBegun && countsFor(end) ? await surroundings.recorder.mainApp() : undefined;
     return { ...account.complete(end), ...(app !== undefined && { app }) };
   } catch (error) {
@@ -206,6 +208,11 @@ async function recordBadEnd(
 ): Promise<void> {
   if (status === 'failed') await recorder.recordEnd('crash', error, stopAsked);
   else if (status === 'timed_out') await recorder.recordEnd('timeout', error, stopAsked);
+}
+
+/** A run that failed has its last screen in its record, and one that never called its phone has none. */
+async function endFilm({ status }: RunEnd, { film, hasFilm }: RunSurroundings): Promise<void> {
+  if (hasFilm || (status === 'completed' && film?.isUsed === true)) await film?.end();
 }
 
 /** The order counts: the phone's settings, journal, acknowledgement, what the server has stored, first line. */

@@ -165,11 +165,11 @@ export class RunLauncher {
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const { serial, deviceId, appLimit } = task;
-    const film = hasFilm ? this.#filmOf(run_id, task) : undefined;
+    const film = this.#filmOf(run_id, task);
     const start: RunStart = {
       journal: () => outbox.journalStart(run),
       permission: () => outbox.permission(run),
-      begun: () => film?.begin(),
+      begun: () => hasFilm && film?.begin(),
     };
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId, appLimit });
     const execution = executeRun(task, {
@@ -182,6 +182,7 @@ export class RunLauncher {
       recorder,
       files: files.filesOf(run_id, task.secrets),
       film,
+      hasFilm,
       tasks: new RunTasks({
         ...this.#options.server,
         runId: run_id,

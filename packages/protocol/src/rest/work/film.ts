@@ -66,7 +66,7 @@ export const filmRoutes = {
     tag: 'Runs',
     summary: 'List the pictures and videos of the film of a run, oldest first',
     description:
-      'For runs that were launched with `film`, also while they go on. A screen that does not change is one picture: each stands until the next, or until a video begins. A video is a part of some ten seconds: the next one follows at once unless the screen was turned, something was masked or the phone was away. `no_video` of a picture says why it is none. Whoever may read the log of the run may see its film, which is kept as long as the run.',
+      'For runs that were launched with `film`, also while they go on. A run without one that has completed and has called its phone has one picture: its last screen. A screen that does not change is one picture: each stands until the next, or until a video begins. A video is a part of some ten seconds: the next one follows at once unless the screen was turned, something was masked or the phone was away. `no_video` of a picture says why it is none. Whoever may read the log of the run may see its film, which is kept as long as the run.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
