@@ -14,8 +14,7 @@ export const errorTable = {
   devices_unavailable: { status: 400, message: 'Some devices offline or not found: {devices}.' },
   launch_not_acknowledged: {
     status: 400,
-    message:
-      'Not every device confirmed the start within {seconds} s. Not started: {missing}. Started: {started}.',
+    message: 'Not every device confirmed the start in time. Not started: {missing}. Started: {started}.',
   },
   launch_id_conflict: {
     status: 400,

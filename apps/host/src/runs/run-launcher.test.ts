@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RunReport } from '@phalanx/protocol';
 
 import { describe, expect, it } from 'vitest';
 
@@ -41,6 +42,18 @@ describe('a host that is told to launch and stop', () => {
     host.service.permit([first, second]);
     await host.service.until(() => host.service.messages(second).length > 0);
     expect(host.service.messages(first)).toEqual([]);
+  });
+
+  it('gives the runs of a launch as long to be loaded as the service waits for them', async () => {
+    await host.stop();
+    await host.reopen({}, {}, { timings: { runStartMs: 0 } });
+    const launch = async (more: { start_within_ms?: number }): Promise<RunReport> => {
+      const run = { run_id: randomUUID(), device_id: 'device-1', serial };
+      host.service.send({ ...launchOf("console.log('hello');", [run]), ...more });
+      return await host.service.untilEnded(run.run_id);
+    };
+    expect((await launch({})).error?.code).toBe('start_timed_out');
+    expect(await launch({ start_within_ms: 60_000 })).toMatchObject({ status: 'completed' });
   });
 
   it('starts many runs of one launch', async () => {

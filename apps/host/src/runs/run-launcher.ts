@@ -96,6 +96,7 @@ export class RunLauncher {
           appLimit: message.app_limit,
           masks: message.masks ?? [],
           secrets,
+          startWithinMs: message.start_within_ms,
           settings: this.#options.defaults.complete(serial, message.phone_settings),
           hasFilm: this.#options.filmsAll || message.film === true,
         });

@@ -189,11 +189,11 @@ describe('a start', () => {
     const reply = await server.start(deviceId, launchId);
     expect(reply.status).toBe(400);
     expect(reply.body['message']).toBe(
-      `Not every device confirmed the start within 1 s. Not started: ${deviceId} serial-1 (no answer). Started: none.`,
+      `Not every device confirmed the start in time. Not started: ${deviceId} serial-1 (no answer). Started: none.`,
     );
     const runId = launchesOf(launchId)[0]?.runs[0]?.run_id ?? '';
     const silent = { device_id: deviceId, outcome: 'not_acknowledged', code: 'launch_not_acknowledged' };
-    const reason = `${deviceId} serial-1: no answer within 1 s; it does not begin any more.`;
+    const reason = `${deviceId} serial-1: no answer in time; it does not begin any more.`;
     expect(reply.body['devices']).toEqual([{ ...silent, reason, run_id: runId }]);
     expect((await server.start(deviceId, launchId)).text).toBe(reply.text);
     expect((await stopped).run_ids).toEqual([runId]);

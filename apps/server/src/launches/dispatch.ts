@@ -23,6 +23,7 @@ import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { RunOutbox } from './run-outbox.ts';
+import { startLimitMs } from './start-limit.ts';
 import {
   bytesOf,
   launchMessage,
@@ -161,7 +162,7 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
     });
     // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
     for (const { row, epoch } of planned) if (hosts.has(epoch)) activeRuns.add(activeRunOf(row, epoch));
-    sendToHosts(hosts, launch, planned);
+    sendToHosts(dispatcher, launch, planned);
   };
   const sent = outbox.keepOff(launch.id);
   try {
@@ -206,15 +207,21 @@ export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Prom
   return rows.map((row) => (isSilent(row) ? { ...row, started_at: null } : row));
 }
 
-/** Waits until each run has started or ended, or for the time limit; what is silent until then is called off. */
+/** Waits until each run has started or ended, or for the time limit of its host; what is silent until then is called off. */
 export async function awaitStart(
   { activeRuns, stops, ackTimeoutMs }: Dispatcher,
   runs: readonly BegunRun[],
 ): Promise<Map<string, StoredRun>> {
-  const runIds = runs.map(({ id }) => id);
-  const begun = await activeRuns.waitFor(runIds, ({ status }) => status !== 'starting', ackTimeoutMs);
-  const late = await stops.callOff(runIds.filter((id) => !begun.has(id)));
-  for (const row of late) begun.set(row.id, row);
+  const begun = new Map<string, StoredRun>();
+  const ofHosts = Map.groupBy(runs, (run) => `${run.device_owner_id} ${run.host_id}`);
+  const awaitOfHost = async (ofHost: readonly BegunRun[]): Promise<void> => {
+    const runIds = ofHost.map(({ id }) => id);
+    const limitMs = startLimitMs(runIds.length, ackTimeoutMs);
+    const known = await activeRuns.waitFor(runIds, ({ status }) => status !== 'starting', limitMs);
+    const late = await stops.callOff(runIds.filter((id) => !known.has(id)));
+    for (const row of [...known.values(), ...late]) begun.set(row.id, row);
+  };
+  await Promise.all([...ofHosts.values()].map(awaitOfHost));
   return begun;
 }
 
@@ -244,7 +251,11 @@ function describeAuditEvent(
     auditEvent.on({ type: 'device', id: first.device.id, name: first.device.serial }, owners, details);
 }
 
-function sendToHosts(hosts: ConnectedHosts, launch: Dispatch, planned: readonly PlannedRun[]): void {
+function sendToHosts(
+  { hosts, ackTimeoutMs }: Pick<Dispatcher, 'hosts' | 'ackTimeoutMs'>,
+  launch: Dispatch,
+  planned: readonly PlannedRun[],
+): void {
   const payload = payloadOf(launch);
   for (const [epoch, runs] of Map.groupBy(planned, (run) => run.epoch)) {
     if (!hosts.has(epoch)) hosts.flush(epoch);
@@ -254,7 +265,7 @@ function sendToHosts(hosts: ConnectedHosts, launch: Dispatch, planned: readonly 
       serial: device.serial,
       by: userMark(device.id, row.user_id),
     }));
-    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets: launch.secrets }));
+    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets: launch.secrets, ackTimeoutMs }));
   }
 }
 

@@ -39,7 +39,7 @@ interface LaunchDependencies {
 const hourMs = 60 * 60 * 1000;
 
 function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencies): RunOutbox {
-  const { app, database, clock, faults } = context;
+  const { app, database, clock, faults, timing } = context;
   const { activeRunRows: store, activeRuns, lifecycle } = runs;
   const payloads = createPayloadStore(database);
   const outbox = new RunOutbox({
@@ -50,6 +50,7 @@ function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencie
     lifecycle,
     grants,
     faults,
+    ackTimeoutMs: timing.ackTimeoutMs,
   });
   app.addHook('onClose', () => outbox.close());
   addBackgroundJob(context, {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DeviceOutcome } from '@phalanx/protocol';
 import { ApiError, boundedList } from '../errors/api-error.ts';
-import { awaitOutcome, type Dispatcher, type LaunchOutcome, type NamesOf } from './dispatch.ts';
+import { awaitOutcome, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
 import type { StoredLaunch, BegunRun } from './store.ts';
 
 /** A launch with a key of its caller's. */
@@ -51,7 +51,7 @@ export class KeyedLaunches {
   /** The same without a key: each request starts something. */
   async startWithout(begin: KeyedLaunch['begin']): Promise<LaunchReply> {
     const { outcome } = await begin();
-    return deliver(await answerOf(outcome, this.#dispatcher), this.#dispatcher.ackTimeoutMs);
+    return deliver(await answerOf(outcome, this.#dispatcher));
   }
 
   /** Throws what the error table has for launches. */
@@ -66,7 +66,7 @@ export class KeyedLaunches {
       const forget = () => this.#underWay.delete(key);
       void answer.then(forget, forget);
     }
-    return deliver(await answer, this.#dispatcher.ackTimeoutMs);
+    return deliver(await answer);
   }
 
   async #answer(launch: KeyedLaunch): Promise<LaunchAnswer> {
@@ -113,18 +113,12 @@ type LaunchAnswer = ({ message: string } | { refusal: Record<'missing' | 'starte
   devices?: DeviceOutcome[];
 };
 
-/** What a reply says beside the outcome itself. */
-interface AnswerContext {
-  ackTimeoutMs: number;
-  namesOf: NamesOf;
-}
-
 const count = (devices: number): string => `${devices} device${devices === 1 ? '' : 's'}`;
 const hasStarted = (run: BegunRun): boolean => run.started_at !== null;
 
 async function answerOf(
   runs: LaunchOutcome,
-  { namesOf, ackTimeoutMs }: AnswerContext,
+  { namesOf }: Pick<Dispatcher, 'namesOf'>,
 ): Promise<LaunchAnswer> {
   const [started, missing] = [runs.filter(hasStarted), runs.filter((run) => !hasStarted(run))];
   if (missing.length === 0)
@@ -138,9 +132,7 @@ async function answerOf(
       ),
       started: started.length === 0 ? 'none' : boundedList(namesOfStarted, ', '),
     },
-    devices: runs.map((run) =>
-      hasStarted(run) ? startedRow(run) : missingRow(run, nameOf(run.device_id), ackTimeoutMs),
-    ),
+    devices: runs.map((run) => (hasStarted(run) ? startedRow(run) : missingRow(run, nameOf(run.device_id)))),
   };
 }
 
@@ -149,7 +141,7 @@ const startedRow = (run: BegunRun): DeviceOutcome => ({
   ...{ outcome: 'started', code: null, reason: null },
 });
 
-function missingRow(run: BegunRun, name: string, ackTimeoutMs: number): DeviceOutcome {
+function missingRow(run: BegunRun, name: string): DeviceOutcome {
   const row = { device_id: run.device_id, run_id: run.id };
   if (run.error_code !== null)
     return {
@@ -158,7 +150,7 @@ function missingRow(run: BegunRun, name: string, ackTimeoutMs: number): DeviceOu
       code: run.error_code,
       reason: `${name}: ${run.error_message ?? ''}`,
     };
-  const reason = `${name}: no answer within ${ackTimeoutMs / 1000} s; it does not begin any more.`;
+  const reason = `${name}: no answer in time; it does not begin any more.`;
   return { ...row, outcome: 'not_acknowledged', code: 'launch_not_acknowledged', reason };
 }
 
@@ -170,11 +162,10 @@ function readAnswer(json: string): LaunchAnswer {
 }
 
 /** The reply of a success; a refusal is thrown. */
-function deliver(answer: LaunchAnswer, ackTimeoutMs: number): LaunchReply {
+function deliver(answer: LaunchAnswer): LaunchReply {
   const { devices = [] } = answer;
   if ('message' in answer) return { success: true, message: answer.message, devices };
-  const details = { seconds: ackTimeoutMs / 1000, ...answer.refusal };
-  throw ApiError.of('launch_not_acknowledged', details, { devices });
+  throw ApiError.of('launch_not_acknowledged', answer.refusal, { devices });
 }
 
 /** The body of a success. */

@@ -121,6 +121,36 @@ it('a lost run that comes back beside a later one of its project is stopped', as
   expect(await server.run(later)).toMatchObject({ status: 'running' });
 });
 
+it('many runs that start on one host have the longer to begin, and those of another host do not wait for them', async () => {
+  const patient = await TestServer.start({ ackTimeoutMs: 1000 });
+  const eleven = Array.from({ length: 11 }, (_, index) => `many-${index}`);
+  const many = await patient.connectHost({ serials: eleven, launchHabit: 'silent' });
+  const single = await patient.connectHost({ launchHabit: 'silent' });
+  const project = await patient.createProject();
+  const file = { path: 'main.ts', content: 'console.log(1);' };
+  await patient.api('PUT', `/api/v2/automation/file/${project}`, { body: file });
+  const stopped = single.host.waitFor('stop');
+  const asked = [many.host.waitFor('launch'), single.host.waitFor('launch')] as const;
+  const device_ids = [...many.deviceIds, single.deviceId];
+  const reply = patient.api('POST', '/api/v2/devices/launchAutomation', {
+    body: { device_ids, automationId: project, command: 'start' },
+  });
+  const [ofMany, ofSingle] = await Promise.all(asked);
+  expect([ofMany.start_within_ms, ofSingle.start_within_ms]).toEqual([2500, 1000]);
+  const begun: string[] = [];
+  await stopped;
+  for (const { run_id } of ofMany.runs) {
+    many.host.report(run_id, 'running');
+    begun.push(run_id);
+  }
+  const { body } = await reply;
+  const rows = body['devices'] as { run_id: string; outcome: string }[];
+  const started = rows.filter(({ outcome }) => outcome === 'started').map(({ run_id }) => run_id);
+  expect([body['code'], started.toSorted()]).toEqual(['launch_not_acknowledged', begun.toSorted()]);
+  await Promise.all([many.host.cut(), single.host.cut()]);
+  await patient.dispose();
+});
+
 it('a launch on a host that connects again and again starts once on its newest connection, or says that it did not', async () => {
   const fast = await TestServer.start({ ackTimeoutMs: 2000 });
   const { host: restless, deviceId } = await fast.connectHost();

@@ -19,6 +19,8 @@ interface Options {
   lifecycle: Pick<RunLifecycle, 'endUnsent'>;
   grants: Pick<SecretGrants, 'grantOrNone'>;
   faults: FaultMonitor;
+  /** How long a single run has to begin. */
+  ackTimeoutMs: number;
 }
 
 /** The runs of a launch that one host gets. */
@@ -97,7 +99,7 @@ export class RunOutbox {
   }
 
   #send(payload: LaunchPayload, { epoch, runs, secrets }: HostLaunch): void {
-    const { activeRuns, hosts } = this.#options;
+    const { activeRuns, hosts, ackTimeoutMs } = this.#options;
     if (!hosts.has(epoch)) return;
     for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
     const sent = runs.map(({ id, device_id, serial, user_id }) => ({
@@ -106,7 +108,7 @@ export class RunOutbox {
       serial,
       by: userMark(device_id, user_id),
     }));
-    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets }));
+    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets, ackTimeoutMs }));
   }
 
   #stop(rows: readonly RunToSend[]): void {

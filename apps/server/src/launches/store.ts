@@ -15,13 +15,22 @@ import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { Bundle } from './bundles.ts';
+import { startLimitMs } from './start-limit.ts';
 
 export type StoredLaunch = Row<'launch'>;
 export type NewLaunch = Omit<StoredLaunch, 'answer' | 'bytes'>;
 /** What became of a run. */
 export type BegunRun = Pick<
   StoredRun,
-  'id' | 'device_id' | 'status' | 'stop_requested' | 'started_at' | 'error_code' | 'error_message'
+  | 'id'
+  | 'device_id'
+  | 'device_owner_id'
+  | 'host_id'
+  | 'status'
+  | 'stop_requested'
+  | 'started_at'
+  | 'error_code'
+  | 'error_message'
 >;
 
 /** With the connection that it is to be sent on. */
@@ -69,7 +78,8 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
     listRuns: (launch: string): Promise<BegunRun[]> =>
       db
         .selectFrom('run')
-        .select(['id', 'device_id', 'status', 'stop_requested', 'started_at', 'error_code', 'error_message'])
+        .select(['id', 'device_id', 'device_owner_id', 'host_id', 'status', 'stop_requested'])
+        .select(['started_at', 'error_code', 'error_message'])
         .where('launch', '=', launch)
         .execute(),
 
@@ -181,15 +191,23 @@ export interface LaunchPayload {
 
 type LaunchMessage = Extract<ServerMessage, { type: 'launch' }>;
 
+interface HostLaunch {
+  readonly runs: LaunchMessage['runs'];
+  readonly secrets: LaunchSecrets;
+  /** How long a single run has to begin. */
+  readonly ackTimeoutMs: number;
+}
+
 /** To the host that has the phones of these runs. */
 export const launchMessage = (
   { bundle: { hash, code, sourceMap }, given }: Omit<LaunchPayload, 'launch'>,
-  { runs, secrets }: { runs: LaunchMessage['runs']; secrets: LaunchSecrets },
+  { runs, secrets, ackTimeoutMs }: HostLaunch,
 ): LaunchMessage => ({
   type: 'launch',
   ...given,
   ...(Object.keys(secrets).length > 0 && { secrets }),
   bundle: { hash, content: { code, source_map: sourceMap } },
+  start_within_ms: startLimitMs(runs.length, ackTimeoutMs),
   runs,
 });
 

@@ -211,6 +211,8 @@ export const ServerMessage = Type.Union([
     phone_settings: Type.Optional(PhoneSettings),
     /** The only apps that the code may use. All when absent. From version 9 on. */
     app_limit: Type.Optional(AppLimit),
+    /** How long the server waits for these runs to be loaded. 10,000 when absent. */
+    start_within_ms: Type.Optional(Type.Integer({ minimum: 0 })),
     runs: Type.Array(
       Type.Object({
         run_id: Uuid,
