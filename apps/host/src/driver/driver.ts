@@ -233,9 +233,11 @@ function forgottenValues(): EarlierValues {
   };
 }
 
+/** A PIN that is typed beside a lock screen goes to whatever app is in front: it is typed only where the phone tells of the lock. */
 async function openScreen({ shell, unlock }: DriverOptions, signal: AbortSignal): Promise<void> {
-  const isOpen = async (): Promise<boolean> =>
-    isKeyguardShown((await shell.run(keyguardQuestion, signal)).stdout) === false;
+  const isLocked = async (): Promise<boolean | undefined> =>
+    isKeyguardShown((await shell.run(keyguardQuestion, signal)).stdout);
   await shell.run('wm dismiss-keyguard', signal);
-  if (unlock !== undefined && !(await isOpen())) await unlock(isOpen, signal);
+  if (unlock === undefined || (await isLocked()) !== true) return;
+  await unlock(async () => (await isLocked()) === false, signal);
 }

@@ -191,6 +191,18 @@ describe('phones of makers', () => {
     letSleep();
   });
 
+  it('one that does not tell whether it is locked gets no PIN', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    const watch = bed.watch({ addresses: [phone], pins: new PhonePins(new Map([['*', '1234']])) });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    phone.faults.missingServices = ['window'];
+    const letSleep = ready.screen.hold();
+    await ready.driver().call('device.info', {});
+    const keys = phone.android.inputs.list().flatMap((event) => (event.kind === 'key' ? [event.code] : []));
+    expect(keys.filter((code) => code >= 7 && code <= 16)).toEqual([]);
+    letSleep();
+  });
+
   it('one that its PIN does not open is tried twice, and the reason says so without the PIN', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1', pin: '1234', bootMs: 50 });
     const watch = bed.watch({ addresses: [phone], pins: new PhonePins(new Map([['*', '9876']])) });

@@ -15,6 +15,11 @@ it.each([
   ],
   ['nothing where another part alone tells', '    CoverPolicy\n      showing=false\n', undefined],
   ['nothing where the phone prints nothing', '', undefined],
+  [
+    'nothing where the title of a window tells it otherwise',
+    '  title\n    KeyguardServiceDelegate\n      showing=true\n    KeyguardServiceDelegate\n      showing=false\n',
+    undefined,
+  ],
   ['nothing of a line that only ends so', '    KeyguardServiceDelegate\n      mIsShowing=true\n', undefined],
 ])('the lock screen tells %s', (_, printed, expected) => {
   expect(isKeyguardShown(printed)).toBe(expected);
