@@ -113,6 +113,37 @@ describe('the driver on phones that are unusual', () => {
     expect(phone.android.settings.findTable('system')?.get('screen_brightness')).toBe('128');
   });
 
+  it('keeps how a phone was until the phone has taken it back', async () => {
+    const { phone, driver } = await startPair({ uiAutomator2: false });
+    const { settings } = phone.android;
+    const [global, system] = [settings.findTable('global'), settings.findTable('system')];
+    if (global !== undefined) settings.put(global, 'http_proxy', '[fd00::5]:3128');
+    await driver.call('phone.settings', { brightness: 10, http_proxy: '10.0.0.5:3128' });
+    phone.faults.missingServices = ['settings'];
+    await driver.putSettingsBack(() => true);
+    expect([system?.get('screen_brightness'), settings.httpProxy]).toEqual(['10', '10.0.0.5:3128']);
+    phone.faults.missingServices = [];
+    await driver.putSettingsBack(() => true);
+    expect([system?.get('screen_brightness'), settings.httpProxy]).toEqual(['128', '[fd00::5]:3128']);
+  });
+
+  it('changes no setting that the phone does not tell', async () => {
+    const programs: Options['programs'] = new Map([
+      [
+        'settings',
+        async ({ args, stdout }) => {
+          if (args[0] === 'get') await stdout.write('Error: the provider of settings is busy\n');
+          return 0;
+        },
+      ],
+    ]);
+    const { driver } = await startPair({ programs, uiAutomator2: false });
+    await expect(driver.call('phone.settings', { http_proxy: '10.0.0.5:3128' })).rejects.toMatchObject({
+      code: 'setting_refused',
+      message: expect.stringContaining('does not say what http_proxy is now'),
+    });
+  });
+
   it('says of an app of the work profile whose it is', async () => {
     const { driver } = await startPair({ workProfilePackages: ['com.example.work'] });
     for (const call of ['app.launch', 'app.stop', 'app.clearData', 'app.uninstall'] as const)

@@ -88,7 +88,7 @@ async function keepEarlier(
   });
 }
 
-/** Puts these places back as they were, as far as they were changed. */
+/** Puts these places back as they were, as far as they were changed. What the phone does not take back is kept for another time. */
 export async function putSettingsBack(
   { shell, earlier }: Pick<ChangedPhone, 'shell' | 'earlier'>,
   isMeant: (place: string) => boolean,
@@ -96,8 +96,19 @@ export async function putSettingsBack(
 ): Promise<void> {
   const meant = [...earlier.values].filter(([place]) => isMeant(place));
   if (meant.length === 0) return;
-  await shell.run(meant.map(([place, value]) => putBackCommand(place, value)).join('; '), signal);
-  await earlier.save(new Map([...earlier.values].filter(([place]) => !isMeant(place))));
+  const changes = meant.map(([place, value]) => `(${putBackCommand(place, value)}) 2>&1`);
+  const questions = [...changes, ...meant.map(([place]) => readCommand(place))];
+  const said = await askTogether(shell, questions, signal);
+  const isBack = meant.map(([place, value], index) => {
+    const held = earlierValue(place, said[meant.length + index] ?? '');
+    // Some values are told in other words than they are given in.
+    return (
+      held === value ||
+      (held !== undefined && errorIn({ stdout: said[index] ?? '', stderr: '' }) === undefined)
+    );
+  });
+  const back = new Set(meant.filter((_, index) => isBack[index]).map(([place]) => place));
+  await earlier.save(new Map([...earlier.values].filter(([place]) => !back.has(place))));
 }
 
 /** A mock location is forgotten by a restart of the phone. */

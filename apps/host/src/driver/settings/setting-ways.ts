@@ -42,7 +42,7 @@ const mockOperation = 'com.android.shell android:mock_location';
 const noProxy = ':0';
 const unset = 'null';
 const errorLine =
-  /^(?!Exception occurred).*(?:Exception|Error|not allowed|Unknown package|No shell command|Can't find service).*$/m;
+  /^(?!Exception occurred).*(?:Exception|Error|not allowed|Permission denial|Unknown package|No shell command|Can't find service|Failure calling service).*$/m;
 export const errorIn = ({ stdout, stderr }: Said): string | undefined =>
   errorLine.exec(`${stderr}\n${stdout}`)?.[0].trim().slice(0, 200);
 
@@ -59,10 +59,10 @@ const placeWays: Readonly<Record<string, PlaceWay>> = {
   system: tableRow('system'),
   http_proxy: {
     read: () => 'settings get global http_proxy',
-    // Nothing printed is no answer: where nothing is set, it is the word `null`.
+    // Nothing printed is no answer: where nothing is set, it is the word `null`, or an empty line.
     readEarlier: (said) => {
-      if (said === '') return undefined;
-      return /^[\w.-]+:\d{1,5}$/.test(said.trim()) ? said.trim() : noProxy;
+      if (said !== '' && ['null', '', noProxy].includes(said.trim())) return noProxy;
+      return /^[^\s\p{Cc}]{1,255}:\d{1,5}$/u.exec(said.trim())?.[0];
     },
     // Android keeps a proxy whose setting is deleted.
     putBack: (_, earlier) => `settings put global http_proxy ${shellQuote(earlier)}`,

@@ -142,7 +142,7 @@ const builtIn = 'com.android.inputmethod.latin/.LatinIME';
 
 /** `settings get|put|delete|list NAMESPACE [KEY [VALUE]]`. */
 export const settings: Program = async ({ phone, args, stdout, stderr }) => {
-  if (!phone.isBooted) {
+  if (!phone.isBooted || phone.faults.missingServices.includes('settings')) {
     await stderr.write("cmd: Can't find service: settings\n");
     return 20;
   }
