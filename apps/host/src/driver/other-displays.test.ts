@@ -84,3 +84,22 @@ it('takes the panel that is the main display at that moment', async () => {
   phone.android.otherDisplays = [];
   expect(await size()).toBe(1080);
 });
+
+it('has no picture while it does not tell which of its panels is the main display', async () => {
+  const { phone, driver } = await startPair('resident');
+  phone.android.otherDisplays = [cluster([], true)];
+  const size = async (): Promise<number> =>
+    (await driver.call('screen.screenshot', { maxWidth: 100 })).originalWidth;
+  const unclear = { code: 'screen_not_readable', message: expect.stringContaining('2 panels') };
+  phone.faults.missingServices = ['SurfaceFlinger'];
+  await size();
+  phone.faults.missingServices = ['display'];
+  await expect(size()).rejects.toMatchObject(unclear);
+  phone.faults.missingServices = [];
+  expect(await size()).toBe(1080);
+  // The name of a virtual display is what an app gives it.
+  const named = `', displayId=0, uniqueId='local:4619827551948147201', name='`;
+  const virtual: OtherDisplay = { ...cluster([], false), id: 7, physicalId: undefined, name: named };
+  phone.android.otherDisplays = [cluster([], true), virtual];
+  await expect(size()).rejects.toMatchObject(unclear);
+});

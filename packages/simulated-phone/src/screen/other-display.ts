@@ -9,6 +9,8 @@ export interface OtherDisplay extends Size {
   readonly id: number;
   /** SurfaceFlinger's number for its panel, in decimal digits. Default: none, as a virtual display has. */
   readonly physicalId?: string | undefined;
+  /** What an app has named a virtual display. Default: `cluster`. */
+  readonly name?: string | undefined;
   /** From the back to the front. */
   readonly windows: readonly Window[];
   /** `package/class` of the activity in front there. Default: none. */

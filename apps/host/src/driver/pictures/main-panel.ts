@@ -1,3 +1,4 @@
+import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 
 // A viewport takes some 300 characters, and there are as many as displays.
@@ -10,15 +11,22 @@ const panelsOf = new WeakMap<PhoneShell, readonly string[]>();
 export const hasSeveralPanels = (shell: PhoneShell): boolean => (panelsOf.get(shell)?.length ?? 0) > 1;
 
 /**
- * SurfaceFlinger's number for the panel that is the main display now: a foldable changes it. Undefined for a phone with one panel, and
- * for one that does not tell: then its own choice counts.
+ * SurfaceFlinger's number for the panel that is the main display now: a foldable changes it. Undefined for a phone with one panel. Rejects
+ * where a phone with several does not tell, or tells of several main displays, as the name of an app's virtual display may do: a picture of
+ * another panel has other things in it than those that masks hide.
  */
 export async function findMainPanel(shell: PhoneShell, signal: AbortSignal): Promise<string | undefined> {
   const panels = panelsOf.get(shell) ?? (await askPanels(shell, signal));
   if (panels.length < 2) return undefined;
   const { stdout } = await shell.run('dumpsys display | grep mViewports', signal, longLines);
-  const main = [...stdout.matchAll(viewport)].find(([, display]) => display === '0')?.[2];
-  return main !== undefined && panels.includes(main) ? main : undefined;
+  const viewports = [...stdout.matchAll(viewport)].filter(([, display]) => display === '0');
+  const [main, ...others] = new Set(viewports.map(([, , panel]) => panel));
+  if (main === undefined || others.length > 0)
+    throw new DriverError(
+      'screen_not_readable',
+      `The phone has ${panels.length} panels, and ${main === undefined ? 'does not tell which one is' : 'tells of several that are'} its main display.`,
+    );
+  return panels.includes(main) ? main : undefined;
 }
 
 // AOSP, DisplayViewport.toString: "displayId=0, uniqueId='local:4619827259835644672'". The ID is 64 bits wide.
@@ -26,10 +34,14 @@ const viewport = /displayId=(\d{1,10}), uniqueId='local:(\d{1,20})'/g;
 
 /** "dumpsys SurfaceFlinger --display-id" has panels from Android 10 on, and prints all that it knows before. */
 async function askPanels(shell: PhoneShell, signal: AbortSignal): Promise<readonly string[]> {
-  const { stdout } = await shell.run("dumpsys SurfaceFlinger --display-id | grep '^Display '", signal);
+  const { stdout, stderr } = await shell.run(
+    "dumpsys SurfaceFlinger --display-id | grep '^Display '",
+    signal,
+  );
   const panels = [...stdout.matchAll(/^Display (\d{1,20}) \(HWC display \d{1,4}\)/gm)].map(
     ([, id = '']) => id,
   );
-  panelsOf.set(shell, panels);
+  // A phone that did not answer is asked again.
+  if (panels.length > 0 || stderr.trim() === '') panelsOf.set(shell, panels);
   return panels;
 }

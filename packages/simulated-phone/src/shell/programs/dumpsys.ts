@@ -197,10 +197,12 @@ function viewport(id: number, uniqueId: string, { width, height }: Display, rota
 
 function displayManager({ android }: Phone): string {
   const main = viewport(0, `local:${mainPanel}`, android.display, android.rotation);
-  const viewports = listed(main, android.otherDisplays, ({ id, physicalId, ...display }) =>
+  const viewports = listed(main, android.otherDisplays, ({ id, physicalId, name, ...display }) =>
     viewport(
       id,
-      physicalId === undefined ? `virtual:com.android.shell,2000,cluster,${id}` : `local:${physicalId}`,
+      physicalId === undefined
+        ? `virtual:com.android.shell,2000,${name ?? 'cluster'},${id}`
+        : `local:${physicalId}`,
       display,
       0,
     ),
