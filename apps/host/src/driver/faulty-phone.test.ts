@@ -191,6 +191,24 @@ describe('phones of makers', () => {
     letSleep();
   });
 
+  it('one that does not tell the size of its screen is asked again, and has none of 0 × 0', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    phone.android.properties.set('ro.product.model', 'Two\nOverride size: 7x9\nlines');
+    phone.faults.missingServices = ['window'];
+    const watch = bed.watch({ addresses: [phone] });
+    const unsized = await waitForState(watch, 'SIM1', 'unresponsive');
+    expect(unsized.state.reason).toContain('does not tell the size of its screen');
+    phone.faults.missingServices = [];
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    expect(ready.description).toMatchObject({
+      model: 'Two Override size: 7x9 lines',
+      androidVersion: '15',
+      screenWidth: 1080,
+      screenHeight: 2400,
+      densityDpi: 420,
+    });
+  });
+
   it('one that does not tell whether it is locked gets no PIN', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
     const watch = bed.watch({ addresses: [phone], pins: new PhonePins(new Map([['*', '1234']])) });

@@ -74,4 +74,22 @@ describe('text messages', () => {
       message: expect.stringMatching(/READ_SMS/),
     });
   });
+
+  it('are not said to be refused where the phone gives another reason, or none', async () => {
+    for (const said of ['', 'java.lang.IllegalStateException: the provider is busy\n']) {
+      const content = async ({ stderr }: { stderr: { write(text: string): unknown } }): Promise<number> => {
+        await stderr.write(said);
+        return 1;
+      };
+      const phone = await bed.startPreparedPhone({
+        serial: `SIM${said.length}`,
+        programs: new Map([['content', content]]),
+      });
+      const ready = await waitForState(bed.watch({ addresses: [phone] }), `SIM${said.length}`, 'ready');
+      await expect(ready.driver().call('message.list', { since: 0 })).rejects.toMatchObject({
+        code: 'phone_answer_unexpected',
+        message: expect.stringContaining(said === '' ? 'no reason' : 'IllegalStateException'),
+      });
+    }
+  });
 });

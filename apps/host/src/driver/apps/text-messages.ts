@@ -81,17 +81,20 @@ async function query(
   const answer = await shell.runWhole(order, signal, maxBytes);
   if (/^(?:Row: 0 |No result found)/.test(answer.stdout) && (answer.exitCode ?? 0) === 0)
     return answer.stdout;
-  throw new DriverError(
-    'messages_refused',
-    `The phone does not let the computer read its text messages: ${saidOf(answer)}. Makers may keep them from it; reading the notifications needs no such permission.`,
-  );
+  throw notTold(answer);
 }
 
-/** Only the names of what went wrong: whatever else is printed may be of a message. */
-function saidOf({ stderr, stdout }: ShellResult): string {
+/** Only names of what went wrong are told: whatever else is printed may be of a message. */
+function notTold({ stderr, stdout }: ShellResult): DriverError {
   const said = `${stderr}\n${stdout.startsWith('Row: ') ? '' : stdout}`;
   const [reason = 'it printed no reason'] = /\w{1,80}Exception|Could not find provider/.exec(said) ?? [];
-  return said.includes('READ_SMS') ? `${reason}, its shell lacks READ_SMS` : reason;
+  if (!/SecurityException|Permission Denial|Could not find provider/.test(said))
+    return new DriverError('phone_answer_unexpected', `The phone did not tell its text messages: ${reason}.`);
+  const cause = said.includes('READ_SMS') ? `${reason}, its shell lacks READ_SMS` : reason;
+  return new DriverError(
+    'messages_refused',
+    `The phone does not let the computer read its text messages: ${cause}. Makers may keep them from it; reading the notifications needs no such permission.`,
+  );
 }
 
 /** `+49 171 …` and `+49171…` are the same sender, also within the marks that keep numbers from left to right. */

@@ -211,8 +211,10 @@ async function trim(shell: PhoneShell, wantedBytes: number): Promise<string> {
     const { stdout, stderr, exitCode } = await withTimeLimit(limit, (signal) =>
       shell.run(`pm trim-caches ${wantedBytes}`, signal),
     );
-    if (exitCode === 0) return 'The caches of apps were emptied.';
-    return `The caches of apps could not be emptied: ${(stderr + stdout).trim().slice(0, 500)}.`;
+    // What goes well prints nothing; old phones tell no exit code.
+    const said = (stderr + stdout).trim().slice(0, 500);
+    if ((exitCode ?? 0) === 0 && said === '') return 'The caches of apps were emptied.';
+    return `The caches of apps could not be emptied: ${said || `exit code ${exitCode}`}.`;
   } catch (error) {
     shell.connection.gone.throwIfAborted();
     return `The caches of apps could not be emptied: ${error instanceof Error ? error.message : String(error)}.`;

@@ -164,6 +164,31 @@ describe('the health of a phone', () => {
     expect(ready.history.list()).toEqual(before);
   });
 
+  it.each([
+    ['Failure [not allowed]', 0, 'Failure [not allowed]'],
+    ['', 4, 'exit code 4'],
+  ])(
+    'tells that caches were not emptied when the phone says "%s" with exit code %i',
+    async (said, code, told) => {
+      const programs = new Map([
+        [
+          'pm',
+          async ({ args, stdout }: { args: readonly string[]; stdout: { write(text: string): unknown } }) => {
+            await stdout.write(
+              args[0] === 'trim-caches' ? said : 'package:/system/framework/framework-res.apk\n',
+            );
+            return args[0] === 'trim-caches' ? code : 0;
+          },
+        ],
+      ]);
+      const phone = await bed.startPreparedPhone({ serial: 'SIM1', programs, uiAutomator2: false });
+      phone.android.files.cacheBytes = 75e9;
+      const rules = { minBatteryPercent: 0, maxTemperatureCelsius: 0, trimBelowPercent: 20 };
+      const ready = await waitForState(bed.watch({ addresses: [phone], ...quick, rules }), 'SIM1', 'ready');
+      await expect.poll(() => ready.history.lastRepair?.reason).toContain(`could not be emptied: ${told}. `);
+    },
+  );
+
   it('is repaired in steps: the helper, the connection, and a restart where that is allowed', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1', bootMs: 50 });
     const watch = bed.watch({ addresses: [phone], ...quick, mayReboot: true });

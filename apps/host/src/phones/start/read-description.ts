@@ -1,10 +1,11 @@
 import { DriverError } from '../../driver/driver-error.ts';
+import { askTogether } from '../../driver/shell/ask-together.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
 import type { PhoneDescription } from '../phone.ts';
 
 const maxFieldLength = 200;
 
-/** A line for each; what a phone does not know is an empty one. */
+/** What a phone does not know is an empty line. */
 const properties = [
   'ro.product.brand',
   'ro.product.model',
@@ -13,27 +14,25 @@ const properties = [
   'ro.product.cpu.abilist',
   'ro.build.version.security_patch',
 ];
-const descriptionQuestion = [...properties.map((name) => `getprop ${name}`), 'wm size', 'wm density'].join(
-  '; ',
-);
+/** Each for itself: the value of a property may hold line ends. */
+const questions = ['wm size', 'wm density', ...properties.map((name) => `getprop ${name}`)];
 
 /** Asks the phone what it is. */
 export async function readDescription(shell: PhoneShell, signal: AbortSignal): Promise<PhoneDescription> {
-  const { stdout } = await shell.run(descriptionQuestion, signal);
-  const [brand = '', model = '', androidVersion = '', sdk = '', abiList = '', securityPatch = ''] = stdout
-    .split('\n')
-    .map(clean);
+  const [size = '', density = '', ...told] = await askTogether(shell, questions, signal);
+  const [brand = '', model = '', androidVersion = '', sdk = '', abiList = '', securityPatch = ''] =
+    told.map(clean);
   const sdkVersion = Number(sdk);
-  if (!Number.isInteger(sdkVersion) || sdkVersion < 1) {
-    throw new DriverError(
-      'phone_answer_unexpected',
-      `The phone does not tell its Android version (ro.build.version.sdk is "${sdk}").`,
-    );
-  }
+  if (!Number.isInteger(sdkVersion) || sdkVersion < 1)
+    throw notTold(`its Android version (ro.build.version.sdk is "${sdk}")`);
   const abis = abiList.split(',').filter((abi) => abi !== '');
-  const densityDpi = parseDensity(stdout);
-  return { brand, model, androidVersion, sdkVersion, ...parseSize(stdout), densityDpi, abis, securityPatch };
+  const screen = parseSize(size);
+  const densityDpi = parseDensity(density);
+  return { brand, model, androidVersion, sdkVersion, ...screen, densityDpi, abis, securityPatch };
 }
+
+const notTold = (what: string): DriverError =>
+  new DriverError('phone_answer_unexpected', `The phone does not tell ${what}.`);
 
 function clean(text: string): string {
   return text
@@ -42,14 +41,17 @@ function clean(text: string): string {
     .slice(0, maxFieldLength);
 }
 
-/** The override, when set, is what coordinates of input use. */
+/** The override, when set, is what coordinates of input use. Without a size nothing on the screen has a place. */
 function parseSize(text: string): { screenWidth: number; screenHeight: number } {
   const match =
-    /Override size: (\d{1,5})x(\d{1,5})/.exec(text) ?? /Physical size: (\d{1,5})x(\d{1,5})/.exec(text);
-  return { screenWidth: Number(match?.[1] ?? 0), screenHeight: Number(match?.[2] ?? 0) };
+    /^Override size: (\d{1,5})x(\d{1,5})/m.exec(text) ?? /^Physical size: (\d{1,5})x(\d{1,5})/m.exec(text);
+  const [screenWidth, screenHeight] = [Number(match?.[1]), Number(match?.[2])];
+  if (screenWidth > 0 && screenHeight > 0) return { screenWidth, screenHeight };
+  throw notTold('the size of its screen ("wm size")');
 }
 
 function parseDensity(text: string): number {
-  const match = /Override density: (\d{1,5})/.exec(text) ?? /Physical density: (\d{1,5})/.exec(text);
-  return Number(match?.[1] ?? 0);
+  const match = /^Override density: (\d{1,5})/m.exec(text) ?? /^Physical density: (\d{1,5})/m.exec(text);
+  if (match !== null) return Number(match[1]);
+  throw notTold('the density of its screen ("wm density")');
 }

@@ -51,6 +51,10 @@ const density: Program = async ({ phone, args, stdout, stderr }) => {
 /** `wm size|density [VALUE|reset]`, `wm dismiss-keyguard`. */
 export const wm: Program = async (process) => {
   const [command, ...args] = process.args;
+  if (process.phone.faults.missingServices.includes('window')) {
+    await process.stderr.write("cmd: Can't find service: window\n");
+    return 20;
+  }
   if (command === 'size') return size({ ...process, args });
   if (command === 'density') return density({ ...process, args });
   if (command === 'dismiss-keyguard') {
