@@ -89,3 +89,34 @@ story(
     expect([...problems, ...others, ...ofReader]).toEqual([]);
   },
 );
+
+story('crashes are groups by their error, which the list, the group and the program show', async () => {
+  const { service } = here;
+  const [one = '', other = ''] = await service.readyDevices(3);
+  const project = await service.createProject('Crashing', {
+    'main.ts': `await agent.actions.launchApp(String(agent.arguments.automationParameters.app));
+await agent.actions.waitForText('Never there', { timeoutMs: 500 });`,
+  });
+  await service.launch(one, project, { app: 'dev.phalanx.sample.form' });
+  await service.launch(other, project, { app: 'com.android.settings' });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, service.url, service.token);
+  await page.goto(`${service.url}/groups?automation=${project}`);
+  const list = page.getByRole('list', { name: 'Groups' });
+  await list.getByText('2 records · 2 phones').waitFor();
+  await list.getByText('WaitTimeoutError at main.ts:2').waitFor();
+  const group = page.getByRole('region', { name: 'Group', exact: true });
+  const error = group.getByRole('region', { name: 'Error' });
+  await error.getByText(/Waited .* for .*Never there/).waitFor();
+  expect(await group.getByRole('button', { name: 'Propose a fix' }).count()).toBe(0);
+  for (const width of [1920, 390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await findViolations(page), `at ${width}`).toEqual([]);
+  }
+  await error.getByRole('link', { name: 'main.ts:2' }).click();
+  await page.getByText('Never there').first().waitFor();
+  const printed = await service.run('phalanx', ['groups', '--automation', project]);
+  expect(printed).toContain('WaitTimeoutError at main.ts:2: Waited');
+  expect(printed).not.toContain(', at ');
+  expect(problems).toEqual([]);
+});

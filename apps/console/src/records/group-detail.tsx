@@ -41,6 +41,7 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   return (
     <section className={styles['detail']} aria-label="Group">
       <Facts group={group} />
+      {group.error !== null && <GroupErrorBox group={group} error={group.error} />}
       <p className={styles['quiet']}>
         App versions {spreadText(versions.map(({ version, records }) => [version, records]))} · languages{' '}
         {spreadText(data.languages.map(({ language, records }) => [language, records]))}
@@ -52,7 +53,9 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
         ))}
       </div>
       <Verdicts group={group} desk={desk} undo={change === null ? undefined : change.kind} />
-      <ProposeFix key={group.id} group={group} userId={desk.userId} />
+      {group.error === null || data.kept_screens.length > 0 ? (
+        <ProposeFix key={group.id} group={group} userId={desk.userId} />
+      ) : null}
       <KeptScreens names={data.kept_screens} onDelete={desk.deleteScreen} />
       <Members id={id} desk={desk} />
     </section>
@@ -97,6 +100,31 @@ const Facts = ({ group }: { group: RecordGroup }) => (
     {group.assignee !== null && <span>assigned to {group.assignee.name}</span>}
   </div>
 );
+
+/** What the code did not catch; its place opens the code of today. */
+function GroupErrorBox({ group, error }: { group: RecordGroup; error: NonNullable<RecordGroup['error']> }) {
+  const isProject = useProjectNames().has(group.automation_id);
+  const [file, line] = error.place?.split(/:(?=\d+$)/) ?? [];
+  return (
+    <section className={styles['error']} aria-label="Error">
+      <h3>
+        <code>{error.name}</code>
+        {file !== undefined && ' at '}
+        {file !== undefined && isProject && (
+          <Link
+            to="/projects/$projectId"
+            params={{ projectId: group.automation_id }}
+            search={{ file, line: Number(line) }}
+          >
+            {error.place}
+          </Link>
+        )}
+        {file !== undefined && !isProject && error.place}
+      </h3>
+      <p>{error.message}</p>
+    </section>
+  );
+}
 
 /** To try changes on the screens of the group. */
 const CodeOf = ({ group: { id, automation_id: projectId } }: { group: RecordGroup }) =>

@@ -17,7 +17,7 @@ import styles from './groups.module.css';
 import { localAddress } from '../api/call.ts';
 import { useGroupDesk } from './use-group-desk.ts';
 
-/** Records that show the same screen, and what is done about them. */
+/** Records that show the same screen or crashed with the same error, and what is done about them. */
 export function GroupsPage() {
   const desk = useGroupDesk();
   const { data, error, refetch } = desk.query;
@@ -86,7 +86,8 @@ const Nothing = ({ search }: { search: GroupsSearch }) =>
         </Link>
       }
     >
-      Records of unknown screens, crashes and timeouts that show the same screen are a group.
+      Records of unknown screens and timeouts that show the same screen are a group, and crashes with the same
+      error.
     </Empty>
   ) : (
     <Empty
@@ -179,6 +180,12 @@ function GroupButton({ group, isChosen, onOpen }: GroupButtonProps) {
       )}
       <span className={styles['words']}>
         <b>{groupName(group)}</b>
+        {group.error !== null && (
+          <span className={styles['broken']}>
+            {group.error.name}
+            {group.error.place !== null && ` at ${group.error.place}`}
+          </span>
+        )}
         <span className={styles['quiet']}>{group.automation_name}</span>
         <span className={styles['quiet']}>
           {group.records} {group.records === 1 ? 'record' : 'records'} · {group.phones}{' '}

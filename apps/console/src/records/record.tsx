@@ -21,7 +21,7 @@ export const GroupStatusMark = ({ group }: { group: RecordGroup }) => (
 
 /** What people see of it: the words of the screen, or where it was met. */
 export const groupName = ({ title, next_stage: stage, screen_state: state }: RecordGroup): string =>
-  title || `${state} on the way to ${stage}`;
+  title || (stage === '' ? state : `${state} on the way to ${stage}`);
 
 export const reasonText = ({ by, likeness, id }: JoinReason): string =>
   ({
@@ -29,6 +29,7 @@ export const reasonText = ({ by, likeness, id }: JoinReason): string =>
     key: 'the same print',
     likeness: `${Math.round((likeness ?? 0) * 100)} % alike`,
     id: `has the ID ${id ?? ''}`,
+    error: 'the same error at the same place',
     person: 'somebody has put it here',
   })[by];
 

@@ -28,7 +28,7 @@ export function readDeviceInfo(json: string): DeviceInfo {
 
 const runError = Compile(RunError);
 
-function readError(json: string | null): OutOfStepsRecord['error'] {
+export function readError(json: string | null): OutOfStepsRecord['error'] {
   const error: unknown = json === null ? null : JSON.parse(json);
   return runError.Check(error) ? error : null;
 }

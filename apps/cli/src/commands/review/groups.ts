@@ -31,11 +31,11 @@ interface ListFlags extends JsonFlags {
   limit: number;
 }
 
-/** `phalanx groups`: records that show the same screen. */
+/** `phalanx groups`: records that show the same screen, or crashed with the same error. */
 export function addGroupCommands(program: Command): void {
   const groups = program
     .command('groups')
-    .description('list groups of records that show the same screen')
+    .description('list groups of records that show the same screen, or crashed with the same error')
     .option('--automation <automation>', 'only of this project (ID or name) or launch ID')
     .addOption(new Option('--status <status>', 'only in this state').choices(groupStatuses))
     .option('--mine', 'only those that are assigned to you')
@@ -82,7 +82,7 @@ async function listGroups({
   });
   if (json) return printJson({ success: true, groups, next_cursor });
   printTable(
-    { flexible: 'screen', rows: groups.map(row) },
+    { flexible: 'screen or error', rows: groups.map(row) },
     'No groups. Each record of an unknown screen, of a crash or of a timeout gets into one.',
   );
 }
@@ -271,8 +271,15 @@ function stateOf({ status, solved_in: commit, reopened_by: reopened, assignee }:
   return `${status}${solved}${again}${assignee === null ? '' : `, ${assignee.name}`}`;
 }
 
-const screenOf = ({ title, next_stage: stage, screen_state: state }: RecordGroup): string =>
-  `${title || '(no text)'}, ${stage} at ${state}`;
+function screenOf({ title, next_stage: stage, screen_state: state }: RecordGroup): string {
+  const way = stage === '' ? state : `${stage} at ${state}`;
+  return `${title || '(no text)'}, ${way}`;
+}
+
+const errorOf = ({ error }: RecordGroup): string | undefined =>
+  error === null
+    ? undefined
+    : `${error.name}${error.place === null ? '' : ` at ${error.place}`}: ${error.message}`;
 
 const row = (group: RecordGroup): Record<string, string> => ({
   group: group.id,
@@ -281,7 +288,7 @@ const row = (group: RecordGroup): Record<string, string> => ({
   records: String(group.records),
   phones: String(group.phones),
   ago: formatAge(group.last_seen),
-  screen: screenOf(group),
+  'screen or error': errorOf(group) ?? screenOf(group),
 });
 
 const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
@@ -300,10 +307,11 @@ const spreadText = (counts: readonly (readonly [string | null, number])[]): stri
   counts.map(([value, records]) => `${value ?? 'not known'} (${records})`).join(', ') || '-';
 
 function printHead(group: RecordGroup, { kept_screens: kept, app_versions, languages }: GroupFacts): void {
+  const error = errorOf(group);
   const lines: Record<string, string> = {
     Group: group.id,
     Automation: `${group.automation_name} (${group.automation_id})`,
-    Screen: screenOf(group),
+    ...(error === undefined ? { Screen: screenOf(group) } : { Error: error }),
     App: group.package_name,
     Versions: spreadText(app_versions.map(({ version, records }) => [version, records])),
     Languages: spreadText(languages.map(({ language, records }) => [language, records])),
@@ -325,6 +333,7 @@ const reasonText = ({ by, likeness, id }: JoinReason): string =>
     key: 'the same print',
     likeness: `${Math.round((likeness ?? 0) * 100)} % alike`,
     id: `has the ID ${id ?? ''}`,
+    error: 'the same error at the same place',
     person: 'somebody has put it there',
   })[by];
 

@@ -78,7 +78,12 @@ export const fixTools: readonly Tool[] = [
 ];
 
 const groupHead = ({ id, status, title, records, phones, ...of }: RecordGroup): string =>
-  `group ${id} ${status}: ${records} records of ${phones} phones, ${JSON.stringify(title)}, app ${of.package_name}, stage ${JSON.stringify(of.next_stage)}, state ${JSON.stringify(of.screen_state)}, project ${of.automation_id}`;
+  `group ${id} ${status}: ${records} records of ${phones} phones, ${JSON.stringify(title)},${errorText(of)} app ${of.package_name}, stage ${JSON.stringify(of.next_stage)}, state ${JSON.stringify(of.screen_state)}, project ${of.automation_id}`;
+
+const errorText = ({ error }: Pick<RecordGroup, 'error'>): string =>
+  error === null
+    ? ''
+    : ` ${JSON.stringify(`${error.name} at ${error.place ?? 'an unknown place'}: ${error.message}`)},`;
 
 /** The numbered lines of a tree that a record has. */
 async function screenLines(api: ApiCalls, treeUrl: string): Promise<string> {

@@ -7,6 +7,7 @@ import { type CaptureUrl, readDeviceInfo, screenView } from '../record-view.ts';
 import type { EventFeed } from '../../events/event-feed.ts';
 import { mapProofs, type GroupStore, type ShownMember } from './store.ts';
 import type { StoredGroup } from './membership-store.ts';
+import { crashOf } from './crash.ts';
 
 interface Options {
   database: Db;
@@ -59,6 +60,7 @@ export function createGroupViews({ database, store, access, captureUrl }: Option
       automation_name: name,
       assignee: assigneeId === null ? null : { id: assigneeId, name: assignee },
       ...{ solved_in: solved_commit, proved },
+      error: (sample && crashOf(sample.record)?.error) ?? null,
       sample: sample === undefined ? null : record(sample),
     };
   };

@@ -159,6 +159,69 @@ describe('a group', () => {
   });
 });
 
+describe('crashes', () => {
+  const errorOf = (message: string, place: string, name = 'WaitTimeoutError') => ({
+    code: 'uncaught_error',
+    message: `${name}: ${message}\nSeen:\n  after 0.1 s: com.example`,
+    stack: `${name}: ${message}\n    at ${place}`,
+  });
+  const late = 'Waited 3.0 s for "Pay", but it did not come. The screen was read 12 times.';
+  const later =
+    'Waited 3.4 s for "Pay", but it did not come. The screen was read 9 times, 2 times in vain (busy).';
+
+  it('are a group by their error and its place, whatever the screen and the numbers, and not with records of the screen', async () => {
+    const { runId } = await freshRun();
+    const crash = (tree: ScreenTree, error: NonNullable<RecordReport['error']>) =>
+      meet(runId, tree, { type: 'crash', error });
+    const first = await crash(shown(8), errorOf(late, 'pay (flows/pay.ts:12:5)'));
+    const group = await groupOf(first);
+    // The line has moved, the screen is another one.
+    const second = await crash(shown(9), errorOf(later, 'pay (flows/pay.ts:14:7)'));
+    expect(await groupOf(second)).toBe(group);
+    const others = [
+      await crash(shown(8), errorOf(late.replace('Pay', 'Buy'), 'pay (flows/pay.ts:12:5)')),
+      await crash(shown(8), errorOf(late, 'pay (flows/buy.ts:12:5)')),
+      await crash(shown(8), errorOf(late, 'pay (flows/pay.ts:12:5)', 'TypeError')),
+      await meet(runId, shown(8)),
+    ];
+    const groups = await Promise.all(others.map(groupOf));
+    expect(new Set([group, ...groups]).size).toBe(5);
+    expect(await getGroup(group)).toMatchObject({
+      ...{ records: 2, title: 'Waited 3.0 s for "Pay", but it did not come.' },
+      error: { name: 'WaitTimeoutError', message: later, place: 'flows/pay.ts:14' },
+    });
+    expect((await recordsOf(group)).map(({ reason }) => reason.by)).toEqual(['error', 'new']);
+    expect((await getGroup(groups[3] ?? '')).error).toBe(null);
+  });
+
+  it('have no sign of their screen proposed and none kept for replays, and can be split and merged', async () => {
+    const { runId } = await freshRun();
+    const crash = (error: NonNullable<RecordReport['error']>) =>
+      meet(runId, shown(8), { type: 'crash', error });
+    const one = errorOf(late, 'main.ts:20:5');
+    const [first, second] = [await crash(one), await crash(one)];
+    const group = await groupOf(first);
+    expect(await groupOf(second)).toBe(group);
+    expect((await server.api('GET', `${listPath}/${group}`)).body['kept_screens']).toEqual([]);
+    const { body } = await post(group, 'propose', {});
+    expect(body).toMatchObject({
+      candidates: [],
+      problem: expect.stringContaining('Look at the code at main.ts:20: WaitTimeoutError: Waited 3.0 s'),
+    });
+    // Later ones of the error stay with the old group.
+    expect((await post(group, 'split', { record_ids: [second] })).status).toBe(201);
+    const split = await groupOf(second);
+    expect(split).not.toBe(group);
+    expect(await groupOf(await crash(one))).toBe(group);
+    // A screen that joins the group is compared with later ones, and its crashes are not.
+    const unknown = await groupOf(await meet(runId, shown(8)));
+    expect((await post(unknown, 'merge', { group_ids: [group, split] })).status).toBe(200);
+    expect(await groupOf(await crash(one))).toBe(unknown);
+    expect(await groupOf(await meet(runId, shown(8, 1)))).toBe(unknown);
+    expect((await server.api('GET', `${listPath}/${unknown}`)).body['kept_screens']).not.toEqual([]);
+  });
+});
+
 /** The same screen with other words. */
 const worded = (tree: ScreenTree, word: string): ScreenTree =>
   JSON.parse(JSON.stringify(tree).replace(/"text":"[^"]+/, `$& ${word}`));

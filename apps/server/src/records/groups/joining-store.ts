@@ -13,6 +13,7 @@ import { hasPhone, type StoredGroup } from './membership-store.ts';
 import { findGroup } from './prints/nearest-group.ts';
 import type { PrintJson } from './prints/process/messages.ts';
 import type { ScreenPrint } from './prints/screen-print.ts';
+import { crashOf, firstSentence } from './crash.ts';
 
 export type Grouping = Row<'record_grouping'>;
 
@@ -128,6 +129,7 @@ async function addMember(transaction: Transaction, member: Row<'group_member'>):
 
 async function join(transaction: Transaction, given: Given): Promise<Joined> {
   const { grouping, record, screen, contained } = given;
+  const key = crashOf(record)?.key ?? screen.print.key;
   const found = await findGroupOf(transaction, record, screen.print);
   const commit = found && commitToAskFor(found.group, grouping);
   const { project_id: projectId, owner_id: ownerId } = record;
@@ -139,7 +141,7 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
     return { kind: 'gone' };
   }
   const reason: JoinReason = found?.reason ?? { by: 'new' };
-  if (reason.by !== 'key') await addPrintOf(transaction, group, given);
+  if (reason.by !== 'key' && reason.by !== 'error') await addPrintOf(transaction, group, given);
   const isSolved = group.status === 'solved';
   const isNewer = isSolved && isOfNewerCode(group, given);
   const met = isNewer ? metVersionOf(record) : undefined;
@@ -152,7 +154,7 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
     last_seen: Math.max(group.last_seen, record.added_at),
     ...(isNewer ? { status: 'open' as const, reopened_at: record.added_at, reopened_by: record.id } : {}),
   };
-  const of = { group_id: group.id, print_key: screen.print.key, reason: JSON.stringify(reason) };
+  const of = { group_id: group.id, print_key: key, reason: JSON.stringify(reason) };
   await addMember(
     transaction,
     memberOf(grouping, record, { ...of, is_outdated: isSolved && !isNewer ? 1 : 0 }),
@@ -215,20 +217,23 @@ interface Found {
 
 async function findGroupOf(
   transaction: Transaction,
-  { owner_id, automation_id, app }: StoredRecord,
+  record: StoredRecord,
   print: ScreenPrint,
 ): Promise<Found | undefined> {
+  const { owner_id, automation_id, app } = record;
+  const crash = crashOf(record);
   const known = await transaction
     .selectFrom('group_print')
     .select('group_id')
     .where('owner_id', '=', owner_id)
     .where('automation_id', '=', automation_id)
-    .where('print_key', '=', print.key)
+    .where('print_key', '=', crash?.key ?? print.key)
     .executeTakeFirst();
   if (known !== undefined) {
     const group = await getGroup(transaction, known.group_id);
-    return { group, reason: { by: 'key' } };
+    return { group, reason: { by: crash === undefined ? 'key' : 'error' } };
   }
+  if (crash !== undefined) return undefined;
   const groups = await listCompared(transaction, { owner_id, automation_id }, print.packageName);
   const joining = findGroup({ print, language: languageOf(readApp(app)) }, groups);
   return joining && { group: await getGroup(transaction, joining.groupId), reason: joining.reason };
@@ -244,6 +249,7 @@ async function addPrintOf(transaction: Transaction, group: StoredGroup, given: G
   const shown = await getScreen(transaction, { record_id, screen_id });
   await addPrint(transaction, {
     ...{ group, json: screen.json, tree: screen.tree, screen: { record_id, ...shown } },
+    crashKey: crashOf(record)?.key,
     ...{ language: languageOf(app), appVersion: app?.version ?? null, addedAt: record.added_at },
   });
 }
@@ -259,6 +265,10 @@ const getScreen = (
     .where('screen_id', '=', screen_id)
     .executeTakeFirstOrThrow();
 
+/** The beginning of what went wrong. */
+const titleOfCrash = (message: string): string =>
+  firstSentence(message).slice(0, mostTitleLength).toWellFormed();
+
 /** The first words of a screen. */
 export const titleOf = ({ words }: ScreenPrint): string =>
   [...words.keys()].slice(0, 3).join(' · ').slice(0, mostTitleLength).toWellFormed();
@@ -269,9 +279,11 @@ async function addGroup(transaction: Transaction, given: Given): Promise<StoredG
   const { owner_id, automation_id, project_id, automation_name, added_at } = record;
   if (!(await hasRoom(transaction, record))) return undefined;
   const shown = await getScreen(transaction, grouping);
+  const crash = crashOf(record);
+  const title = crash === undefined ? titleOf(screen.print) : titleOfCrash(crash.error.message);
   const group: StoredGroup = {
     ...{ id: uuidv7(), owner_id, automation_id, project_id, automation_name, ...shown },
-    ...{ package_name: screen.print.packageName.toWellFormed(), title: titleOf(screen.print) },
+    ...{ package_name: screen.print.packageName.toWellFormed(), title },
     ...{ status: 'open', assignee_id: null, solved_commit: null, solved_at: null, reopened_at: null },
     ...{ reopened_by: null, records: 0, phones: 0, first_seen: added_at, last_seen: added_at },
     ...{ merged_into: null, last_move: null, first_version: readApp(record.app)?.version ?? null },

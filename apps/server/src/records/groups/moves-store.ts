@@ -7,6 +7,7 @@ import { timeOfUuidV7 } from '../../uuid-v7.ts';
 import { cellsMatching } from '../stored-record.ts';
 import { readPrint } from './prints/group-prints-store.ts';
 import { titleOf } from './joining-store.ts';
+import { isKeyOfCrash } from './crash.ts';
 import type { StoredGroup } from './membership-store.ts';
 
 export type StoredMove = Row<'group_move'>;
@@ -180,13 +181,20 @@ export async function movePrints(
   keys: readonly string[],
   { from, into }: { from: string; into: string },
 ): Promise<string | undefined> {
-  const [moved] = await transaction
-    .updateTable('group_print')
-    .set({ group_id: into, is_sample: 1 })
-    .where('group_id', '=', from)
-    .where('print_key', 'in', textsIn(transaction, keys))
-    .returning('print')
-    .execute();
+  const move = async (some: readonly string[], more: { is_sample?: 1 }): Promise<{ print: string }[]> =>
+    transaction
+      .updateTable('group_print')
+      .set({ group_id: into, ...more })
+      .where('group_id', '=', from)
+      .where('print_key', 'in', textsIn(transaction, some))
+      .returning('print')
+      .execute();
+  const crashes = keys.filter(isKeyOfCrash);
+  if (crashes.length > 0) await move(crashes, {});
+  const [moved] = await move(
+    keys.filter((key) => !isKeyOfCrash(key)),
+    { is_sample: 1 },
+  );
   return moved && titleOf(readPrint(moved.print));
 }
 

@@ -17,6 +17,7 @@ import { addRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';
 import type { GetLaunchable } from '../../projects/project-files.ts';
 import type { StoredGroup } from '../groups/membership-store.ts';
+import { crashOf } from '../groups/crash.ts';
 import { asSent } from './process/messages.ts';
 
 interface Dependencies {
@@ -41,7 +42,7 @@ export function serveProposals(
 }
 
 interface Options {
-  store: Pick<GroupStore, 'find' | 'countVersions' | 'countLanguages'>;
+  store: Pick<GroupStore, 'find' | 'countVersions' | 'countLanguages' | 'mapSamples'>;
   access: AutomationAccess;
   screens: SavedScreens;
   reader: SignReader;
@@ -69,7 +70,8 @@ function addProposalRoutes(app: FastifyInstance, options: Options): void {
     const files =
       group.project_id === null ? undefined : (await getLaunchable(group.project_id, principal)).files;
     const own = await screens.ofGroup(group);
-    if (own.length === 0) return { success: true, ...nothing, state, kind, problem: noScreens };
+    if (own.length === 0)
+      return { success: true, ...nothing, state, kind, problem: await whyNoScreens(store, group.id) };
     const variety = await varietyOf(store, group.id);
     const found = await turns.run(principal.userId, () =>
       findSigns({ variety, reader, screens: own, others: screens.ofOthers(group, { files, state }) }),
@@ -88,6 +90,14 @@ async function varietyOf(store: Options['store'], groupId: string): Promise<Vari
     languages: languages.filter(({ language }) => language !== null).length,
     appVersions: versions.filter(({ version }) => version !== null).length,
   };
+}
+
+async function whyNoScreens(store: Options['store'], groupId: string): Promise<string> {
+  const newest = (await store.mapSamples([groupId])).get(groupId);
+  const crash = newest && crashOf(newest.record);
+  if (crash === undefined) return noScreens;
+  const { name, message, place } = crash.error;
+  return `The group is an error of the code, and no unknown screen, so no sign is proposed. Look at the code${place === null ? '' : ` at ${place}`}: ${name}: ${message}`;
 }
 
 const nothing = { screens: 0, others: 0, candidates: [] };

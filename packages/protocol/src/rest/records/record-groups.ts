@@ -17,9 +17,9 @@ const nullableText = (description: string) => Type.Union([Type.String({ descript
 /** Why a record belongs to its group. */
 export const JoinReason = Type.Object(
   {
-    by: Type.Enum(['new', 'key', 'likeness', 'id', 'person'] as const, {
+    by: Type.Enum(['new', 'key', 'likeness', 'id', 'error', 'person'] as const, {
       description:
-        '`new`: the group began with it. `key`: its screen has a known print. `likeness`: it is like a screen of the group. `id`: it has an ID that no other group has. `person`: somebody merged or split groups',
+        '`new`: the group began with it. `key`: its screen has a known print. `likeness`: it is like a screen of the group. `id`: it has an ID that no other group has. `error`: it crashed with the same error at the same place. `person`: somebody merged or split groups',
     }),
     likeness: Type.Optional(Type.Number({ description: 'From 0 to 1' })),
     id: Type.Optional(Type.String({ description: 'The ID of the view' })),
@@ -48,13 +48,31 @@ export const GroupRecord = Type.Object(
 );
 export type GroupRecord = Static<typeof GroupRecord>;
 
+/** The error of a crash that the code did not catch. */
+export const GroupError = Type.Object(
+  {
+    name: Type.String({ description: 'Such as `WaitTimeoutError`; without a stack the code of the error' }),
+    message: Type.String({ description: 'Its first line, at most 1,000 letters' }),
+    place: nullableText(
+      'The line of the code where it came up, such as `main.ts:20`; null when no stack tells',
+    ),
+  },
+  { title: 'GroupError' },
+);
+export type GroupError = Static<typeof GroupError>;
+
 export const RecordGroup = Type.Object(
   {
     id: Uuid,
     automation_id: Type.String(),
     automation_name: Type.String(),
     status: GroupStatus,
-    title: Type.String({ description: 'The first words of the screen; may be empty' }),
+    title: Type.String({
+      description: 'The first words of the screen; of crashes, of the error. May be empty',
+    }),
+    error: Type.Union([GroupError, Type.Null()], {
+      description: 'When its newest record is a crash: the error of that',
+    }),
     package_name: Type.String(),
     next_stage: Type.String(),
     screen_state: Type.String(),
@@ -147,16 +165,16 @@ const params = Type.Object({ id: Id });
 const group = Type.Object({ success, group: RecordGroup });
 const uuids = (maxItems: number) => Type.Array(Uuid, { minItems: 1, maxItems, uniqueItems: true });
 
-/** Records that show the same screen. */
+/** Records that show the same screen, or crashes of one error at one place. */
 export const groupRoutes = {
   list: {
     method: 'GET',
     path: '/api/v2/groups',
     operationId: 'listGroups',
     tag: 'Records',
-    summary: 'List the groups of records that show the same screen',
+    summary: 'List the groups of records that show the same screen, or crashed with the same error',
     description:
-      'The last screen of each record that is not `debug` puts it into a group, soon after its tree has arrived. Owners and shared editors of the automation see its groups. Begins with the group that was seen last, or with the one that has the most records.',
+      'The last screen of each record that is not `debug` puts it into a group, soon after its tree has arrived; a crash its error, without the numbers in it, and the function of the code where it came up. Owners and shared editors of the automation see its groups. Begins with the group that was seen last, or with the one that has the most records.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({

@@ -21,6 +21,8 @@ interface NewPrint {
   language: string | null;
   appVersion: string | null;
   addedAt: number;
+  /** Of a crash: its screen is compared with nothing, and not kept. */
+  crashKey: string | undefined;
   screen: Pick<Row<'group_screen'>, 'record_id' | 'next_stage' | 'screen_state'>;
 }
 
@@ -31,7 +33,7 @@ interface Candidate extends KeptSample {
 
 /** Adds a print that the group does not have. Where it has its share, another one goes, or this one is not kept. */
 export async function addPrint(transaction: Transaction, added: NewPrint): Promise<void> {
-  const { group, json, language, appVersion, addedAt } = added;
+  const { group, json, language, appVersion, addedAt, crashKey } = added;
   const { owner_id, automation_id, id: group_id } = group;
   const known = await transaction
     .selectFrom('group_print')
@@ -41,18 +43,19 @@ export async function addPrint(transaction: Transaction, added: NewPrint): Promi
     .orderBy('print_key')
     .execute();
   const samples = known.filter(({ is_sample: isSample }) => isSample === 1);
-  const gone = samples.length < mostSamples ? undefined : await findGone(transaction, added);
-  const isSample = samples.length < mostSamples || gone?.printKey !== undefined;
+  const isOver = crashKey === undefined && samples.length >= mostSamples;
+  const gone = isOver ? await findGone(transaction, added) : undefined;
+  const isSample = crashKey === undefined && (!isOver || gone?.printKey !== undefined);
   if (gone?.printKey !== undefined) await endSample(transaction, group_id, gone.printKey);
   if (known.length >= mostPrints) {
-    if (!isSample) return;
+    if (!isSample && crashKey === undefined) return;
     const oldest = known.find(({ print_key: key, is_sample: one }) => one === 0 || key === gone?.printKey);
     await deletePrint(transaction, group, oldest?.print_key ?? '');
   }
   await transaction
     .insertInto('group_print')
     .values({
-      ...{ owner_id, automation_id, group_id, print_key: json.key, print: JSON.stringify(json) },
+      ...{ owner_id, automation_id, group_id, print_key: crashKey ?? json.key, print: JSON.stringify(json) },
       ...{ is_sample: isSample ? 1 : 0, language, app_version: appVersion, added_at: addedAt },
     })
     .execute();

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { GroupError } from '@phalanx/protocol';
+
+import { readError } from '../record-view.ts';
+import { kindOf, type StoredRecord } from '../stored-record.ts';
+
+const mark = 'crash ';
+const keyLetters = 24;
+const maxMessageLength = 1000;
+const maxNameLength = 200;
+
+/** A print of that key stands for an error, and its screen for nothing. */
+export const isKeyOfCrash = (printKey: string): boolean => printKey.startsWith(mark);
+
+/** The error of a crash, and what the records of one error at one place have in common. */
+interface Crash {
+  readonly key: string;
+  readonly error: GroupError;
+}
+
+/** Undefined: the record is of something else, or tells no error. */
+export function crashOf({ cell, error: json }: Pick<StoredRecord, 'cell' | 'error'>): Crash | undefined {
+  const error = kindOf(cell).type === 'crash' ? readError(json) : null;
+  if (error === null) return undefined;
+  const { code, message, stack } = error;
+  const name = nameOf(stack) ?? code;
+  const told = message.trim().split('\n', 1)[0] ?? '';
+  const line = told.startsWith(`${name}: `) ? told.slice(name.length + 2) : told;
+  const place = placeOf(stack);
+  const parts = [code, name, withoutNumbers(firstSentence(line)), place?.file ?? '', place?.function ?? ''];
+  const hash = createHash('sha256').update(parts.join('\0')).digest('base64url');
+  return {
+    key: mark + hash.slice(0, keyLetters),
+    error: {
+      name: name.slice(0, maxNameLength).toWellFormed(),
+      message: line.slice(0, maxMessageLength).toWellFormed(),
+      place: place === undefined ? null : `${place.file}:${place.line}`,
+    },
+  };
+}
+
+/** The counts and pauses of a wait stand behind it. A dot within a number ends nothing. */
+export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
+
+/** IDs in hexadecimal digits have letters. */
+const withoutNumbers = (text: string): string => text.replaceAll(/\b(?=[\da-f]*\d)[\da-f]{8,}\b|\d+/gi, '#');
+
+/** Such as `TypeError`, with which JavaScript begins a stack. */
+const nameOf = (stack: string | null | undefined): string | undefined =>
+  /^(?:Uncaught )?([\p{L}_$][\p{L}\p{N}_$]*)(?::|\n|$)/u.exec(stack ?? '')?.[1];
+
+interface Place {
+  readonly file: string;
+  readonly line: string;
+  /** Empty at the top of a file. */
+  readonly function: string;
+}
+
+/** Of the first line of the user's own: `at pay (flows/pay.ts:12:5)`. Lines and columns move with each change of the file. */
+function placeOf(stack: string | null | undefined): Place | undefined {
+  for (const text of (stack ?? '').split('\n')) {
+    const [, name = '', file, line] = /^\s*at (?:(.*) \()?([^()\s]+):(\d+):\d+\)?$/.exec(text) ?? [];
+    if (file !== undefined && line !== undefined) return { file, line, function: name };
+  }
+  return undefined;
+}
