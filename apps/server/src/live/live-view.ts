@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 import { HostVideo, type VideoPlace, LiveFrame, maxLivePictureBytes } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
@@ -14,8 +15,16 @@ const afterNothingMs = 1000;
 const afterNoVideoMs = 1000;
 
 const videoAnswer = Compile(HostVideo);
-/** A host answers when it has something; one that always has is not asked without a pause. */
-const betweenQuestionsMs = 10;
+/**
+ * A host answers when it has something; one that always has is not asked without a pause, which is as long as its answer is: no phone has
+ * more packets in that time.
+ */
+const questionPause = { leastMs: 10, mostMs: 500, ofPacketMs: 4 };
+/** As long as a host waits for news before it says that there are none. */
+const withoutNewsMs = 250;
+
+const pauseAfter = (packets: number): number =>
+  Math.min(questionPause.mostMs, Math.max(questionPause.leastMs, packets * questionPause.ofPacketMs));
 
 /** One phone that is watched: its host is asked for as long as a viewer waits for the next picture, for all at once. */
 export class LiveView {
@@ -136,18 +145,22 @@ class VideoView {
   async #askHost(): Promise<void> {
     this.#isAsking = true;
     while (this.#waiting.size > 0) {
-      const minimum = pause(betweenQuestionsMs);
+      const askedAt = performance.now();
+      let pauseMs = questionPause.leastMs;
       try {
         const device = await this.#watching.findDevice();
+        const before = this.#place;
         const video = device && (await this.#nextVideo(device));
         this.#show(device, video);
+        const isNews = !isDeepStrictEqual(before, this.#place);
+        pauseMs = isNews ? pauseAfter(video?.packets.length ?? 0) : withoutNewsMs;
       } catch (error) {
         this.#place = undefined;
         const viewers = [...this.#waiting];
         this.#waiting.clear();
         this.#onNone(error instanceof Error ? error.message : 'no reason given', viewers);
       }
-      await minimum;
+      await pause(Math.max(0, askedAt + pauseMs - performance.now()));
     }
     this.#isAsking = false;
   }

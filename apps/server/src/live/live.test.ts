@@ -163,17 +163,25 @@ describe('a live view', () => {
 const key = (text: string) => ({ is_key: true, text });
 const delta = (text: string) => ({ is_key: false, text });
 
-/** The host's answer to the next question for video, from that number on; gives what it was asked to begin after. */
-async function answerVideo(number: number, packets: readonly { is_key: boolean; text: string }[]) {
-  const { request_id, after } = await phone.host.waitFor('video');
+interface Packet {
+  readonly is_key: boolean;
+  readonly text: string;
+}
+
+/** An answer with packets of video, from that number on. */
+function videoFrom(request_id: string, number: number, packets: readonly Packet[]): Buffer {
   const head = {
     ...{ captured_at: 1, width: 1080, height: 2400, codec: 'avc1.42C032', first: { stream: 's', number } },
     packets: packets.map(({ is_key, text }) => ({ is_key, size_bytes: text.length })),
   };
   const bytes = packets.map(({ text }) => text).join('');
-  phone.host.sendRaw(
-    Buffer.from(`${JSON.stringify({ type: 'video', request_id })}\n${JSON.stringify(head)}\n${bytes}`),
-  );
+  return Buffer.from(`${JSON.stringify({ type: 'video', request_id })}\n${JSON.stringify(head)}\n${bytes}`);
+}
+
+/** The host's answer to the next question for video, from that number on; gives what it was asked to begin after. */
+async function answerVideo(number: number, packets: readonly Packet[]) {
+  const { request_id, after } = await phone.host.waitFor('video');
+  phone.host.sendRaw(videoFrom(request_id, number, packets));
   return after && after.number;
 }
 
@@ -209,6 +217,26 @@ describe('a live view in H.264', () => {
     expect(await asked).toBeNull();
     first.close();
     second.close();
+  });
+
+  it('asks a host that has nothing new and says so at once, or says very much, only a few times a second', async () => {
+    const before = phone.host.messages('video').length;
+    let number = 0;
+    const same = (): Packet[] => [key('K')];
+    const much = (): Packet[] => Array.from({ length: 100 }, () => key(''));
+    for (const [name, packets, step] of [
+      ['the same', same, 0],
+      ['much', much, 100],
+    ] as const) {
+      phone.host.answerWith = (question) =>
+        question.type === 'video' ? videoFrom(question.request_id, (number += step), packets()) : undefined;
+      const viewer = await watchVideo('owner');
+      for (let count = 0; count < 30; count += 1) viewer.ask();
+      await sleep(1000);
+      expect(phone.host.messages('video').length - before, name).toBeLessThan(12);
+      viewer.close();
+    }
+    phone.host.answerWith = () => undefined;
   });
 
   it('becomes pictures where there is no video, says why, and is video again without a new connection', async () => {
