@@ -14,9 +14,13 @@ export const Id = Type.String({
   examples: ['01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77'],
 });
 
+/** The last moment that a `Date` can name. */
+const maxTimeMs = 8.64e15;
+
 /** Milliseconds since the Unix epoch. */
 export const EpochMs = Type.Integer({
   minimum: 0,
+  maximum: maxTimeMs,
   description: 'Milliseconds since the Unix epoch',
   examples: [1_795_281_326_000],
 });

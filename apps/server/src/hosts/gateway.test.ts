@@ -112,6 +112,14 @@ describe('a host that breaks the protocol is cut off', () => {
     ['a log entry of an unknown level', hello, (host) => host.sendLogFrame(runId, 1, [[1, 4, 1, 'x']])],
     ['a log entry whose message is a number', hello, (host) => host.sendLogFrame(runId, 1, [[1, 0, 1, 2]])],
     ['a log number of 0', hello, (host) => host.sendLogFrame(runId, 0, [[1, 0, 1, 'x']])],
+    ['a log number that is not exact', hello, (host) => host.sendLogFrame(runId, 1e300, [[1, 0, 1, 'x']])],
+    ['a log entry of no time', hello, (host) => host.sendLogFrame(runId, 1, [[9e15, 0, 1, 'x']])],
+    ['the end of a run at no time', hello, (host) => host.report(runId, 'completed', { ended_at: 1e300 })],
+    [
+      'a screen that no phone has',
+      hello,
+      (host) => host.send({ type: 'devices', devices: [deviceReport('s', { screen_width: 1e300 })] }),
+    ],
     [
       'more entries than a frame holds',
       hello,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { logPageSize, type LogEntry, type WireLogEntry } from '@phalanx/protocol';
+import { closeCodes, logPageSize, type LogEntry, type WireLogEntry } from '@phalanx/protocol';
 
 import { countLogParts, storedLogText } from '../testing/stored-logs.ts';
 import { engines } from '../testing/engines/test-database.ts';
 import type { TestHost } from '../testing/test-host.ts';
-import { TestServer } from '../testing/test-server.ts';
+import { startBody, TestServer } from '../testing/test-server.ts';
 
 describe.each(engines)('log entries beside %s', (engine) => {
   let server: TestServer;
@@ -96,11 +96,24 @@ describe.each(engines)('log entries beside %s', (engine) => {
       );
     });
 
+    it('is stored beside that of a host whose numbers no database has', async () => {
+      const { runId, launchId } = await server.startRun(host, deviceId);
+      const { token, api } = await server.createCaller('liar');
+      const liar = await server.connectHost({ token }, api);
+      await api('POST', '/api/v2/devices/launchDirectAutomation', startBody(liar.deviceId));
+      const run = liar.host.messages('launch')[0]?.runs[0]?.run_id ?? '';
+      for (let count = 0; count < 5; count += 1) liar.host.sendLogFrame(run, 1e300, [[1, 0, 1, 'lie']]);
+      await host.log(runId, ['true']);
+      expect(messagesOf(await server.logs(deviceId, [launchId]))).toEqual(['true']);
+      expect(host.isOpen).toBe(true);
+      expect(await liar.host.ended()).toBe(closeCodes.protocolError);
+    });
+
     it('never has a time in the future', async () => {
       const { runId, launchId } = await server.startRun(host, deviceId);
       host.buffer(runId, [
         [Date.now() + 3_600_000, 0, 1, 'ahead'],
-        [Number.MAX_SAFE_INTEGER, 0, 1, 'far ahead'],
+        [8.64e15, 0, 1, 'far ahead'],
       ]);
       host.sendLogs(runId);
       await host.logsStored(runId);

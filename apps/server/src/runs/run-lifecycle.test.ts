@@ -219,7 +219,7 @@ describe('a report', () => {
   });
 
   it('with times that cannot be has the nearest that can', async () => {
-    const farAhead = [1e300, 9e15, server.clock.now() + 10 * 60_000];
+    const farAhead = [8.64e15, server.clock.now() + 10 * 60_000];
     const told = [...farAhead.map((time) => [time, time]), [0, 1], [server.clock.now(), 0]] as const;
     for (const [started_at, ended_at] of told) {
       const launchedAt = server.clock.now();

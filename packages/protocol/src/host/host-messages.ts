@@ -56,6 +56,8 @@ export const closeCodes = {
 
 const text = Type.String({ maxLength: 500 });
 const mark = Type.String({ maxLength: 64 });
+/** Databases have no larger numbers in columns of any phone. */
+const count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
 /** A phone as its host sees it. */
 export const DeviceReport = Type.Object({
@@ -72,9 +74,9 @@ export const DeviceReport = Type.Object({
   brand: text,
   model: text,
   android_version: text,
-  sdk_version: Type.Integer(),
-  screen_width: Type.Integer(),
-  screen_height: Type.Integer(),
+  sdk_version: count,
+  screen_width: count,
+  screen_height: count,
   /** Missing: none. */
   warnings: Type.Optional(Type.Array(PhoneWarning, { maxItems: 20 })),
 });
@@ -169,9 +171,16 @@ export type WireLogEntry = Static<typeof WireLogEntry>;
 export const WireLogEntries = Type.Array(WireLogEntry, { minItems: 1, maxItems: maxLogEntriesPerFrame });
 export type WireLogEntries = Static<typeof WireLogEntries>;
 
+/** Beyond it numbers are no longer exact. */
+const maxLogNumber = Number.MAX_SAFE_INTEGER - maxLogEntriesPerFrame;
+
 export const HostFrameHeader = Type.Union([
   /** Payload: JSON of `WireLogEntries`. The entries of a run are numbered from 1 without gaps. */
-  Type.Object({ type: Type.Literal('logs'), run_id: Uuid, first_seq: Type.Integer({ minimum: 1 }) }),
+  Type.Object({
+    type: Type.Literal('logs'),
+    run_id: Uuid,
+    first_seq: Type.Integer({ minimum: 1, maximum: maxLogNumber }),
+  }),
   HostAnswerHeader,
 ]);
 export type HostFrameHeader = Static<typeof HostFrameHeader>;

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { Uuid } from '../ids.ts';
+import { EpochMs, Uuid } from '../ids.ts';
 import { RunError } from './runs.ts';
 import { maxStageLength, maxRecordedCalls } from './run-limits.ts';
 
@@ -32,8 +32,6 @@ export type CaptureKind = Static<typeof CaptureKind>;
 export const maxCaptureBytes = 16 * 1024 * 1024;
 
 const stage = Type.String({ maxLength: maxStageLength });
-/** The last moment that a `Date` can name. */
-const maxTimeMs = 8.64e15;
 const side = Type.Integer({ minimum: 0, maximum: 100_000 });
 
 const point = Type.Integer({ minimum: -100_000, maximum: 100_000 });
@@ -92,7 +90,7 @@ export const ScreenReport = Type.Object({
   /** Remaining steps; 0 means out of steps. */
   max_steps: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   /** Epoch ms on the service's clock. */
-  timestamp: Type.Integer({ minimum: 0, maximum: maxTimeMs }),
+  timestamp: EpochMs,
   /** False when the tree could not be read: the record is partial. */
   has_tree: Type.Boolean(),
   /** `null` when there is no picture, wanted or not. */
