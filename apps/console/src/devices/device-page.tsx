@@ -1,7 +1,7 @@
 import { Tabs } from '@base-ui/react/tabs';
 import type { Device, Labels } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
@@ -12,7 +12,9 @@ import { Control } from '../live/control.tsx';
 import { Button } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, TextArea, TextField } from '../parts/field.tsx';
+import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
+import { RemovalButton } from '../parts/removal-button.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
 import { RunList } from '../runs/run-list.tsx';
@@ -118,6 +120,7 @@ function Actions({ device }: { device: Device }) {
       <Button look="quiet" onClick={() => setOpen('share')}>
         Share
       </Button>
+      {device.role === 'owner' && device.state === 'offline' && <RemovePhone device={device} />}
       {device.running.length > 0 && (
         <Button look="danger" reason={missing ?? notYours} onClick={() => setOpen('stop')}>
           Stop…
@@ -135,6 +138,26 @@ function Actions({ device }: { device: Device }) {
       {open === 'name' && <NamePhone device={device} onClose={close} />}
       {open === 'share' && <ShareDevice device={device} onClose={close} />}
     </>
+  );
+}
+
+function RemovePhone({ device }: { device: Device }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const missing = useMissingScope('admin');
+  const remove = async (): Promise<void> => {
+    await call('DELETE /api/v2/devices/:id', { params: { id: device.device_id } });
+    notify(`${deviceName(device)} was removed`);
+    await client.invalidateQueries({ queryKey: devicesQuery.queryKey });
+    await navigate({ to: '/devices' });
+  };
+  return (
+    <RemovalButton action="Remove" name={deviceName(device)} reason={missing} onRemove={remove}>
+      <p>
+        Its name, labels, history and shares are forgotten. Its runs and records stay. When it is connected
+        again, it comes back as a new phone.
+      </p>
+    </RemovalButton>
   );
 }
 

@@ -54,3 +54,15 @@ test('the hosts of a user are allowed the secrets of a project, and denied them'
   expect(await said('secret', 'allowed')).toMatch(/ben /);
   expect(await said('secret', 'deny', 'ben')).toMatch(/get no secrets of "shop" any more/);
 });
+
+test('a phone is forgotten when somebody says yes, and only while it is gone', async () => {
+  const [device] = JSON.parse((await service.run(['devices', '--json'])).stdout).devices;
+  expect(await service.run(['devices', 'remove', device.serial])).toMatchObject({
+    code: 2,
+    stderr: 'Nothing was removed: say yes, or give --yes.\n',
+  });
+  const busy = await service.run(['devices', 'remove', device.serial, '--yes']);
+  expect([busy.code, busy.stderr]).toEqual([3, expect.stringContaining('unplug it or stop its host')]);
+  const { devices } = JSON.parse((await service.run(['devices', '--json'])).stdout);
+  expect(devices).toHaveLength(1);
+});

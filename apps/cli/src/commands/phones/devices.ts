@@ -14,7 +14,7 @@ import { type Command, Option } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { deviceIdOf, listDevices, getUserId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
-import { printable, printMessage } from '../../output/terminal.ts';
+import { confirm, printable, printMessage } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { usageError } from '../../exit-codes.ts';
 import { readAll, type ApiClient } from '../../api-client.ts';
@@ -87,7 +87,7 @@ const row = (device: Device, all: readonly Device[]): Record<string, string> => 
   reason: device.reason,
 });
 
-/** `phalanx devices label` and `rename` */
+/** `phalanx devices label`, `rename` and `remove` */
 function addDeviceLabelCommands(devices: Command): void {
   const label = devices
     .command('label')
@@ -115,7 +115,19 @@ function addDeviceLabelCommands(devices: Command): void {
       const { serial } = device;
       console.log(printable(device.name === '' ? `${serial} has no name.` : `${serial} is ${device.name}.`));
     });
-  for (const command of [label, rename]) addConnectionOptions(command);
+  const remove = devices
+    .command('remove')
+    .description('forget a phone that is gone, with its name, labels and shares; its runs stay')
+    .argument('<device>', 'serial number, name or ID')
+    .option('--yes', 'without asking')
+    .action(async (text: string, flags: ConnectionFlags & { yes?: true }) => {
+      const { api } = await connect(flags);
+      const id = deviceIdOf(await listDevices(api), text);
+      if (!flags.yes && !(await confirm(printable(`Forget the phone "${text}"?`))))
+        throw usageError('Nothing was removed: say yes, or give --yes.');
+      printMessage(await api.call(deviceRoutes.delete, { params: { id } }));
+    });
+  for (const command of [label, rename, remove]) addConnectionOptions(command);
 }
 
 /** `phalanx hosts label` */
