@@ -74,9 +74,9 @@ const Measured = ({ facts }: { facts: PhoneFacts }) => (
     <dt>Free storage</dt>
     <dd>{storageText(facts)}</dd>
     <dt>Screen</dt>
-    <dd>{facts.screen}</dd>
+    <dd>{facts.screen ?? 'unknown'}</dd>
     <dt>Wi-Fi</dt>
-    <dd>{facts.wifi_address ?? 'not connected'}</dd>
+    <dd>{facts.wifi_address ?? 'no address known'}</dd>
     <dt>Up for</dt>
     <dd>
       {facts.uptime_seconds === null ? 'unknown' : `${(facts.uptime_seconds / hourSeconds).toFixed(1)} h`}

@@ -81,6 +81,9 @@ function addSecretRoutes(app: FastifyInstance, { access, store, sealing, clock }
   addRoute(app, secretRoutes.put, async ({ principal, params: { id, name }, body, auditEvent }) => {
     const project = await access.getProject(principal, id, editors);
     onProject(auditEvent, project, { secret: name });
+    // Another value than the given one would be typed.
+    if (!body.value.isWellFormed())
+      throw ApiError.of('invalid_request', { problem: 'Field value must be valid Unicode' });
     const place = { project_id: project.id, name };
     const sealed = await sealing.seal(body.value, placeOf(place));
     const terms = { most: maxSecretsOfProject, now: clock.now() };

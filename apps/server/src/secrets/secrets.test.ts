@@ -58,6 +58,13 @@ it('a secret reaches the host of a launch, and no reply has its value', async ()
   expect(JSON.stringify([stored, listed, body, audit])).not.toContain('hunter');
 });
 
+it('a value that can not be stored as it is, is refused, and the one before stays', async () => {
+  await put('PASSWORD', 'hunter2 \0 and more');
+  const refused = await put('PASSWORD', 'hunter3 \ud83d and more');
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  expect((await launched())?.secrets).toEqual({ PASSWORD: 'hunter2 \0 and more' });
+});
+
 it('the data folder has values only as the key of its own file reads them', async () => {
   await put('PIN', 'planted-value-0815');
   expect((await stat(keyFile())).mode & 0o777).toBe(0o600);

@@ -87,7 +87,7 @@ export const PhoneFacts = Type.Object(
         }),
       ),
     ),
-    screen: Type.Enum(['on', 'locked', 'off']),
+    screen: orNull(Type.Enum(['on', 'locked', 'off'], { description: 'Null: the phone does not tell' })),
     wifi_address: orNull(Type.String({ maxLength: 100 })),
     uptime_seconds: orNull(Type.Number()),
   },

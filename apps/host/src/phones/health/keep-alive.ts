@@ -131,7 +131,7 @@ async function checkHealth({ phone, shell, backend, rules, isBusy }: HealthCheck
   if (reason !== undefined) phone.rest(reason);
   else if (isResting) phone.endRest();
   if (!isBusy()) await trimCaches({ phone, shell, rules });
-  if (isBusy() || facts.screen === 'off') return;
+  if (isBusy() || facts.screen === 'off' || facts.screen === null) return;
   const onTimeout = (): Error =>
     new Error('The UI helper says that it is well, and does nothing that it is asked for.');
   await withTimeLimit(

@@ -102,6 +102,18 @@ describe('the health of a phone', () => {
     expect([ready.facts?.battery_percent, ready.state.state]).toEqual([null, 'ready']);
   });
 
+  it.each(['power', 'window'])(
+    'has no screen that nobody told while its service "%s" is gone',
+    async (service) => {
+      const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+      const ready = await waitForState(bed.watch({ addresses: [phone], ...quick }), 'SIM1', 'ready');
+      await expect.poll(() => ready.facts?.screen).toBe('on');
+      phone.faults.missingServices = [service];
+      await expect.poll(() => ready.facts?.screen).toBeNull();
+      expect(ready.state.state).toBe('ready');
+    },
+  );
+
   it('warns of full storage and of a battery that is not well, and knows the limits of makers', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
     const { android } = phone;

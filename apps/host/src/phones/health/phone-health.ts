@@ -38,8 +38,6 @@ export async function sampleFacts(shell: PhoneShell, now: () => number): Promise
     const text = find(form);
     return text === undefined ? null : Number(text) * unit;
   };
-  const isAwake = wakefulnessIn(power) === 'Awake';
-  const isLocked = isKeyguardShown(policy) === true;
   const battery = batteryFacts(powerSupply);
   return {
     sampled_at: now(),
@@ -47,10 +45,19 @@ export async function sampleFacts(shell: PhoneShell, now: () => number): Promise
     charge_limit: battery.battery_present === false ? null : chargeLimit(charging),
     free_bytes: number(/^\S+[ \t]+\d+[ \t]+\d+[ \t]+(\d+)[ \t]+\d+%[ \t]+\/data/m, 1024),
     storage_bytes: number(/^\S+[ \t]+(\d+)[ \t]+\d+[ \t]+\d+[ \t]+\d+%[ \t]+\/data/m, 1024),
-    screen: isAwake ? (isLocked ? 'locked' : 'on') : 'off',
+    screen: screenOf(power, policy),
     wifi_address: /^[ \t]*inet (\d[\d.]{6,14})\//m.exec(network)?.[1] ?? null,
     uptime_seconds: number(/^(\d+(?:\.\d+)?) \d/m),
   };
+}
+
+function screenOf(power: string, policy: string): PhoneFacts['screen'] {
+  const wakefulness = wakefulnessIn(power);
+  if (wakefulness === undefined) return null;
+  if (wakefulness !== 'Awake') return 'off';
+  const isLocked = isKeyguardShown(policy);
+  if (isLocked === undefined) return null;
+  return isLocked ? 'locked' : 'on';
 }
 
 function chargeLimit(printed: readonly string[]): string | null {
