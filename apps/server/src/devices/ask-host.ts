@@ -53,20 +53,26 @@ export async function askHost<Answer>(
   }
 }
 
+interface AnswerCheck<Answer> {
+  Check: (value: unknown) => value is Answer;
+}
+
+/** Reads the JSON that a host has answered. Throws a sentence for people when it is another one, or too much of it. */
+export function readAnswer<Answer>(answer: Buffer, validator: AnswerCheck<Answer>): Answer {
+  const excess = findExcess(answer);
+  if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
+  const value: unknown = JSON.parse(answer.toString());
+  if (validator.Check(value)) return value;
+  throw new Error('its host answered with something else');
+}
+
 /** The JSON that a host answers, held against its schema. */
 export const askForJson = <Answer>(
   asked: Asked,
   question: QuestionOfLooks,
-  validator: { Check: (value: unknown) => value is Answer },
+  validator: AnswerCheck<Answer>,
 ): Promise<Answer> =>
-  askHost(asked, 'host_request_failed', async (ask) => {
-    const answer = await ask(question);
-    const excess = findExcess(answer);
-    if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
-    const value: unknown = JSON.parse(answer.toString());
-    if (validator.Check(value)) return value;
-    throw new Error('its host answered with something else');
-  });
+  askHost(asked, 'host_request_failed', async (ask) => readAnswer(await ask(question), validator));
 
 interface WantedInput {
   readonly input: PhoneInput;

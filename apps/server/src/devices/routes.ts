@@ -21,7 +21,7 @@ import { pageLimit, toPage } from '../http/replies/list-replies.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { readSelector } from './labels/phone-labels.ts';
 import type { Turns } from '../limits/turns.ts';
-import { askForJson, askHost, doInput } from './ask-host.ts';
+import { askForJson, askHost, doInput, readAnswer } from './ask-host.ts';
 import { type DeviceAccess, type SeenDevice, getTouchable } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
 import {
@@ -206,9 +206,7 @@ export function addControlRoutes(
     const question = { type: 'clipboard', serial: device.serial } as const;
     return askHost({ hosts, device, appLimit: appLimitOf(principal) }, 'host_request_failed', async (ask) => {
       const answer = await ask(question, { deviceId: device.id, ...toucher });
-      const clipboard: unknown = JSON.parse(answer.toString());
-      if (phoneClipboard.Check(clipboard)) return { success: true, text: clipboard.text };
-      throw new Error('its host answered with something else');
+      return { success: true, text: readAnswer(answer, phoneClipboard).text };
     });
   });
 
@@ -221,9 +219,7 @@ export function addControlRoutes(
     const question = { type: 'file', serial: device.serial, file: body } as const;
     return askHost({ hosts, device, appLimit: appLimitOf(principal) }, 'host_request_failed', async (ask) => {
       const answer = await ask(question, { deviceId: device.id, ...toucher });
-      const file: unknown = JSON.parse(answer.toString());
-      if (sentFile.Check(file)) return { success: true, ...file };
-      throw new Error('its host answered with something else');
+      return { success: true, ...readAnswer(answer, sentFile) };
     });
   });
 

@@ -349,6 +349,18 @@ describe('a screenshot', () => {
     await host.cut();
   });
 
+  it('as a text of the clipboard, is none when it has too much beside', async () => {
+    const { host, deviceId } = await server.connectHost();
+    const asked = host.waitFor('clipboard');
+    const reply = server.api('GET', `/api/v2/devices/${deviceId}/clipboard`);
+    const header = { type: 'clipboard', request_id: (await asked).request_id };
+    const answer = { text: 'x', more: Array.from({ length: 200_001 }, () => 0) };
+    host.sendRaw(Buffer.from(`${JSON.stringify(header)}\n${JSON.stringify(answer)}`));
+    expect(await reply).toMatchObject({ status: 502, body: { code: 'host_request_failed' } });
+    expect((await reply).text).toContain('more than 200000 values');
+    await host.cut();
+  });
+
   it('is 409 for whatever is asked of a phone whose host is not connected', async () => {
     const { host, deviceId } = await server.connectHost();
     await host.cut();

@@ -24,3 +24,13 @@ it('no screen is blamed for hosts that have gone, also while other servers list 
   const verdicts = await hostsThatGoAway().replay(['owner'], { code, screens }, async () => true);
   expect(verdicts).toEqual([verdict]);
 });
+
+it('an answer of more than is parsed in a moment is none, and the screen is blamed', async () => {
+  const much = { verdicts: [verdict], more: Array.from({ length: 200_001 }, () => 0) };
+  const ask = async (): Promise<Buffer> => Buffer.from(JSON.stringify(much));
+  const hosts = new ReplayHosts({ connected: { ask }, known: { listReplaying: async () => [1] } });
+  const screens = [{ tree_json: '{}', stage: null }];
+  expect(await hosts.replay(['owner'], { code, screens }, async () => true)).toMatchObject([
+    { kind: 'limit' },
+  ]);
+});

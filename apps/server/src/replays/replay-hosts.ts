@@ -9,6 +9,7 @@ import {
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
+import { readAnswer } from '../devices/ask-host.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import { isUnreachable } from '../hosts/host-link.ts';
 import { isAncestor } from '../git/git-objects.ts';
@@ -119,8 +120,7 @@ export class ReplayHosts {
     if (epoch === undefined) return 'absent';
     const question = { type: 'replay' as const, serial: '', ...given, budget_ms: budgetMs };
     try {
-      const answer: unknown = JSON.parse((await this.#hosts.connected.ask(epoch, question)).toString());
-      return answers.Check(answer) ? answer : 'failed';
+      return readAnswer(await this.#hosts.connected.ask(epoch, question), answers);
     } catch (error) {
       // A host that went away is not the screens' fault. Another server may list it for a moment after that.
       if (isUnreachable(error)) return 'absent';

@@ -8,6 +8,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import type { KnownHost, ConnectedHosts } from '../../hosts/connected-hosts.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
+import { readAnswer } from '../ask-host.ts';
 import { getHost, type HostSources } from './host-list.ts';
 
 /** As the phone reads it, without the characters that its code escapes. */
@@ -35,7 +36,7 @@ export function addPairingRoutes(
     if (!isConnected || epoch === null) throw ApiError.of('host_offline', { host_id: id });
     try {
       const answer = await connected.ask(epoch, { type: 'pairing', serial: '', name, password });
-      return answers.Parse(JSON.parse(answer.toString()));
+      return readAnswer(answer, answers);
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'no reason given';
       throw ApiError.of('pairing_failed', { host_id: id, reason }, { cause: error });
