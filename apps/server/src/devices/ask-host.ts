@@ -98,7 +98,5 @@ export const doInput = (
     );
     // A host of an earlier release tells nothing.
     if (!tellWindow || answer.length === 0) return null;
-    const window: unknown = JSON.parse(answer.toString());
-    if (touchedWindow.Check(window)) return window;
-    throw new Error('its host answered with something else');
+    return readAnswer(answer, touchedWindow);
   });
