@@ -21,7 +21,7 @@ const lineFeed = 0x0a;
 const maxHeaderBytes = 1024;
 
 /** Twelve names for each run or phone of a full page. */
-const bounds = { ...usualBounds, names: 100_000 };
+const bounds = { ...usualBounds, names: 100_000, objects: 100_000 };
 
 /** Stored in about two milliseconds. */
 const pieceOf = { entries: 200, bytes: 64 * 1024 };

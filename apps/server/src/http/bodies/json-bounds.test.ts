@@ -24,6 +24,7 @@ describe('a body', () => {
     ['of more bytes than its endpoint takes', ' '.repeat(6 * mebibyte), 413, 'body_too_large'],
     ['of many names', manyNames(30_000), 400, 'malformed_json'],
     ['of many values', `{"a":[${'0,'.repeat(300_000)}0]}`, 400, 'malformed_json'],
+    ['of many empty objects', `{"a":[${'{},'.repeat(30_000)}{}]}`, 400, 'malformed_json'],
     [
       'of many long texts',
       `{"a":["${'x'.repeat(mebibyte)}","${'x'.repeat(mebibyte)}"]}`,

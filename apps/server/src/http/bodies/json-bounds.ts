@@ -10,8 +10,8 @@ export interface JsonBounds {
   readonly objects?: number;
 }
 
-/** Ten thousand files in one body have twenty thousand names. */
-export const usualBounds: JsonBounds = { depth: 64, names: 25_000, values: 200_000 };
+/** Ten thousand files in one body have twenty thousand names, and an empty object takes as long as one with a name. */
+export const usualBounds: JsonBounds = { depth: 64, names: 25_000, values: 200_000, objects: 25_000 };
 
 const quote = 0x22;
 const backslash = 0x5c;
