@@ -46,6 +46,10 @@ export class Transport {
   readonly #retryForMs: number;
 
   constructor({ url, token, retryForMs = defaultRetryForMs }: TransportOptions) {
+    if (!url)
+      throw new TypeError(
+        'The client needs `url`, the address of the service, such as http://127.0.0.1:8080.',
+      );
     this.#url = url.replace(/\/+$/, '');
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#retryForMs = retryForMs;

@@ -2,6 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { text as readAllOf } from 'node:stream/consumers';
 import { Writable } from 'node:stream';
 
+import { CommandError, exitCodes } from '../exit-codes.ts';
+
 /** For people, beside what the command puts out: on standard error. */
 export function notice(text: string): void {
   console.error(printable(withNames(text)));
@@ -56,10 +58,13 @@ export async function readSecret(question: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input: process.stdin, output: silent, terminal: true });
   const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')));
+  const interrupted = new Promise<never>((_, reject) => {
+    reader.once('SIGINT', () => reject(new CommandError(exitCodes.interrupted, 'Interrupted.')));
+  });
   // Now that the terminal shows nothing of what is typed.
   process.stderr.write(question);
   try {
-    return (await Promise.race([reader.question(''), closed])).trim();
+    return (await Promise.race([reader.question(''), interrupted, closed])).trim();
   } finally {
     reader.close();
     process.stderr.write('\n');

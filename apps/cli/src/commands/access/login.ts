@@ -1,4 +1,4 @@
-import { accessRoutes } from '@phalanx/protocol';
+import { accessRoutes, healthRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { ApiClient } from '../../api-client.ts';
@@ -13,6 +13,12 @@ import {
   checkedToken,
 } from '../../connection/connection.ts';
 import { readSecret, printable } from '../../output/terminal.ts';
+
+/** Looks for the server first: who types a token for nothing types it in vain. */
+async function askForToken(serverUrl: string): Promise<string> {
+  await new ApiClient(serverUrl).call(healthRoutes.alive);
+  return checkedToken(await readSecret(`API token for ${serverUrl}: `), 'What was given');
+}
 
 /** `phalanx login`, `phalanx logout`: keep server and token for later calls. */
 export function addLoginCommands(program: Command): void {
@@ -31,7 +37,7 @@ Examples:
     )
     .action(async (flags: ConnectionFlags) => {
       const serverUrl = serverUrlOrDefault(flags);
-      const given = givenToken(flags) ?? checkedToken(await readSecret('API token: '), 'What was given');
+      const given = givenToken(flags) ?? (await askForToken(serverUrl));
       const { user, token } = await new ApiClient(serverUrl, given).call(accessRoutes.me);
       await storeLogin({ server_url: serverUrl, token: given });
       console.log(

@@ -2,6 +2,7 @@ import { helpRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { printable } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 
@@ -43,12 +44,14 @@ async function showDocs(words: string[], flags: Flags): Promise<void> {
   const query = words.join(' ').trim();
   if (query === '') {
     const reply = await api.call(helpRoutes.list, {});
-    const lines = reply.pages.map(({ name, title }) => `${name}  ${title}`);
+    const width = Math.max(...reply.pages.map(({ name }) => name.length));
+    const lines = reply.pages.map(({ name, title }) => `${name.padEnd(width)}  ${title}`);
     return flags.json ? printJson(reply) : console.log(printable(lines.join('\n')));
   }
   const reply = await api.call(helpRoutes.search, { query: { query } });
-  if (flags.json) return printJson(reply);
-  if (reply.results.length === 0) return console.log('Nothing in the documentation has these words.');
+  if (flags.json && reply.results.length > 0) return printJson(reply);
+  if (reply.results.length === 0)
+    throw new CommandError(exitCodes.failed, 'Nothing in the documentation has these words.');
   const texts = reply.results.map(({ page, text }) => `[--page ${page.name}]\n${text}`);
   return console.log(printable(texts.slice(0, shownSections).join('\n\n')));
 }

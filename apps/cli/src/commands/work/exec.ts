@@ -28,6 +28,7 @@ import {
   phoneSettingsOf,
 } from '../../launch/work-options.ts';
 import { listDevices } from '../../launch/find-by-name.ts';
+import { runAddresses } from '../../launch/run-addresses.ts';
 import {
   addParameterOptions,
   parametersHelp,
@@ -70,14 +71,16 @@ async function execute(file: string, flags: Flags): Promise<void> {
   const name = file === standardInput ? 'standard input' : path.basename(file).slice(-maxNameLength);
   const code = await readCode(file);
   const inputs = { ...(await readInputs(flags)), ...phoneSettingsOf(flags) };
-  const { api } = await connect(flags);
+  const { api, serverUrl } = await connect(flags);
   const devices = await listDevices(api, flags.labels);
   const starts = chooseDevices(devices, flags).map((deviceId) => ({ deviceId, launchId: randomUUID() }));
   const begun = await startAll(api, { starts, name, code, inputs, flags });
+  const started = starts.filter((start) => begun.has(start));
+  const runs = started.flatMap((start) => begun.get(start) ?? []);
+  if (flags.json !== true) for (const line of runAddresses(serverUrl, runs)) notice(line);
   if (follows(flags)) {
-    const started = starts.filter((start) => begun.has(start));
     await showRuns(api, {
-      runs: started.flatMap((start) => begun.get(start) ?? []),
+      runs,
       devices,
       json: flags.json === true,
       stopCommand: started.map(({ launchId }) => stopCommand(flags, launchId)).join('; '),

@@ -99,7 +99,9 @@ test('exec --follow prints the log of a file that ran with its parameters, and e
   expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}warn {6}3 {2}two\n {27}lines$/m);
   expect(stdout).toContain('\\x1b[2Jno escape');
   expect(stdout).not.toContain('\u001b');
-  expect(stderr).toMatch(/^Started on 1 device\. Launch ID: \S+\nSIM0001: the run completed after .+\.\n$/);
+  expect(stderr).toMatch(
+    /^Started on 1 device\. Launch ID: \S+\nhttp:\/\/\S+\/runs\/[\da-f-]{36}\nSIM0001: the run completed after .+\.\n$/,
+  );
   expect(code).toBe(0);
 });
 

@@ -26,6 +26,7 @@ import {
   type PhoneSettingFlags,
   phoneSettingsOf,
 } from '../../launch/work-options.ts';
+import { runAddresses } from '../../launch/run-addresses.ts';
 import { listDevices } from '../../launch/find-by-name.ts';
 import {
   addParameterOptions,
@@ -92,11 +93,12 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
   };
   const report = flags.junit === undefined ? undefined : await reportOf(api, automationId, flags.junit);
   const reply = await api.call(launchRoutes.launch, { body });
+  const runs = startedRuns(reply.devices);
   if (flags.json) console.log(JSON.stringify(reply));
-  else notice(reply.message);
+  else for (const line of [reply.message, ...runAddresses(connection.serverUrl, runs)]) notice(line);
   if (!follows(flags)) return;
   await showRuns(api, {
-    runs: startedRuns(reply.devices),
+    runs,
     devices,
     json: flags.json === true,
     stopCommand: stopCommand(flags, project ?? automationId),

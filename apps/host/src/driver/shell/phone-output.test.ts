@@ -46,7 +46,7 @@ const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>>
   'driver/apps/change-apps.ts': (shell) => listApps(shell, { user: 1 }, signal).catch(() => {}),
   'driver/apps/limited-apps.ts': (shell) => createHomeFinder(shell)(signal).catch(() => {}),
   'driver/apps/text-messages.ts': (shell) => listMessages(shell, { since: 0 }, signal).catch(() => {}),
-  'driver/pictures/main-panel.ts': (shell) => findMainPanel(shell, signal),
+  'driver/pictures/main-panel.ts': (shell) => findMainPanel(shell, signal).catch(() => {}),
   'driver/pictures/missing-picture.ts': (shell) => explainerOf(shell, 'com.example')(),
   'phones/health/phone-health.ts': (shell) => sampleFacts(shell, () => 0),
   'phones/start/read-description.ts': (shell) => readDescription(shell, signal).catch(() => {}),
@@ -67,13 +67,13 @@ function readOrRefuse(read: () => unknown): void {
 
 /** These look for a word, or for the beginning of a line, and have no open repetition. */
 const lookers = [
-  'driver/driver-calls.ts',
   'driver/driver.ts',
   'driver/fallback/fallback-backend.ts',
   'driver/fallback/input-text.ts',
   'driver/hide-keyboard.ts',
   'driver/masks/masked-screen.ts',
   'driver/resident/resident-backend.ts',
+  'driver/rotate.ts',
   'driver/settings/change-settings.ts',
   'driver/shell/phone-files.ts',
   'driver/uiautomator2/start-helper.ts',
