@@ -1,4 +1,5 @@
 import type { PhoneUser } from '@phalanx/protocol';
+import { lookUntil } from '../../time/look-until.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import { type PhoneShell, type ShellResult, shellQuote } from '../shell/phone-shell.ts';
@@ -136,29 +137,42 @@ async function launchByMonkey(shell: PhoneShell, packageName: string, signal: Ab
   return /Events injected: 1/.test(stdout) && !/monkey aborted|No activities found/i.test(stdout + stderr);
 }
 
+/** A process of a large app takes a moment to end. */
+const endsWithinMs = 2000;
+const lookMs = 100;
+
+/**
+ * Force-stops an app, and looks whether its processes have ended. Throws `not_done` where one goes on: Android says nothing where it does not
+ * stop an app, such as one that manages the phone. With a user, whose processes can't be told from those of others, it looks at nothing.
+ */
 export async function stopApp(shell: PhoneShell, app: AppOfUser, signal: AbortSignal): Promise<void> {
   const of = `${userOption(app.user)} ${app.packageName}`;
-  const running = `pidof ${app.packageName}`;
-  const stop = `am force-stop${of}; echo after; ${running}`;
-  const answer = await shell.run(`pm path${of} && (echo before; ${running}; ${stop})`, signal);
+  const ask = `pidof ${app.packageName} 2>/dev/null`;
+  const answer = await shell.run(
+    `pm path${of} && (echo before; ${ask}; am force-stop${of}; echo after; ${ask})`,
+    signal,
+  );
   await requireInstalled(shell, app, answer, signal);
-  // The phone says nothing where it does not stop an app, such as one that manages it.
-  const said = `${answer.stderr}\n${answer.stdout}`
-    .replaceAll(/^(?:package:.*|before|after|[\d ]+)\r?$/gm, '')
-    .trim();
-  if (said === '' && !isStillRunning(answer.stdout, app.user)) return;
-  const why = said === '' ? 'its process still runs' : said.replaceAll(/\s+/g, ' ').slice(0, 200);
-  throw new DriverError('not_done', `The phone did not stop ${app.packageName}: ${why}.`);
-}
-
-/** A process that was there before and is there after it. Other users of the phone keep theirs when one is named. */
-function isStillRunning(printed: string, user: number | undefined): boolean {
-  const [before = [], after = []] = printed
+  const refusal = /^.*(?:Exception|Permission Denial|^Error).*$/m.exec(
+    `${answer.stderr}\n${answer.stdout}`,
+  )?.[0];
+  if (refusal !== undefined) throw notStopped(app, refusal.trim().slice(0, 200));
+  const [before = [], after = []] = answer.stdout
     .split(/^(?:before|after)\r?$/m)
     .slice(1)
-    .map((part): string[] => part.match(/\d{1,10}/g) ?? []);
-  return user === undefined && before.some((id) => after.includes(id));
+    .map(processesIn);
+  const isOver = (running: readonly string[]): boolean => !before.some((id) => running.includes(id));
+  if (app.user !== undefined || isOver(after)) return;
+  const look = async (): Promise<readonly string[]> => processesIn((await shell.run(ask, signal)).stdout);
+  const until = performance.now() + endsWithinMs;
+  const left = await lookUntil(look, { fits: isOver, until, pauseMs: lookMs, signal });
+  if (!isOver(left)) throw notStopped(app, `its process still runs ${endsWithinMs / 1000} s later`);
 }
+
+const processesIn = (printed: string): string[] => printed.match(/\b\d{1,10}\b/g) ?? [];
+
+const notStopped = ({ packageName }: AppOfUser, why: string): DriverError =>
+  new DriverError('not_done', `The phone did not stop ${packageName}: ${why}.`);
 
 /** Throws unless `pm path` has told where the app lies: `app_not_found` where it said nothing, as it does of an app that is not there. */
 export async function requireInstalled(

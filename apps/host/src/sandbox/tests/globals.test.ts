@@ -27,7 +27,7 @@ const globals: [name: string, expression: string, expected: unknown][] = [
   ],
   [
     'timers fire in the order of their times',
-    `await new Promise((r) => { const o = []; setTimeout(() => { o.push(3); r(o) }, 600); setTimeout(() => o.push(2), 10); setImmediate(() => o.push(1)) })`,
+    `await new Promise((r) => { const o = []; setTimeout(() => { o.push(3); r(o) }, 2000); setTimeout(() => o.push(2), 1000); setImmediate(() => o.push(1)) })`,
     [1, 2, 3],
   ],
   [
