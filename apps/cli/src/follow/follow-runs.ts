@@ -155,6 +155,7 @@ export class Endurance {
 }
 
 interface Show {
+  readonly serverUrl: string;
   readonly runs: readonly FollowedRun[];
   readonly devices: readonly Device[];
   /** Prints the service's `log` and `run` events instead, one a line. */
@@ -170,7 +171,7 @@ export async function showRuns(api: ApiClient, show: Show): Promise<void> {
     followRuns(api, show.runs, show.json ? jsonListener : textListener(show)),
     `Stopped following; what runs goes on. Stop it with: ${show.stopCommand}`,
   );
-  if (show.report !== undefined) await writeReport(show.report, ended, show.devices);
+  if (show.report !== undefined) await writeReport(show.report, ended, show);
   throwUnlessDone(ended);
 }
 
@@ -188,9 +189,11 @@ function throwUnlessDone(ended: readonly Run[]): void {
 async function writeReport(
   { file, name }: NonNullable<Show['report']>,
   runs: readonly Run[],
-  devices: readonly Device[],
+  { devices, serverUrl }: Show,
 ): Promise<void> {
-  const cases = runs.map((run) => caseOf(name, serialOf(devices, run.device_id), run));
+  const cases = runs.map((run) =>
+    caseOf({ suite: name, device: serialOf(devices, run.device_id), serverUrl }, run),
+  );
   await writeFile(file, junitReport(cases));
 }
 
@@ -209,11 +212,18 @@ function textListener({ runs, devices }: Show): RunListener {
   };
 }
 
-function caseOf(suite: string, device: string, run: Run): JunitCase {
+interface CaseHead {
+  readonly suite: string;
+  readonly device: string;
+  readonly serverUrl: string;
+}
+
+/** The stack begins with the message, which is told once. */
+function caseOf({ suite, device, serverUrl }: CaseHead, run: Run): JunitCase {
   const head = { suite, name: device, durationMs: durationMs(run) };
   if (run.outcome === 'succeeded') return head;
   const message = describeEnd(run);
-  const lines = [`Run ${run.run_id} ${message}`, run.error?.message, run.error?.stack].filter(Boolean);
+  const lines = [`${serverUrl}/runs/${run.run_id}`, run.error?.stack].filter(Boolean);
   const type = run.error?.code ?? run.outcome ?? run.status;
   return { ...head, failure: { type, message, text: lines.join('\n') } };
 }

@@ -80,6 +80,7 @@ async function execute(file: string, flags: Flags): Promise<void> {
   if (flags.json !== true) for (const line of runAddresses(serverUrl, runs)) notice(line);
   if (follows(flags)) {
     await showRuns(api, {
+      serverUrl,
       runs,
       devices,
       json: flags.json === true,

@@ -98,6 +98,7 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
   else for (const line of [reply.message, ...runAddresses(connection.serverUrl, runs)]) notice(line);
   if (!follows(flags)) return;
   await showRuns(api, {
+    serverUrl: connection.serverUrl,
     runs,
     devices,
     json: flags.json === true,

@@ -88,8 +88,8 @@ function timeoutOf({ message, nearest }: WaitTimeoutError): Omit<StepEnd, 'step'
   };
 }
 
-/** The first line. */
-export const messageOf = (text: string): string => cut(text.split('\n', 1)[0] ?? '');
+/** The first line; one that announces the next ones ends as a sentence. */
+export const messageOf = (text: string): string => cut((text.split('\n', 1)[0] ?? '').replace(/:\s*$/, '.'));
 
 const cut = (text: string): string =>
   text.length > maxMessageLength ? `${text.slice(0, maxMessageLength - 1)}…` : text;
