@@ -46,7 +46,8 @@ export class Transport {
   readonly #retryForMs: number;
 
   constructor({ url, token, retryForMs = defaultRetryForMs }: TransportOptions) {
-    if (!url)
+    // In JavaScript a missing variable comes here. The empty address is that of the page itself.
+    if (typeof url !== 'string')
       throw new TypeError(
         'The client needs `url`, the address of the service, such as http://127.0.0.1:8080.',
       );

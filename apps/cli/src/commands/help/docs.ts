@@ -49,7 +49,7 @@ async function showDocs(words: string[], flags: Flags): Promise<void> {
     return flags.json ? printJson(reply) : console.log(printable(lines.join('\n')));
   }
   const reply = await api.call(helpRoutes.search, { query: { query } });
-  if (flags.json && reply.results.length > 0) return printJson(reply);
+  if (flags.json) return printJson(reply);
   if (reply.results.length === 0)
     throw new CommandError(exitCodes.failed, 'Nothing in the documentation has these words.');
   const texts = reply.results.map(({ page, text }) => `[--page ${page.name}]\n${text}`);

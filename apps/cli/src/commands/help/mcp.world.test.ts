@@ -106,7 +106,7 @@ test('the documentation is searched and read by the command line', async () => {
     code: 0,
     stdout: expect.stringMatching(/^\[--page errors\]\n### device_leased/),
   });
-  expect((await service.run(['docs'])).stdout).toMatch(/^errors {2}Errors$/m);
+  expect((await service.run(['docs'])).stdout).toMatch(/^errors {2,}Errors$/m);
   expect((await service.run(['docs', '--page', 'types/agent.d.ts'])).stdout).toContain('declare');
   expect(await service.run(['docs', '--page', 'nothing'])).toMatchObject({ code: 3 });
 });
