@@ -28,7 +28,7 @@ import {
   phoneSettingsOf,
 } from '../../launch/work-options.ts';
 import { listDevices } from '../../launch/find-by-name.ts';
-import { runAddresses } from '../../launch/run-addresses.ts';
+import { runAddresses } from '../../follow/run-addresses.ts';
 import {
   addParameterOptions,
   parametersHelp,

@@ -26,7 +26,7 @@ import {
   type PhoneSettingFlags,
   phoneSettingsOf,
 } from '../../launch/work-options.ts';
-import { runAddresses } from '../../launch/run-addresses.ts';
+import { runAddresses } from '../../follow/run-addresses.ts';
 import { listDevices } from '../../launch/find-by-name.ts';
 import {
   addParameterOptions,

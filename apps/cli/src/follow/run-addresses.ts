@@ -1,4 +1,4 @@
-import type { FollowedRun } from '../follow/follow-runs.ts';
+import type { FollowedRun } from './follow-runs.ts';
 
 /** The page of all runs has the others. */
 const maxTold = 10;
