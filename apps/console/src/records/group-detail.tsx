@@ -101,7 +101,7 @@ const Facts = ({ group }: { group: RecordGroup }) => (
   </div>
 );
 
-/** What the code did not catch; its place opens the code of today. */
+/** The error that the code did not catch; its place opens the code of today. */
 function GroupErrorBox({ group, error }: { group: RecordGroup; error: NonNullable<RecordGroup['error']> }) {
   const isProject = useProjectNames().has(group.automation_id);
   const [file, line] = error.place?.split(/:(?=\d+$)/) ?? [];

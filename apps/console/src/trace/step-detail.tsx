@@ -56,7 +56,7 @@ interface LastScreenProps extends Size {
   address: string;
 }
 
-/** What the phone showed when the run ended. */
+/** The screen of the phone when the run ended. */
 export const LastScreen = ({ address, width, height }: LastScreenProps) => (
   <div className={classNames(phone['frame'], styles['frame'])}>
     {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own */}

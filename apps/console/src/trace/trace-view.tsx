@@ -136,7 +136,7 @@ interface ChosenProps {
   steps: readonly RunStep[];
   screens: ReturnType<typeof useStepScreens>;
   film: readonly FilmMoment[];
-  /** Of the run, when this is its last step. */
+  /** The last screen of the run, when this is its last step. */
   lastScreen: FilmPicture | undefined;
   /** The phone on which the run goes on; undefined: it has ended. */
   deviceId: string | undefined;
@@ -209,7 +209,7 @@ function Chosen({ step, steps, screens, film, lastScreen, deviceId, onScreen, on
   );
 }
 
-/** What the phone of a run shows at present, where the caller sees that phone. */
+/** The phone of a run as it is now, where the caller sees that phone. */
 function PhoneNow({ deviceId }: { deviceId: string }) {
   const { data: devices } = useQuery(devicesQuery);
   const device = devices?.find((one) => one.device_id === deviceId);

@@ -138,7 +138,7 @@ export class HostConnection implements HostLink {
     this.#isHandling = true;
     try {
       for (let next = this.#shift(); next !== undefined && this.#isOpen; next = this.#shift()) {
-        // What waits here for its turn was said.
+        // A message that waits here for its turn is a sign of life.
         this.#silence.refresh();
         if (next.bytes.length > smallBytes) await nextTurn();
         if (this.hostId === '') await this.#options.arrivals.next();

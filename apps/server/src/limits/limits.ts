@@ -41,7 +41,7 @@ export class Limits {
   /** Bytes, by user. */
   readonly logs: RateLimiter;
   readonly logFrameScheduler: HostFrameScheduler;
-  /** Of what hosts say beside, so that no sign of life waits behind a log. */
+  /** Paces the messages of hosts apart from logs, so that no sign of life waits behind a log. */
   readonly hostMessageScheduler: HostFrameScheduler;
   readonly requestsUnderWay = new RequestsUnderWay();
   readonly requestTurns = new RequestTurns();

@@ -19,12 +19,12 @@ const videoAnswer = Compile(HostVideo);
  * A host answers when it has something; one that always has is not asked without a pause, which is as long as its answer is: no phone has
  * more packets in that time.
  */
-const questionPause = { leastMs: 10, mostMs: 500, ofPacketMs: 4 };
-/** As long as a host waits for news before it says that there are none. */
+const questionPause = { minMs: 10, maxMs: 500, ofPacketMs: 4 };
+/** The pause without news: a host waits as long before it says that there are none. */
 const withoutNewsMs = 250;
 
 const pauseAfter = (packets: number): number =>
-  Math.min(questionPause.mostMs, Math.max(questionPause.leastMs, packets * questionPause.ofPacketMs));
+  Math.min(questionPause.maxMs, Math.max(questionPause.minMs, packets * questionPause.ofPacketMs));
 
 /** One phone that is watched: its host is asked for as long as a viewer waits for the next picture, for all at once. */
 export class LiveView {
@@ -146,7 +146,7 @@ class VideoView {
     this.#isAsking = true;
     while (this.#waiting.size > 0) {
       const askedAt = performance.now();
-      let pauseMs = questionPause.leastMs;
+      let pauseMs = questionPause.minMs;
       try {
         const device = await this.#watching.findDevice();
         const before = this.#place;

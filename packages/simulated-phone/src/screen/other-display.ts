@@ -9,7 +9,7 @@ export interface OtherDisplay extends Size {
   readonly id: number;
   /** SurfaceFlinger's number for its panel, in decimal digits. Default: none, as a virtual display has. */
   readonly physicalId?: string | undefined;
-  /** What an app has named a virtual display. Default: `cluster`. */
+  /** The name that an app gives a virtual display. Default: `cluster`. */
   readonly name?: string | undefined;
   /** From the back to the front. */
   readonly windows: readonly Window[];

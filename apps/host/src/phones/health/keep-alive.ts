@@ -211,7 +211,7 @@ async function trim(shell: PhoneShell, wantedBytes: number): Promise<string> {
     const { stdout, stderr, exitCode } = await withTimeLimit(limit, (signal) =>
       shell.run(`pm trim-caches ${wantedBytes}`, signal),
     );
-    // What goes well prints nothing; old phones tell no exit code.
+    // A success prints nothing; old phones tell no exit code.
     const said = (stderr + stdout).trim().slice(0, 500);
     if ((exitCode ?? 0) === 0 && said === '') return 'The caches of apps were emptied.';
     return `The caches of apps could not be emptied: ${said || `exit code ${exitCode}`}.`;

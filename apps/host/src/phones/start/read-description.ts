@@ -5,7 +5,7 @@ import type { PhoneDescription } from '../phone.ts';
 
 const maxFieldLength = 200;
 
-/** What a phone does not know is an empty line. */
+/** A property that the phone does not know is an empty line. */
 const properties = [
   'ro.product.brand',
   'ro.product.model',

@@ -29,7 +29,7 @@ async function reopen(limits: Parameters<typeof host.reopen>[1]): Promise<void> 
 const countCaptures = ({ screens }: RecordReport) =>
   screens.length + screens.filter(({ screenshot }) => screenshot !== null).length;
 
-/** Of records: the last screen of the run is uploaded, too. */
+/** Counts the uploads of records: the last screen of the run is uploaded, too. */
 const puts = () =>
   host.service.arrivals.flatMap((arrival) =>
     arrival.kind === 'capture' && arrival.path.includes('/hosts/records/') ? [arrival] : [],

@@ -45,7 +45,7 @@ export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/.exec(
 /** IDs in hexadecimal digits have letters. */
 const withoutNumbers = (text: string): string => text.replaceAll(/\b(?=[\da-f]*\d)[\da-f]{8,}\b|\d+/gi, '#');
 
-/** Such as `TypeError`, with which JavaScript begins a stack. */
+/** The name of an error, such as `TypeError`, with which JavaScript begins a stack. */
 const nameOf = (stack: string | null | undefined): string | undefined =>
   /^(?:Uncaught )?([\p{L}_$][\p{L}\p{N}_$]*)(?::|\n|$)/u.exec(stack ?? '')?.[1];
 
@@ -56,7 +56,7 @@ interface Place {
   readonly function: string;
 }
 
-/** Of the first line of the user's own: `at pay (flows/pay.ts:12:5)`. Lines and columns move with each change of the file. */
+/** The first line of the user's own code in a stack: `at pay (flows/pay.ts:12:5)`. Lines and columns move with each change of the file. */
 function placeOf(stack: string | null | undefined): Place | undefined {
   for (const text of (stack ?? '').split('\n')) {
     const [, name = '', file, line] = /^\s*at (?:(.*) \()?([^()\s]+):(\d+):\d+\)?$/.exec(text) ?? [];

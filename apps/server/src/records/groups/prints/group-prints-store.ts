@@ -21,7 +21,7 @@ interface NewPrint {
   language: string | null;
   appVersion: string | null;
   addedAt: number;
-  /** Of a crash: its screen is compared with nothing, and not kept. */
+  /** The key of a crash: its screen is compared with nothing, and not kept. */
   crashKey: string | undefined;
   screen: Pick<Row<'group_screen'>, 'record_id' | 'next_stage' | 'screen_state'>;
 }
