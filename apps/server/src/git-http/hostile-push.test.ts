@@ -272,6 +272,20 @@ describe('a push', () => {
     expect(await findDamage(await gitDirOf(server, own))).toBe('');
   });
 
+  it('of more than 1,000 branches is refused', async () => {
+    const commit = commitTree(file('fine.txt'));
+    await installPack(path.join(folder, '.git'), await buildPack(objects.list()));
+    objects = new NewObjects();
+    const refs = Array.from({ length: 1001 }, (_, at) => `${commit}:refs/heads/one-of-many-${at}`);
+    const { code, text } = await runUserGit(folder, [
+      'push',
+      cloneUrl(server, ann.token, project.id),
+      ...refs,
+    ]);
+    expect([code, text]).toEqual([1, expect.stringContaining('at most 1000 branches and tags')]);
+    expect(await findDamage(await gitDirOf(server, project))).toBe('');
+  });
+
   it('of a tag that is no commit is refused', async () => {
     const { code, text } = await pushTo(project, blob('text'), 'refs/tags/blob');
     expect([code, text]).toEqual([1, expect.stringContaining('is not a commit')]);

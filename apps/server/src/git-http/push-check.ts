@@ -48,7 +48,6 @@ export interface CheckedPush {
   readonly ids: readonly string[];
 }
 
-const maxRefs = 1000;
 /** Of the commits that a push brings, those whose messages are read. */
 const maxMessages = 1000;
 const maxMessageBytes = 1024 * 1024;
@@ -68,7 +67,6 @@ function refuse(problem: string | undefined): void {
 export async function checkPush(desk: ProjectServices, push: Push): Promise<CheckedPush> {
   const { git } = desk.repositories;
   const gitDir = desk.repositories.gitDirOf(push.projectId);
-  if (push.refs.length > maxRefs) refuse(`A push moves at most ${maxRefs} branches and tags.`);
   for (const ref of push.refs) refuse(findRefProblem(ref));
   const quarantine = seenWith(gitDir, push.quarantinePath);
   const repository = new GitRepository(git, gitDir, quarantine);

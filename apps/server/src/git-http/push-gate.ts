@@ -23,6 +23,7 @@ import {
   keepCompiled,
 } from '../projects/saved-state.ts';
 import { HookStream, flush, pktLine, readPktLines } from './git-exchange.ts';
+import { readPush } from './read-push.ts';
 import {
   checkPush,
   PushRefused,
@@ -77,6 +78,8 @@ export async function guardPush(options: GateOptions): Promise<void> {
     toHooks.write(accepted);
     await answerReceive(options, stream, stored);
   } catch (error) {
+    // The hook listens once it can write no more of what nobody reads.
+    options.fromHooks.destroy();
     toHooks.write(refusal(options, error));
   } finally {
     // Those that a change has taken are no strays.
@@ -106,16 +109,6 @@ const shown = (lines: readonly string[]): string =>
     // oxlint-disable-next-line no-control-regex
     .map((line) => `-${line.replaceAll(/[\u0000-\u001F\u007F]/g, ' ')}\n`)
     .join('');
-
-async function readPush(stream: HookStream): Promise<Omit<Push, 'projectId'> | undefined> {
-  const quarantinePath = await stream.takeLine();
-  const refs = [];
-  for (let line = await stream.takeLine(); line !== ''; line = await stream.takeLine()) {
-    if (line === undefined) return undefined;
-    refs.push(parsePushedRef(line));
-  }
-  return quarantinePath === undefined ? undefined : { quarantinePath, refs };
-}
 
 /** The second hook speaks git's own protocol: a version, then the branches and tags that it may move. */
 async function answerReceive(options: GateOptions, stream: HookStream, push: StoredPush): Promise<void> {

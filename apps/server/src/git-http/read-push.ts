@@ -1,0 +1,20 @@
+import type { HookStream } from './git-exchange.ts';
+import { parsePushedRef, type Push, type PushedRef, PushRefused } from './push-check.ts';
+
+const maxRefs = 1000;
+
+/**
+ * Reads what the first hook sends: the place of the new objects, then a line for each ref up to an empty one. Undefined
+ * when git hangs up before. Throws `PushRefused` at the first ref too many: git itself takes millions.
+ */
+export async function readPush(stream: HookStream): Promise<Omit<Push, 'projectId'> | undefined> {
+  const quarantinePath = await stream.takeLine();
+  const refs: PushedRef[] = [];
+  for (let line = await stream.takeLine(); line !== ''; line = await stream.takeLine()) {
+    if (line === undefined) return undefined;
+    if (refs.length === maxRefs)
+      throw new PushRefused(`A push moves at most ${maxRefs} branches and tags: push in smaller steps.`);
+    refs.push(parsePushedRef(line));
+  }
+  return quarantinePath === undefined ? undefined : { quarantinePath, refs };
+}
