@@ -7,6 +7,7 @@ export type { InputEvent } from './android/input/input-log.ts';
 export type { SystemDialog } from './android/system-host.ts';
 export {
   type AskedPermission,
+  biometricDialog,
   chooserDialog,
   crashDialog,
   installerDialog,

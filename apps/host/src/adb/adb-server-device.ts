@@ -211,7 +211,8 @@ export class AdbServerDevice {
   }
 }
 
-function placeOf({ usbPath, serial }: ListedDevice): string {
+/** Where the phone is reached: its USB port as adb writes it, or its address. */
+export function placeOf({ usbPath, serial }: ListedDevice): string {
   return usbPath === undefined ? serial : `usb:${usbPath}`;
 }
 

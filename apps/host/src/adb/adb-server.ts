@@ -178,7 +178,10 @@ function takeReconnecting(reconnecting: Set<AdbServerDevice>, serial: string): A
   return device;
 }
 
-/** Asks an adb server for its list, once. */
+/** Asks the adb server at an address for its list, once. */
+export const listDevices = (address: Address, signal: AbortSignal): Promise<ListedDevice[]> =>
+  readDeviceList(new AdbServerClient(connectorTo(address)), signal);
+
 async function readDeviceList(client: AdbServerClient, signal: AbortSignal): Promise<ListedDevice[]> {
   const onTimeout = (): Error => new Error(`The adb server did not answer in ${answerTimeoutMs} ms`);
   return await withTimeLimit({ timeoutMs: answerTimeoutMs, signals: [signal], onTimeout }, async (limit) => {

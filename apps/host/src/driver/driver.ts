@@ -16,6 +16,7 @@ import { createAppLauncher } from './apps/apps.ts';
 import { createHomeFinder, LimitedApps, limitCalls } from './apps/limited-apps.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { type Calls, callsOf, readings } from './driver-calls.ts';
+import { Display, type DisplaySize } from './display.ts';
 import { DriverError, UndoneCallError } from './driver-error.ts';
 import { type DrivenPhone, limited } from './limited-call.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
@@ -74,6 +75,8 @@ export interface DriverOptions {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly deviceInfo: () => DeviceInfo;
+  /** Told of each size of the main display but the first, which `deviceInfo` has. */
+  readonly onDisplay?: ((size: DisplaySize) => void) | undefined;
   /** What of the screen must not be seen now. Default: none. */
   readonly masks?: (() => readonly HeldMask[]) | undefined;
   /** Told of each tree that was read, with all its texts. */
@@ -92,7 +95,7 @@ const wakeTimeoutMs = 5000;
 const putBackTimeoutMs = 10_000;
 
 export function createDriver(options: DriverOptions): Driver {
-  const { backend, shell, deviceInfo } = options;
+  const { backend, shell } = options;
   const { masks = () => [], earlier = forgottenValues(), timings = hostTimings } = options;
   const driven: DrivenPhone = {
     ...options,
@@ -100,17 +103,19 @@ export function createDriver(options: DriverOptions): Driver {
     lost: AbortSignal.any([shell.connection.gone, backend.failed]),
   };
   const queue = createPhoneQueue();
-  const screen = createMaskedScreen({ backend, shell, masks, deviceInfo, onTree: options.onTree });
+  const display = new Display(shell, options.deviceInfo(), options.onDisplay);
+  const screen = createMaskedScreen({ backend, shell, masks, display, onTree: options.onTree });
   const touches = new Touches();
   const parts = {
     ...options,
+    deviceInfo: () => ({ ...options.deviceInfo(), ...display.size }),
     earlier,
     screen,
     touches,
     change: new ScreenChange(backend, queue, timings),
     launcher: createAppLauncher(shell),
   };
-  const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
+  const pictures = createScreenPictures({ queue, screen, shell, backend, display });
   let pendingCalls = 0;
   let pendingChanges = 0;
   const findHome = createHomeFinder(shell);

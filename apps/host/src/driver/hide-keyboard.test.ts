@@ -1,10 +1,13 @@
 import { defineApp, sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
+import { until } from '../testing/until.ts';
 import type { Driver } from './driver.ts';
 
 const packageName = 'dev.phalanx.search';
 const frame = { left: 0, top: 0, right: 1080, bottom: 2400 };
+
+let focusedAgain = false;
 
 /** A page whose field has the focus from the beginning. */
 const search = defineApp({
@@ -21,8 +24,9 @@ const search = defineApp({
       text: 'Open',
       onTap: () => app.open('.Search'),
     }),
-    '.Search': () => (ui) => {
+    '.Search': (app) => (ui) => {
       const field = ui.field('query');
+      const focus = (): void => ui.focus(field);
       return {
         className: 'android.widget.EditText',
         packageName,
@@ -30,7 +34,15 @@ const search = defineApp({
         text: field.text,
         field,
         focused: ui.isFocused(field),
-        onTap: () => ui.focus(field),
+        onTap: focus,
+        // As apps that ask for the keyboard when the field has the focus, and again when their page has come to rest.
+        onLongPress: () => {
+          focus();
+          app.after(600, () => {
+            focus();
+            focusedAgain = true;
+          });
+        },
       };
     },
   },
@@ -73,6 +85,19 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('hideKeyboard by %s
     expect(phone.android.isKeyboardShown).toBe(false);
     await hide();
     expect(phone.android.inputs.list().at(-1)).toMatchObject({ kind: 'key', code: 4 });
+    expect([phone.android.isKeyboardShown, phone.android.currentActivity]).toEqual([false, page]);
+  });
+
+  it('closes a keyboard that the app shows a second time', async () => {
+    openPage();
+    focusedAgain = false;
+    await driver.call('input.longPress', { x: 500, y: 500, durationMs: 600 });
+    await hide();
+    await until(
+      'the app to focus its field again',
+      () => focusedAgain,
+      (isDone) => isDone,
+    );
     expect([phone.android.isKeyboardShown, phone.android.currentActivity]).toEqual([false, page]);
   });
 

@@ -24,22 +24,26 @@ interface KeyboardParts {
 
 /**
  * Closes the keyboard by the key BACK, and looks whether it is gone. Presses nothing while no keyboard has a window: BACK would leave the
- * page. Right after a touch it waits for the keyboard that the touch may have called for.
+ * page. Right after a touch it waits for the keyboard that the touch may have called for, which may come a second time.
  */
-export async function hideKeyboard(
-  { shell, backend, touches }: KeyboardParts,
+export async function hideKeyboard(parts: KeyboardParts, signal: AbortSignal): Promise<void> {
+  const calledUntil = parts.touches.endedAt + comesWithinMs;
+  do {
+    const look = (): Promise<KeyboardLook> => readKeyboard(parts.shell, signal);
+    const fits = ({ isShown }: KeyboardLook): boolean => isShown;
+    const before = await lookUntil(look, { fits, until: calledUntil, pauseMs: lookMs, signal });
+    if (!before.isShown) return;
+    await closeByBack(parts, before, signal);
+  } while (performance.now() < calledUntil);
+}
+
+async function closeByBack(
+  { shell, backend }: KeyboardParts,
+  before: KeyboardLook,
   signal: AbortSignal,
 ): Promise<void> {
-  const look = (): Promise<KeyboardLook> => readKeyboard(shell, signal);
-  const calledUntil = touches.endedAt + comesWithinMs;
-  const before = await lookUntil(look, {
-    fits: ({ isShown }) => isShown,
-    until: calledUntil,
-    pauseMs: lookMs,
-    signal,
-  });
-  if (!before.isShown) return;
   await backend.pressKey(keyBack, signal);
+  const look = (): Promise<KeyboardLook> => readKeyboard(shell, signal);
   const until = performance.now() + goesWithinMs;
   const after = await lookUntil(look, { fits: ({ isShown }) => !isShown, until, pauseMs: lookMs, signal });
   if (after.focus !== before.focus)

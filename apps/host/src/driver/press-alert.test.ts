@@ -1,5 +1,6 @@
 import {
   type AskedPermission,
+  biometricDialog,
   chooserDialog,
   crashDialog,
   defineApp,
@@ -97,6 +98,7 @@ const usual: readonly Case[] = [
     accept: 'Install',
     dismiss: 'Cancel',
   },
+  { name: 'a biometric prompt', show: showSystem(biometricDialog), accept: 'Confirm', dismiss: 'Cancel' },
   { name: 'a dialog of Compose', show: compose('Later', 'No', 'Yes'), accept: 'Yes', dismiss: 'No' },
   { name: 'a dialog of Compose with one button', show: compose('OK'), accept: 'OK', dismiss: 'OK' },
 ];

@@ -160,7 +160,9 @@ export class PhoneRecord implements Phone {
   }
 
   setDescription(description: PhoneDescription): void {
+    const before = this.#description;
     this.#description = description;
+    if (before !== undefined && !isDeepStrictEqual(before, description)) this.#onChange(this);
   }
 
   /** The phone has just answered. */

@@ -55,9 +55,12 @@ export async function runSession(
   const video = videoOf(phone, shell, options);
   phone.video = video;
   try {
-    let description: PhoneDescription | undefined;
-    const describeOnce = async (): Promise<PhoneDescription> =>
-      (description ??= await describe(phone, shell));
+    let described: Promise<PhoneDescription> | undefined;
+    const describeOnce = async (): Promise<PhoneDescription> => {
+      const first = await (described ??= describe(phone, shell));
+      // A foldable phone has changed its size since.
+      return phone.description ?? first;
+    };
     while (!connection.gone.aborted) {
       // The helper also dies when Android itself starts anew below a standing connection.
       await waitForBoot(phone, shell, options);
@@ -195,6 +198,7 @@ async function serveBy(
       shell,
       backend,
       deviceInfo,
+      onDisplay: (size) => phone.setDescription({ ...(phone.description ?? description), ...size }),
       masks: () => phone.masks.list(),
       onTree: (root) => phone.typedSecrets.noteTree(root),
       unlock: (isOpen, signal) => options.pins.unlock(phone.serial, shell, { isOpen, signal }),

@@ -29,7 +29,7 @@ interface DialogKind {
  * The dialogs of Android that have IDs of their own. Sources in AOSP: grant_permissions.xml and review_permissions.xml of the permission
  * controller, GrantPermissionsViewHandlerImpl.java; app_error_dialog.xml, app_anr_dialog.xml, AppErrorDialog.java (which hides "close" in
  * Android 7 where the app can be restarted); resolver_list.xml, ResolverActivity.java; install_start.xml, uninstall_confirm.xml of the package
- * installer up to Android 9; autofill_save.xml; immersive_mode_cling.xml.
+ * installer up to Android 9; autofill_save.xml; immersive_mode_cling.xml; biometric_prompt_button_bar.xml of SystemUI.
  */
 const kinds: readonly DialogKind[] = [
   {
@@ -80,6 +80,12 @@ const kinds: readonly DialogKind[] = [
     // The only button of a dialog accepts and dismisses, for the UiAutomator2 server too.
     accept: ['button1', 'button2', 'button3'],
     dismiss: ['button2', 'button3', 'button1'],
+  },
+  // A finger or a face accepts; after a face some apps want it confirmed. "Use PIN" does neither.
+  {
+    buttons: /^com\.android\.systemui:id\/button_(?:negative|cancel|use_credential|confirm|try_again)$/,
+    accept: ['button_confirm'],
+    dismiss: ['button_negative', 'button_cancel'],
   },
   { buttons: /^android:id\/ok$/, accept: ['ok'], dismiss: ['ok'] },
 ];

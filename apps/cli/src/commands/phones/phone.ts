@@ -33,7 +33,10 @@ export function addPhoneCommand(program: Command): void {
     .description(
       'read ten screens of a phone by both UI helpers and by "uiautomator dump", and compare them. Opens apps, and writes the clipboard. Stop the host that uses the phone first',
     )
-    .argument('<phone>', 'its serial number at the ADB server, or its address, such as 192.168.1.20:5555')
+    .argument(
+      '<phone>',
+      'its serial number or USB port (usb:1-4) at the ADB server, or its address, such as 192.168.1.20:5555',
+    )
     .option('--app <package>', 'an app whose first screen to read; repeatable', repeated, [])
     .addOption(
       new Option('--adb-server <address>', 'the ADB server that has the phone').default('127.0.0.1:5037'),
@@ -50,7 +53,7 @@ export function addPhoneCommand(program: Command): void {
 
 async function check(text: string, flags: CheckFlags): Promise<PhoneReport> {
   const { checkPhone } = await import('@phalanx/host');
-  const isAddress = /^[^:]+:\d+$/.test(text);
+  const isAddress = /^[^:]+:\d+$/.test(text) && !text.startsWith('usb:');
   const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-check-'));
   try {
     return await checkPhone({

@@ -1,5 +1,6 @@
-import type { Bounds, DeviceInfo, PhoneNotification, UiNode } from '@phalanx/protocol';
+import type { Bounds, PhoneNotification, UiNode } from '@phalanx/protocol';
 
+import type { Display } from '../display.ts';
 import type { HiddenParts, Size } from '../pictures/encode-picture.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { hiddenBounds, readingOfWindows, type WindowsReading } from './all-windows.ts';
@@ -106,17 +107,17 @@ interface Options {
   readonly masks: () => readonly HeldMask[];
   /** Told of each tree, with all its texts. */
   readonly onTree?: ((root: UiNode) => void) | undefined;
-  readonly deviceInfo: () => DeviceInfo;
+  readonly display: Display;
 }
 
 /** A phone's screen as it may leave the host. */
-export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }: Options): MaskedScreen {
+export function createMaskedScreen({ backend, shell, masks, display, onTree }: Options): MaskedScreen {
   const readings = new WeakMap<UiNode, ScreenReading>();
   const lately = new HiddenLately();
   let last: { readonly reading: ScreenReading; readonly beganAt: number } | undefined;
   let touchedAt = -Infinity;
   const displayOf = (rotation: number): Size => {
-    const { screenWidth, screenHeight } = deviceInfo();
+    const { screenWidth, screenHeight } = display.size;
     const [width, height] = rotation % 2 === 0 ? [screenWidth, screenHeight] : [screenHeight, screenWidth];
     return { width, height };
   };
@@ -127,8 +128,10 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
     onTree?.(root);
     return hide(root, rotation, held);
   };
-  const readingOf = (told: ToldScreen): ScreenReading => {
+  const readingOf = async (told: ToldScreen, signal: AbortSignal): Promise<ScreenReading> => {
     const tree = told.tree();
+    // Areas of masks are shares of the display.
+    await display.confirm(tree, signal);
     const { digest } = told;
     // Before the masks are asked for: it may end some.
     onTree?.(tree.root);
@@ -154,14 +157,14 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo, onTree }
   };
   const read = async (signal: AbortSignal): Promise<ScreenReading> => {
     const beganAt = performance.now();
-    const reading = readingOf(await backend.readSource(signal));
+    const reading = await readingOf(await backend.readSource(signal), signal);
     last = { reading, beganAt };
     return reading;
   };
   const readAgain = async (before: ScreenReading, signal: AbortSignal): Promise<ScreenReading> => {
     const told = await backend.readSource(signal, before.told);
     const isSame = told === before.told || told.digest === before.digest;
-    if (!isSame || !areSame(before.masks, masks())) return readingOf(told);
+    if (!isSame || !areSame(before.masks, masks())) return readingOf(told, signal);
     lately.note(before.digest, before.bounds);
     return before;
   };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AgentCallParams, DeviceInfo, UiNode } from '@phalanx/protocol';
+import type { AgentCallParams, UiNode } from '@phalanx/protocol';
+import type { Display } from '../display.ts';
 import { DriverError } from '../driver-error.ts';
 import type { HiddenParts } from './encode-picture.ts';
 import { type Shot, screencap } from '../fallback/screencap.ts';
@@ -117,12 +118,12 @@ interface Options {
   readonly screen: MaskedScreen;
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
-  readonly deviceInfo: () => DeviceInfo;
+  readonly display: Display;
 }
 
 const liveForm = { format: 'jpeg', maxWidth: frameForm.maxWidth, quality: frameForm.quality } as const;
 
-export function createScreenPictures({ queue, screen, shell, backend, deviceInfo }: Options): ScreenPictures {
+export function createScreenPictures({ queue, screen, shell, backend, display }: Options): ScreenPictures {
   const partsOf = (signal: AbortSignal): MomentParts => ({
     read: () => queue.runAhead(() => screen.read(signal), signal),
     readAgain: (before) => queue.runAhead(() => screen.readAgain(before, signal), signal),
@@ -144,7 +145,7 @@ export function createScreenPictures({ queue, screen, shell, backend, deviceInfo
     return root === undefined || isDeepStrictEqual(root, now.tree.root) ? now : undefined;
   };
   const takeAside = (signal: AbortSignal): Promise<TakenPicture> => {
-    const { screenWidth: width, screenHeight: height } = deviceInfo();
+    const { screenWidth: width, screenHeight: height } = display.size;
     const aside = { shell, frames: backend.frames, display: { width, height } };
     return takePictureAside(aside, liveForm, signal);
   };

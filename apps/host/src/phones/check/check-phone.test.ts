@@ -53,4 +53,25 @@ describe('the check of a phone', () => {
     });
     expect(Object.keys(report.ways[1]?.screens ?? {}).length).toBeGreaterThan(3);
   });
+
+  it('asks which of several phones with one serial number is meant, and takes its USB port', async () => {
+    const adb = await bed.startScriptedAdb();
+    const models = { pixel: '1-1', samsung: '1-2' } as const;
+    for (const profile of ['pixel', 'samsung'] as const) {
+      const phone = await bed.startPreparedPhone({ serial: 'SAME', profile });
+      adb.plug({ serial: '0123456789ABCDEF', state: 'device', usb: models[profile], phone });
+    }
+    const options = {
+      address: adb.address,
+      dataDir: bed.dataDir,
+      apps: [],
+      onProgress: () => {},
+      settleMs: 0,
+    };
+    await expect(checkPhone({ ...options, serial: '0123456789ABCDEF' })).rejects.toThrow(
+      '2 phones have the serial number 0123456789ABCDEF. Name one by its USB port instead: usb:1-1, usb:1-2.',
+    );
+    const report = await checkPhone({ ...options, serial: 'usb:1-2' });
+    expect(report.phone.brand).toBe('samsung');
+  });
 });

@@ -12,7 +12,8 @@ import { pause, withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneDescription } from '../phone.ts';
 import { readDescription } from '../start/read-description.ts';
 import { startHelperOnce } from '../start/start-backend.ts';
-import { watchAdbServer } from '../../adb/adb-server.ts';
+import { placeOf } from '../../adb/adb-server-device.ts';
+import { listDevices, watchAdbServer } from '../../adb/adb-server.ts';
 import { watchAddress } from '../../adb/direct-tcp.ts';
 import { loadHostKey } from '../../adb/host-key.ts';
 import type { AdbConnection, Link, LinkSource } from '../../adb/link.ts';
@@ -238,7 +239,7 @@ const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 400) : String(error);
 
 interface WantedPhone {
-  /** As an ADB server names it; undefined for a phone at an address. */
+  /** As an ADB server names it, or its USB port (`usb:1-4`); undefined for a phone at an address. */
   readonly serial: string | undefined;
   /** Of the ADB server, or of the phone. */
   readonly address: Address;
@@ -252,13 +253,26 @@ interface OpenedPhone {
   close(): Promise<void>;
 }
 
+/** Throws when several phones of the ADB server have this serial number, as tablets of a series do. */
+async function requireOne(serial: string, address: Address): Promise<void> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  // A server that is not there is waited for.
+  const listed = await listDevices(address, signal).catch(() => []);
+  const places = listed.filter((device) => device.serial === serial).map(placeOf);
+  if (places.length < 2) return;
+  throw new Error(
+    `${places.length} phones have the serial number ${serial}. Name one by its USB port instead: ${places.join(', ')}.`,
+  );
+}
+
 /** Connects to one phone alone; nothing is started on it. */
 async function openPhone(wanted: WantedPhone): Promise<OpenedPhone> {
   const { serial, address, dataDir, log } = wanted;
+  if (serial !== undefined) await requireOne(serial, address);
   const found = Promise.withResolvers<AdbConnection>();
   let trouble = 'It is not in the list of the ADB server.';
-  const onLink = ({ name, status }: Link): void => {
-    if (serial !== undefined && name !== serial) return;
+  const onLink = ({ name, place, status }: Link): void => {
+    if (serial !== undefined && name !== serial && place !== serial) return;
     if (status.state === 'connected') found.resolve(status.connection);
     else trouble = status.reason;
   };

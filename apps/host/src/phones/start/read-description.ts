@@ -1,3 +1,4 @@
+import { parseDisplaySize } from '../../driver/display.ts';
 import { DriverError } from '../../driver/driver-error.ts';
 import { askTogether } from '../../driver/shell/ask-together.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
@@ -26,7 +27,7 @@ export async function readDescription(shell: PhoneShell, signal: AbortSignal): P
   if (!Number.isInteger(sdkVersion) || sdkVersion < 1)
     throw notTold(`its Android version (ro.build.version.sdk is "${sdk}")`);
   const abis = abiList.split(',').filter((abi) => abi !== '');
-  const screen = parseSize(size);
+  const screen = parseDisplaySize(size);
   const densityDpi = parseDensity(density);
   return { brand, model, androidVersion, sdkVersion, ...screen, densityDpi, abis, securityPatch };
 }
@@ -39,15 +40,6 @@ function clean(text: string): string {
     .trim()
     .replace(/\p{Cc}/gu, ' ')
     .slice(0, maxFieldLength);
-}
-
-/** The override, when set, is what coordinates of input use. Without a size nothing on the screen has a place. */
-function parseSize(text: string): { screenWidth: number; screenHeight: number } {
-  const match =
-    /^Override size: (\d{1,5})x(\d{1,5})/m.exec(text) ?? /^Physical size: (\d{1,5})x(\d{1,5})/m.exec(text);
-  const [screenWidth, screenHeight] = [Number(match?.[1]), Number(match?.[2])];
-  if (screenWidth > 0 && screenHeight > 0) return { screenWidth, screenHeight };
-  throw notTold('the size of its screen ("wm size")');
 }
 
 function parseDensity(text: string): number {

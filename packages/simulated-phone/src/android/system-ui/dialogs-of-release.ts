@@ -182,6 +182,21 @@ export function installerDialog(
   };
 }
 
+/** "Confirm it's you" of an app (BiometricPrompt) after a face was seen (biometric_prompt_button_bar.xml, AuthContainerView.java of SystemUI). */
+export function biometricDialog({ android }: ReleasedSystem): SystemDialog {
+  const packageName = 'com.android.systemui';
+  return {
+    title: 'Confirm it’s you',
+    packageName,
+    options: [
+      option(android, [`${packageName}:id/button_negative`, 'Cancel']),
+      option(android, [`${packageName}:id/button_use_credential`, 'Use PIN']),
+      option(android, [`${packageName}:id/button_confirm`, 'Confirm']),
+    ],
+    window: { title: 'BiometricPrompt', packageName, titleId: `${packageName}:id/title` },
+  };
+}
+
 /** A press ends the dialog. */
 function option(android: SystemHost, [id, label]: Button, act: () => void = () => {}): SystemDialogOption {
   return {
