@@ -2,14 +2,18 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { openWindow, signIn } from './support/browser.ts';
+import { fillService, type Places } from './support/fill-service.ts';
 import { stage } from './support/stage.ts';
 import { story } from './support/story.ts';
 
-const here = stage(1);
+const here = stage(3);
 
-const failing = `await agent.actions.launchApp('dev.phalanx.sample.form');
+const failingCode = `await agent.actions.launchApp('dev.phalanx.sample.form');
 await agent.actions.waitForText('Registration');
 await agent.actions.waitForText('Never there', { timeoutMs: 3000 });`;
+
+/** Statistics are read again after a minute; everything else is sooner. */
+const longestRefreshMs = 60_000;
 
 /** Without what the clock alone changes. */
 const withoutAges = (text: string): string => text.replaceAll(/\b\d+ (s|m|h)\b/g, '# $1');
@@ -28,20 +32,23 @@ async function shownBy(page: Page): Promise<{ text: string; pictures: number }> 
 async function expectAsReloaded(page: Page, fresh: Page): Promise<void> {
   await fresh.goto(page.url());
   await fresh.getByRole('main').waitFor();
+  const { pathname, search } = new URL(page.url());
   await expect
     .poll(
       async () => {
         const [open, reloaded] = [await shownBy(page), await shownBy(fresh)];
-        return JSON.stringify(open) === JSON.stringify(reloaded) ? 'the same' : { open, reloaded };
+        return JSON.stringify(open) === JSON.stringify(reloaded)
+          ? 'the same'
+          : { page: `${pathname}${search}`, open, reloaded };
       },
-      { timeout: 20_000, interval: 500 },
+      { timeout: longestRefreshMs + 20_000, interval: 1000 },
     )
     .toBe('the same');
 }
 
 story('a run that is watched while it fails shows its records and its last screen', async () => {
   const [deviceId = ''] = await here.service.readyDevices(1);
-  const project = await here.service.createProject('Watched', { 'main.ts': failing });
+  const project = await here.service.createProject('Watched', { 'main.ts': failingCode });
   await here.service.call('POST', '/api/v2/devices/launchAutomation', {
     automationId: project,
     command: 'start',
@@ -60,5 +67,65 @@ story('a run that is watched while it fails shows its records and its last scree
     .waitFor();
   await page.getByRole('region', { name: 'Screen of the step' }).getByRole('img').first().waitFor();
   await expectAsReloaded(page, await context.newPage());
+  expect(problems).toEqual([]);
+});
+
+const addresses = ({ deviceId, projectId, runId }: Places): readonly string[] => [
+  '/start',
+  '/devices',
+  `/devices/${deviceId}?tab=about`,
+  '/runs',
+  `/runs/${runId}`,
+  '/stats',
+  '/jobs',
+  '/projects',
+  `/projects/${projectId}?file=main.ts`,
+  `/projects/${projectId}/replays`,
+  `/projects/${projectId}/versions`,
+  '/groups',
+  '/records?status=any',
+  '/settings',
+  '/webhooks',
+];
+
+/** Something of each kind that pages show is made, changed or removed, by somebody else. */
+async function changeEverything({ deviceId, projectId }: Places): Promise<void> {
+  const { service } = here;
+  const change = (method: string, address: string, body?: Record<string, unknown>) =>
+    service.call(method, `/api/v2${address}`, body);
+  await change('PATCH', `/devices/${deviceId}`, { name: 'Renamed phone' });
+  await change('PUT', `/devices/${deviceId}/labels`, { labels: { shelf: 'changed' } });
+  await change('PATCH', `/automation-project/${projectId}`, { name: 'Renamed project' });
+  await service.writeFile(projectId, 'lib/added.ts', 'export const added = 1;\n');
+  await change('POST', `/automation/commit/${projectId}`, { message: 'Something is added' });
+  const failing = await service.createProject('Made meanwhile', { 'main.ts': failingCode });
+  await service.launch(deviceId, failing);
+  const { runs } = await change('GET', `/runs?automation_id=${failing}`);
+  expect(runs).toMatchObject([{ status: 'failed' }]);
+  await change('POST', '/jobs', { automation_id: failing, selector: 'shelf = changed', retries: 0 });
+  const times = { cron: '0 3 * * *', time_zone: 'Europe/Zurich', name: 'Made meanwhile' };
+  await change('POST', '/schedules', { ...times, automation_id: projectId, selector: 'shelf = changed' });
+  await change('PUT', '/pools/changed-shelf', { selector: 'shelf = changed' });
+  await change('POST', '/tokens', { name: 'made meanwhile', scopes: ['read'] });
+  await change('POST', '/users', { name: 'made-meanwhile' });
+  const receiver = { name: 'Made meanwhile', url: 'https://receiver.example/other', paused: true };
+  await change('POST', '/webhooks', { ...receiver, events: ['run.ended'] });
+}
+
+story('every page that is open while things change shows in the end what a reload shows', async () => {
+  const places = await fillService(here.service);
+  const { page: first, context, problems } = await openWindow(here.browser);
+  await signIn(first, here.service.url, here.service.token);
+  const open: Page[] = [];
+  for (const address of addresses(places)) {
+    // A browser has six connections for all pages of a window, and each page keeps one for its events.
+    const window = await openWindow(here.browser, { storageState: await context.storageState() });
+    await window.page.goto(`${here.service.url}${address}`);
+    await window.page.getByRole('main').waitFor();
+    open.push(window.page);
+  }
+  await changeEverything(places);
+  const fresh = await context.newPage();
+  for (const page of open) await expectAsReloaded(page, fresh);
   expect(problems).toEqual([]);
 });

@@ -157,6 +157,10 @@ describe('a login', () => {
     expect(elsewhere).toMatchObject({ code: 2 });
     expect(elsewhere.stderr).toContain(`The stored token is for ${service.url}`);
 
+    // Nobody types a token for a server that is not there.
+    const unreachable = await runCli(['login', '--server-url', away], { env, input: 'rubbish\n' });
+    expect(unreachable.stderr).toMatch(/^The server at .+ cannot be reached/);
+
     expect(await runCli(['logout'], { env })).toMatchObject({ code: 0 });
     expect(await runCli(['devices'], { env })).toMatchObject({ code: 2 });
   });

@@ -178,7 +178,6 @@ function Hosts() {
     queryKey: ['hosts'],
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/hosts', { query: { limit: 1000 } }, { signal })).hosts,
-    refetchInterval: 15_000,
   });
   return (
     <section className={styles['section']}>

@@ -20,14 +20,11 @@ export const DeviceAbout = ({ device }: { device: Device }) => (
   </div>
 );
 
-const healthMs = 30_000;
-
 function Health({ deviceId }: { deviceId: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['health', deviceId],
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/devices/:id/history', { params: { id: deviceId } }, { signal })).health,
-    refetchInterval: healthMs,
     retry: false,
   });
   if (data === undefined)

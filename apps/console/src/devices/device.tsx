@@ -81,6 +81,8 @@ export const devicesQuery = queryOptions({
       return { rows: devices, next };
     }),
   staleTime: 60_000,
+  // Removed phones alone have no event.
+  refetchInterval: 60_000,
 });
 
 export function useDevice(deviceId: string): Device | undefined {

@@ -10,6 +10,7 @@ import { Failure, Loading } from '../parts/states.tsx';
 import styles from './help.module.css';
 import { call } from '../api/call.ts';
 import { CopyButton } from '../parts/copy.tsx';
+import { unchanging } from '../api/query-client.ts';
 
 const firstPage = 'tutorial';
 
@@ -84,25 +85,22 @@ function Results({ query, onChosen }: { query: string; onChosen: () => void }) {
   );
 }
 
-/** The documentation is that of the version that runs, so it does not change while the page is open. */
-const always = { staleTime: Infinity };
-
 const helpPagesQuery = queryOptions({
-  ...always,
+  ...unchanging,
   queryKey: ['help'],
   queryFn: async ({ signal }) => (await call('GET /api/v2/help', {}, { signal })).pages,
 });
 
 const helpPageQuery = (name: string) =>
   queryOptions({
-    ...always,
+    ...unchanging,
     queryKey: ['help', 'page', name],
     queryFn: ({ signal }) => call('GET /api/v2/help/page', { query: { name } }, { signal }),
   });
 
 const helpSearchQuery = (query: string) =>
   queryOptions({
-    ...always,
+    ...unchanging,
     queryKey: ['help', 'search', query],
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/help/search', { query: { query } }, { signal })).results,

@@ -13,6 +13,7 @@ import { Field, selectClass } from '../parts/field.tsx';
 import { DiffList } from './diff-list.tsx';
 import styles from './project.module.css';
 import { readStoredFile } from './project.tsx';
+import { unchanging } from '../api/query-client.ts';
 
 interface HistoryDialogProps {
   projectId: string;
@@ -111,7 +112,7 @@ function CommitDiff({ projectId, hash }: { projectId: string; hash: string }) {
         { params: { id: projectId }, query: { commit: hash } },
         { signal },
       ),
-    staleTime: Infinity,
+    ...unchanging,
   });
   return (
     <div className={styles['commitDiff']}>
@@ -139,7 +140,7 @@ function CommitFiles({ projectId, hash }: CommitFilesProps) {
         { params: { id: projectId }, query: { commit: hash, limit: 1000 } },
         { signal },
       ),
-    staleTime: Infinity,
+    ...unchanging,
   });
   const [chosen, setChosen] = useState<string>();
   const path = chosen ?? (data?.files.find((file) => file.path === 'main.ts') ?? data?.files[0])?.path;
@@ -178,7 +179,7 @@ function CommittedFile({ projectId, hash, path }: CommitFilesProps & { path: str
   const { data, error } = useQuery({
     queryKey: ['commits', projectId, hash, 'file', path],
     queryFn: async ({ signal }) => (await readStoredFile(projectId, path, signal, { commit: hash })).content,
-    staleTime: Infinity,
+    ...unchanging,
   });
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={3} />;

@@ -190,7 +190,6 @@ function useOwnerName({ id, role }: Project): string | undefined {
   const { data } = useQuery({
     queryKey: ['project', id, 'owner'],
     enabled: role !== 'owner',
-    staleTime: Infinity,
     queryFn: ({ signal }) => {
       const input = { params: { id }, query: { limit: 1 } };
       return call('GET /api/v2/automation-project/:id/members', input, { signal });

@@ -7,6 +7,7 @@ import { timeSince } from '../parts/time.tsx';
 import { isObject } from '../launches/parameter-fields.ts';
 import { readScreenTree } from '../screens/screen-tree.ts';
 import type { RecordFiltersSearch, GroupsSearch } from './records-search.ts';
+import { unchanging } from '../api/query-client.ts';
 
 const looks: Record<RecordGroup['status'], MarkLook> = {
   open: { tone: 'act', glyph: '○', word: 'open' },
@@ -121,7 +122,7 @@ export const treeQuery = (screen: RecordScreen | undefined) =>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hosts write trees in this form
       return readScreenTree(String(tree['packageName']), tree['root'] as unknown as UiNode);
     },
-    staleTime: Infinity,
+    ...unchanging,
     structuralSharing: false,
   });
 

@@ -4,6 +4,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '
 import { Mark, type MarkLook } from '../parts/mark.tsx';
 import { sinceOf, type Since, timeSince } from '../parts/time.tsx';
 import { call } from '../api/call.ts';
+import { unchanging } from '../api/query-client.ts';
 
 export type RunStatus = Run['status'];
 
@@ -142,7 +143,7 @@ export const runQuery = (runId: string) =>
 export const runCodeQuery = (runId: string) =>
   queryOptions({
     queryKey: ['run code', runId],
-    staleTime: Number.POSITIVE_INFINITY,
+    ...unchanging,
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/runs/:id/code', { params: { id: runId } }, { signal })).code,
   });

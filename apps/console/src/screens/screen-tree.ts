@@ -85,6 +85,8 @@ export const screenQuery = (deviceId: string) =>
     },
     retry: false,
     staleTime: 2000,
+    // A phone is asked when somebody wants to look.
     refetchOnWindowFocus: false,
+    refetchInterval: false,
     structuralSharing: false,
   });

@@ -14,6 +14,7 @@ import { clockTime } from '../parts/time.tsx';
 import { filesMs, readStoredFile, type StoredFile } from '../projects/project.tsx';
 import { runCodeQuery } from '../runs/run.tsx';
 import { placeOfStack } from '../runs/stack.tsx';
+import { unchanging } from '../api/query-client.ts';
 
 interface Size {
   readonly width: number;
@@ -194,7 +195,7 @@ function useSource(run: RunDetail, path: string | undefined): Source {
   const file = useQuery({
     queryKey: ['step-source', run.automation_id, path, run.tree],
     enabled: !isDirect && path !== undefined,
-    staleTime: Infinity,
+    ...unchanging,
     queryFn: ({ signal }) => readSource(run, path ?? '', signal),
   });
   const today = useQuery({

@@ -11,12 +11,10 @@ import { projectQuery } from '../projects/project.tsx';
 import styles from './versions.module.css';
 
 const route = getRouteApi('/projects/$projectId/versions');
-const pollMs = 30_000;
 
 const driftQuery = (projectId: string) =>
   queryOptions({
     queryKey: ['drift', projectId],
-    refetchInterval: pollMs,
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/automation/drift/:id', { params: { id: projectId } }, { signal })).versions,
   });

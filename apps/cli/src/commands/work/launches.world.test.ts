@@ -46,9 +46,10 @@ test('exec sets the phone for the run, which the API tells, and refuses what no 
   const exec = ['exec', 'zone.ts', '--device', 'SIM0001', '--follow'];
   const zone = ['--phone-time-zone', 'Asia/Kolkata', '--proxy', '10.0.0.5:3128', '--brightness', '0'];
   const places = ['--locale', 'dev.phalanx.sample.form=de-DE', '--location', '52.52,13.4'];
-  const { code, stdout } = await service.run([...exec, ...zone, ...places]);
+  const { code, stdout, stderr } = await service.run([...exec, ...zone, ...places]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('ran')]);
   const [run] = (await service.api.call(runRoutes.list, { query: {} })).runs;
+  expect(stderr).toContain(`${service.url}/runs/${run?.run_id ?? 'of no run'}\n`);
   const { run: detail } = await service.api.call(runRoutes.get, { params: { id: run?.run_id ?? '' } });
   expect(detail.parameters?.phone_settings).toEqual({
     http_proxy: '10.0.0.5:3128',

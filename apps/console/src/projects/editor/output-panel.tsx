@@ -205,6 +205,8 @@ function SearchFiles({ projectId, onOpenLine }: SearchFilesProps) {
   const { data, error } = useQuery({
     queryKey: ['files', projectId, 'search', text],
     enabled: text !== '',
+    // Each search reads all files of the project.
+    refetchInterval: false,
     queryFn: ({ signal }) =>
       call('GET /api/v2/automation/search/:id', { params: { id: projectId }, query: { text } }, { signal }),
   });
