@@ -11,7 +11,7 @@ import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { onProject, type ProjectAccess, readers, type ProjectPeople } from './project-access.ts';
 import type { ProjectRepositories } from './repositories/project-repositories.ts';
-import type { ProjectStore, SharedProject, StoredProject } from './store.ts';
+import type { ProjectStore, SharedProject, NewProject } from './store.ts';
 
 interface ProjectRoutesOptions {
   store: ProjectStore;
@@ -58,7 +58,10 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     await insert(project).catch((error: unknown) => {
       throw explainName(error, project.name);
     });
-    return { success: true, project: projectView({ ...project, role: 'owner', isAccepted: true }) };
+    return {
+      success: true,
+      project: projectView({ ...project, changed_at: null, role: 'owner', isAccepted: true }),
+    };
   });
 
   addRoute(app, projectRoutes.get, async ({ principal, params }) => {
@@ -124,7 +127,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     return { success: true, message: `User ${userId} is no longer a member of "${project.name}".` };
   });
 
-  async function insert(project: StoredProject): Promise<void> {
+  async function insert(project: NewProject): Promise<void> {
     if (await store.insertWithin(project, limits.most('projects'))) return;
     throw limits.refusal('projects', project.owner_id);
   }
@@ -151,8 +154,9 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
   }
 }
 
-function projectView({ id, name, role, isAccepted: accepted, owner_id, created_at }: SharedProject): Project {
-  return { id, name, role, accepted, owner_id, created_at, clone_path: `/git/${id}.git` };
+function projectView({ isAccepted: accepted, ...project }: SharedProject): Project {
+  const { id, name, role, owner_id, created_at, changed_at } = project;
+  return { id, name, role, accepted, owner_id, created_at, changed_at, clone_path: `/git/${id}.git` };
 }
 
 const explainName = (error: unknown, name: string): unknown =>

@@ -7,7 +7,8 @@ import { serialize } from '../db/transactions.ts';
 import { hasPart, nameKey } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 
-export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;
+export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at' | 'changed_at'>;
+export type NewProject = Omit<StoredProject, 'changed_at'>;
 /** A project with the role that one user has in it. */
 export type SharedProject = StoredProject & {
   role: ProjectRole;
@@ -60,7 +61,7 @@ export function createProjectStore(db: Db) {
       .leftJoin('project_member as member', (join) =>
         join.onRef('member.project_id', '=', 'project.id').on('member.user_id', '=', userId),
       )
-      .select(['project.id', 'project.owner_id', 'project.name', 'project.created_at'])
+      .select(['project.id', 'project.owner_id', 'project.name', 'project.created_at', 'project.changed_at'])
       .select((eb) =>
         eb
           .case()
@@ -102,7 +103,7 @@ export function createProjectStore(db: Db) {
     },
 
     /** False, and nothing is stored, when the owner has `most` projects already. */
-    insertWithin: (project: StoredProject, most: number): Promise<boolean> =>
+    insertWithin: (project: NewProject, most: number): Promise<boolean> =>
       change(db, async (transaction) => {
         await serialize(transaction, `projects of ${project.owner_id}`);
         if ((await countOwned(transaction, project.owner_id)) >= most) return false;

@@ -276,6 +276,8 @@ interface ProjectTable {
   /** See `nameKey`: unique among those of an owner. */
   name_key: string;
   created_at: EpochMs;
+  /** Of its files, commits, branches or tags; null before the first change. */
+  changed_at: EpochMs | null;
   size_bytes: Generated<number>;
   /** Grows with every change of its files, commits, branches and tags. */
   version: Generated<number>;

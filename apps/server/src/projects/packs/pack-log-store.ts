@@ -20,6 +20,7 @@ export interface LoggedChange {
   /** The version that is changed. */
   readonly before: number;
   readonly saved: SavedFiles;
+  readonly now: number;
   /** By their names; undefined takes one away. */
   readonly refs: ReadonlyMap<string, string | undefined>;
   readonly packs: readonly LoggedPack[];
@@ -215,7 +216,7 @@ async function findFirst(db: Db, id: string): Promise<number | undefined> {
 async function appendTo(
   db: Transaction,
   id: string,
-  { before, saved, refs, packs, firstVersion, note }: LoggedChange,
+  { before, saved, now, refs, packs, firstVersion, note }: LoggedChange,
 ): Promise<number | undefined> {
   const version = before + 1;
   if (firstVersion !== undefined && (await findFirst(db, id)) !== firstVersion) return undefined;
@@ -223,6 +224,7 @@ async function appendTo(
     .updateTable('project')
     .set({
       version,
+      changed_at: now,
       files: saved.files ?? null,
       compiled: saved.compiled ?? null,
       head: saved.head ?? null,

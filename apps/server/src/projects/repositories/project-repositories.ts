@@ -233,11 +233,12 @@ export class ProjectRepositories {
       const own = await packOfObjects(this.#large, id, added);
       const all = own === undefined ? packs : [...packs, own];
       const { saved, refs } = change;
+      const now = this.#clock.now();
       const noteAll = async (transaction: Transaction): Promise<void> => {
-        await this.#onSaved?.(transaction, { projectId: id, before: state, saved, now: this.#clock.now() });
+        await this.#onSaved?.(transaction, { projectId: id, before: state, saved, now });
         await note?.(transaction);
       };
-      const logged = { before: state.version, saved, refs, packs: all, firstVersion, note: noteAll };
+      const logged = { before: state.version, saved, now, refs, packs: all, firstVersion, note: noteAll };
       const version = await this.#store.append(id, logged);
       if (version === undefined) {
         await this.dropPacks(own === undefined ? [] : [own]);

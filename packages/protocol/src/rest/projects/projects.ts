@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { accepted } from '../access/accepted.ts';
 import { searchText } from '../search-text.ts';
-import { success, SuccessMessage, type RouteContract } from '../contract.ts';
+import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
 /** What a member may do: an editor reads, writes, commits and launches; a viewer reads. */
@@ -24,6 +24,12 @@ const projectFields = {
   accepted,
   owner_id: Uuid,
   created_at: EpochMs,
+  changed_at: nullable(
+    Type.Integer({
+      ...EpochMs,
+      description: 'When its files, commits, branches or tags changed last; null before the first change',
+    }),
+  ),
   clone_path: Type.String({
     description: 'Path of the git repository on this service; any user name, the API token as password',
   }),
