@@ -9,7 +9,7 @@ import { useMissingScope } from '../api/me.ts';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { StopDialog } from '../launches/stop-dialog.tsx';
 import { Control } from '../live/control.tsx';
-import { Button } from '../parts/button.tsx';
+import { Button, buttonClass } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, TextArea, TextField } from '../parts/field.tsx';
 import { notify } from '../parts/notices.tsx';
@@ -74,13 +74,6 @@ function Shown({ device }: { device: Device }) {
               ))}
             </Tabs.List>
             <span className={styles['reason']}>{reasonShown(device)}</span>
-            <Link
-              className={styles['space']}
-              to="/records"
-              search={{ device: device.device_id, status: 'any' }}
-            >
-              Records
-            </Link>
           </>
         }
       >
@@ -112,6 +105,13 @@ function Actions({ device }: { device: Device }) {
   const close = (): void => setOpen(undefined);
   return (
     <>
+      <Link
+        className={buttonClass('quiet')}
+        to="/records"
+        search={{ device: device.device_id, status: 'any' }}
+      >
+        Records
+      </Link>
       {device.role === 'owner' && (
         <Button look="quiet" onClick={() => setOpen('name')}>
           Name and labels

@@ -57,6 +57,9 @@ export const deviceName = ({
 }: Pick<Device, 'name' | 'brand' | 'model' | 'serial'>): string =>
   name || [capitalized(brand), model].filter(Boolean).join(' ') || serial;
 
+/** As its box in a list is called. */
+export const selectName = (device: Device): string => `${deviceName(device)} ${device.serial}`;
+
 export const labelsText = ({ labels }: Pick<Device, 'labels'>): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
@@ -69,6 +72,19 @@ export function distinctName(device: Device, all: Iterable<Device>): string {
     if (other.device_id !== device.device_id && deviceName(other) === name)
       return `${name} · ${device.serial}`;
   return name;
+}
+
+/** The same for all of them, by ID. */
+export function distinctNames(devices: Iterable<Device>): ReadonlyMap<string, string> {
+  const all = [...devices].map((device) => ({ device, name: deviceName(device) }));
+  const counts = new Map<string, number>();
+  for (const { name } of all) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return new Map(
+    all.map(({ device: { device_id: id, serial }, name }) => [
+      id,
+      (counts.get(name) ?? 0) > 1 ? `${name} · ${serial}` : name,
+    ]),
+  );
 }
 
 /** All phones that the caller sees; events keep them current. */

@@ -33,7 +33,7 @@ const matchesText = (device: Device, words: readonly string[]): boolean => {
 /** `selected`: those that the selector means; undefined: all. */
 export function findDevices(
   devices: readonly Device[],
-  { q = '', state, host, attention, sort }: FleetSearch,
+  { q = '', state, host, attention, sort, descending }: FleetSearch,
   selected?: ReadonlySet<string>,
 ): Device[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -45,7 +45,9 @@ export function findDevices(
       selected?.has(device.device_id) !== false &&
       matchesText(device, words),
   );
-  return sort === undefined ? found : found.toSorted(orders[sort]);
+  if (sort === undefined) return found;
+  const sorted = found.toSorted(orders[sort]);
+  return descending === true ? sorted.toReversed() : sorted;
 }
 
 const { compare } = new Intl.Collator('en', { numeric: true });

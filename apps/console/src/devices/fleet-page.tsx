@@ -1,6 +1,6 @@
 import type { Device } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
@@ -9,15 +9,16 @@ import { WaitingShares } from '../access/waiting-shares.tsx';
 import { useMissingScope } from '../api/me.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select } from '../parts/field.tsx';
-import { useKeys } from '../parts/keys.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { countText, Page } from '../parts/page.tsx';
+import { type Selection, useSelection } from '../parts/selection.ts';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
+import type { TableSort } from '../parts/table.tsx';
 import { isReady, needsAttention, stateLooks, devicesQuery, useSelected } from './device.tsx';
 import { countStates, findDevices, SelectorFilter } from './find-devices.tsx';
 import styles from './fleet.module.css';
-import type { FleetSearch } from './fleet-search.ts';
-import { FleetTable, useSelection, type Selection } from './fleet-table.tsx';
+import { fleetSearch, type FleetSearch } from './fleet-search.ts';
+import { FleetTable } from './fleet-table.tsx';
 import { FleetWall } from './fleet-wall.tsx';
 import { NoPhones } from './no-phones.tsx';
 import { PairButton } from './pair-phone.tsx';
@@ -27,12 +28,11 @@ const route = getRouteApi('/devices');
 export function FleetPage() {
   const { data: all, error, refetch } = useQuery(devicesQuery);
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const { ids: selected, problem } = useSelected(search.labels);
   const devices = useMemo(() => findDevices(all ?? [], search, selected), [all, search, selected]);
   const ids = useMemo(() => devices.map((device) => device.device_id), [devices]);
   const selection = useSelection(ids);
-  const current = useListKeys(ids, selection);
+  const sort = useSort(search);
   return (
     <Page
       title="Fleet"
@@ -59,17 +59,9 @@ export function FleetPage() {
           {devices.length === 0 ? (
             <NothingFound />
           ) : search.view === 'wall' ? (
-            <FleetWall devices={devices} selection={selection} hasPictures={search.pictures === true} />
+            <FleetWall devices={devices} selection={selection} hasPictures={search.pictures !== false} />
           ) : (
-            <FleetTable
-              {...{ devices, selection, current, sort: search.sort }}
-              onSort={(sort) =>
-                void navigate({
-                  search: ({ sort: _sort, ...rest }) => (sort === undefined ? rest : { ...rest, sort }),
-                  replace: true,
-                })
-              }
-            />
+            <FleetTable devices={devices} selection={selection} sort={sort} />
           )}
           <SelectionBar all={all} selection={selection} />
         </div>
@@ -78,17 +70,13 @@ export function FleetPage() {
   );
 }
 
-/** Without a selection there is a choice to make, unless one phone alone can run something. */
+/** One phone alone is no choice to make; of several, the bar below the list asks for one. */
 function LaunchButton({ devices }: { devices: readonly Device[] }) {
   const [isOpen, setOpen] = useState(false);
   const missing = useMissingScope('launch');
   const usable = devices.filter((device) => isReady(device) && device.role !== 'view' && device.accepted);
-  const reason =
-    usable.length === 0
-      ? 'No phone is ready.'
-      : usable.length > 1
-        ? 'Select phones in the list first.'
-        : undefined;
+  if (usable.length > 1) return null;
+  const reason = usable.length === 0 ? 'No phone is ready.' : undefined;
   return (
     <>
       <Button look="primary" reason={missing ?? reason} onClick={() => setOpen(true)}>
@@ -110,20 +98,24 @@ const NothingFound = () => (
   />
 );
 
-/** j, k and Enter walk through the list; x and Ctrl+A select. Returns the row of the keyboard. */
-function useListKeys(ids: readonly string[], selection: Selection): number {
-  const navigate = useNavigate();
-  const [current, setCurrent] = useState(-1);
-  const at = Math.min(current, ids.length - 1);
-  const id = ids[at];
-  useKeys({
-    j: () => setCurrent(Math.min(at + 1, ids.length - 1)),
-    k: () => setCurrent(Math.max(at - 1, 0)),
-    x: (event) => id !== undefined && selection.toggle(id, event.shiftKey),
-    Enter: () => id !== undefined && void navigate({ to: '/devices/$deviceId', params: { deviceId: id } }),
-    Escape: () => selection.set([]),
-  });
-  return at;
+/** A click on a header sorts by it, the next one the other way round, a third takes the order away. */
+function useSort({ sort: by, descending }: FleetSearch): TableSort {
+  const navigate = route.useNavigate();
+  const isDescending = descending === true;
+  return {
+    by,
+    isDescending,
+    onSort: (wanted) =>
+      void navigate({
+        search: ({ sort: _sort, descending: _descending, ...rest }) =>
+          fleetSearch({
+            ...rest,
+            ...(wanted === by && isDescending ? {} : { sort: wanted }),
+            ...(wanted === by && !isDescending && { descending: true }),
+          }),
+        replace: true,
+      }),
+  };
 }
 
 function View({ search }: { search: FleetSearch }) {
@@ -137,11 +129,11 @@ function View({ search }: { search: FleetSearch }) {
         <label className={styles['toggle']}>
           <input
             type="checkbox"
-            checked={search.pictures === true}
+            checked={search.pictures !== false}
             onChange={({ target }) =>
               void navigate({
                 search: ({ pictures: _pictures, ...rest }) =>
-                  target.checked ? { ...rest, pictures: true } : rest,
+                  target.checked ? rest : { ...rest, pictures: false },
                 replace: true,
               })
             }
@@ -252,7 +244,14 @@ function SelectionBar({ all, selection }: { all: readonly Device[]; selection: S
   const missing = useMissingScope('launch');
   const chosen = useMemo(() => all.filter((device) => selection.ids.has(device.device_id)), [all, selection]);
   const close = (): void => setOpen(undefined);
-  if (chosen.length === 0) return null;
+  if (chosen.length === 0)
+    return (
+      <div className={styles['selectionBar']}>
+        <span className={styles['hint']}>
+          Select phones to launch on them, to stop them, or to control them together.
+        </span>
+      </div>
+    );
   return (
     <div className={styles['selectionBar']} role="region" aria-label="Selected phones">
       <b>{chosen.length} selected</b>

@@ -10,8 +10,10 @@ export interface FleetSearch {
   /** Only phones that need attention. */
   attention?: true;
   sort?: FleetSort;
+  descending?: true;
   view?: 'wall';
-  pictures?: true;
+  /** Of the wall: not with `false`. */
+  pictures?: false;
 }
 
 const sorts = ['name', 'serial', 'state', 'since', 'host', 'android'] as const;
@@ -28,12 +30,13 @@ export function fleetSearch(given: Record<string, unknown>): FleetSearch {
   return {
     ...(given['attention'] === true ? { attention: true } : {}),
     ...(sort === undefined ? {} : { sort }),
+    ...(sort !== undefined && given['descending'] === true ? { descending: true } : {}),
     ...(q === undefined ? {} : { q }),
     ...(state === undefined ? {} : { state }),
     ...(host === undefined ? {} : { host }),
     ...(labels === undefined ? {} : { labels }),
     ...(given['view'] === 'wall' ? { view: 'wall' } : {}),
-    ...(given['pictures'] === true ? { pictures: true } : {}),
+    ...(given['pictures'] === false ? { pictures: false } : {}),
   };
 }
 

@@ -1,205 +1,137 @@
 import type { Device } from '@phalanx/protocol';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useRef, useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 
-import { classNames } from '../parts/class-names.ts';
-import { openRow, rowHeight } from '../parts/row.ts';
+import { LongTable } from '../parts/long-table.tsx';
+import type { Selection } from '../parts/selection.ts';
+import type { Column, TableSort } from '../parts/table.tsx';
 import { Age } from '../parts/time.tsx';
-import { DeviceStateMark, reasonShown, deviceName, labelsText } from './device.tsx';
+import { deviceName, DeviceStateMark, labelsText, reasonShown, selectName, stateLooks } from './device.tsx';
 import type { FleetSort } from './fleet-search.ts';
 import styles from './fleet.module.css';
+
+type FleetColumn = Column<Device> & { readonly sort?: FleetSort };
+
+const name: FleetColumn = {
+  header: 'Phone',
+  width: 'grow',
+  minimum: 140,
+  isMain: true,
+  sort: 'name',
+  text: deviceName,
+  content: (device) => (
+    <Link to="/devices/$deviceId" params={{ deviceId: device.device_id }}>
+      {deviceName(device)}
+    </Link>
+  ),
+};
+
+const serial: FleetColumn = {
+  header: 'Serial',
+  width: 'grow',
+  minimum: 110,
+  sort: 'serial',
+  text: (device) => device.serial,
+  content: (device) => <span className={styles['serial']}>{device.serial}</span>,
+};
+
+const state: FleetColumn = {
+  header: 'State',
+  width: 'fit',
+  minimum: 110,
+  speaksForItself: true,
+  sort: 'state',
+  text: (device) => `${stateLooks[device.state].glyph} ${stateLooks[device.state].word}`,
+  content: (device) => <DeviceStateMark state={device.state} />,
+};
+
+const since: FleetColumn = {
+  header: 'Since',
+  width: 'fit',
+  minimum: 72,
+  sort: 'since',
+  content: (device) => <Age since={device.since} />,
+};
+
+/** Why it is in its state, and who uses it by hand. */
+const situationOf = (device: Device): string =>
+  [reasonShown(device), device.lease === null ? '' : `${device.lease.user.name} controls it.`]
+    .join(' ')
+    .trim();
+
+const reason: FleetColumn = {
+  header: 'Reason',
+  width: 'grow',
+  minimum: 160,
+  speaksForItself: true,
+  text: situationOf,
+};
+
+const labels: FleetColumn = { header: 'Labels', width: 'grow', minimum: 90, text: labelsText };
+
+const host: FleetColumn = {
+  header: 'Host',
+  width: 'grow',
+  minimum: 80,
+  sort: 'host',
+  text: (device) => device.host?.name ?? '–',
+};
+
+const android: FleetColumn = {
+  header: 'Android',
+  width: 'fit',
+  sort: 'android',
+  text: (device) => (device.android_version === '' ? '–' : device.android_version),
+};
+
+/** Those that tell these phones apart. */
+function columnsFor(devices: readonly Device[]): FleetColumn[] {
+  const hosts = new Set(devices.map((device) => device.host?.id));
+  return [
+    name,
+    serial,
+    state,
+    since,
+    ...(devices.some((device) => situationOf(device) !== '') ? [reason] : []),
+    ...(devices.some((device) => labelsText(device) !== '') ? [labels] : []),
+    ...(hosts.size > 1 ? [host] : []),
+    android,
+  ];
+}
 
 interface FleetTableProps {
   devices: readonly Device[];
   selection: Selection;
-  /** The row of the keyboard. */
-  current: number;
-  sort: FleetSort | undefined;
-  onSort: (sort: FleetSort | undefined) => void;
+  sort: TableSort;
 }
 
-const columns: readonly { label: string; sort?: FleetSort }[] = [
-  { label: 'Phone', sort: 'name' },
-  { label: 'Serial', sort: 'serial' },
-  { label: 'State', sort: 'state' },
-  { label: 'Since', sort: 'since' },
-  { label: 'Reason' },
-  { label: 'Labels' },
-  { label: 'Host', sort: 'host' },
-  { label: 'Android', sort: 'android' },
-];
+const idOf = (device: Device): string => device.device_id;
 
-export function FleetTable({ devices, selection, current, sort, onSort }: FleetTableProps) {
-  const scroll = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({
-    count: devices.length,
-    getScrollElement: () => scroll.current,
-    estimateSize: rowHeight,
-    overscan: 12,
-  });
-  useEffect(() => {
-    if (current >= 0) rows.scrollToIndex(current);
-  }, [rows, current]);
-  // Those that were not accepted are selected one by one.
-  const selectable = devices.filter(({ accepted }) => accepted).map((device) => device.device_id);
-  const areAllSelected = selectable.length > 0 && selectable.every((id) => selection.ids.has(id));
-  return (
-    <div ref={scroll} className={styles['scroll']}>
-      <div role="grid" aria-label="Phones" aria-rowcount={devices.length + 1} aria-multiselectable="true">
-        <div role="row" className={classNames(styles['row'], styles['head'])} aria-rowindex={1}>
-          <span role="columnheader" className={styles['check']}>
-            <input
-              type="checkbox"
-              aria-label="Select all"
-              checked={areAllSelected}
-              onChange={() => selection.set(areAllSelected ? [] : selectable)}
-            />
-          </span>
-          {columns.map(({ label, sort: by }) => (
-            <span
-              key={label}
-              role="columnheader"
-              aria-sort={by === undefined ? undefined : by === sort ? 'ascending' : 'none'}
-            >
-              {by === undefined ? (
-                label
-              ) : (
-                <button
-                  type="button"
-                  className={styles['sort']}
-                  onClick={() => onSort(by === sort ? undefined : by)}
-                >
-                  {label}
-                  {by === sort && <span aria-hidden="true"> ↓</span>}
-                </button>
-              )}
-            </span>
-          ))}
-        </div>
-        <div role="rowgroup" className={styles['virtual']} style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map(({ index, start }) => {
-            const device = devices[index];
-            return (
-              device !== undefined && (
-                <Row
-                  key={device.device_id}
-                  device={device}
-                  index={index}
-                  start={start}
-                  isSelected={selection.ids.has(device.device_id)}
-                  isCurrent={index === current}
-                  toggle={selection.toggle}
-                />
-              )
-            );
-          })}
-        </div>
-      </div>
-    </div>
-  );
-}
-
-interface RowProps {
-  device: Device;
-  index: number;
-  start: number;
-  isSelected: boolean;
-  isCurrent: boolean;
-  toggle: Selection['toggle'];
-}
-
-const Row = memo(function Row({ device, index, start, isSelected, isCurrent, toggle }: RowProps) {
-  const name = deviceName(device);
+export function FleetTable({ devices, selection, sort }: FleetTableProps) {
   const navigate = useNavigate();
+  const columns = useMemo(() => columnsFor(devices), [devices]);
+  const open = useCallback(
+    (device: Device) => void navigate({ to: '/devices/$deviceId', params: { deviceId: device.device_id } }),
+    [navigate],
+  );
+  const rowSelection = useMemo(
+    () => ({
+      ...selection,
+      nameOf: selectName,
+      // Those that were not accepted are selected one by one.
+      isLeftOut: ({ accepted }: Device) => !accepted,
+    }),
+    [selection],
+  );
   return (
-    // The name is the link for the keyboard.
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
-    <div
-      role="row"
-      onClick={openRow(
-        () => void navigate({ to: '/devices/$deviceId', params: { deviceId: device.device_id } }),
-      )}
-      aria-rowindex={index + 2}
-      aria-selected={isSelected}
-      data-current={isCurrent}
-      className={classNames(styles['row'], styles['placed'])}
-      style={{ transform: `translateY(${start}px)` }}
-    >
-      <span role="gridcell" className={styles['check']}>
-        <SelectBox device={device} isSelected={isSelected} toggle={toggle} />
-      </span>
-      <span role="gridcell">
-        <Link to="/devices/$deviceId" params={{ deviceId: device.device_id }} className={styles['name']}>
-          {name}
-        </Link>
-      </span>
-      <span role="gridcell" className={styles['serial']}>
-        {device.serial}
-      </span>
-      <span role="gridcell">
-        <DeviceStateMark state={device.state} />
-      </span>
-      <span role="gridcell" className={styles['quiet']}>
-        <Age since={device.since} />
-      </span>
-      <span role="gridcell" className={styles['quiet']} title={reasonShown(device)}>
-        {reasonShown(device)}
-      </span>
-      <span role="gridcell" className={styles['quiet']} title={labelsText(device)}>
-        {labelsText(device)}
-      </span>
-      <span role="gridcell" className={styles['quiet']}>
-        {device.host?.name ?? '–'}
-      </span>
-      <span role="gridcell" className={styles['quiet']}>
-        {device.android_version === '' ? '–' : device.android_version}
-      </span>
-    </div>
+    <LongTable
+      label="Phones"
+      rows={devices}
+      keyOf={idOf}
+      onOpen={open}
+      columns={columns}
+      selection={rowSelection}
+      sort={sort}
+    />
   );
-});
-
-export const SelectBox = ({
-  device,
-  isSelected,
-  toggle,
-}: Pick<RowProps, 'device' | 'isSelected' | 'toggle'>) => (
-  <input
-    type="checkbox"
-    aria-label={`Select ${deviceName(device)} ${device.serial}`}
-    checked={isSelected}
-    onChange={() => undefined}
-    onClick={(event) => toggle(device.device_id, event.shiftKey)}
-  />
-);
-
-export interface Selection {
-  readonly ids: ReadonlySet<string>;
-  /** With `isRange`, all between this row and the one that was changed last. */
-  readonly toggle: (id: string, isRange: boolean) => void;
-  readonly set: (ids: readonly string[]) => void;
-}
-
-/** Which rows of a list are chosen. */
-export function useSelection(rows: readonly string[]): Selection {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const [last, setLast] = useState<string>();
-  const toggle = useCallback(
-    (id: string, isRange: boolean) => {
-      const [from, to] = [rows.indexOf(last ?? id), rows.indexOf(id)];
-      const touched = isRange && from >= 0 ? rows.slice(Math.min(from, to), Math.max(from, to) + 1) : [id];
-      setIds((known) => {
-        const next = new Set(known);
-        const isOn = !known.has(id);
-        for (const one of touched)
-          if (isOn) next.add(one);
-          else next.delete(one);
-        return next;
-      });
-      setLast(id);
-    },
-    [rows, last],
-  );
-  const set = useCallback((all: readonly string[]) => setIds(new Set(all)), []);
-  return useMemo(() => ({ ids, toggle, set }), [ids, toggle, set]);
 }

@@ -3,12 +3,21 @@ import { useCallback, useSyncExternalStore } from 'react';
 
 import { deviceName } from '../devices/device.tsx';
 import { liveEvents } from '../api/live-events.ts';
+import styles from './wall-picture.module.css';
 
 /** What a phone shows, small and live. */
 export function WallPicture({ device }: { device: Device }) {
   const { address, note } = useWallPicture(device.device_id);
   if (address !== undefined) return <img src={address} alt={`What ${deviceName(device)} shows`} />;
-  return <span title={note}>{note === undefined ? '' : 'screen is private or off'}</span>;
+  if (note !== undefined) return <span title={note}>screen is private or off</span>;
+  const { screen_width: width, screen_height: height } = device;
+  return (
+    <span
+      className={styles['skeleton']}
+      style={{ aspectRatio: width > 0 && height > 0 ? `${width} / ${height}` : '9 / 20' }}
+      title="The picture is on its way"
+    />
+  );
 }
 
 /** What a phone shows, small. */

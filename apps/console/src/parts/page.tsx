@@ -24,7 +24,7 @@ export function Page({ title, aside, actions, bar, children }: PageProps) {
     <div className={styles['page']}>
       <header className={styles['head']}>
         <div className={styles['title']}>
-          <h1>{title}</h1>
+          <h1 title={title}>{title}</h1>
           {aside}
         </div>
         {actions !== undefined && <div className={styles['actions']}>{actions}</div>}

@@ -13,10 +13,10 @@ import { TextField, Field, Input } from '../parts/field.tsx';
 import { messageOf, InlineFailure, Loading } from '../parts/states.tsx';
 import { notify } from '../parts/notices.tsx';
 import { storeSecrets } from './store-secrets.ts';
-import { SettingsTable } from '../access/settings-table.tsx';
 import { Button } from '../parts/button.tsx';
 import { SubmitButton } from '../parts/form.tsx';
 import { RemovalButton } from '../parts/removal-button.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
 
 /** What `phalanx project create` begins with, but for what only a folder needs. */
@@ -246,8 +246,20 @@ export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDi
   );
 }
 
+interface Secret {
+  readonly name: string;
+  readonly version: number;
+  readonly updated_at: number;
+}
+
+const secretColumns: readonly Column<Secret>[] = [
+  { header: 'Name', width: 'grow', isMain: true, content: ({ name }) => <code>{name}</code> },
+  { header: 'Version', width: 'fit', isNumber: true, text: ({ version }) => String(version) },
+  { header: 'Changed', width: 'fit', content: ({ updated_at: at }) => <Moment at={at} /> },
+];
+
 interface SecretTableProps {
-  secrets: readonly { name: string; version: number; updated_at: number }[];
+  secrets: readonly Secret[];
   reason: string | undefined;
   onRemove: (name: string) => Promise<void>;
 }
@@ -256,27 +268,20 @@ const SecretTable = ({ secrets, reason, onRemove }: SecretTableProps) =>
   secrets.length === 0 ? (
     <p>This project has no secrets yet.</p>
   ) : (
-    <SettingsTable label="Secrets of the project" columns={['Name', 'Version', 'Changed']} hasActions>
-      {secrets.map(({ name, version, updated_at: changedAt }) => (
-        <tr key={name}>
-          <td>
-            <code>{name}</code>
-          </td>
-          <td>{version}</td>
-          <td>
-            <Moment at={changedAt} />
-          </td>
-          <td>
-            <RemovalButton
-              name={`the secret ${name}`}
-              label={`Delete ${name}`}
-              reason={reason}
-              onRemove={() => onRemove(name)}
-            >
-              <p>Later runs that read it fail. Its value cannot be shown or restored.</p>
-            </RemovalButton>
-          </td>
-        </tr>
-      ))}
-    </SettingsTable>
+    <Table
+      label="Secrets of the project"
+      columns={secretColumns}
+      rows={secrets}
+      keyOf={({ name }) => name}
+      actions={({ name }) => (
+        <RemovalButton
+          name={`the secret ${name}`}
+          label={`Delete ${name}`}
+          reason={reason}
+          onRemove={() => onRemove(name)}
+        >
+          <p>Later runs that read it fail. Its value cannot be shown or restored.</p>
+        </RemovalButton>
+      )}
+    />
   );

@@ -1,15 +1,16 @@
-import type { Run } from '@phalanx/protocol';
+import type { Project, Run } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 
 import { WaitingShares } from '../access/waiting-shares.tsx';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchInput } from '../parts/field.tsx';
-import { openRow } from '../parts/row.ts';
+import { LongTable } from '../parts/long-table.tsx';
 import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import { lastRunQuery, useLastRuns, RunStatusMark } from '../runs/run.tsx';
 import { NewProject } from './project-dialogs.tsx';
@@ -25,8 +26,6 @@ const roleWords = {
 export function ProjectsPage() {
   const { data, error, refetch } = useQuery(projectsQuery);
   const missing = useMissingScope('edit');
-  const lastRuns = useLastRuns();
-  const navigate = useNavigate();
   const [isNew, setNew] = useState(false);
   const [search, setSearch] = useState('');
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
@@ -48,38 +47,67 @@ export function ProjectsPage() {
     >
       {data === undefined &&
         (error === null ? <Loading /> : <Failure error={error} onRetry={() => void refetch()} />)}
-      <WaitingShares kinds={['project']} />
-      {data?.length === 0 && (
-        <Empty title="No project yet" action={create}>
-          A project is an automation that is saved: its files, their history, and who shares them.
-        </Empty>
-      )}
-      <ul className={styles['list']}>
-        {shown?.map(({ id, name, role, accepted, created_at: createdAt }) => (
-          // The name is the link for the keyboard.
-          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
-          <li
-            key={id}
-            className={styles['row']}
-            onClick={openRow(() => void navigate({ to: '/projects/$projectId', params: { projectId: id } }))}
-          >
-            <Link to="/projects/$projectId" params={{ projectId: id }}>
-              {name}
-            </Link>
-            <LastRun projectId={id} newest={lastRuns} />
-            <span className={styles['quiet']}>
-              {accepted ? roleWords[role] : `${roleWords[role]}, not accepted yet`}
-            </span>
-            <span className={styles['quiet']}>
-              created <Moment at={createdAt} />
-            </span>
-          </li>
-        ))}
-      </ul>
+      <div className={styles['frame']}>
+        <WaitingShares kinds={['project']} />
+        {data?.length === 0 && (
+          <Empty title="No project yet" action={create}>
+            A project is an automation that is saved: its files, their history, and who shares them.
+          </Empty>
+        )}
+        {shown?.length === 0 && data?.length !== 0 && <Empty title="No projects match" />}
+        {shown !== undefined && shown.length > 0 && <ProjectTable projects={shown} />}
+      </div>
       {isNew && <NewProject onClose={() => setNew(false)} />}
     </Page>
   );
 }
+
+const idOf = ({ id }: Project): string => id;
+
+function ProjectTable({ projects }: { projects: readonly Project[] }) {
+  const newest = useLastRuns();
+  const navigate = useNavigate();
+  const columns = useMemo(() => columnsOf(newest), [newest]);
+  const open = useCallback(
+    ({ id }: Project) => void navigate({ to: '/projects/$projectId', params: { projectId: id } }),
+    [navigate],
+  );
+  return <LongTable label="Projects" rows={projects} keyOf={idOf} onOpen={open} columns={columns} />;
+}
+
+const columnsOf = (newest: LastRunProps['newest']): Column<Project>[] => [
+  {
+    header: 'Name',
+    width: 'grow',
+    minimum: 180,
+    isMain: true,
+    text: ({ name }) => name,
+    content: ({ id, name }) => (
+      <Link to="/projects/$projectId" params={{ projectId: id }}>
+        {name}
+      </Link>
+    ),
+  },
+  {
+    header: 'Last run',
+    width: 'fit',
+    minimum: 180,
+    content: ({ id }) => <LastRun projectId={id} newest={newest} />,
+  },
+  {
+    header: 'Access',
+    width: 'fit',
+    minimum: 120,
+    text: ({ accepted, role }) => (accepted ? roleWords[role] : `${roleWords[role]}, not accepted yet`),
+  },
+  {
+    header: 'Changed',
+    width: 'fit',
+    minimum: 110,
+    content: ({ changed_at: changed, created_at: created }) => <Moment at={changed ?? created} />,
+  },
+  { header: 'Created', width: 'fit', minimum: 110, content: ({ created_at: at }) => <Moment at={at} /> },
+];
 
 interface LastRunProps {
   projectId: string;
@@ -92,14 +120,11 @@ function LastRun({ projectId, newest }: LastRunProps) {
   const isElsewhere = newest !== undefined && known === undefined;
   const { data: older } = useQuery({ ...lastRunQuery(projectId), enabled: isElsewhere });
   const run = known ?? older;
-  if (run === undefined) return <span className={styles['quiet']} />;
-  if (run === null) return <span className={styles['quiet']}>no runs</span>;
+  if (run === undefined) return null;
+  if (run === null) return 'no runs';
   return (
     <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles['lastRun']}>
-      <RunStatusMark run={run} />{' '}
-      <span className={styles['quiet']}>
-        <Age since={run.created_at} /> ago
-      </span>
+      <RunStatusMark run={run} /> <Age since={run.created_at} /> ago
     </Link>
   );
 }

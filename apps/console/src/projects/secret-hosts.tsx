@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { findUser } from '../access/members-dialog.tsx';
-import { SettingsTable } from '../access/settings-table.tsx';
 import { call, readAll } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -10,7 +9,19 @@ import { TextField } from '../parts/field.tsx';
 import { SubmitButton } from '../parts/form.tsx';
 import { RemovalButton } from '../parts/removal-button.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
+
+interface Recipient {
+  readonly user_id: string;
+  readonly name: string;
+  readonly added_at: number;
+}
+
+const recipientColumns: readonly Column<Recipient>[] = [
+  { header: 'Name', width: 'grow', isMain: true, text: ({ name }) => name },
+  { header: 'Added', width: 'fit', content: ({ added_at: at }) => <Moment at={at} /> },
+];
 
 interface SecretHostsProps {
   projectId: string;
@@ -76,29 +87,25 @@ export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
       {recipients === undefined && error === null && <Loading rows={2} />}
       {recipients?.length === 0 && <p>No other users are listed.</p>}
       {recipients !== undefined && recipients.length > 0 && (
-        <SettingsTable label="Users whose hosts get the secrets" columns={['Name', 'Added']} hasActions>
-          {recipients.map(({ user_id: id, name, added_at: addedAt }) => (
-            <tr key={id}>
-              <td>{name}</td>
-              <td>
-                <Moment at={addedAt} />
-              </td>
-              <td>
-                <RemovalButton
-                  action="Remove"
-                  name={name}
-                  label={`Remove ${name}`}
-                  reason={reason}
-                  onRemove={() => remove(id)}
-                >
-                  <p>
-                    Their hosts get the secrets no more. Runs that have begun keep the values of their launch.
-                  </p>
-                </RemovalButton>
-              </td>
-            </tr>
-          ))}
-        </SettingsTable>
+        <Table
+          label="Users whose hosts get the secrets"
+          columns={recipientColumns}
+          rows={recipients}
+          keyOf={({ user_id: id }) => id}
+          actions={({ user_id: id, name }) => (
+            <RemovalButton
+              action="Remove"
+              name={name}
+              label={`Remove ${name}`}
+              reason={reason}
+              onRemove={() => remove(id)}
+            >
+              <p>
+                Their hosts get the secrets no more. Runs that have begun keep the values of their launch.
+              </p>
+            </RemovalButton>
+          )}
+        />
       )}
       <TextField
         label="User"

@@ -57,7 +57,7 @@ export function ProposeFix({ group, userId }: ProposeFixProps) {
           onChange={setKind}
         />
         <Input
-          className={styles['commit']}
+          className={styles['short']}
           aria-label="Name in the code"
           placeholder="named by its title"
           value={state}

@@ -4,11 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { SettingsTable } from '../access/settings-table.tsx';
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device.tsx';
 import { Button } from '../parts/button.tsx';
+import { Input } from '../parts/field.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/project.tsx';
 import { ProposeFix } from './fix-proposal.tsx';
@@ -190,14 +191,14 @@ function Verdicts({ group, desk, undo }: { group: RecordGroup; desk: Desk; undo:
   return (
     <div className={styles['verdicts']}>
       <Button
-        look="primary"
+        look={group.status === 'solved' ? 'plain' : 'primary'}
         reason={missing}
         onClick={() => void desk.mark('solved', hash === '' ? undefined : hash)}
       >
         Solved <kbd>e</kbd>
       </Button>
-      <input
-        className={styles['commit']}
+      <Input
+        className={styles['short']}
         aria-label="Commit that solves it"
         placeholder="in commit"
         value={commit}
@@ -239,30 +240,12 @@ function Members({ id, desk }: { id: string; desk: Desk }) {
   const isAll = chosen.size === data.length ? 'All of its records are this group already.' : undefined;
   return (
     <>
-      <SettingsTable label="Records" columns={['Record', 'Phone', 'State', 'Commit', 'Why it is here']}>
-        {data.map((record) => (
-          <tr key={record.record_id}>
-            <td>
-              <input
-                type="checkbox"
-                aria-label={`Select record ${record.record_id}`}
-                checked={chosen.has(record.record_id)}
-                onChange={() => setChosen(toggled(chosen, record.record_id))}
-              />{' '}
-              <Link to="/records" search={{ record: record.record_id, status: 'any' }}>
-                <Moment at={Date.parse(record.added)} />
-              </Link>
-            </td>
-            <td>{phoneOf(record)}</td>
-            <td>
-              <RecordStatusMark status={record.status} />
-              {record.outdated && <span className={styles['quiet']}> outdated</span>}
-            </td>
-            <td className={styles['quiet']}>{record.commit?.slice(0, 8) ?? ''}</td>
-            <td className={styles['quiet']}>{reasonText(record.reason)}</td>
-          </tr>
-        ))}
-      </SettingsTable>
+      <Table
+        label="Records"
+        columns={memberColumns(chosen, (recordId) => setChosen(toggled(chosen, recordId)))}
+        rows={data}
+        keyOf={({ record_id: recordId }) => recordId}
+      />
       {chosen.size > 0 && (
         <Button reason={missing ?? isAll} onClick={() => void desk.split([...chosen])}>
           Make {chosen.size} a group of their own
@@ -271,6 +254,43 @@ function Members({ id, desk }: { id: string; desk: Desk }) {
     </>
   );
 }
+
+const memberColumns = (
+  chosen: ReadonlySet<string>,
+  onToggle: (recordId: string) => void,
+): Column<GroupRecord>[] => [
+  {
+    header: 'Record',
+    width: 'fit',
+    isMain: true,
+    content: ({ record_id: id, added }) => (
+      <>
+        <input
+          type="checkbox"
+          aria-label={`Select record ${id}`}
+          checked={chosen.has(id)}
+          onChange={() => onToggle(id)}
+        />{' '}
+        <Link to="/records" search={{ record: id, status: 'any' }}>
+          <Moment at={Date.parse(added)} />
+        </Link>
+      </>
+    ),
+  },
+  { header: 'Phone', width: 'grow', text: phoneOf },
+  {
+    header: 'State',
+    width: 'fit',
+    content: ({ status, outdated }) => (
+      <>
+        <RecordStatusMark status={status} />
+        {outdated && ' outdated'}
+      </>
+    ),
+  },
+  { header: 'Commit', width: 'fit', text: ({ commit }) => commit?.slice(0, 8) ?? '' },
+  { header: 'Why it is here', width: 'grow', minimum: 140, text: ({ reason }) => reasonText(reason) },
+];
 
 interface Props {
   /** As verdicts of replays call them. */

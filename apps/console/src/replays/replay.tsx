@@ -7,11 +7,12 @@ import {
 } from '@phalanx/protocol';
 import { Link } from '@tanstack/react-router';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 
 import styles from './replays.module.css';
 import { call, localAddress } from '../api/call.ts';
-import { SettingsTable } from '../access/settings-table.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { groupName, groupQuery } from '../records/record.tsx';
 
 /** Such as `3 now recognised, 1 newly broken`; empty where there was nothing to replay. */
@@ -142,9 +143,26 @@ export function ReplayDetail({ replay }: { replay: Replay }) {
         </p>
       )}
       {counts.not_told > 0 && <NotReplayable count={counts.not_told} />}
-      {counts.recognised + counts.broken > 0 && <Screens replay={replay} onlyChanged />}
-      {counts.replayed > 0 && <Screens replay={replay} onlyChanged={false} />}
+      <Verdicts replay={replay} />
     </section>
+  );
+}
+
+/** First what is new. Where there is some of it, the list of all screens, which has it again, is opened when it is wanted. */
+function Verdicts({ replay }: { replay: Replay }) {
+  const { recognised, broken, replayed } = replay.counts;
+  const [isOpen, setOpen] = useState(false);
+  if (replayed === 0) return null;
+  if (recognised + broken === 0) return <Screens replay={replay} onlyChanged={false} />;
+  return (
+    <>
+      <h3>What is new</h3>
+      <Screens replay={replay} onlyChanged />
+      <details className={styles['all']} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>{replayed === 1 ? 'The screen' : `All ${replayed} screens`}</summary>
+        {isOpen && <Screens replay={replay} onlyChanged={false} />}
+      </details>
+    </>
   );
 }
 
@@ -187,6 +205,22 @@ export const NotReplayable = ({ count }: { count: number }) => (
   </div>
 );
 
+const pictureColumn: Column<ReplayedScreenView> = {
+  header: 'Screen',
+  width: 'grow',
+  isMain: true,
+  content: (shown) => <ScreenName shown={shown} hasPicture />,
+};
+const nameColumn: Column<ReplayedScreenView> = {
+  ...pictureColumn,
+  content: (shown) => <ScreenName shown={shown} hasPicture={false} />,
+};
+const verdictColumns: readonly Column<ReplayedScreenView>[] = [
+  { header: 'Outcome', width: 'grow', text: outcomeText },
+  { header: 'Change', width: 'fit', text: changeText },
+  { header: 'What the code does', width: 'grow', minimum: 160, text: verdictText },
+];
+
 export function Screens({ replay, onlyChanged }: { replay: Replay; onlyChanged: boolean }) {
   const { data, error } = useQuery(verdictsQuery(replay.id, onlyChanged));
   if (error !== null) return <InlineFailure error={error} />;
@@ -194,21 +228,12 @@ export function Screens({ replay, onlyChanged }: { replay: Replay; onlyChanged: 
   const all = onlyChanged ? replay.counts.recognised + replay.counts.broken : replay.counts.replayed;
   return (
     <>
-      <SettingsTable
+      <Table
         label={onlyChanged ? 'What is new' : 'All screens'}
-        columns={['Screen', 'Outcome', 'Change', 'What the code does']}
-      >
-        {data.map((shown) => (
-          <tr key={shown.position}>
-            <td>
-              <ScreenName shown={shown} hasPicture={onlyChanged} />
-            </td>
-            <td>{outcomeText(shown)}</td>
-            <td>{changeText(shown)}</td>
-            <td className={styles['quiet']}>{verdictText(shown)}</td>
-          </tr>
-        ))}
-      </SettingsTable>
+        columns={onlyChanged ? [pictureColumn, ...verdictColumns] : [nameColumn, ...verdictColumns]}
+        rows={data}
+        keyOf={({ position }) => String(position)}
+      />
       {data.length < all && (
         <p className={styles['quiet']}>
           The first {data.length} of {all} are shown; <code>phalanx replay</code> lists all.

@@ -2,12 +2,12 @@ import type { Replay } from '@phalanx/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectQuery } from '../projects/project.tsx';
 import { codeName, ReplayDetail, ReplayLink, replaysQuery } from './replay.tsx';
@@ -56,21 +56,21 @@ export function ReplaysPage() {
   );
 }
 
+const replayColumns: readonly Column<Replay>[] = [
+  { header: 'Code', width: 'fit', isMain: true, text: codeName },
+  { header: 'When', width: 'fit', content: (replay) => <Moment at={replay.created_at} /> },
+  { header: 'Why', width: 'fit', text: (replay) => causes[replay.cause] },
+  { header: 'Result', width: 'grow', content: (replay) => <ReplayLink replay={replay} /> },
+];
+
 const ReplayList = ({ replays, shown }: { replays: readonly Replay[]; shown: string | undefined }) => (
-  <SettingsTable label="Replays" columns={['Code', 'When', 'Why', 'Result']}>
-    {replays.map((replay) => (
-      <tr key={replay.id} className={replay.id === shown ? styles['chosen'] : undefined}>
-        <td>{codeName(replay)}</td>
-        <td>
-          <Moment at={replay.created_at} />
-        </td>
-        <td className={styles['quiet']}>{causes[replay.cause]}</td>
-        <td>
-          <ReplayLink replay={replay} />
-        </td>
-      </tr>
-    ))}
-  </SettingsTable>
+  <Table
+    label="Replays"
+    columns={replayColumns}
+    rows={replays}
+    keyOf={({ id }) => id}
+    isChosen={({ id }) => id === shown}
+  />
 );
 
 function useStart(projectId: string) {

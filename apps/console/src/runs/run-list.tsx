@@ -1,14 +1,13 @@
 import type { ListedRun, Run } from '@phalanx/protocol';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 
-import { distinctName, useDevicesById } from '../devices/device.tsx';
-import { rowHeight, openRow } from '../parts/row.ts';
-import { classNames } from '../parts/class-names.ts';
-import { useKeys } from '../parts/keys.tsx';
+import { distinctNames, useDevicesById } from '../devices/device.tsx';
+import { keep, keptValue } from '../parts/kept.ts';
+import { LongTable } from '../parts/long-table.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/project.tsx';
 import {
@@ -27,8 +26,6 @@ interface RunListProps {
   /** Shown when there is none. */
   empty: ReactNode;
 }
-
-const columns = ['State', 'Automation', 'Phone', 'By', 'Version', 'Started', 'Took', 'What happened'];
 
 export function RunList({ search, empty }: RunListProps) {
   const query = useInfiniteQuery(runsQuery(search));
@@ -60,206 +57,203 @@ interface RunTableProps {
 }
 
 function RunTable({ runs, hasMore, onEnd }: RunTableProps) {
-  const scroll = useRef<HTMLDivElement>(null);
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (launch: string): void =>
-    setOpen((known) => {
-      const next = new Set(known);
-      if (!next.delete(launch)) next.add(launch);
-      return next;
-    });
+  const navigate = useNavigate();
+  const [open, toggle] = useOpenLaunches();
   const shown = useMemo(() => launchRows(runs, open, hasMore), [runs, open, hasMore]);
-  const current = useListKeys(shown, toggle);
-  const rows = useVirtualizer({
-    count: shown.length,
-    getScrollElement: () => scroll.current,
-    estimateSize: rowHeight,
-    overscan: 12,
-  });
-  const items = rows.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last >= shown.length - 1) onEnd();
-  }, [last, shown.length, onEnd]);
-  useEffect(() => {
-    if (current >= 0) rows.scrollToIndex(current);
-  }, [rows, current]);
+  const names = useProjectNames();
+  const devices = useDevicesById();
+  const phones = useMemo(() => distinctNames(devices.values()), [devices]);
+  const columns = useMemo(() => columnsOf(names, phones, toggle), [names, phones, toggle]);
+  const openRow = useCallback(
+    (row: RunRow) =>
+      row.kind === 'launch'
+        ? toggle(row.id)
+        : void navigate({ to: '/runs/$runId', params: { runId: row.run.run_id } }),
+    [navigate, toggle],
+  );
   return (
-    <div ref={scroll} className={styles['scroll']}>
-      <div role="table" aria-label="Runs" aria-rowcount={-1}>
-        <div role="row" className={classNames(styles['row'], styles['head'])}>
-          {columns.map((column) => (
-            <span key={column} role="columnheader">
-              {column}
-            </span>
-          ))}
-        </div>
-        <div role="rowgroup" className={styles['virtual']} style={{ height: rows.getTotalSize() }}>
-          {items.map(({ index, start }) => {
-            const row = shown[index];
-            const place = { start, isCurrent: index === current };
-            if (row === undefined) return null;
-            return row.kind === 'run' ? (
-              <Row key={row.id} run={row.run} isPart={row.isPart} {...place} />
-            ) : (
-              <LaunchRow key={row.id} row={row} onToggle={() => toggle(row.id)} {...place} />
-            );
-          })}
-        </div>
-      </div>
-    </div>
+    <LongTable
+      label="Runs"
+      columns={columns}
+      rows={shown}
+      keyOf={keyOf}
+      onOpen={openRow}
+      hasMore={hasMore}
+      onEnd={onEnd}
+    />
   );
 }
 
-function useListKeys(rows: readonly RunRow[], toggle: (launch: string) => void): number {
-  const navigate = useNavigate();
-  const [current, setCurrent] = useState(-1);
-  const at = Math.min(current, rows.length - 1);
-  const row = rows[at];
-  const openCurrent = (): void => {
-    if (row?.kind === 'launch') toggle(row.id);
-    else if (row !== undefined) void navigate({ to: '/runs/$runId', params: { runId: row.run.run_id } });
-  };
-  useKeys({
-    j: () => setCurrent(Math.min(at + 1, rows.length - 1)),
-    k: () => setCurrent(Math.max(at - 1, 0)),
-    Enter: openCurrent,
+const keyOf = (row: RunRow): string => `${row.kind} ${row.id}`;
+const openLaunches = 'open launches';
+
+/** The launches that show their runs, also when somebody comes back to the page. */
+function useOpenLaunches(): [open: ReadonlySet<string>, toggle: (launch: string) => void] {
+  const [open, setOpen] = useState<ReadonlySet<string>>(() => {
+    const kept = keptValue(openLaunches);
+    return new Set(kept instanceof Set ? kept : []);
   });
-  return at;
+  const toggle = useCallback(
+    (launch: string) =>
+      setOpen((known) => {
+        const next = new Set(known);
+        if (!next.delete(launch)) next.add(launch);
+        return next;
+      }),
+    [],
+  );
+  useEffect(() => {
+    keep(openLaunches, open);
+  }, [open]);
+  return [open, toggle];
 }
 
 /** Of the project as it is called now, or of the file. */
 const nameOf = (run: ListedRun, projects: ReadonlyMap<string, string>): string =>
   projects.get(run.automation_id) ?? run.name ?? (run.launch_id === null ? 'Project' : 'Direct code');
 
-/** Who launched it, and which code. */
-function Origin({ run }: { run: ListedRun }) {
-  const by = launcherWords(run.launched_by);
-  return (
-    <>
-      <span role="cell" className={styles['quiet']} title={by}>
-        {by}
-      </span>
-      <span role="cell" className={styles['quiet']}>
-        <RunVersion run={run} />
-      </span>
-    </>
-  );
+/** The run that a row is about. A launch shows the one that says most of it. */
+const runOf = (row: RunRow): ListedRun | undefined => (row.kind === 'run' ? row.run : tellingRun(row.runs));
+
+const startOf = (run: ListedRun): number => run.started_at ?? run.created_at;
+
+/** From the first start of a launch to its last end. */
+function timesOf(row: RunRow): { from: number | null; to: number | null } {
+  if (row.kind === 'run') return { from: row.run.started_at, to: row.run.ended_at };
+  const ends = row.runs.map((one) => one.ended_at);
+  return {
+    from: Math.min(...row.runs.map(startOf)),
+    to: ends.some((end) => end === null) ? null : Math.max(...ends.map((end) => end ?? 0)),
+  };
 }
 
-interface RowPlace {
-  start: number;
-  isCurrent: boolean;
+/** What came of it, in words; empty while it says nothing yet. */
+function outcomeOf(row: RunRow): string {
+  const message = runOf(row)?.error?.message;
+  if (row.kind === 'run') return message ?? '';
+  return [outcomeWords(row.runs), ...(message === undefined ? [] : [message])].join(' · ');
 }
 
-interface LaunchRowProps extends RowPlace {
-  row: Extract<RunRow, { kind: 'launch' }>;
-  onToggle: () => void;
-}
-
-/** The runs that one request started, as one row. */
-function LaunchRow({ row: { runs, isOpen, hasMore }, onToggle, start, isCurrent }: LaunchRowProps) {
-  const names = useProjectNames();
-  const run = tellingRun(runs);
-  if (run === undefined) return null;
-  const phones = phonesWords(runs, hasMore);
-  const startedAt = Math.min(...runs.map((one) => one.started_at ?? one.created_at));
-  const ends = runs.map((one) => one.ended_at);
-  const endedAt = ends.some((end) => end === null) ? null : Math.max(...ends.map((end) => end ?? 0));
-  return (
-    // The button is for the keyboard.
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
-    <div
-      role="row"
-      onClick={openRow(onToggle)}
-      className={classNames(styles['row'], styles['placed'])}
-      data-current={isCurrent}
-      style={{ transform: `translateY(${start}px)` }}
-    >
-      <span role="cell">
-        <RunStatusMark run={run} />
-      </span>
-      <span role="cell">
-        <button type="button" className={styles['name']} aria-expanded={isOpen} onClick={onToggle}>
-          {isOpen ? '▾' : '▸'} {nameOf(run, names)}
-        </button>
-        <span className={styles['where']}>
-          {phones}: {outcomeWords(runs)}
-        </span>
-      </span>
-      <span role="cell" className={styles['quiet']}>
-        {phones}
-      </span>
-      <Origin run={run} />
-      <span role="cell" className={styles['quiet']}>
-        <Moment at={startedAt} /> · <Age since={startedAt} /> ago
-      </span>
-      <span role="cell" className={styles['quiet']}>
-        <Elapsed from={startedAt} to={endedAt} />
-      </span>
-      <span role="cell" className={styles['quiet']} title={run.error?.message}>
-        {outcomeWords(runs)}
-        {run.error !== null && ` · ${run.error.message}`}
-      </span>
-    </div>
-  );
-}
-
-interface RowProps extends RowPlace {
-  run: ListedRun;
-  /** Whether its launch stands above it. */
-  isPart: boolean;
-}
-
-function Row({ run, isPart, start, isCurrent }: RowProps) {
-  const devices = useDevicesById();
-  const device = devices.get(run.device_id);
-  const navigate = useNavigate();
-  const names = useProjectNames();
-  const phone = device === undefined ? run.device_id : distinctName(device, devices.values());
-  return (
-    // The name is the link for the keyboard.
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
-    <div
-      role="row"
-      onClick={openRow(() => void navigate({ to: '/runs/$runId', params: { runId: run.run_id } }))}
-      className={classNames(styles['row'], styles['placed'])}
-      data-current={isCurrent}
-      style={{ transform: `translateY(${start}px)` }}
-    >
-      <span role="cell">
-        <RunStatusMark run={run} />
-      </span>
-      <span role="cell">
-        <Link
-          to="/runs/$runId"
-          params={{ runId: run.run_id }}
-          className={classNames(styles['name'], isPart && styles['part'])}
-        >
-          {isPart ? phone : nameOf(run, names)}
-        </Link>
-        <span className={styles['where']}>{phone}</span>
-      </span>
-      <span role="cell" className={styles['quiet']}>
-        {phone}
-      </span>
-      <Origin run={run} />
-      <span role="cell" className={styles['quiet']}>
-        <Moment at={run.started_at ?? run.created_at} /> · <Age since={run.started_at ?? run.created_at} />{' '}
-        ago
-      </span>
-      <span role="cell" className={styles['quiet']}>
-        {run.started_at === null ? '–' : <Elapsed from={run.started_at} to={run.ended_at} />}
-      </span>
-      <span role="cell" className={styles['quiet']} title={run.error?.message}>
-        {run.outcome === 'out_of_steps' && run.error === null ? (
-          <StageAndStateOfRun runId={run.run_id} />
+function columnsOf(
+  names: ReadonlyMap<string, string>,
+  phones: ReadonlyMap<string, string>,
+  toggle: (launch: string) => void,
+): Column<RunRow>[] {
+  const phoneOf = (run: ListedRun): string => phones.get(run.device_id) ?? run.device_id;
+  const titleOf = (row: RunRow): string => {
+    const run = runOf(row);
+    if (run === undefined) return '';
+    return row.kind === 'run' && row.isPart ? phoneOf(run) : nameOf(run, names);
+  };
+  return [
+    {
+      header: 'State',
+      width: 'fit',
+      minimum: 96,
+      speaksForItself: true,
+      content: (row) => {
+        const run = runOf(row);
+        return run === undefined ? null : <RunStatusMark run={run} />;
+      },
+    },
+    {
+      header: 'Automation',
+      width: 'grow',
+      minimum: 130,
+      isMain: true,
+      text: titleOf,
+      content: (row) =>
+        row.kind === 'launch' ? (
+          <button
+            type="button"
+            className={styles['launch']}
+            aria-expanded={row.isOpen}
+            onClick={() => toggle(row.id)}
+          >
+            {row.isOpen ? '▾' : '▸'} {titleOf(row)}
+          </button>
         ) : (
-          run.error?.message
-        )}
-      </span>
-    </div>
+          <Link
+            to="/runs/$runId"
+            params={{ runId: row.run.run_id }}
+            className={row.isPart ? styles['part'] : undefined}
+          >
+            {titleOf(row)}
+          </Link>
+        ),
+    },
+    {
+      header: 'Phone',
+      width: 'grow',
+      minimum: 110,
+      // A run below its launch is called by its phone.
+      text: (row) =>
+        row.kind === 'launch' ? phonesWords(row.runs, row.hasMore) : row.isPart ? '' : phoneOf(row.run),
+    },
+    {
+      header: 'What happened',
+      width: 'grow',
+      minimum: 150,
+      speaksForItself: true,
+      text: outcomeOf,
+      content: (row) =>
+        row.kind === 'run' && row.run.outcome === 'out_of_steps' && row.run.error === null ? (
+          <StageAndStateOfRun runId={row.run.run_id} />
+        ) : (
+          outcomeOf(row)
+        ),
+    },
+    { header: 'By', width: 'grow', minimum: 90, text: launcherOf, content: (row) => <Launcher row={row} /> },
+    {
+      header: 'Version',
+      width: 'fit',
+      minimum: 90,
+      content: (row) => {
+        const run = runOf(row);
+        return run === undefined ? null : <RunVersion run={run} />;
+      },
+    },
+    {
+      header: 'Started',
+      width: 'fit',
+      minimum: 150,
+      content: (row) => {
+        const run = runOf(row);
+        if (run === undefined) return null;
+        const at = row.kind === 'run' ? startOf(run) : Math.min(...row.runs.map(startOf));
+        return (
+          <>
+            <Moment at={at} /> · <Age since={at} /> ago
+          </>
+        );
+      },
+    },
+    {
+      header: 'Took',
+      width: 'fit',
+      minimum: 60,
+      isNumber: true,
+      content: (row) => {
+        const { from, to } = timesOf(row);
+        return from === null ? '–' : <Elapsed from={from} to={to} />;
+      },
+    },
+  ];
+}
+
+function Launcher({ row }: { row: RunRow }) {
+  const job = runOf(row)?.launched_by.job;
+  if (job === undefined || job === null) return launcherOf(row);
+  return (
+    <Link to="/jobs/$jobId" params={{ jobId: job.job_id }}>
+      {launcherOf(row)}
+    </Link>
   );
+}
+
+function launcherOf(row: RunRow): string {
+  const run = runOf(row);
+  return run === undefined ? '' : launcherWords(run.launched_by);
 }
 
 /** The commit of the code that ran, and whether it had uncommitted changes; nothing for direct code. */

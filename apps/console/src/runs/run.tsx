@@ -174,10 +174,14 @@ export const StageAndState = ({ screen: { nextStage, screenState } }: { screen: 
   </>
 );
 
-/** The same for a row of a list, which knows nothing of the run's records. */
+/** The same for a row of a list, which knows nothing of the run's records and may have no room for all of it. */
 export function StageAndStateOfRun({ runId }: { runId: string }) {
   const { data: run } = useQuery(runQuery(runId));
-  return run?.last_screen === null || run === undefined ? null : (
-    <StageAndState screen={run.last_screen.screen} />
+  if (run === undefined || run.last_screen === null) return null;
+  const { screen } = run.last_screen;
+  return (
+    <span title={`Stage ${screen.nextStage}, last state ${screen.screenState}`}>
+      <StageAndState screen={screen} />
+    </span>
   );
 }

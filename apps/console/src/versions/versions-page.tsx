@@ -2,10 +2,10 @@ import type { AppVersionFigures, DriftGroup } from '@phalanx/protocol';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectQuery } from '../projects/project.tsx';
 import styles from './versions.module.css';
@@ -42,7 +42,7 @@ export function VersionsPage() {
             are enough to compare them.
           </Empty>
         )}
-        {data !== undefined && data.length > 0 && <Versions versions={data} />}
+        {data !== undefined && data.length > 0 && <Versions projectId={projectId} versions={data} />}
         {data?.map((version) => (
           <News key={`${version.package} ${version.version}`} version={version} />
         ))}
@@ -51,28 +51,65 @@ export function VersionsPage() {
   );
 }
 
-const Versions = ({ versions }: { versions: readonly AppVersionFigures[] }) => (
-  <SettingsTable
+const columnsOf = (projectId: string): Column<AppVersionFigures>[] => [
+  { header: 'App', width: 'grow', minimum: 140, isMain: true, text: (one) => one.package },
+  { header: 'Version', width: 'grow', text: (one) => one.version },
+  {
+    header: 'Runs',
+    width: 'fit',
+    isNumber: true,
+    content: (one) => (
+      <Link to="/runs" search={{ automation: projectId }}>
+        {one.runs}
+      </Link>
+    ),
+  },
+  {
+    header: 'Failed',
+    width: 'fit',
+    content: (one) => <Share bad={one.bad_runs} all={one.runs} />,
+  },
+  {
+    header: 'Records',
+    width: 'fit',
+    isNumber: true,
+    content: (one) => (
+      <Link to="/records" search={{ automation: projectId, status: 'any' }}>
+        {one.records}
+      </Link>
+    ),
+  },
+  {
+    header: 'New groups',
+    width: 'fit',
+    isNumber: true,
+    content: (one) => (
+      <Link to="/groups" search={{ automation: projectId, status: 'any' }}>
+        {one.groups}
+      </Link>
+    ),
+  },
+  { header: 'First seen', width: 'fit', content: (one) => <Moment at={one.first_seen} /> },
+  {
+    header: 'State',
+    width: 'grow',
+    speaksForItself: true,
+    content: ({ drift }) => drift !== null && <b className={styles['worse']}>⚠ {stateOf(drift)}</b>,
+  },
+];
+
+interface VersionsProps {
+  projectId: string;
+  versions: readonly AppVersionFigures[];
+}
+
+const Versions = ({ projectId, versions }: VersionsProps) => (
+  <Table
     label="Versions"
-    columns={['App', 'Version', 'Runs', 'Ended badly', 'Records', 'New groups', 'First seen', 'State']}
-  >
-    {versions.map((one) => (
-      <tr key={`${one.package} ${one.version}`}>
-        <td>{one.package}</td>
-        <td>{one.version}</td>
-        <td>{one.runs}</td>
-        <td>
-          <Share bad={one.bad_runs} all={one.runs} />
-        </td>
-        <td>{one.records}</td>
-        <td>{one.groups}</td>
-        <td>
-          <Moment at={one.first_seen} />
-        </td>
-        <td>{one.drift === null ? '' : <b className={styles['worse']}>⚠ {stateOf(one.drift)}</b>}</td>
-      </tr>
-    ))}
-  </SettingsTable>
+    columns={columnsOf(projectId)}
+    rows={versions}
+    keyOf={(one) => `${one.package} ${one.version}`}
+  />
 );
 
 function Share({ bad, all }: { bad: number; all: number }) {

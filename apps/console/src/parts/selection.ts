@@ -1,0 +1,32 @@
+import { useCallback, useMemo, useState } from 'react';
+
+export interface Selection {
+  readonly ids: ReadonlySet<string>;
+  /** With `isRange`, all between this row and the one that was changed last. */
+  readonly toggle: (id: string, isRange: boolean) => void;
+  readonly set: (ids: readonly string[]) => void;
+}
+
+/** Which rows of a list are chosen. */
+export function useSelection(rows: readonly string[]): Selection {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [last, setLast] = useState<string>();
+  const toggle = useCallback(
+    (id: string, isRange: boolean) => {
+      const [from, to] = [rows.indexOf(last ?? id), rows.indexOf(id)];
+      const touched = isRange && from >= 0 ? rows.slice(Math.min(from, to), Math.max(from, to) + 1) : [id];
+      setIds((known) => {
+        const next = new Set(known);
+        const isOn = !known.has(id);
+        for (const one of touched)
+          if (isOn) next.add(one);
+          else next.delete(one);
+        return next;
+      });
+      setLast(id);
+    },
+    [rows, last],
+  );
+  const set = useCallback((all: readonly string[]) => setIds(new Set(all)), []);
+  return useMemo(() => ({ ids, toggle, set }), [ids, toggle, set]);
+}
