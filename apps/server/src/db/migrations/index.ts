@@ -13,7 +13,7 @@ import { workBytes } from './005-work-bytes.ts';
 import { mailUse } from './006-mail-use.ts';
 import { deviceIdentity } from './007-device-identity.ts';
 import { tokensOfWebhooks } from './008-tokens-of-webhooks.ts';
-import { projectChanges } from './009-project-changes.ts';
+import { projectChanges } from './010-project-changes.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -34,5 +34,5 @@ export const migrations: Record<string, Migration> = {
   '006-mail-use': mailUse,
   '007-device-identity': deviceIdentity,
   '008-tokens-of-webhooks': tokensOfWebhooks,
-  '009-project-changes': projectChanges,
+  '010-project-changes': projectChanges,
 };
