@@ -11,6 +11,7 @@ import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { runQuery, runCodeQuery, isActive, RunStatusMark, type RecordScreen, StageAndState } from './run.tsx';
+import { failureWords } from './failure-words.ts';
 import { Details, Siblings, RunFiles } from './run-details.tsx';
 import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
@@ -88,7 +89,7 @@ const Breadcrumb = ({ run }: { run: RunDetail }) => (
           Project
         </Link>
         <Link to="/runs" search={{ automation: run.automation_id }}>
-          Its runs
+          All runs of this project
         </Link>
       </>
     )}
@@ -179,10 +180,11 @@ function RunErrorBox({ error, projectId }: RunErrorBoxProps) {
   const stack = stackWithoutMessage(error);
   return (
     <section className={styles['error']} aria-label="What happened">
-      <h2>
-        <code>{error.code}</code>
-      </h2>
+      <h2>{failureWords(error.code)}</h2>
       <p>{error.message}</p>
+      <p className={styles['errorCode']}>
+        <code>{error.code}</code>
+      </p>
       {stack !== '' && <Stack stack={stack} projectId={projectId} className={styles['stack']} />}
     </section>
   );

@@ -1,19 +1,21 @@
 import type { Stat, StatsGrouping } from '@phalanx/protocol';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { poolsQuery } from '../devices/device.tsx';
-import styles from '../jobs/jobs.module.css';
 import { buttonClass } from '../parts/button.tsx';
 import { FilterSelect, Select } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { exactDuration } from '../parts/time.tsx';
 import { ProjectSelect } from '../projects/project.tsx';
+import { failureWords } from '../runs/failure-words.ts';
+import { runLooks, type RunsSearch } from '../runs/run.tsx';
 import { groupings, periods, statsSearch, type StatsSearch } from './stats-search.ts';
-import chartStyles from './day-chart.module.css';
+import { DayChart } from './day-chart.tsx';
+import styles from './stats.module.css';
 
 /** The service has no events of them. */
 const refreshMs = 60_000;
@@ -62,7 +64,7 @@ export function StatsPage() {
           <>
             <p>{summary(days.data.total)}</p>
             <DayChart days={days.data.stats} />
-            {rows.data.stats.length > 0 && <StatTable by={by} stats={rows.data.stats} />}
+            {rows.data.stats.length > 0 && <StatTable by={by} search={search} stats={rows.data.stats} />}
             <p className={styles['quiet']}>
               A run counts when it has ended. Days begin at midnight UTC. Success leaves out runs that
               somebody stopped; busy is the part of the time that phones spent in runs.
@@ -108,7 +110,11 @@ function Filters({ search }: { search: StatsSearch }) {
   );
 }
 
-const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
+function percent(share: number | null): string {
+  if (share === null) return '–';
+  return share > 0 && share < 0.005 ? '< 1 %' : `${Math.round(share * 100)} %`;
+}
+
 const duration = (ms: number | null): string => (ms === null ? '–' : exactDuration(ms));
 
 function summary({ runs, success_share, average_run_ms, average_wait_ms, busy_share }: Stat): string {
@@ -120,102 +126,65 @@ function summary({ runs, success_share, average_run_ms, average_wait_ms, busy_sh
   ].join(' ');
 }
 
-const StatTable = ({ by, stats }: { by: StatsGrouping; stats: readonly Stat[] }) => (
-  <SettingsTable
-    label="Statistics by row"
-    columns={[
-      groupings.find(({ value }) => value === by)?.label ?? by,
-      ...['Runs', 'Success', 'Duration', 'Waiting', 'Busy', 'Reasons of failure'],
-    ]}
-  >
-    {stats.map((stat) => (
-      <tr key={stat.key}>
-        <td>{stat.name}</td>
-        <td>{stat.runs.toLocaleString('en')}</td>
-        <td>{percent(stat.success_share)}</td>
-        <td>{duration(stat.average_run_ms)}</td>
-        <td>{duration(stat.average_wait_ms)}</td>
-        <td>{percent(stat.busy_share)}</td>
-        <td className={styles['quiet']}>
-          {stat.reasons
-            .slice(0, 3)
-            .map(({ reason, runs }) => `${reason} ${runs}`)
-            .join(', ')}
-        </td>
-      </tr>
-    ))}
-  </SettingsTable>
-);
+const figureColumns: readonly Column<Stat>[] = [
+  { header: 'Runs', width: 'fit', isNumber: true, text: ({ runs }) => runs.toLocaleString('en') },
+  { header: 'Success', width: 'fit', isNumber: true, text: (stat) => percent(stat.success_share) },
+  { header: 'Duration', width: 'fit', isNumber: true, text: (stat) => duration(stat.average_run_ms) },
+  { header: 'Waiting', width: 'fit', isNumber: true, text: (stat) => duration(stat.average_wait_ms) },
+  { header: 'Busy', width: 'fit', isNumber: true, text: (stat) => percent(stat.busy_share) },
+];
+const maxReasons = 3;
 
-const [width, base] = [720, 120];
-
-const succeededOf = ({ outcomes }: Stat): number =>
-  outcomes.find(({ outcome }) => outcome === 'succeeded')?.runs ?? 0;
-
-/** Runs by day: those that succeeded are filled, the others above them hatched. The table by day says the same in numbers. */
-function DayChart({ days }: { days: readonly Stat[] }) {
-  const most = Math.max(1, ...days.map(({ runs }) => runs));
-  const step = width / Math.max(1, days.length);
-  const barWidth = Math.max(1, Math.min(28, step * 0.75));
-  const scale = base / most;
-  const succeeded = days.reduce((sum, day) => sum + succeededOf(day), 0);
-  const runs = days.reduce((sum, day) => sum + day.runs, 0);
-  return (
-    <figure className={chartStyles['figure']}>
-      <div className={chartStyles['ends']}>{most}</div>
-      <svg
-        viewBox={`0 0 ${width} ${base + 1}`}
-        role="img"
-        aria-label={`Runs by day: ${runs} runs, ${succeeded} of them succeeded; at most ${most} a day`}
-      >
-        <defs>
-          <pattern
-            id="not-succeeded"
-            width="5"
-            height="5"
-            patternUnits="userSpaceOnUse"
-            patternTransform="rotate(45)"
-          >
-            <rect width="2" height="5" className={chartStyles['hatch']} />
-          </pattern>
-        </defs>
-        <line x1="0" x2={width} y1={base + 0.5} y2={base + 0.5} className={chartStyles['axis']} />
-        {days.map((day, index) => {
-          const good = succeededOf(day) * scale;
-          const bad = day.runs * scale - good;
-          const x = index * step + (step - barWidth) / 2;
-          return (
-            <g key={day.key}>
-              <title>{`${day.key}: ${day.runs} runs, ${succeededOf(day)} succeeded`}</title>
-              <rect
-                x={x}
-                y={base - good}
-                width={barWidth}
-                height={good}
-                className={chartStyles['succeeded']}
-              />
-              {bad > 0 && (
-                <rect
-                  x={x}
-                  y={base - good - bad}
-                  width={barWidth}
-                  height={bad}
-                  fill="url(#not-succeeded)"
-                  className={chartStyles['failed']}
-                />
-              )}
-            </g>
-          );
-        })}
-      </svg>
-      <div className={chartStyles['ends']}>
-        <span>{days[0]?.key}</span>
-        <span>{days.at(-1)?.key}</span>
-      </div>
-      <figcaption>
-        <span className={chartStyles['key']} data-kind="succeeded" aria-hidden="true" /> succeeded
-        <span className={chartStyles['key']} data-kind="failed" aria-hidden="true" /> all others
-      </figcaption>
-    </figure>
-  );
+interface StatTableProps {
+  by: StatsGrouping;
+  stats: readonly Stat[];
+  search: StatsSearch;
 }
+
+function StatTable({ by, stats, search }: StatTableProps) {
+  const columns: Column<Stat>[] = [
+    {
+      header: groupings.find(({ value }) => value === by)?.label ?? by,
+      width: 'grow',
+      minimum: 140,
+      isMain: true,
+      text: ({ key, name }) => (by === 'reason' ? failureWords(key) : name),
+    },
+    ...figureColumns,
+    {
+      header: 'Reasons of failure',
+      width: 'grow',
+      minimum: 200,
+      content: (stat) => <Reasons stat={stat} search={{ ...runsOf(search), ...runsOfRow(by, stat) }} />,
+    },
+  ];
+  return <Table label="Statistics by row" rows={stats} keyOf={({ key }) => key} columns={columns} />;
+}
+
+const runsOf = ({ automation }: StatsSearch): RunsSearch => (automation === undefined ? {} : { automation });
+
+/** The runs of a row, as far as the list of runs can be narrowed to them. */
+function runsOfRow(by: StatsGrouping, { key }: Stat): RunsSearch {
+  if (by === 'automation' && key !== 'direct') return { automation: key };
+  return by === 'device' ? { device: key } : {};
+}
+
+/** The runs that ended so: some reasons are states, the others codes of errors, which the list of runs searches. */
+function runsWith(reason: string): RunsSearch {
+  const status = Object.keys(runLooks).find((one): one is keyof typeof runLooks => one === reason);
+  return status === undefined ? { q: reason } : { status };
+}
+
+const Reasons = ({ stat: { reasons }, search }: { stat: Stat; search: RunsSearch }) =>
+  reasons.slice(0, maxReasons).map(({ reason, runs }) => (
+    <span key={reason} className={styles['reason']}>
+      {reason === 'out_of_steps' ? (
+        failureWords(reason)
+      ) : (
+        <Link to="/runs" search={{ ...search, ...runsWith(reason) }}>
+          {failureWords(reason)}
+        </Link>
+      )}{' '}
+      {runs.toLocaleString('en')}
+    </span>
+  ));
