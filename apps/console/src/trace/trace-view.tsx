@@ -14,6 +14,7 @@ import { LiveScreen } from '../live/live-screen.tsx';
 import { FilmPlayer, filmAddress, filmQuery, type FilmMoment, lastScreenOf, momentsOf } from './film.tsx';
 import { StepList, durationText, placeOf, targetOf, useRunTrace } from './steps.tsx';
 import { LastScreen, StepScreen, StepSource } from './step-detail.tsx';
+import { screensOf, stepOfScreen } from './step-screens.ts';
 import styles from './trace.module.css';
 
 interface TraceViewProps {
@@ -82,10 +83,7 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
               {...{ step, steps, screens, film, onChoose }}
               lastScreen={step === steps.at(-1) ? lastScreen : undefined}
               deviceId={isActive(run) ? run.device_id : undefined}
-              onScreen={(id) => {
-                const found = stepOfScreen(steps, id);
-                if (found !== undefined) onChoose(found.step);
-              }}
+              runError={run.error}
             />
           )}
         </section>
@@ -140,7 +138,7 @@ interface ChosenProps {
   lastScreen: FilmPicture | undefined;
   /** The phone on which the run goes on; undefined: it has ended. */
   deviceId: string | undefined;
-  onScreen: (screenId: string) => void;
+  runError: RunDetail['error'];
   onChoose: (step: number) => void;
 }
 
@@ -160,8 +158,17 @@ function momentToShow(
   return after === undefined ? 'before' : 'after';
 }
 
-function Chosen({ step, steps, screens, film, lastScreen, deviceId, onScreen, onChoose }: ChosenProps) {
+/** A picture of the strip that was chosen, and the step that it belongs to. */
+interface Picked {
+  readonly step: number;
+  readonly screen: RecordScreen;
+  readonly moment: ShownMoment;
+}
+
+function Chosen(props: ChosenProps) {
+  const { step, steps, screens, film, lastScreen, deviceId, runError, onChoose } = props;
   const [chosen, setMoment] = useState<ShownMoment>();
+  const [picked, setPicked] = useState<Picked>();
   const found = screensOf(steps, step, screens);
   const { before, after } = found;
   const moments: readonly ShownMoment[] = [
@@ -169,10 +176,20 @@ function Chosen({ step, steps, screens, film, lastScreen, deviceId, onScreen, on
     ...(film.length > 0 ? (['film'] as const) : []),
     ...(deviceId === undefined ? [] : (['now'] as const)),
   ];
-  const isLastKept = after === undefined && lastScreen !== undefined;
+  const ofStrip = picked?.step === step.step ? picked : undefined;
+  const isLastKept = after === undefined && lastScreen !== undefined && ofStrip === undefined;
   const shown =
-    moments.find((one) => one === chosen) ?? (isLastKept ? 'after' : momentToShow(step, found, moments));
-  const screen = shown === 'before' ? before : shown === 'after' ? after : undefined;
+    ofStrip?.moment ??
+    moments.find((one) => one === chosen) ??
+    (isLastKept ? 'after' : momentToShow(step, found, moments));
+  const screen = ofStrip?.screen ?? (shown === 'before' ? before : shown === 'after' ? after : undefined);
+  const pick = (wanted: RecordScreen): void => {
+    const of = stepOfScreen(steps, wanted);
+    if (of === undefined) return;
+    const isBefore = screensOf(steps, of, screens).before?._id === wanted._id;
+    setPicked({ step: of.step, screen: wanted, moment: isBefore ? 'before' : 'after' });
+    onChoose(of.step);
+  };
   return (
     <>
       <div className={styles['paneHead']}>
@@ -181,13 +198,21 @@ function Chosen({ step, steps, screens, film, lastScreen, deviceId, onScreen, on
         </h2>
         <div className={styles['moments']} role="group" aria-label="Moment">
           {moments.map((one) => (
-            <button key={one} type="button" aria-pressed={one === shown} onClick={() => setMoment(one)}>
+            <button
+              key={one}
+              type="button"
+              aria-pressed={one === shown}
+              onClick={() => {
+                setMoment(one);
+                setPicked(undefined);
+              }}
+            >
               {momentTexts[one]}
             </button>
           ))}
         </div>
       </div>
-      <StepFacts step={step} />
+      <StepFacts step={step} isToldByRun={isToldByRun(step, runError)} />
       {shown === 'film' && <FilmPlayer runId={step.run_id} moments={film} {...{ steps, step, onChoose }} />}
       {shown === 'now' && deviceId !== undefined && <PhoneNow deviceId={deviceId} />}
       {shown === 'after' && isLastKept && (
@@ -204,7 +229,7 @@ function Chosen({ step, steps, screens, film, lastScreen, deviceId, onScreen, on
           }
         />
       )}
-      {shown !== 'film' && <ScreenStrip screens={screens} chosen={screen?._id} onChoose={onScreen} />}
+      {shown !== 'film' && <ScreenStrip screens={screens} chosen={screen?._id} onChoose={pick} />}
     </>
   );
 }
@@ -226,7 +251,16 @@ function PhoneNow({ deviceId }: { deviceId: string }) {
   );
 }
 
-function StepFacts({ step }: { step: RunStep }) {
+/** Whether the error of the run, which stands beside the steps, is what this step says. */
+const isToldByRun = ({ message }: RunStep, error: RunDetail['error']): boolean =>
+  message !== undefined && message !== null && error?.message.includes(message) === true;
+
+interface StepFactsProps {
+  step: RunStep;
+  isToldByRun: boolean;
+}
+
+function StepFacts({ step, isToldByRun: isTold }: StepFactsProps) {
   const { outcome, message, nearest = [], readings = 0, skipped = 0 } = step;
   const facts = [
     targetOf(step),
@@ -241,7 +275,7 @@ function StepFacts({ step }: { step: RunStep }) {
       <p>{facts.join(' · ')}</p>
       {outcome !== 'ok' && (
         <p className={styles['failure']}>
-          <code>{outcome}</code> {message}
+          <code>{outcome}</code> {isTold ? 'The run ended with this error.' : message}
         </p>
       )}
       {nearest.length > 0 && <p>Nearest on the screen: {nearest.map((text) => `“${text}”`).join(', ')}</p>}
@@ -273,26 +307,10 @@ function useStepScreens(run: Pick<RunDetail, 'run_id' | 'records'>): readonly Re
   );
 }
 
-/** The screens of a step, as far as they are stored. What it left is known when the next reading has seen it. */
-function screensOf(
-  steps: readonly RunStep[],
-  step: RunStep | undefined,
-  screens: readonly RecordScreen[],
-): { before: RecordScreen | undefined; after: RecordScreen | undefined } {
-  const find = (id: string | undefined): RecordScreen | undefined => screens.find(({ _id }) => _id === id);
-  if (step === undefined) return { before: undefined, after: undefined };
-  const next = step.after ?? steps.find((one) => one.step > step.step && one.after !== undefined)?.after;
-  return { before: find(step.before), after: find(next) };
-}
-
-/** The step that shows a screen: the last that saw it. */
-const stepOfScreen = (steps: readonly RunStep[], screenId: string): RunStep | undefined =>
-  steps.findLast((step) => step.after === screenId) ?? steps.findLast((step) => step.before === screenId);
-
 interface ScreenStripProps {
   screens: readonly RecordScreen[];
   chosen: string | undefined;
-  onChoose: (screenId: string) => void;
+  onChoose: (screen: RecordScreen) => void;
 }
 
 /** The stored screens of the run, oldest first. */
@@ -318,7 +336,7 @@ function ScreenStrip({ screens, chosen, onChoose }: ScreenStripProps) {
             aria-pressed={isChosen}
             aria-label={`Screen ${index + 1} of ${screens.length}`}
             className={styles['shot']}
-            onClick={() => onChoose(screen._id)}
+            onClick={() => onChoose(screen)}
           >
             {screenshotUrl === null ? (
               <span aria-hidden="true">{index + 1}</span>
