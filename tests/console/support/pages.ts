@@ -145,6 +145,7 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     { title: 'rename', open: project(dialog('Rename main.ts')) },
     { title: 'delete', open: project(dialog('Delete main.ts')) },
     { title: 'commit', open: project(dialog('Commit…', text('· modified'))) },
+    { title: 'clone', open: project(dialog('Clone', text('git clone'))) },
     { title: 'history', open: project(dialog('History', text('The form is filled in'))) },
     {
       title: 'project',

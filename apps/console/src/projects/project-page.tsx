@@ -16,6 +16,7 @@ import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { groupName, groupQuery } from '../records/record.tsx';
 import { ReplayLink, replaysQuery } from '../replays/replay.tsx';
+import { CloneDialog } from './clone-dialog.tsx';
 import { SecretHosts } from './secret-hosts.tsx';
 import { DeleteProject, RenameProject, SecretsDialog } from './project-dialogs.tsx';
 import type { Jump } from './editor/code-editor.tsx';
@@ -50,7 +51,16 @@ export function ProjectPage() {
   );
 }
 
-type Popup = 'commit' | 'history' | 'secrets' | 'secret hosts' | 'members' | 'rename' | 'delete' | undefined;
+type Popup =
+  | 'commit'
+  | 'history'
+  | 'secrets'
+  | 'secret hosts'
+  | 'members'
+  | 'clone'
+  | 'rename'
+  | 'delete'
+  | undefined;
 const parts = { files: 'Files', code: 'Code', run: 'Run' } as const;
 
 function Shown({ project, userId }: { project: Project; userId: string }) {
@@ -113,6 +123,9 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
           </Button>
           <Button look="quiet" onClick={() => setPopup('members')}>
             Share
+          </Button>
+          <Button look="quiet" onClick={() => setPopup('clone')}>
+            Clone
           </Button>
           <Button look="quiet" reason={missing ?? notOwner} onClick={() => setPopup('rename')}>
             Rename…
@@ -178,6 +191,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
           onClose={() => setPopup('secrets')}
         />
       )}
+      {popup === 'clone' && <CloneDialog project={project} onClose={() => setPopup(undefined)} />}
       {popup === 'rename' && <RenameProject project={project} onClose={() => setPopup(undefined)} />}
       {popup === 'delete' && <DeleteProject project={project} onClose={() => setPopup(undefined)} />}
       {popup === 'members' && <ShareProject project={project} onClose={() => setPopup(undefined)} />}

@@ -86,7 +86,6 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const load = useCallback(
     async (signal?: AbortSignal) => {
       if (path === '') return;
-      setLoadError(null);
       try {
         const draft = await draftsOf(userId, projectId).find(path);
         const stored = await readStoredFile(projectId, path, signal).catch((error: unknown) => {
@@ -99,6 +98,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
         const isConflict = isDraft && draft.baseEtag !== stored.etag;
         if (signal?.aborted === true) return;
         if (stored.etag !== null) queries.setQueryData(['files', projectId, 'newest', path], stored);
+        setLoadError(null);
         show({ text, content: stored.content, etag: isDraft ? draft.baseEtag : stored.etag });
         hasLoaded.current = true;
         if (isConflict) patch({ condition: 'conflict', theirs: stored.content });
@@ -120,6 +120,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   useEffect(() => {
     const abort = new AbortController();
     const running = timers.current;
+    setLoadError(null);
     void load(abort.signal);
     return () => {
       abort.abort();
@@ -131,6 +132,16 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       hasLoaded.current = false;
     };
   }, [load, keepDraft]);
+
+  useEffect(() => {
+    if (!(loadError instanceof ServiceUnreachable)) return undefined;
+    const abort = new AbortController();
+    const timer = window.setInterval(() => void load(abort.signal), newestMs);
+    return () => {
+      window.clearInterval(timer);
+      abort.abort();
+    };
+  }, [loadError, load]);
 
   // What is typed in one window of a browser stands in all of them: they have one draft.
   useEffect(() => {
