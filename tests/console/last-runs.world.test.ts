@@ -20,7 +20,7 @@ story(
     );
     await signIn(page, here.service.url, here.service.token);
     await page.goto(`${here.service.url}/projects`);
-    const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
     await row('Long ago').getByText('completed').waitFor();
     await row('Never').getByText('no runs').waitFor();
     expect(problems).toEqual([]);

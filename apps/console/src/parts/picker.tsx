@@ -77,7 +77,9 @@ export function Picker({ name, label, find, onClose }: PickerProps) {
                 onKeyDown={onKeyDown}
               >
                 <Icon name={command.icon} />
-                <span className={styles['label']}>{command.label}</span>
+                <span className={styles['label']} title={command.label}>
+                  {command.label}
+                </span>
                 <span className={styles['note']}>{command.note}</span>
               </div>
             ))}

@@ -179,7 +179,7 @@ function GroupButton({ group, isChosen, onOpen }: GroupButtonProps) {
         <img loading="lazy" src={localAddress(picture)} alt="" width={44} height={80} />
       )}
       <span className={styles['words']}>
-        <b>{groupName(group)}</b>
+        <b title={groupName(group)}>{groupName(group)}</b>
         {group.error !== null && (
           <span className={styles['broken']}>
             {group.error.name}
