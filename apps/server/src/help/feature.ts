@@ -8,6 +8,7 @@ import { boundedCache } from '../bounded-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import { mapInSlices } from '../limits/time-slice.ts';
+import { groupOf, placeOf } from './page-groups.ts';
 
 const intro = `# Phalanx
 
@@ -17,7 +18,7 @@ const intro = `# Phalanx
 /** `GET /api/v2/help…` · `GET /help/*.md` · `GET /llms.txt` · `GET /llms-full.txt`: open to everybody, as `/docs` is. */
 export async function serveHelp({ app, limits }: Context): Promise<readonly HelpPage[]> {
   const help = await HelpPages.read();
-  const pages = help.pages.map(({ name, title }) => ({ name, title }));
+  const pages = help.pages.map(({ name, title, group }) => ({ name, title, group }));
   const get = (name: string) => {
     const page = help.find(name);
     if (page === undefined) throw ApiError.of('help_page_not_found', { name });
@@ -25,8 +26,8 @@ export async function serveHelp({ app, limits }: Context): Promise<readonly Help
   };
   addRoute(app, helpRoutes.list, async () => ({ success: true, pages }));
   addRoute(app, helpRoutes.read, async ({ query }) => {
-    const { name, title, text } = get(query.name);
-    return { success: true, page: { name, title }, text };
+    const { name, title, group, text } = get(query.name);
+    return { success: true, page: { name, title, group }, text };
   });
   addRoute(app, helpRoutes.search, async ({ query, raw }) => {
     // One at a time of each address: anybody may search.
@@ -79,8 +80,6 @@ interface Section {
   readonly body: string;
 }
 
-/** What somebody reads first; the others follow by name. */
-const firstPages = ['tutorial', 'reference', 'errors', 'coding-agents'];
 const most = 10;
 /** Anybody may search, and each word is looked for in all pages. */
 const mostWords = 12;
@@ -107,15 +106,16 @@ export class HelpPages {
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => file.endsWith('.md') && !file.startsWith('decisions/'))
       .map((file) => file.slice(0, -'.md'.length))
-      .toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1));
+      .toSorted((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1));
     const pages = names.map(async (name) => {
       const text = await readFile(path.join(docs, `${name}.md`), 'utf8');
-      return { name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
+      return { name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, group: groupOf(name), text };
     });
     const declarations = (await readdir(types)).filter((file) => file.endsWith('.d.ts')).toSorted();
     const code = declarations.map(async (file) => {
       const text = await readFile(path.join(types, file), 'utf8');
-      return { name: `types/${file}`, title: file, text: `# ${file}\n\n\`\`\`ts\n${text}\`\`\`\n` };
+      const name = `types/${file}`;
+      return { name, title: file, group: groupOf(name), text: `# ${file}\n\n\`\`\`ts\n${text}\`\`\`\n` };
     });
     return new HelpPages(await Promise.all([...pages, ...code]));
   }
@@ -155,11 +155,6 @@ export class HelpPages {
   }
 }
 
-const rank = (name: string): number => {
-  const place = firstPages.indexOf(name);
-  return place === -1 ? firstPages.length : place;
-};
-
 /** A word counts more in a title, and a section with all words goes before one with many of the same. */
 function scoreOf(
   { heading, body, page }: Section,
@@ -175,8 +170,8 @@ function scoreOf(
   }, 0);
 }
 
-function sectionsOf({ name, title, text }: Page): Section[] {
-  const page = { name, title };
+function sectionsOf({ name, title, group, text }: Page): Section[] {
+  const page = { name, title, group };
   const sections: { title: string; lines: string[] }[] = [{ title, lines: [] }];
   let isCode = false;
   for (const [at, line] of text.split('\n').entries()) {

@@ -2,6 +2,7 @@ import { errorTable, helpRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestServer } from '../testing/test-server.ts';
 import { HelpPages } from './feature.ts';
+import { pageGroups } from './page-groups.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -55,6 +56,15 @@ test('each code of an error has its message and what to do on the page of errors
     `${status}: ${message}`,
   ]);
   expect(Object.fromEntries(entries)).toEqual(Object.fromEntries(expected));
+});
+
+test('each page has its group, and each group has its pages', async () => {
+  const { pages } = await HelpPages.read();
+  const written = pages.map(({ name }) => name).filter((name) => !name.startsWith('types/'));
+  expect(written).toEqual(pageGroups.flatMap((group) => group.pages));
+  expect(new Set(pages.filter(({ name }) => name.startsWith('types/')).map(({ group }) => group))).toEqual(
+    new Set(['Reference']),
+  );
 });
 
 test('the same words are looked for once', async () => {

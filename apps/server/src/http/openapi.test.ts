@@ -165,6 +165,7 @@ describe('the OpenAPI document', () => {
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toContain('text/html');
     expect(reply.headers.get('x-frame-options')).toBe('DENY');
+    expect(reply.text).toContain('<title>Phalanx API</title>');
     expect(reply.headers.get('content-security-policy')).toMatch(
       /default-src 'none'.*frame-ancestors 'none'/,
     );

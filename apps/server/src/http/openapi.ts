@@ -44,6 +44,7 @@ export async function serveDescription(app: FastifyInstance, version: string): P
       // Nothing of the page may reach for the network, or offer what is not ours.
       configuration: {
         url: '/api/openapi.json',
+        pageTitle: 'Phalanx API',
         withDefaultFonts: false,
         telemetry: false,
         showDeveloperTools: 'never',

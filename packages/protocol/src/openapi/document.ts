@@ -8,7 +8,7 @@ import { Components, exampleOf } from './components.ts';
 import { errorTable, type ErrorCode } from '../errors.ts';
 import { isPaged } from '../rest/page.ts';
 
-const apiDescription = `Runs TypeScript automations on a fleet of Android phones.
+const apiDescription = `Runs TypeScript automations on a fleet of Android phones. The [console](/) and its [help](/help) are for people.
 
 Every request carries the header \`Authorization: Bearer <API token>\`. Bodies are JSON; nothing is coerced, unknown
 fields are ignored. Times are milliseconds since the Unix epoch. Every failure has the body

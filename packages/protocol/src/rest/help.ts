@@ -9,7 +9,13 @@ const pageName = Type.String({
 });
 
 export const HelpPage = Type.Object(
-  { name: pageName, title: Type.String() },
+  {
+    name: pageName,
+    title: Type.String(),
+    group: Type.String({
+      description: 'What it is about, such as `Operating`. Pages of a group follow each other',
+    }),
+  },
   { title: 'HelpPage', description: 'A page of the documentation of this version' },
 );
 export type HelpPage = Static<typeof HelpPage>;
