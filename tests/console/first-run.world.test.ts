@@ -112,7 +112,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
 
   // The records that they leave are reviewed by two.
   await page.getByRole('link', { name: 'Review' }).click();
-  await page.getByRole('link', { name: 'Single records' }).click();
+  await page.getByRole('link', { name: 'Records', exact: true }).click();
   await page.getByText('2 of 2').or(page.getByText('1 of 2')).waitFor();
   // What the desk is narrowed to, and the screen that is looked at, stand in the address.
   await page.getByLabel('Phone').selectOption({ index: 1 });
@@ -131,7 +131,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await colleague.waitForURL(/\/devices$/);
   await colleague.getByRole('button', { name: 'Launch…' }).waitFor();
   await colleague.getByRole('link', { name: 'Review' }).click();
-  await colleague.getByRole('link', { name: 'Single records' }).click();
+  await colleague.getByRole('link', { name: 'Records', exact: true }).click();
   await colleague.getByText('1 of 2').waitFor();
   // Whoever walks by a button still has it; of the next record no node is chosen yet, and the address names it.
   await colleague.getByRole('treeitem').first().click();
@@ -143,7 +143,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   expect(await colleague.getByRole('region', { name: 'Node' }).count()).toBe(0);
   await colleague.waitForURL(/record=/);
   await colleague.getByRole('link', { name: 'Review' }).click();
-  await colleague.getByRole('link', { name: 'Single records' }).click();
+  await colleague.getByRole('link', { name: 'Records', exact: true }).click();
   await colleague.getByText('1 of 2').waitFor();
   await page.getByRole('treeitem').first().waitFor();
   expect(await findViolations(page)).toEqual([]);
@@ -157,7 +157,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByText('Nothing to review').waitFor();
   await colleague.getByText('Nothing to review').waitFor();
   // The audit log leads to the record, which has no name.
-  await page.goto(`${here.service.url}/settings`);
+  await page.goto(`${here.service.url}/settings/audit`);
   await page
     .getByRole('link', { name: /^record …[0-9a-f]{12}$/ })
     .first()

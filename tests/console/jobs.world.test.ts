@@ -151,7 +151,7 @@ story(
     await page.goto(`${url}/jobs`);
     await page.getByRole('button', { name: 'New job…' }).click();
     await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
-    await dialog.getByText('Film: the screen while it runs').click();
+    await dialog.getByText('Record video').click();
     await dialog.getByText('Phone settings').click();
     await dialog.getByLabel('Brightness').fill('40');
     await dialog.getByRole('button', { name: 'Create' }).click();

@@ -246,7 +246,7 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   await page.getByRole('button', { name: 'Launch…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Project').selectOption(project);
-  await dialog.getByLabel('Film: the screen while it runs').check();
+  await dialog.getByLabel('Record video').check();
   await dialog.getByText('Phone settings').click();
   await dialog.getByLabel('Location').fill('52.52');
   await dialog.getByText('This has to be latitude and longitude').waitFor();
@@ -259,7 +259,7 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   const film = page.getByRole('region', { name: 'Film' });
   const place = film.getByRole('slider', { name: 'Place in the film' });
   const shown = film.getByRole('img');
-  await page.getByLabel('Where this run belongs').waitFor();
+  await page.getByRole('navigation', { name: 'Breadcrumb' }).waitFor();
   await page.getByText('"latitude": 52.52').waitFor();
   await here.service.untilRunEnded(project);
   await expect.poll(async () => Number(await place.getAttribute('max'))).toBeGreaterThanOrEqual(2);

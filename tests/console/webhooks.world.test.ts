@@ -33,7 +33,7 @@ story(
     const { page, problems } = await openWindow(here.browser);
     await signIn(page, here.service.url, here.service.token);
     await page.goto(`${here.service.url}/settings`);
-    await page.getByRole('link', { name: 'Your webhooks' }).click();
+    await page.getByRole('link', { name: 'Webhooks' }).click();
     const dialog = page.getByRole('dialog');
 
     await page.getByRole('button', { name: 'New webhook…' }).click();
@@ -71,7 +71,7 @@ story(
     await page.keyboard.press('Escape');
 
     await row.getByRole('button', { name: 'Change…' }).click();
-    await dialog.getByLabel('Many runs have no success').check();
+    await dialog.getByLabel('Too many runs are failing').check();
     await dialog.getByLabel('Nothing ran for long').check();
     await dialog.getByRole('textbox', { name: 'Runs without success' }).fill('120');
     const reason = await dialog.getByRole('button', { name: 'Save' }).getAttribute('title');

@@ -132,11 +132,36 @@ const stats = createRoute({
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./access/settings-page.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(() => import('./access/account-page.tsx'), 'AccountPage'),
+});
+const tokens = createRoute({
+  getParentRoute: () => root,
+  path: '/settings/tokens',
+  component: lazyRouteComponent(() => import('./access/tokens-page.tsx'), 'TokensPage'),
+});
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/settings/users',
+  component: lazyRouteComponent(() => import('./access/users-page.tsx'), 'UsersPage'),
+});
+const hosts = createRoute({
+  getParentRoute: () => root,
+  path: '/settings/hosts',
+  component: lazyRouteComponent(() => import('./access/hosts-page.tsx'), 'HostsPage'),
+});
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: '/settings/usage',
+  component: lazyRouteComponent(() => import('./access/usage-page.tsx'), 'UsagePage'),
+});
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/settings/audit',
+  component: lazyRouteComponent(() => import('./access/audit-page.tsx'), 'AuditPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => root,
-  path: '/webhooks',
+  path: '/settings/webhooks',
   component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 const helpPage = () => import('./help/help-page.tsx');
@@ -174,6 +199,11 @@ export const router = createRouter({
     groups,
     records,
     settings,
+    tokens,
+    users,
+    hosts,
+    usage,
+    audit,
     stats,
     webhooks,
     help,

@@ -41,7 +41,7 @@ export const emptyPages: readonly ConsolePage[] = [
   { title: 'empty-stats', open: at('/stats', text('No run has ended in this time')) },
   { title: 'empty-jobs', open: at('/jobs', text('A schedule makes a job again and again.')) },
   { title: 'empty-groups', open: at('/groups', text('No open group')) },
-  { title: 'empty-webhooks', open: at('/webhooks', text('A webhook sends a message')) },
+  { title: 'empty-webhooks', open: at('/settings/webhooks', text('A webhook sends a message')) },
   { title: 'empty-review', open: at('/records', text('Nothing to review')) },
   {
     title: 'failure',
@@ -109,13 +109,25 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     { title: 'stats', open: at('/stats', text('Nightly checkout')) },
     { title: 'run', open: at(`/runs/${runId}`, text('The app says')) },
     { title: 'help', open: at('/help/errors#device_leased', text('device_leased')) },
-    { title: 'settings', open: at('/settings', text('Refused since the start')) },
-    { title: 'webhooks', open: at('/webhooks', text('Deliveries')) },
-    { title: 'new-webhook', open: at('/webhooks', dialog('New webhook…')) },
-    { title: 'deliveries', open: at('/webhooks', dialog('Deliveries')) },
-    { title: 'new-token', open: at('/settings', dialog('New token…')) },
-    { title: 'new-user', open: at('/settings', dialog('New user…')) },
-    { title: 'revoke', open: at('/settings', dialog(/^Revoke /)) },
+    { title: 'settings', open: at('/settings', text('Signed in with')) },
+    { title: 'tokens', open: at('/settings/tokens', text('this sign-in')) },
+    { title: 'users', open: at('/settings/users', text('administrator')) },
+    { title: 'hosts', open: at('/settings/hosts', text('connected')) },
+    { title: 'usage', open: at('/settings/usage', text('Refused since the start')) },
+    { title: 'audit', open: at('/settings/audit', text('done')) },
+    {
+      title: 'user-menu',
+      open: at('/runs', async (page) => {
+        await page.getByRole('button', { name: /^You: / }).click();
+        await page.getByRole('dialog', { name: 'You' }).waitFor();
+      }),
+    },
+    { title: 'webhooks', open: at('/settings/webhooks', text('Deliveries')) },
+    { title: 'new-webhook', open: at('/settings/webhooks', dialog('New webhook…')) },
+    { title: 'deliveries', open: at('/settings/webhooks', dialog('Deliveries')) },
+    { title: 'new-token', open: at('/settings/tokens', dialog('New token…')) },
+    { title: 'new-user', open: at('/settings/users', dialog('New user…')) },
+    { title: 'revoke', open: at('/settings/tokens', dialog(/^Revoke /)) },
     {
       title: 'stop',
       open: at('/devices', async (page) => {
@@ -151,10 +163,10 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
       title: 'project',
       open: project(shown),
     },
-    { title: 'replays', open: at(`/projects/${projectId}/replays`, text('Replays of')) },
+    { title: 'replays', open: at(`/projects/${projectId}/replays`, text('Replays')) },
     {
       title: 'versions',
-      open: at(`/projects/${projectId}/versions`, text('App versions of')),
+      open: at(`/projects/${projectId}/versions`, text('App versions')),
     },
     {
       title: 'groups',

@@ -38,7 +38,7 @@ export async function callWhole<Name extends EndpointName>(
     return answer as { body: Reply<Name>; headers: Headers };
   } catch (error) {
     const isSignedOut = error instanceof ServiceError && error.status === 401;
-    if (isSignedOut && !name.endsWith(' /api/v2/session')) session.end();
+    if (isSignedOut && !name.endsWith(' /api/v2/session')) session.end(error.message);
     throw error;
   }
 }
@@ -71,12 +71,29 @@ export type Reply<Name extends EndpointName> = AnswerOf<ContractOf<Name>>;
 type SessionState = 'unknown' | 'signed in' | 'signed out';
 
 const sessionState = createStore<SessionState>('unknown');
+const endReason = createStore('');
+const storageKey = 'phalanx.signed-in';
 
 /** Whether this browser is signed in, as the last answers of the service say. */
 export const session = {
   store: sessionState,
-  begin: (): void => sessionState.set('signed in'),
-  end: (): void => sessionState.set('signed out'),
+  /** Why it ended, as the service says. */
+  reason: endReason,
+  /** Whether somebody was signed in here and did not sign out: the sign-in page tells them why they see it. */
+  wasSignedIn: (): boolean => localStorage.getItem(storageKey) !== null,
+  begin: (): void => {
+    localStorage.setItem(storageKey, 'yes');
+    sessionState.set('signed in');
+  },
+  end: (reason: string): void => {
+    endReason.set(reason);
+    sessionState.set('signed out');
+  },
+  /** What somebody does who signs out. */
+  leave: (): void => {
+    localStorage.removeItem(storageKey);
+    sessionState.set('signed out');
+  },
 };
 
 /**

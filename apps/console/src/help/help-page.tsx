@@ -7,7 +7,9 @@ import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { SearchInput } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
+import { Fold } from './fold.tsx';
 import styles from './help.module.css';
+import { plainText } from './plain-text.ts';
 import { call } from '../api/call.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { unchanging } from '../api/query-client.ts';
@@ -21,13 +23,18 @@ export function HelpPage() {
   const [typed, setTyped] = useState('');
   const sought = useDeferredValue(typed.trim());
   const { data, error, refetch } = useQuery(helpPageQuery(name));
+  const page = data?.page;
   return (
     <Page
-      title={data?.page.title ?? 'Help'}
+      title={sought === '' ? plainText(page?.title ?? 'Help') : `Search for “${sought}”`}
+      parents={name === firstPage && sought === '' ? undefined : <Link to="/help">Help</Link>}
       bar={<SearchInput label="Search the help" maxLength={200} value={typed} onChange={setTyped} />}
     >
       <div className={styles['page']}>
-        <PageList />
+        <Fold label="Pages of the help" className={styles['list']}>
+          <PageList shown={sought === '' ? name : undefined} onChosen={() => setTyped('')} />
+        </Fold>
+        {sought === '' && data !== undefined && <Contents name={name} text={data.text} />}
         <article className={styles['text']}>
           {sought !== '' && <Results query={sought} onChosen={() => setTyped('')} />}
           {sought === '' && data === undefined && error === null && <Loading />}
@@ -39,34 +46,96 @@ export function HelpPage() {
   );
 }
 
-function PageList() {
+interface PageListProps {
+  /** The name of the page that is shown. */
+  shown: string | undefined;
+  onChosen: () => void;
+}
+
+function PageList({ shown, onChosen }: PageListProps) {
   const { data: pages = [] } = useQuery(helpPagesQuery);
+  return [...Map.groupBy(pages, ({ group }) => group)].map(([group, members], place) => (
+    <section key={group} aria-label={group}>
+      <h2>{group}</h2>
+      {place === 0 && <Link to="/start">First steps</Link>}
+      {members.map(({ name, title }) => (
+        <Link
+          key={name}
+          to="/help/$"
+          params={{ _splat: name }}
+          onClick={onChosen}
+          data-shown={name === shown}
+          {...(name === shown && { 'aria-current': 'page' })}
+        >
+          {plainText(title)}
+        </Link>
+      ))}
+    </section>
+  ));
+}
+
+/** Headings that a page has before its contents are listed. */
+const minHeadings = 4;
+
+function Contents({ name, text }: { name: string; text: string }) {
+  const { hash } = useLocation();
+  const titles = useMemo(
+    () =>
+      lexer(text).flatMap((token) =>
+        token.type === 'heading' && token['depth'] === 2 ? [plainText(String(token['text']))] : [],
+      ),
+    [text],
+  );
+  if (titles.length < minHeadings) return null;
   return (
-    <nav className={styles['list']} aria-label="Pages of the help">
-      {pages.map(({ name, title }) => (
-        <Link key={name} to="/help/$" params={{ _splat: name }}>
+    <Fold label="On this page" className={styles['contents']}>
+      <h2>On this page</h2>
+      {titles.map((title) => (
+        <Link
+          key={title}
+          to="/help/$"
+          params={{ _splat: name }}
+          hash={helpAnchorOf(title)}
+          {...(hash === helpAnchorOf(title) && { 'aria-current': 'location' })}
+        >
           {title}
         </Link>
       ))}
-    </nav>
+    </Fold>
   );
 }
 
 function Text({ name, text }: { name: string; text: string }) {
   const { hash } = useLocation();
+  const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    document.getElementById(hash)?.scrollIntoView();
+    const place = hash === '' ? null : document.getElementById(hash);
+    if (place === null) scrollToTop(top.current);
+    else place.scrollIntoView();
   }, [name, hash]);
-  return <Markdown page={name} text={text} />;
+  return (
+    <div ref={top}>
+      <Markdown page={name} text={text} />
+    </div>
+  );
 }
 
-const shownLetters = 240;
+/** The body of a page scrolls, not the window. */
+const scrollToTop = (within: HTMLElement | null): void =>
+  within?.closest('[data-page-body]')?.scrollTo({ top: 0 });
+
+const maxLetters = 240;
+
+function excerptOf(markdown: string): string {
+  const text = plainText(markdown.replace(/^#.*\n+/, ''));
+  return text.length > maxLetters ? `${text.slice(0, maxLetters)}…` : text;
+}
 
 function Results({ query, onChosen }: { query: string; onChosen: () => void }) {
   const { data, error } = useQuery(helpSearchQuery(query));
   const list = useRef<HTMLOListElement>(null);
   // The best ones are the first ones, wherever the page before was scrolled to.
-  useEffect(() => list.current?.scrollIntoView(), [data]);
+  useEffect(() => scrollToTop(list.current), [data]);
   if (error !== null) return <Failure error={error} />;
   if (data === undefined) return <Loading rows={3} />;
   if (data.length === 0) return <p role="status">Nothing in the help has these words.</p>;
@@ -77,8 +146,8 @@ function Results({ query, onChosen }: { query: string; onChosen: () => void }) {
           <Link to="/help/$" params={{ _splat: page.name }} hash={anchor} onClick={onChosen}>
             {section}
           </Link>{' '}
-          <span>{page.title}</span>
-          <p>{text.replace(/^#.*\n+/, '').slice(0, shownLetters)}</p>
+          <span>{plainText(page.title)}</span>
+          <p>{excerptOf(text)}</p>
         </li>
       ))}
     </ol>
@@ -125,7 +194,7 @@ function One({ token, page }: { token: Token; page: string }): ReactNode {
   const one = token as MarkedToken;
   switch (one.type) {
     case 'heading':
-      return <Heading depth={one.depth} title={plain(one.text)} parts={all(one.tokens, page)} />;
+      return <Heading depth={one.depth} title={plainText(one.text)} parts={all(one.tokens, page)} />;
     case 'paragraph':
       return <p>{all(one.tokens, page)}</p>;
     case 'code':
@@ -181,8 +250,6 @@ const Example = ({ text }: { text: string }) => (
 
 const items = (list: Tokens.List, page: string): ReactNode[] =>
   list.items.map((item) => <li key={item.raw}>{all(item.tokens, page)}</li>);
-
-const plain = (text: string): string => text.replaceAll('`', '');
 
 function Heading({ depth, title, parts }: { depth: number; title: string; parts: ReactNode }) {
   const id = helpAnchorOf(title);

@@ -33,6 +33,7 @@ function Shown({ job }: { job: Job }) {
   return (
     <Page
       title={job.project_name}
+      parents={<Link to="/jobs">Jobs</Link>}
       aside={<JobStatusMark status={job.status} />}
       actions={<Actions job={job} />}
     >

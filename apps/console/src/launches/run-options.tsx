@@ -55,7 +55,7 @@ export const RunOptionsFields = ({ value, onChange }: RunOptionsFieldsProps) => 
         checked={value.hasFilm}
         onChange={({ target }) => onChange({ ...value, hasFilm: target.checked })}
       />
-      Film: the screen while it runs
+      Record video
     </label>
     <PhoneSettingsFields texts={value.phone} onChange={(phone) => onChange({ ...value, phone })} />
   </>

@@ -26,7 +26,11 @@ export function TogetherPage() {
   const devices = ids.flatMap((id) => all?.find((one) => one.device_id === id) ?? []);
   const [first] = devices;
   return (
-    <Page title="Control together" aside={all !== undefined && <span>{countText(devices.length)}</span>}>
+    <Page
+      title="Control together"
+      parents={<Link to="/devices">Fleet</Link>}
+      aside={all !== undefined && <span>{countText(devices.length)}</span>}
+    >
       {first !== undefined ? (
         <Together key={phones} first={first} devices={devices} />
       ) : all !== undefined ? (

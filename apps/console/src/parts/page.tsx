@@ -1,4 +1,4 @@
-import { useEffect, type ReactNode } from 'react';
+import { Children, useEffect, type ReactNode } from 'react';
 
 import styles from './page.module.css';
 
@@ -8,6 +8,12 @@ export const countText = (shown: number, all: number): string =>
 
 interface PageProps {
   title: string;
+  /** The part of the page that is shown, which the title of the window names too. */
+  part?: string | undefined;
+  /** Links to the pages above this one, the highest first. */
+  parents?: ReactNode;
+  /** `PageTabs`, when the page has parts with addresses of their own. */
+  tabs?: ReactNode;
   /** Stands beside the title. */
   aside?: ReactNode;
   actions?: ReactNode;
@@ -16,25 +22,37 @@ interface PageProps {
   children: ReactNode;
 }
 
-export function Page({ title, aside, actions, bar, children }: PageProps) {
+export function Page({ title, part, parents, tabs, aside, actions, bar, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Phalanx`;
-  }, [title]);
+    document.title = `${part === undefined ? title : `${part} · ${title}`} · Phalanx`;
+  }, [title, part]);
   return (
     <div className={styles['page']}>
       <header className={styles['head']}>
+        {parents !== undefined && <Parents>{parents}</Parents>}
         <div className={styles['title']}>
-          <h1 title={title}>{title}</h1>
+          <h1>{title}</h1>
           {aside}
         </div>
+        {tabs}
         {actions !== undefined && <div className={styles['actions']}>{actions}</div>}
       </header>
       {bar !== undefined && <div className={styles['bar']}>{bar}</div>}
       {/* A part that scrolls has to be in reach of the keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={styles['body']} tabIndex={0} role="region" aria-label={title} data-page-body="">
+      <div className={styles['body']} tabIndex={0} role="region" aria-label={part ?? title} data-page-body="">
         {children}
       </div>
     </div>
   );
 }
+
+const Parents = ({ children }: { children: ReactNode }) => (
+  <nav className={styles['parents']} aria-label="Breadcrumb">
+    <ol>
+      {Children.map(children, (link) => (
+        <li>{link}</li>
+      ))}
+    </ol>
+  </nav>
+);

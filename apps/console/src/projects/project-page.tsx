@@ -96,6 +96,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   return (
     <Page
       title={project.name}
+      parents={<Link to="/projects">Projects</Link>}
       aside={
         <>
           <SavedWords userId={userId} projectId={project.id} isDirty={list?.dirty} />

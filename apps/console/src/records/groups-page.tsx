@@ -10,6 +10,7 @@ import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { ProjectSelect } from '../projects/project.tsx';
+import { ReviewTabs } from './review-tabs.tsx';
 import { GroupDetail } from './group-detail.tsx';
 import { GroupStatusMark, groupName } from './record.tsx';
 import { groupStatuses, type GroupsSearch } from './records-search.ts';
@@ -24,13 +25,10 @@ export function GroupsPage() {
   useDeskKeys(desk);
   return (
     <Page
-      title="Groups"
+      title="Review"
+      part="Groups"
+      tabs={<ReviewTabs />}
       aside={data !== undefined && <span role="status">{countText(data.length, data.length)}</span>}
-      actions={
-        <Link to="/records" className={buttonClass('quiet')}>
-          Single records
-        </Link>
-      }
       bar={<Filters search={desk.search} onChange={desk.filter} />}
     >
       {data === undefined && error === null && <Loading rows={8} />}

@@ -22,6 +22,7 @@ import { localAddress } from '../api/call.ts';
 import { treeQuery, type RecordPage, type ReviewRecord, RecordStatusMark, typeWords } from './record.tsx';
 import type { RecordFiltersSearch } from './records-search.ts';
 import styles from './review.module.css';
+import { ReviewTabs } from './review-tabs.tsx';
 import { RecordFilters } from './record-filters.tsx';
 import { useReviewQueue } from './use-review-queue.ts';
 
@@ -32,6 +33,8 @@ export function ReviewPage() {
   return (
     <Page
       title="Review"
+      part="Records"
+      tabs={<ReviewTabs />}
       aside={data !== undefined && <Position page={data} />}
       bar={<RecordFilters filters={queue.filters} onChange={queue.filter} />}
     >

@@ -1,10 +1,11 @@
 import type { Replay } from '@phalanx/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
+import { projectParents } from '../projects/project-parents.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -28,12 +29,8 @@ export function ReplaysPage() {
   const shown = data?.find(({ id }) => id === wanted) ?? data?.[0];
   return (
     <Page
-      title={project === undefined ? 'Replays' : `Replays of ${project.name}`}
-      aside={
-        <Link to="/projects/$projectId" params={{ projectId }}>
-          Code
-        </Link>
-      }
+      title="Replays"
+      parents={projectParents(projectId, project?.name)}
       actions={
         <Button reason={missing} isBusy={start.isPending} onClick={() => start.mutate()}>
           Replay saved files

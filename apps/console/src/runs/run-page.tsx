@@ -1,7 +1,7 @@
 import type { RunDetail } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 
 import { call, localAddress } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
@@ -55,12 +55,8 @@ function Shown({ run }: { run: RunDetail }) {
   return (
     <Page
       title={run.name ?? (isProject ? 'Project' : 'Direct code')}
-      aside={
-        <>
-          <RunStatusMark run={run} />
-          <Breadcrumb run={run} />
-        </>
-      }
+      parents={parentsOf(run)}
+      aside={<RunStatusMark run={run} />}
       actions={<Actions run={run} />}
     >
       <div className={styles['columns']}>
@@ -79,22 +75,22 @@ function Shown({ run }: { run: RunDetail }) {
   );
 }
 
-/** Back to what the run belongs to. */
-const Breadcrumb = ({ run }: { run: RunDetail }) => (
-  <nav aria-label="Where this run belongs" className={styles['crumbs']}>
-    <Link to="/runs">Runs</Link>
-    {run.launch_id === null && (
-      <>
-        <Link to="/projects/$projectId" params={{ projectId: run.automation_id }}>
-          Project
-        </Link>
-        <Link to="/runs" search={{ automation: run.automation_id }}>
+/** Leads back to what the run belongs to. */
+const parentsOf = (run: RunDetail): ReactNode =>
+  run.launch_id === null
+    ? [
+        <Link key="project" to="/projects/$projectId" params={{ projectId: run.automation_id }}>
+          {run.project_name ?? 'Project'}
+        </Link>,
+        <Link key="runs" to="/runs" search={{ automation: run.automation_id }}>
           All runs of this project
-        </Link>
-      </>
-    )}
-  </nav>
-);
+        </Link>,
+      ]
+    : [
+        <Link key="runs" to="/runs">
+          Runs
+        </Link>,
+      ];
 
 function Actions({ run }: { run: RunDetail }) {
   const queries = useQueryClient();

@@ -1,13 +1,14 @@
 import { ServiceError } from '@phalanx/client/transport';
 import type { Device } from '@phalanx/protocol';
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState, useMemo } from 'react';
 
 import { liveEvents } from '../api/live-events.ts';
 import { meQuery } from '../api/me.ts';
 import { session } from '../api/call.ts';
 import { useStore } from '../api/store.ts';
+import { classNames } from '../parts/class-names.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { useKeys, KeyboardHelp } from '../parts/keys.tsx';
 import { Notices } from '../parts/notices.tsx';
@@ -18,6 +19,7 @@ import { deviceName, devicesQuery } from '../devices/device.tsx';
 import { Picker, type PickerItem } from '../parts/picker.tsx';
 import { projectsQuery } from '../projects/project.tsx';
 import { setTheme } from './theme.ts';
+import { UserMenu } from './user-menu.tsx';
 
 /** How long changes are collected before the page is drawn again. */
 const gatherMs = 100;
@@ -25,14 +27,24 @@ const gatherMs = 100;
 /** A restart of the service shorter than this is nobody's concern. */
 const noticeAfterMs = 1500;
 
-const places: readonly { to: string; label: string; icon: IconName; key: string }[] = [
+interface Place {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly key: string;
+  /** Pages that belong to it and have an address elsewhere. */
+  readonly also?: readonly string[];
+}
+
+const places: readonly Place[] = [
   { to: '/devices', label: 'Fleet', icon: 'fleet', key: 'f' },
   { to: '/projects', label: 'Projects', icon: 'projects', key: 'p' },
-  { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
+  { to: '/runs', label: 'Runs', icon: 'runs', key: 'r', also: ['/stats'] },
   { to: '/jobs', label: 'Jobs', icon: 'jobs', key: 'j' },
-  { to: '/groups', label: 'Review', icon: 'records', key: 'v' },
+  { to: '/groups', label: 'Review', icon: 'records', key: 'v', also: ['/records'] },
   { to: '/settings', label: 'Settings', icon: 'settings', key: 's' },
 ];
+const help: Place = { to: '/help', label: 'Help', icon: 'file', key: 'h', also: ['/start'] };
 
 const pillWords = { connecting: 'Starting', live: 'Live', reconnecting: 'Offline' } as const;
 
@@ -117,7 +129,7 @@ function useGlobalKeys(open: (overlay: Overlay) => void): void {
     if (isGoing) void navigate({ to });
     setGoing(false);
   };
-  const going = Object.fromEntries(places.map(({ key, to }) => [key, goTo(to)]));
+  const going = Object.fromEntries([...places, help].map(({ key, to }) => [key, goTo(to)]));
   useKeys({
     ...(isGoing ? going : {}),
     g: () => setGoing(true),
@@ -135,20 +147,14 @@ function Rail({ onSearch, onHelp }: RailProps) {
   const connection = useStore(liveEvents.state);
   return (
     <nav className={styles['rail']} aria-label="Pages">
-      <Link to="/start" className={styles['mark']} aria-label="Phalanx: first steps" title="First steps">
+      <Link to="/devices" className={styles['mark']} aria-label="Phalanx: fleet" title="Fleet">
         <Logo />
       </Link>
-      {places.map(({ to, label, icon }) => (
-        <Link key={to} to={to} className={styles['item']}>
-          <Icon name={icon} />
-          {label}
-        </Link>
+      {places.map((place) => (
+        <PlaceLink key={place.to} place={place} />
       ))}
       <div className={styles['space']} />
-      <Link to="/help" className={styles['item']}>
-        <Icon name="file" />
-        Help
-      </Link>
+      <PlaceLink place={help} />
       <button type="button" className={styles['item']} onClick={onSearch} title="Ctrl+K">
         <Icon name="search" />
         Find
@@ -161,7 +167,27 @@ function Rail({ onSearch, onHelp }: RailProps) {
         <span className={styles['dot']} aria-hidden="true" />
         {pillWords[connection]}
       </div>
+      <UserMenu itemClass={styles['item']} onKeys={onHelp} />
     </nav>
+  );
+}
+
+/** Places of the user menu have no link of their own where the page is narrow. */
+const isInUserMenu = ({ to }: Place): boolean => to === '/settings' || to === '/help';
+
+function PlaceLink({ place }: { place: Place }) {
+  const { pathname } = useLocation();
+  const { to, label, icon, also = [] } = place;
+  const isHere = [to, ...also].some((path) => pathname === path || pathname.startsWith(`${path}/`));
+  return (
+    <Link
+      to={to}
+      className={classNames(styles['item'], isInUserMenu(place) && styles['wideOnly'])}
+      {...(isHere && { 'aria-current': 'page' })}
+    >
+      <Icon name={icon} />
+      {label}
+    </Link>
   );
 }
 
@@ -264,11 +290,15 @@ function useCommands(): readonly PickerItem[] {
       page('Runs', 'g r', 'runs', '/runs'),
       page('Jobs', 'g j', 'jobs', '/jobs'),
       page('Review', 'g v', 'records', '/groups'),
-      page('Records', '', 'records', '/records'),
+      page('Records', 'Review', 'records', '/records'),
       page('Settings', 'g s', 'settings', '/settings'),
       page('Statistics', 'Page', 'runs', '/stats'),
-      page('Webhooks', 'Page', 'settings', '/webhooks'),
-      page('Help', 'Page', 'help', '/help'),
+      page('Tokens', 'Settings', 'settings', '/settings/tokens'),
+      page('Hosts', 'Settings', 'settings', '/settings/hosts'),
+      page('Webhooks', 'Settings', 'settings', '/settings/webhooks'),
+      page('Usage', 'Settings', 'settings', '/settings/usage'),
+      page('Audit log', 'Settings', 'settings', '/settings/audit'),
+      page('Help', 'g h', 'help', '/help'),
       page('First steps', 'Page', 'help', '/start'),
       theme('light', 'Light theme'),
       theme('dark', 'Dark theme'),

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import { call, session } from '../api/call.ts';
+import { useStore } from '../api/store.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, monoInputClass } from '../parts/field.tsx';
 import { messageOf } from '../parts/states.tsx';
@@ -21,12 +22,20 @@ function useSignIn(): { signIn: SignIn; isBusy: boolean; problem: string | undef
       session.begin();
       await queries.invalidateQueries();
     } catch (error) {
-      // What it says of headers is for programs.
-      setProblem(messageOf(error).replace(/ Send the header ".*$/, ''));
+      setProblem(withoutHeaders(messageOf(error)));
     }
     setBusy(false);
   };
   return { signIn, isBusy, problem };
+}
+
+/** What the service says of headers is for programs. */
+const withoutHeaders = (message: string): string => message.replace(/ Send the header ".*$/, '');
+
+/** Why a sign-in ended. The browser itself drops its cookie after a week, and then the service only misses it. */
+function useEndReason(): string {
+  const reason = withoutHeaders(useStore(session.reason));
+  return reason === 'The request has no token.' ? 'A sign-in lasts a week at most.' : reason;
 }
 
 /** The link of the terminal carries its secret after the `#`, which browsers keep to themselves. */
@@ -39,7 +48,13 @@ function takeLink(): string | undefined {
 /** Taken before the router begins, which would leave it out of the address that it leads to. */
 let givenLink = takeLink();
 
-function SignInForm({ lead }: { lead: string }) {
+interface SignInFormProps {
+  lead: string;
+  /** Why somebody who was signed in sees it. */
+  reason: string | undefined;
+}
+
+function SignInForm({ lead, reason }: SignInFormProps) {
   const { signIn, isBusy, problem } = useSignIn();
   const [token, setToken] = useState('');
   useEffect(() => {
@@ -54,6 +69,11 @@ function SignInForm({ lead }: { lead: string }) {
         <h1>Phalanx</h1>
         <p className={styles['lead']}>{lead}</p>
       </div>
+      {reason !== undefined && (
+        <p className={styles['warning']} role="status">
+          {reason}
+        </p>
+      )}
       {!window.isSecureContext && (
         <p className={styles['warning']}>
           This page came without TLS: whoever can listen in on this network can read the token. Put a proxy
@@ -97,24 +117,31 @@ function SignInForm({ lead }: { lead: string }) {
 }
 
 export function SignInPage() {
+  const reason = useEndReason();
   useEffect(() => {
     document.title = 'Sign in · Phalanx';
   }, []);
   return (
     <main className={styles['page']}>
-      <SignInForm lead="Automations on a fleet of Android phones." />
+      <SignInForm
+        lead="Automations on a fleet of Android phones."
+        reason={session.wasSignedIn() ? `You were signed out. ${reason}` : undefined}
+      />
     </main>
   );
 }
 
 /** Over the page, which stays as it is with all that was typed. */
-export const SignInAgain = () => (
-  <div className={styles['veil']} role="dialog" aria-modal="true" aria-label="Sign in again">
-    <div className={styles['page']}>
-      <SignInForm lead="You are no longer signed in. Nothing that you typed is lost." />
+export function SignInAgain() {
+  const reason = useEndReason();
+  return (
+    <div className={styles['veil']} role="dialog" aria-modal="true" aria-label="Sign in again">
+      <div className={styles['page']}>
+        <SignInForm lead="Nothing that you typed is lost." reason={`You were signed out. ${reason}`} />
+      </div>
     </div>
-  </div>
-);
+  );
+}
 
 /** Three bones of a finger, and where they meet. */
 export const Logo = () => (

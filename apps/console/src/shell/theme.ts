@@ -2,6 +2,7 @@ import { createStore } from '../api/store.ts';
 
 const storageKey = 'phalanx.theme';
 export const themes = ['system', 'light', 'dark'] as const;
+export const themeNames = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
 export type Theme = (typeof themes)[number];
 
 const stored = localStorage.getItem(storageKey);

@@ -50,6 +50,7 @@ export function StatsPage() {
   return (
     <Page
       title="Statistics"
+      parents={<Link to="/runs">Runs</Link>}
       bar={<Filters search={search} />}
       actions={
         <a className={buttonClass('quiet')} href={`/api/v2/stats/export?${question.toString()}`} download>

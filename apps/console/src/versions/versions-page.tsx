@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { call } from '../api/call.ts';
+import { projectParents } from '../projects/project-parents.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -25,14 +26,7 @@ export function VersionsPage() {
   const { data: project } = useQuery(projectQuery(projectId));
   const { data, error, refetch } = useQuery(driftQuery(projectId));
   return (
-    <Page
-      title={project === undefined ? 'App versions' : `App versions of ${project.name}`}
-      aside={
-        <Link to="/projects/$projectId" params={{ projectId }}>
-          Code
-        </Link>
-      }
-    >
+    <Page title="App versions" parents={projectParents(projectId, project?.name)}>
       <div className={styles['page']}>
         {data === undefined && error === null && <Loading rows={6} />}
         {data === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}

@@ -22,12 +22,12 @@ const eventTexts: Record<ChosenEvent, string> = {
   'record.new': 'There is a new record',
   'group.opened': 'There is a new group of records',
   'group.reopened': 'A solved group is open again',
-  'drift.found': 'A new version of an app is known worse',
+  'drift.found': 'A new app version breaks more runs',
   'replay.finished': 'The replay of a commit has ended',
   'schedule.skipped': 'A schedule was skipped',
   'host.gone': 'A host is away',
   'host.back': 'A host is back',
-  'runs.failing': 'Many runs have no success',
+  'runs.failing': 'Too many runs are failing',
   'runs.none': 'Nothing ran for long',
 };
 const failures: RunOutcome[] = ['out_of_steps', 'failed', 'timed_out', 'lost'];

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { SecretDialog } from '../access/secret-dialog.tsx';
+import { SettingsPage } from '../access/settings-page.tsx';
 import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
@@ -11,7 +12,6 @@ import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { ActionDialog, Dialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
-import { Page } from '../parts/page.tsx';
 import { Failure, Loading, InlineFailure } from '../parts/states.tsx';
 import {
   webhooksQuery,
@@ -41,41 +41,35 @@ export function WebhooksPage() {
     if (!isMail(made.webhook.url)) setKey(made);
   };
   return (
-    <Page
-      title="Webhooks"
+    <SettingsPage
+      part="Webhooks"
       actions={
         <Button look="primary" reason={missing} onClick={() => setOpen({ part: 'new' })}>
           New webhook…
         </Button>
       }
     >
-      <div className={styles['page']}>
-        {data === undefined &&
-          (error === null ? <Loading rows={3} /> : <Failure error={error} onRetry={() => void refetch()} />)}
-        {data?.length === 0 && (
-          <p className={styles['quiet']}>
-            A webhook sends a message to another service, or an e-mail, when a run ends, or a phone is away
-            for long.
-          </p>
-        )}
-        {data !== undefined && data.length > 0 && (
-          <SettingsTable
-            label="List of webhooks"
-            columns={['Name', 'State', 'Tells of', 'Address']}
-            hasActions
-          >
-            {data.map((webhook) => (
-              <Row key={webhook.id} webhook={webhook} missing={missing} onOpen={setOpen} />
-            ))}
-          </SettingsTable>
-        )}
-      </div>
+      {data === undefined &&
+        (error === null ? <Loading rows={3} /> : <Failure error={error} onRetry={() => void refetch()} />)}
+      {data?.length === 0 && (
+        <p className={styles['quiet']}>
+          A webhook sends a message to another service, or an e-mail, when a run ends, or a phone is away for
+          long.
+        </p>
+      )}
+      {data !== undefined && data.length > 0 && (
+        <SettingsTable label="List of webhooks" columns={['Name', 'State', 'Tells of', 'Address']} hasActions>
+          {data.map((webhook) => (
+            <Row key={webhook.id} webhook={webhook} missing={missing} onOpen={setOpen} />
+          ))}
+        </SettingsTable>
+      )}
       {open?.part === 'new' && <WebhookDialog onMade={show} onClose={close} />}
       {open?.part === 'change' && <WebhookDialog webhook={open.webhook} onMade={show} onClose={close} />}
       {open?.part === 'deliveries' && <Deliveries webhook={open.webhook} missing={missing} onClose={close} />}
       {open?.part === 'rotate' && <Rotate webhook={open.webhook} onMade={show} onClose={close} />}
       {key !== undefined && <ShownKey made={key} onClose={() => setKey(undefined)} />}
-    </Page>
+    </SettingsPage>
   );
 }
 

@@ -99,7 +99,7 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
       throw refuse('The user of this token is disabled: ask an administrator.');
     if (found === undefined) {
       // Only now: the administrator's token from outside may begin like ours.
-      if (isDamagedSecret(secret)) throw refuse('The token is damaged: its checksum does not fit.');
+      if (isDamagedSecret(secret)) throw refuse('This token is incomplete or mistyped.');
       throw refuse('The token is unknown or was revoked.');
     }
     return principalOf(found.token, found.user);

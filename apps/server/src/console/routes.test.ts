@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,6 +12,8 @@ let server: TestServer;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-page-'));
   await writeFile(path.join(folder, 'index.html'), '<!doctype html><title>Phalanx</title>');
+  await mkdir(path.join(folder, 'assets'));
+  await writeFile(path.join(folder, 'assets/icon-1a.svg'), '<svg/>');
   server = await TestServer.start({ console: Promise.resolve(folder) });
 });
 afterAll(async () => {
@@ -41,12 +43,19 @@ it('gives a browser a page for an address that does not exist, and everybody els
 it.each([
   ['/review', '/groups'],
   ['/fleet', '/devices'],
+  ['/webhooks', '/settings/webhooks'],
 ])('leads from %s to the page that the navigation calls so', async (name, address) => {
   const answer = await open(name);
   expect([answer.status, answer.headers.get('location')]).toEqual([302, address]);
 });
 
+it('gives its icon to pages that name none', async () => {
+  const answer = await open('/favicon.ico', { accept: 'image/*' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/assets/icon-1a.svg']);
+});
+
 it('gives the page for every address of the navigation', async () => {
-  const names = ['start', 'devices', 'projects', 'runs', 'stats', 'jobs', 'groups', 'records', 'webhooks'];
-  for (const name of [...names, 'settings', 'help']) expect((await open(`/${name}`)).status, name).toBe(200);
+  const names = ['start', 'devices', 'projects', 'runs', 'stats', 'jobs', 'groups', 'records'];
+  for (const name of [...names, 'settings', 'settings/audit', 'help'])
+    expect((await open(`/${name}`)).status, name).toBe(200);
 });

@@ -10,11 +10,14 @@ import { chooseCoding } from '../http/replies/codings.ts';
 /** The addresses of its pages: all of them get the same document, which shows what its address says. */
 const pages = [
   '/',
-  ...['devices', 'projects', 'runs', 'stats', 'jobs', 'records', 'groups', 'webhooks', 'settings'].flatMap(
-    (name) => [`/${name}`, `/${name}/*`],
-  ),
+  ...['devices', 'projects', 'runs', 'stats', 'jobs', 'records', 'groups', 'settings'].flatMap((name) => [
+    `/${name}`,
+    `/${name}/*`,
+  ]),
   ...['sign-in', 'start', 'help'].flatMap((name) => [`/${name}`, `/${name}/*`]),
 ];
+
+const iconFile = /^assets\/icon-.*\.svg$/;
 
 /** What stands in the built page where the nonce of a reply goes. */
 const noncePlace = /__CSP_NONCE__/g;
@@ -36,15 +39,16 @@ const policyOf = (nonce: string): string =>
     "require-trusted-types-for 'script'",
   ].join('; ');
 
-/** What the navigation calls a page, where its address has another word. */
+/** What people type for a page whose address has another word. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['/fleet', '/devices'],
   ['/review', '/groups'],
+  ['/webhooks', '/settings/webhooks'],
 ]);
 
 type State = { built: BuiltConsole } | { failure: string } | undefined;
 
-/** `GET /` and the pages of the console · `GET /assets/*`: what `folder` has, once it is there. */
+/** `GET /` and the pages of the console · `GET /favicon.ico` · `GET /assets/*`: what `folder` has, once it is there. */
 export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, log: Logger): void {
   let state: State;
   const ready = folder.then(readBuiltConsole).then(
@@ -65,6 +69,14 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
   });
   for (const url of pages)
     app.get(url, { config: { scope: null, reach: null } }, (_request, reply) => sendPage(reply, state));
+  // What browsers ask for where a page names no icon, such as `/docs`.
+  app.get('/favicon.ico', { config: { scope: null, reach: null } }, (_request, reply) => {
+    const icon =
+      state !== undefined && 'built' in state && state.built.files.keys().find((name) => iconFile.test(name));
+    if (icon === false || icon === undefined)
+      throw ApiError.of('route_not_found', { method: 'GET', path: '/favicon.ico' });
+    return reply.redirect(`/${icon}`);
+  });
   app.get<{ Params: { '*': string } }>(
     '/assets/*',
     { config: { scope: null, reach: null } },

@@ -85,8 +85,14 @@ export class Sessions {
     const known = this.#cache.get(hash);
     // It may have been used at another server meanwhile.
     const session = known !== undefined && !isOver(known) ? known : await store.find(hash);
-    if (session === undefined || isOver(session))
-      throw ApiError.of('unauthorized', { reason: 'You are no longer signed in.' });
+    if (session === undefined)
+      throw ApiError.of('unauthorized', {
+        reason: 'The token of this sign-in was revoked, or the sign-in has ended.',
+      });
+    if (isOver(session))
+      throw ApiError.of('unauthorized', {
+        reason: 'A sign-in ends after twelve hours without use, and after a week.',
+      });
     const isStale = session.usedAt + noteUseMs < now;
     if (isStale) await store.noteUse(hash, now);
     // What was read before an end must not come back after it.

@@ -7,9 +7,9 @@ import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { Mark, type MarkLook } from '../parts/mark.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
-import { SettingsTable } from './settings-table.tsx';
-import styles from './settings.module.css';
+import { SettingsPage } from './settings-page.tsx';
 
 type AuditPage = Reply<'GET /api/v2/audit'>;
 type Entry = AuditPage['entries'][number];
@@ -27,7 +27,7 @@ const outcomes = [
 ] as const;
 
 /** Who did what, with which token, from where. */
-export function AuditList() {
+export function AuditPage() {
   const [outcome, setOutcome] = useState<(typeof outcomes)[number]['value']>('');
   const query = useInfiniteQuery({
     queryKey: ['audit', outcome],
@@ -41,15 +41,16 @@ export function AuditList() {
   });
   const entries = query.data?.pages.flatMap((page) => page.entries);
   return (
-    <section className={styles['section']}>
-      <div className={styles['head']}>
-        <h2>Who did what</h2>
-        <Select label="Outcome" value={outcome} options={outcomes} onChange={setOutcome} />
-      </div>
+    <SettingsPage
+      part="Audit log"
+      actions={<Select label="Outcome" value={outcome} options={outcomes} onChange={setOutcome} />}
+    >
       {query.error !== null && <InlineFailure error={query.error} onRetry={() => void query.refetch()} />}
       {entries === undefined && query.error === null && <Loading rows={5} />}
       {entries?.length === 0 && <p>Nothing yet.</p>}
-      {entries !== undefined && entries.length > 0 && <AuditTable entries={entries} />}
+      {entries !== undefined && entries.length > 0 && (
+        <Table label="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />
+      )}
       {query.hasNextPage && (
         <p>
           <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
@@ -57,36 +58,42 @@ export function AuditList() {
           </Button>
         </p>
       )}
-    </section>
+    </SettingsPage>
   );
 }
 
-const AuditTable = ({ entries }: { entries: readonly Entry[] }) => (
-  <SettingsTable label="Who did what" columns={['What', 'Outcome', 'To', 'Who', 'From', 'When']}>
-    {entries.map((entry) => (
-      <tr key={entry.id}>
-        <td>
-          {entry.action.replaceAll('_', ' ')}
-          {entry.count > 1 && ` × ${entry.count}`}
-        </td>
-        <td title={entry.code ?? undefined}>
-          <Mark {...looks[entry.outcome]} />
-        </td>
-        <td className={styles['quiet']}>
-          <Subject subject={entry.subject} />
-        </td>
-        <td className={styles['quiet']}>
-          {entry.user?.name ?? 'nobody known'}
-          {entry.token !== null && ` · ${entry.token.name}`}
-        </td>
-        <td className={styles['quiet']}>{entry.address ?? '–'}</td>
-        <td className={styles['quiet']}>
-          <Moment at={entry.at} />
-        </td>
-      </tr>
-    ))}
-  </SettingsTable>
-);
+const columns: readonly Column<Entry>[] = [
+  {
+    header: 'What',
+    width: 'fit',
+    isMain: true,
+    text: ({ action, count }) => `${action.replaceAll('_', ' ')}${count > 1 ? ` × ${count}` : ''}`,
+  },
+  {
+    header: 'Outcome',
+    width: 'fit',
+    speaksForItself: true,
+    content: ({ outcome, code }) => (
+      <span title={code ?? undefined}>
+        <Mark {...looks[outcome]} />
+      </span>
+    ),
+  },
+  {
+    header: 'To',
+    width: 'grow',
+    minimum: 140,
+    content: ({ subject }) => <Subject subject={subject} />,
+  },
+  {
+    header: 'Who',
+    width: 'grow',
+    minimum: 120,
+    text: ({ user, token }) => `${user?.name ?? 'nobody known'}${token === null ? '' : ` · ${token.name}`}`,
+  },
+  { header: 'From', width: 'fit', text: ({ address }) => address ?? '–' },
+  { header: 'When', width: 'fit', content: ({ at }) => <Moment at={at} /> },
+];
 
 /** Records have no name: their page says what they are. */
 function Subject({ subject }: Pick<Entry, 'subject'>) {

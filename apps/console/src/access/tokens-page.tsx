@@ -10,15 +10,16 @@ import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { notify } from '../parts/notices.tsx';
 import { RemovalButton } from '../parts/removal-button.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
-import { SettingsTable } from './settings-table.tsx';
+import { SettingsPage } from './settings-page.tsx';
 import styles from './settings.module.css';
 
 const dayMs = 86_400_000;
 const lives = { '7': '7 days', '30': '30 days', '90': '90 days', '365': 'a year' } as const;
 
-export function Tokens() {
+export function TokensPage() {
   const me = useMe();
   const missing = useMissingScope('admin');
   const [isOpen, setOpen] = useState(false);
@@ -34,13 +35,15 @@ export function Tokens() {
       }),
   });
   return (
-    <section className={styles['section']}>
-      <div className={styles['head']}>
-        <h2>Your tokens</h2>
-        <Button reason={missing} onClick={() => setOpen(true)}>
+    <SettingsPage
+      part="Tokens"
+      actions={
+        <Button look="primary" reason={missing} onClick={() => setOpen(true)}>
           New token…
         </Button>
-      </div>
+      }
+    >
+      <p>A token signs in the command line, CI, hosts and this console as you, with what it allows.</p>
       {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
       {data === undefined ? (
         <Loading rows={3} />
@@ -48,7 +51,7 @@ export function Tokens() {
         <TokenTable tokens={data} own={me?.token.id} reason={missing} />
       )}
       {isOpen && me !== undefined && <NewToken scopes={me.token.scopes} onClose={() => setOpen(false)} />}
-    </section>
+    </SettingsPage>
   );
 }
 
@@ -78,48 +81,46 @@ function RevokeToken({ token: { id, name }, reason }: { token: Token; reason: st
   );
 }
 
-function TokenTable({ tokens, own, reason }: TokenTableProps) {
-  return (
-    <SettingsTable
-      label="Tokens"
-      columns={['Name', 'Allows', 'Phones', 'Apps', 'Today', 'Last used', 'Expires']}
-      hasActions
-    >
-      {tokens.map((token) => (
-        <tr key={token.id}>
-          <td title={token.name}>{token.name}</td>
-          <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
-          <td className={styles['quiet']} title={phonesOf(token)}>
-            {phonesOf(token)}
-          </td>
-          <td className={styles['quiet']} title={appsOf(token)}>
-            {appsOf(token)}
-          </td>
-          <td className={styles['quiet']}>{budgetOf(token)}</td>
-          <td className={styles['quiet']}>
-            {token.last_used_at === null ? (
-              'never'
-            ) : (
-              <>
-                <Age since={token.last_used_at} /> ago
-              </>
-            )}
-          </td>
-          <td className={styles['quiet']}>
-            {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
-          </td>
-          <td className={styles['end']}>
-            {token.id === own ? (
-              <span className={styles['quiet']}>this sign-in</span>
-            ) : (
-              <RevokeToken token={token} reason={reason} />
-            )}
-          </td>
-        </tr>
-      ))}
-    </SettingsTable>
-  );
-}
+const columns: readonly Column<Token>[] = [
+  { header: 'Name', width: 'grow', minimum: 140, isMain: true, text: ({ name }) => name },
+  { header: 'Allows', width: 'grow', minimum: 160, text: ({ scopes }) => scopes.join(', ') },
+  { header: 'Phones', width: 'grow', text: (token) => phonesOf(token) },
+  { header: 'Apps', width: 'grow', text: (token) => appsOf(token) },
+  { header: 'Today', width: 'grow', text: (token) => budgetOf(token) },
+  {
+    header: 'Last used',
+    width: 'fit',
+    content: ({ last_used_at: at }) =>
+      at === null ? (
+        'never'
+      ) : (
+        <>
+          <Age since={at} /> ago
+        </>
+      ),
+  },
+  {
+    header: 'Expires',
+    width: 'fit',
+    content: ({ expires_at: at }) => (at === null ? 'never' : <Moment at={at} />),
+  },
+];
+
+const TokenTable = ({ tokens, own, reason }: TokenTableProps) => (
+  <Table
+    label="Tokens"
+    columns={columns}
+    rows={tokens}
+    keyOf={({ id }) => id}
+    actions={(token) =>
+      token.id === own ? (
+        <span className={styles['quiet']}>this sign-in</span>
+      ) : (
+        <RevokeToken token={token} reason={reason} />
+      )
+    }
+  />
+);
 
 const phonesOf = ({ selector, max_phones: most }: Token): string =>
   [selector ?? 'all', ...(most === null ? [] : [`${most} a launch`])].join(' · ');

@@ -8,14 +8,26 @@ import { Button } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
-import { InlineFailure, Loading, messageOf } from '../parts/states.tsx';
+import { Empty, InlineFailure, Loading, messageOf } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
-import { SettingsTable } from './settings-table.tsx';
+import { SettingsPage, useIsAdministrator } from './settings-page.tsx';
 import styles from './settings.module.css';
 
-/** For administrators. */
-export function Users() {
+export function UsersPage() {
+  const isAdministrator = useIsAdministrator();
+  if (isAdministrator) return <AllUsers />;
+  return (
+    <SettingsPage part="Users">
+      <Empty title="Only administrators see the users">
+        Sign in with a token of an administrator that has the scope “admin”.
+      </Empty>
+    </SettingsPage>
+  );
+}
+
+function AllUsers() {
   const [isOpen, setOpen] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey: ['users'],
@@ -27,17 +39,31 @@ export function Users() {
       }),
   });
   return (
-    <section className={styles['section']}>
-      <div className={styles['head']}>
-        <h2>Users</h2>
-        <Button onClick={() => setOpen(true)}>New user…</Button>
-      </div>
+    <SettingsPage
+      part="Users"
+      actions={
+        <Button look="primary" onClick={() => setOpen(true)}>
+          New user…
+        </Button>
+      }
+    >
       {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
       {data === undefined ? <Loading rows={3} /> : <UserTable users={data} />}
       {isOpen && <NewUser onClose={() => setOpen(false)} />}
-    </section>
+    </SettingsPage>
   );
 }
+
+const columns: readonly Column<User>[] = [
+  { header: 'Name', width: 'grow', isMain: true, text: ({ name }) => name },
+  {
+    header: 'Role',
+    width: 'fit',
+    text: ({ role, disabled_at: disabledAt }) =>
+      `${role === 'admin' ? 'administrator' : 'user'}${disabledAt === null ? '' : ', disabled'}`,
+  },
+  { header: 'Since', width: 'fit', content: ({ created_at: at }) => <Moment at={at} /> },
+];
 
 function UserTable({ users }: { users: readonly User[] }) {
   const own = useMe()?.user.id;
@@ -46,36 +72,28 @@ function UserTable({ users }: { users: readonly User[] }) {
   const update = useUserUpdate();
   return (
     <>
-      <SettingsTable label="Users" columns={['Name', 'Role', 'Since']} hasActions>
-        {users.map((user) => (
-          <tr key={user.id}>
-            <td>{user.name}</td>
-            <td className={styles['quiet']}>
-              {user.role === 'admin' ? 'administrator' : 'user'}
-              {user.disabled_at !== null && ', disabled'}
-            </td>
-            <td className={styles['quiet']}>
-              <Moment at={user.created_at} />
-            </td>
-            <td className={styles['end']}>
-              <div className={styles['actions']}>
-                <Button
-                  look="quiet"
-                  aria-label={`Rename ${user.name}`}
-                  onClick={() => setChanging({ user, what: 'rename' })}
-                >
-                  Rename…
-                </Button>
-                {user.id === own ? (
-                  <span className={styles['quiet']}>you</span>
-                ) : (
-                  <OtherUser {...{ user, update, setChanging }} />
-                )}
-              </div>
-            </td>
-          </tr>
-        ))}
-      </SettingsTable>
+      <Table
+        label="Users"
+        columns={columns}
+        rows={users}
+        keyOf={({ id }) => id}
+        actions={(user) => (
+          <>
+            <Button
+              look="quiet"
+              aria-label={`Rename ${user.name}`}
+              onClick={() => setChanging({ user, what: 'rename' })}
+            >
+              Rename…
+            </Button>
+            {user.id === own ? (
+              <span className={styles['quiet']}>you</span>
+            ) : (
+              <OtherUser {...{ user, update, setChanging }} />
+            )}
+          </>
+        )}
+      />
       {changing?.what === 'rename' && <RenameUser user={changing.user} onClose={close} />}
       {changing?.what === 'delete' && <DeleteUser user={changing.user} onClose={close} />}
     </>
