@@ -18,6 +18,8 @@ test('it runs the sample automation and shows its logs with line numbers', () =>
   expect(demo.output).toMatch(/^\s+\d+ {2}log {4}The app says: Your registration is complete\.$/m);
   expect(demo.output).toMatch(/^\s+\d+ {2}warn {3}This is a warning/m);
   expect(demo.output).toMatch(/Run {5}completed after/);
+  // The second sample fails on purpose, which is said before and after.
+  expect(demo.output).toMatch(/out of steps on purpose[^]*Run {5}out of steps, as intended, after/);
 });
 
 test('its three curl commands work when they are pasted at once, and again', async () => {

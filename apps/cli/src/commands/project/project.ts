@@ -239,7 +239,7 @@ async function commitSaved(flags: HistoryFlags & { message: string }): Promise<v
     printJson(reply);
     return;
   }
-  console.log(printable(`${reply.commit.hash.slice(0, 10)} ${reply.commit.message}`));
+  console.log(printable(`${reply.commit.hash.slice(0, 8)} ${reply.commit.message}`));
   for (const id of reply.solves ?? []) console.log(`Solves group ${id}.`);
 }
 
@@ -256,7 +256,7 @@ async function listLog(flags: HistoryFlags & { limit: number }): Promise<void> {
 }
 
 const row = ({ hash, created_at: time, author, message }: ListedCommit): Record<string, string> => ({
-  commit: hash.slice(0, 10),
+  commit: hash.slice(0, 8),
   date: new Date(time).toISOString().slice(0, 16).replace('T', ' '),
   author: author.name,
   message: message.split('\n', 1)[0] ?? '',
@@ -279,7 +279,7 @@ async function revertTo(text: string, flags: HistoryFlags): Promise<void> {
   const hash = await getCommitHash(connection.api, id, text);
   const reply = await connection.api.call(commitRoutes.revert, { params: { id }, body: { hash } });
   if (flags.json) return printJson(reply);
-  console.log(printable(`The saved files are those of ${hash.slice(0, 10)} "${reply.commit.message}".`));
+  console.log(printable(`The saved files are those of ${hash.slice(0, 8)} "${reply.commit.message}".`));
   if (reply.replaced !== null) console.log(`What was not committed is kept as ${reply.replaced}.`);
   notice('A folder here gets them with: phalanx project pull');
 }

@@ -302,7 +302,7 @@ test('commit, log, diff and revert work on what is saved', async () => {
   expect((await inFolder('log')).stdout).toMatch(/^No commits yet/);
   expect(await inFolder('commit', '-m', ' First ')).toMatchObject({
     stderr: '',
-    stdout: expect.stringMatching(/^[0-9a-f]{10} First\n$/),
+    stdout: expect.stringMatching(/^[0-9a-f]{8} First\n$/),
   });
   const again = await inFolder('commit', '-m', 'again');
   expect(again).toMatchObject({

@@ -9,9 +9,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   deviceRoutes,
+  fileRoutes,
   isEnded,
   launchRoutes,
   logRoutes,
+  projectRoutes,
   recordRoutes,
   runRoutes,
   type Device,
@@ -62,7 +64,7 @@ async function demoSettings(given: Environment, dataDir: string): Promise<Enviro
 export function addDemoCommand(program: Command): void {
   const command = program
     .command('demo')
-    .description('show the main job on a simulated phone')
+    .description('run two sample automations on a simulated phone')
     .action(async () => {
       const settings = settingsOf(command, rows);
       const stopped = untilSignal();
@@ -116,20 +118,20 @@ async function waitForDevice(api: ApiClient): Promise<Device> {
   );
 }
 
-async function findRun(api: ApiClient, launchId: string): Promise<Run> {
-  const run = (await api.call(runRoutes.list, { query: { automation_id: launchId } })).runs[0];
+async function findRun(api: ApiClient, automationId: string): Promise<Run> {
+  const run = (await api.call(runRoutes.list, { query: { automation_id: automationId } })).runs[0];
   if (run === undefined)
     throw new CommandError(exitCodes.failed, 'The sample was started, but its run is not listed.');
   return run;
 }
 
 /** Prints entries as they come, until the run has ended and nothing is left. */
-async function follow(api: ApiClient, deviceId: string, launchId: string): Promise<Run> {
+async function follow(api: ApiClient, deviceId: string, automationId: string): Promise<Run> {
   let from: string | undefined;
   for (;;) {
-    const run = await findRun(api, launchId);
+    const run = await findRun(api, automationId);
     const { logs } = await api.call(logRoutes.read, {
-      body: { device_id: deviceId, automation_ids: [launchId], ...(from === undefined ? {} : { from }) },
+      body: { device_id: deviceId, automation_ids: [automationId], ...(from === undefined ? {} : { from }) },
     });
     for (const entry of logs) printLog(entry);
     from = logs.at(-1)?.id ?? from;
@@ -141,31 +143,51 @@ async function follow(api: ApiClient, deviceId: string, launchId: string): Promi
 interface Sample {
   /** In `apps/cli/samples`. */
   file: string;
+  /** The project that it becomes. */
+  project: string;
+  /** What it shows. */
+  about: string;
   automationParameters?: Record<string, unknown>;
 }
 
-/** Runs a sample automation on the simulated phone, and shows its logs. Returns the launch ID. */
-async function runSample(
-  api: ApiClient,
-  device: Device,
-  { file, automationParameters }: Sample,
-): Promise<string> {
-  const code = await readFile(new URL(`../../../samples/${file}`, import.meta.url), 'utf8');
-  const launchId = randomUUID();
-  const body = { device_id: device.device_id, launch_id: launchId, command: 'start' as const, code };
-  const { message } = await api.call(launchRoutes.launchDirect, {
-    body: { ...body, automationParameters: automationParameters ?? {} },
+const filledForm: Sample = {
+  file: 'registration.ts',
+  project: 'Registration',
+  about: 'fills in a form.',
+  automationParameters: { name: 'Ada Lovelace', email: 'ada@example.com' },
+};
+
+const unknownScreen: Sample = {
+  file: 'out-of-steps.ts',
+  project: 'Unknown screen',
+  about:
+    'meets a screen that it does not know. It runs out of steps on purpose, to leave a record for review.',
+};
+
+/** Saves a sample as a project, runs it on the simulated phone, and shows its logs. Returns the project's ID. */
+async function runSample(api: ApiClient, device: Device, sample: Sample): Promise<string> {
+  const content = await readFile(new URL(`../../../samples/${sample.file}`, import.meta.url), 'utf8');
+  const { project } = await api.call(projectRoutes.create, { body: { name: sample.project } });
+  const { id } = project;
+  await api.call(fileRoutes.write, { params: { id }, body: { path: 'main.ts', content } });
+  const { message } = await api.call(launchRoutes.launch, {
+    body: {
+      device_ids: [device.device_id],
+      automationId: id,
+      command: 'start',
+      automationParameters: sample.automationParameters ?? {},
+    },
   });
-  printLaunch(file, message);
-  printRunEnd(await follow(api, device.device_id, launchId));
-  return launchId;
+  printLaunch(sample, message);
+  printRunEnd(await follow(api, device.device_id, id));
+  return id;
 }
 
 /** The record that a run has left, once all of it has arrived. */
-async function waitForRecord(api: ApiClient, launchId: string): Promise<OutOfStepsRecord | null> {
+async function waitForRecord(api: ApiClient, automationId: string): Promise<OutOfStepsRecord | null> {
   const deadline = Date.now() + recordTimeoutMs;
   for (;;) {
-    const { result } = await api.call(recordRoutes.list, { query: { automation_id: launchId } });
+    const { result } = await api.call(recordRoutes.list, { query: { automation_id: automationId } });
     if (result?.partial === false || Date.now() > deadline) return result;
     await sleep(pollMs);
   }
@@ -175,10 +197,8 @@ async function waitForRecord(api: ApiClient, launchId: string): Promise<OutOfSte
 export async function runSamples(api: ApiClient): Promise<Device> {
   const device = await waitForDevice(api);
   printDevice(device);
-  const automationParameters = { name: 'Ada Lovelace', email: 'ada@example.com' };
-  await runSample(api, device, { file: 'registration.ts', automationParameters });
-  const launchId = await runSample(api, device, { file: 'out-of-steps.ts' });
-  const record = await waitForRecord(api, launchId);
+  await runSample(api, device, filledForm);
+  const record = await waitForRecord(api, await runSample(api, device, unknownScreen));
   if (record !== null) printRecord(record);
   return device;
 }
@@ -200,9 +220,10 @@ export function printDevice({ brand, model, android_version: version, serial, st
   );
 }
 
-export function printLaunch(file: string, message: string): void {
+export function printLaunch({ file, project, about }: Sample, message: string): void {
   line();
-  line(`  Launch  apps/cli/samples/${file}: ${message}`);
+  line(`  Launch  The project “${project}” (apps/cli/samples/${file}) ${about}`);
+  line(`          ${message}`);
   line();
   line('  line  level  message');
 }
@@ -212,11 +233,12 @@ export function printLog({ lineNumber, messageLevel, message }: LogEntry): void 
   line(`  ${String(lineNumber).padStart(4)}  ${messageLevel.padEnd(5)}  ${message.replaceAll('\n', margin)}`);
 }
 
-export function printRunEnd({ status, error, started_at: startedAt, ended_at: endedAt }: Run): void {
+export function printRunEnd({ status, outcome, error, started_at: startedAt, ended_at: endedAt }: Run): void {
   const duration =
     startedAt === null || endedAt === null ? '' : ` after ${((endedAt - startedAt) / 1000).toFixed(1)} s`;
   line();
-  line(`  Run     ${status}${duration}${error === null ? '' : `: ${error.message}`}`);
+  const end = outcome === 'out_of_steps' ? 'out of steps, as intended,' : status;
+  line(`  Run     ${end}${duration}${error === null ? '' : `: ${error.message}`}`);
 }
 
 export function printRecord({ out_of_steps_id: id, type, screens }: OutOfStepsRecord): void {
@@ -257,6 +279,7 @@ export function printNextSteps({ url, token, device, signInLink }: NextSteps): v
       device_id: device.device_id,
       launch_id: launchId,
       command: 'start',
+      name: 'in-front.ts',
       code,
     }),
   );
