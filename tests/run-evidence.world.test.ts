@@ -86,7 +86,7 @@ test('an automation that meets an unknown screen leaves a record whose captures 
   const record = await installation.wholeRecord(launchId);
   expect(record).toMatchObject({
     automation_id: launchId,
-    automation_name: 'Direct automation',
+    automation_name: 'Direct code',
     type: 'outOfSteps',
     status: 'pending',
     tag: 'default',

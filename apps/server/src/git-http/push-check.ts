@@ -168,7 +168,7 @@ async function compile(
   throw new PushRefused(
     'The project does not compile, so main stays as it is:',
     ...result.errors.map((line) => `  ${line}`),
-    'Mend it and push again, or push to another branch.',
+    'Fix it and push again, or push to another branch.',
   );
 }
 

@@ -148,11 +148,11 @@ const prompts: readonly Prompt[] = [
   {
     name: 'repair-run',
     title: 'Repair a run',
-    description: 'From a run that failed to a commit that mends it',
+    description: 'From a run that failed to a commit that fixes it',
     text: `Repair a run of Phalanx with me. Ask for the run, or take the newest that failed from list_runs.
 1. read_run, its newest record with read_record, and the code with read_project.
 2. Say whether the app has changed, or the code was wrong from the start, and what tells you so.
-3. Change as little as mends it: write_project with dry_run, then write_project, then run_project on one phone with wait_s.
+3. Change as little as fixes it: write_project with dry_run, then write_project, then run_project on one phone with wait_s.
 4. Show me the change. After my word: commit_project with the record's ID in the message.`,
   },
 ];

@@ -42,7 +42,7 @@ interface Options {
 }
 
 /** Direct code has no name of its own. */
-const directName = 'Direct automation';
+const directName = 'Direct code';
 /** A host's clock follows the service's, but not to the millisecond. */
 const maxAheadMs = 60_000;
 /** A host that was away for longer has nothing that anybody still waits for. */

@@ -85,7 +85,7 @@ describe('a record that a host tells of', () => {
       hasPrev: false,
       result: {
         device_info: { brand: 'Google', model: 'Pixel 9', device_id: deviceId, android_version: '16' },
-        automation_name: 'Direct automation',
+        automation_name: 'Direct code',
         out_of_steps_id: report.record_id,
         automation_id: run.launchId,
         run_id: run.runId,

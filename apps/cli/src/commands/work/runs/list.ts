@@ -123,8 +123,7 @@ function row(run: ListedRun, { devices, projects, isWide }: Names): Record<strin
   const project = projects.find(({ id }) => id === run.automation_id);
   return {
     run: shortRunId(run.run_id),
-    automation:
-      project?.name ?? run.name ?? (run.launch_id === null ? run.automation_id : 'Direct automation'),
+    automation: project?.name ?? run.name ?? (run.launch_id === null ? run.automation_id : 'Direct code'),
     device: serialOf(devices, run.device_id),
     status: statusOf(run),
     ago: formatAge(run.created_at),
