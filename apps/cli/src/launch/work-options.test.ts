@@ -1,8 +1,9 @@
 import type { Device } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
+import { ApiClient } from '../api-client.ts';
 import { deviceIdOf } from './find-by-name.ts';
-import { chooseDevices } from './work-options.ts';
+import { chooseDevices, workOf } from './work-options.ts';
 
 const phone = (id: string, more: Partial<Device>): Device => ({
   device_id: id,
@@ -55,4 +56,13 @@ it('a serial number or name of several phones means none of them: their IDs and 
   expect(deviceIdOf([at('one', 'lab'), at('two', 'attic', { accepted: false })], 'usb:1-1')).toBe('one');
   const twins = [phone('one', { name: 'Shelf' }), phone('two', { name: 'shelf' })];
   expect(() => deviceIdOf(twins, 'shelf')).toThrow('Several phones are called "shelf"');
+});
+
+it('a job without --device and --labels takes any phone', async () => {
+  // Nothing is asked of the service.
+  const api = new ApiClient('http://localhost:1');
+  const flags = { device: [], param: [], locale: [] };
+  expect(await workOf(api, flags)).toMatchObject({ selector: 'sdk>=1' });
+  expect(await workOf(api, { ...flags, labels: 'pool=night' })).toMatchObject({ selector: 'pool=night' });
+  await expect(workOf(api, { ...flags, device: ['a'], labels: 'pool=night' })).rejects.toThrow('not by both');
 });

@@ -1,4 +1,10 @@
-import { type Device, phoneSettingHints, type PhoneSettings, readPhoneSettings } from '@phalanx/protocol';
+import {
+  anyPhone,
+  type Device,
+  phoneSettingHints,
+  type PhoneSettings,
+  readPhoneSettings,
+} from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { repeated } from '../option-values.ts';
@@ -94,7 +100,10 @@ export interface WorkFlags extends ConnectionFlags, PhoneSettingFlags {
 export const addWorkOptions = (command: Command): Command =>
   addPhoneSettingOptions(command)
     .option('--device <device>', 'serial number, name or ID; may be given several times', repeated, [])
-    .option('--labels <selector>', 'on devices that fit, such as "country=de,model~Pixel" or "pool=NAME"')
+    .option(
+      '--labels <selector>',
+      'on devices that fit, such as "country=de,model~Pixel" or "pool=NAME"; without it and --device, on any',
+    )
     .option(
       '--count <n>',
       'without inputs: so many runs, each on another device; with inputs: the most at once',
@@ -114,13 +123,13 @@ export const addWorkOptions = (command: Command): Command =>
 /** The part of a body that `addWorkOptions` gives. */
 export async function workOf(api: ApiClient, flags: WorkFlags) {
   const { device, labels, count, priority, film, param, paramsFile } = flags;
-  if (device.length > 0 === (labels !== undefined))
-    throw usageError('Say where: --device D, or --labels SELECTOR.');
+  if (device.length > 0 && labels !== undefined)
+    throw usageError('Say where by --device or by --labels, not by both; without them any device is used.');
   const devices = device.length > 0 ? await listDevices(api) : [];
   return {
-    ...(labels === undefined
+    ...(device.length > 0
       ? { device_ids: device.map((text) => deviceIdOf(devices, text)) }
-      : { selector: labels }),
+      : { selector: labels ?? anyPhone }),
     ...(count === undefined ? {} : { count }),
     ...(priority === undefined ? {} : { priority }),
     ...(film === undefined ? {} : { film }),

@@ -31,3 +31,9 @@ it('the next times of schedules are computed once until the first has passed', (
   const later = upcoming.of(schedule, Date.UTC(2027, 0, 1, 2));
   expect(later).toEqual([2, 3, 4, 5, 6].map((day) => Date.UTC(2027, 0, day, 2)));
 });
+
+it('a zone that does not exist is refused in one sentence', () => {
+  expect(() => new CronTimes('0 2 * * *', 'Europe/Nowhere')).toThrow(
+    'The times 0 2 * * * in Europe/Nowhere cannot be used: there is no time zone "Europe/Nowhere".',
+  );
+});

@@ -16,8 +16,8 @@ export class CronTimes {
   /** Throws `invalid_cron`. */
   constructor(cron: string, timeZone: string) {
     try {
+      if (!isKnownZone(timeZone)) throw new Error(`there is no time zone "${timeZone}"`);
       this.#cron = parse(cron, timeZone);
-      // It finds out an unknown zone with the first time.
       if (this.#cron.nextRun() === null)
         throw new Error(`there is no such time in the next ${futureYears} years`);
     } catch (error) {
@@ -38,6 +38,14 @@ export class CronTimes {
 
   list(count: number, after: number): number[] {
     return this.#cron.nextRuns(count, new Date(after)).map((time) => time.getTime());
+  }
+}
+
+function isKnownZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
   }
 }
 

@@ -8,6 +8,9 @@ type GivenProperty = (typeof givenProperties)[number];
 /** In a selector: the phones of a saved selector. */
 export const poolKey = 'pool';
 
+/** Selector of every phone. */
+export const anyPhone = 'sdk>=1';
+
 export const maxLabels = 50;
 const labelKey = /^[a-z][a-z0-9_.-]{0,62}$/;
 const labelValue = /^[^\p{Cc}\p{Cs},|]{1,100}$/u;

@@ -12,6 +12,7 @@ export const workErrors = {
     status: 409,
     message: 'You have {limit} pools, and more are not kept: delete one first.',
   },
+  invalid_inputs: { status: 400, message: 'The table of inputs cannot be used: it {problem}.' },
   job_key_conflict: {
     status: 400,
     message:

@@ -9,7 +9,7 @@ import {
 } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { type ApiClient, readAll } from '../../api-client.ts';
+import { type ApiClient, ApiRefusal, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { parseCount, addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
@@ -77,6 +77,7 @@ function addCreateCommand(jobs: Command): void {
       'after',
       `
 Examples:
+  phalanx jobs create checkout
   phalanx jobs create checkout --labels "country=de,model~Pixel" --count 5
   phalanx jobs create register --labels pool=berlin --inputs people.csv --follow
   phalanx jobs results JOB --out results.csv`,
@@ -100,7 +101,10 @@ async function createJob(project: string | undefined, flags: CreateFlags): Promi
     ...(retries !== undefined && retryOn.length === 0 ? { retries } : {}),
     ...(key === undefined ? {} : { key }),
   };
-  const { job } = await api.call(jobRoutes.create, { body });
+  const { job } = await api.call(jobRoutes.create, { body }).catch((error: unknown) => {
+    const isOfFile = error instanceof ApiRefusal && error.code === 'invalid_inputs';
+    throw isOfFile ? new CommandError(exitCodes.refused, `${inputs}: ${error.message}`) : error;
+  });
   if (!flags.follow) {
     if (flags.json) printJson({ success: true, job });
     else console.log(printable(describe(job)));

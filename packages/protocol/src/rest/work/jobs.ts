@@ -91,7 +91,7 @@ export const JobBody = Type.Object({
     Type.String({
       maxLength: 5 * 1024 * 1024,
       description:
-        'In place of `inputs`: CSV with a line of up to 200 column names, or JSON lines. A value has at most 64 KiB',
+        'In place of `inputs`: CSV with a line of up to 200 column names, or JSON lines. Commas stand between the values, or semicolons or tabs when the line of names has no comma. A value has at most 64 KiB',
       examples: ['name,city\nAda,London\n'],
     }),
   ),
@@ -209,6 +209,7 @@ export const jobRoutes = {
       'project_not_found',
       'devices_unavailable',
       'invalid_selector',
+      'invalid_inputs',
       'invalid_parameters',
       'invalid_parameter_schema',
       'job_key_conflict',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readInputs } from './create-job.ts';
+import { readInputs } from './read-inputs.ts';
 
 it('a table is CSV with names in its first line, or JSON lines', async () => {
   expect(await readInputs('\uFEFFname,note\r\nAda,"a, ""b""\nc"\r\nBen,\r\n')).toEqual([
@@ -10,14 +10,28 @@ it('a table is CSV with names in its first line, or JSON lines', async () => {
   expect(await readInputs('{"n":1}\n\n{"n":[2]}\n')).toEqual([{ n: 1 }, { n: [2] }]);
 });
 
+it('semicolons and tabs stand between the values when the line of names has no comma', async () => {
+  expect(await readInputs('n;name\r\n1;"Ada; L, 1,5"\r\n2;Ben, Carl\r\n')).toEqual([
+    { n: '1', name: 'Ada; L, 1,5' },
+    { n: '2', name: 'Ben, Carl' },
+  ]);
+  expect(await readInputs('n\tname\n1\tAda')).toEqual([{ n: '1', name: 'Ada' }]);
+  expect(await readInputs('"a,b";c\n1;2')).toEqual([{ 'a,b': '1', c: '2' }]);
+  expect(await readInputs('a,"b;c"\n1,2;3')).toEqual([{ a: '1', 'b;c': '2;3' }]);
+});
+
 it.each([
-  ['', 'has no rows'],
-  ['name', 'has no rows'],
-  ['a,a\n1,2', 'twice there: "a"'],
-  ['a,b\n1', 'has 1 values in row 1'],
-  ['a\n"open', 'not closed'],
-  ['a\n"x"y', 'near character 3'],
-  ['a\nx"y', 'near character 3'],
+  ['', 'it is empty'],
+  [' \n\n', 'it is empty'],
+  ['PK\u0003\u0004\0\0', 'it is not UTF-8 text'],
+  ['name\nM\uFFFDller', 'it is not UTF-8 text'],
+  ['name', 'no rows below it'],
+  ['a,a\n1,2', 'stands there twice: "a"'],
+  ['a,b\n1,2\n\n1', 'has 1 value in row 4, and 2 column names'],
+  ['a;b\n1,2', 'has 1 value in row 2, and 2 column names'],
+  ['a\n"open', 'not closed, or text beside one, in row 2'],
+  ['a\n"x"y', 'in row 2'],
+  ['a\n"x\ny"\nx"y', 'in row 3'],
   ['{"a":1}\n[2]', 'no JSON object in line 2'],
   ['{"a":1}\n{', 'no JSON object in line 2'],
 ])('%j is refused with the place', async (text, said) => {
