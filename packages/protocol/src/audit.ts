@@ -11,6 +11,7 @@ export const auditActions = {
   create_schedule: 'schedule',
   change_schedule: 'schedule',
   delete_schedule: 'schedule',
+  run_schedule: 'schedule',
   create_webhook: 'webhook',
   change_webhook: 'webhook',
   delete_webhook: 'webhook',

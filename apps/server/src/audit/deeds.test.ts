@@ -304,6 +304,10 @@ const examples: Record<string, Example> = {
     action: 'change_schedule',
     details: { fields: ['paused'] },
   },
+  runSchedule: {
+    act: async () => ann.api('POST', `/api/v2/schedules/${await scheduleId()}/run`),
+    action: 'run_schedule',
+  },
   deleteSchedule: {
     act: async () => ann.api('DELETE', `/api/v2/schedules/${await scheduleId()}`),
     action: 'delete_schedule',

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type JobBody, jobRoutes } from '@phalanx/protocol';
+import { type Job, type JobBody, jobRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
@@ -54,7 +54,7 @@ interface JobDependencies {
 
 /** For what makes jobs by itself. */
 export interface Jobs {
-  make(body: JobBody, origin: JobOrigin): Promise<{ id: string }>;
+  make(body: JobBody, origin: JobOrigin): Promise<{ id: string; view: () => Promise<Job> }>;
   /** Whether a job of the schedule has not ended. */
   hasOpen(scheduleId: string): Promise<boolean>;
   /** With the rights that the maker has at this moment. Throws `forbidden`. */
@@ -104,14 +104,12 @@ export async function serveJobs(
     mostTasks,
     limits,
   };
+  const sources = { store, access: devices, activeRunRows, grants };
   addJobRoutes(app, {
-    store,
+    ...sources,
     maker,
     runner,
     projects: projects.access,
-    access: devices,
-    activeRunRows,
-    grants,
     stop: async (runIds) => {
       for (const epoch of await activeRunRows.requestStop(runIds)) hosts.connected.flush(epoch);
     },
@@ -141,7 +139,7 @@ export async function serveJobs(
     make: async (body, origin) => {
       const job = await createJob(maker, body, origin);
       await runner.noteMade(job);
-      return job;
+      return { id: job.id, view: () => jobView(sources, job) };
     },
     hasOpen: (scheduleId) => store.hasOpen(scheduleId),
     principalOf: (made) => starter.principalOf(made),

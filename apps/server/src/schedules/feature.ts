@@ -41,7 +41,16 @@ export function serveSchedules(
   const runner = new ScheduleRunner({ store, jobs, clock, faults, lookEveryMs: timing.sweepMs });
   cluster.invalidations.on('schedules', () => runner.look());
   app.addHook('onClose', () => runner.close());
-  addScheduleRoutes(app, { store, runner, devices, projects: projects.access, launches, clock, limits });
+  addScheduleRoutes(app, {
+    store,
+    runner,
+    jobs,
+    devices,
+    projects: projects.access,
+    launches,
+    clock,
+    limits,
+  });
   addGaugeBy(metrics, {
     ...{ name: 'phalanx_schedules', help: 'Schedules by state, of all servers', label: 'state' },
     read: () => store.countByState(),
@@ -52,6 +61,7 @@ export function serveSchedules(
 interface ScheduleRoutesOptions {
   store: ScheduleStore;
   runner: ScheduleRunner;
+  jobs: Pick<Jobs, 'make'>;
   devices: DeviceAccess;
   projects: ProjectAccess;
   launches: Pick<ProjectLaunches, 'requireNoSecrets'>;
@@ -61,9 +71,9 @@ interface ScheduleRoutesOptions {
 
 const mostSchedules = 1000;
 
-/** `GET, POST /schedules` · `GET, PATCH, DELETE /schedules/:id` · `GET /schedules/:id/turns` */
+/** `GET, POST /schedules` · `GET /schedules/times` · `GET, PATCH, DELETE /schedules/:id` · `POST /schedules/:id/run` · `GET /schedules/:id/turns` */
 function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
-  const { store, runner, devices, projects, launches, clock, limits } = options;
+  const { store, runner, jobs, devices, projects, launches, clock, limits } = options;
   const upcoming = new UpcomingTimes();
 
   const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredSchedule> => {
@@ -110,6 +120,11 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     const { items, next_cursor } = toPage(rows, pageLimit(query), ({ id }) => id);
     return { success: true, schedules: await mapInSlices(items, view), next_cursor };
   });
+
+  addRoute(app, scheduleRoutes.listTimes, async ({ query }) => ({
+    success: true,
+    times: [...upcoming.of(query, clock.now())],
+  }));
 
   addRoute(app, scheduleRoutes.get, async ({ principal, params }) => ({
     success: true,
@@ -169,6 +184,22 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     auditEvent.on({ type: 'schedule', id, name }, [user_id]);
     await store.delete(id);
     return { success: true, message: `Schedule ${id} is deleted.` };
+  });
+
+  addRoute(app, scheduleRoutes.run, async ({ principal, params, auditEvent }) => {
+    const row = await get(principal, params.id, editors);
+    const project = await projects.getProject(principal, row.project_id, editors);
+    const work = readWork(row.work);
+    await requireNamedPhones(devices, principal, work.device_ids);
+    auditEvent.on({ type: 'schedule', id: row.id, name: row.name }, [row.user_id, project.owner_id]);
+    const body = { automation_id: row.project_id, ...work };
+    const job = await jobs.make(body, { principal, auditEvent: null, scheduleId: row.id });
+    const now = clock.now();
+    const reason = `Run by hand by ${devices.shares.nameOf(principal.userId)}.`;
+    await store.addTurn({
+      ...{ id: uuidv7(), schedule_id: row.id, planned_at: now, at: now, job_id: job.id, reason },
+    });
+    return { success: true, job: await job.view() };
   });
 
   addRoute(app, scheduleRoutes.listTurns, async ({ principal, params, query }) => {

@@ -156,3 +156,62 @@ it('what is no time is refused, and changes nothing', async () => {
   const { body } = await server.api('GET', `/api/v2/schedules/${schedule.id}`);
   expect(body['schedule']).toEqual(schedule);
 });
+
+it('whoever runs a schedule by hand makes its job as themselves, beside its times and its pause', async () => {
+  host.launchHabit = 'ack';
+  const ada = await server.createCaller('ada-runs');
+  const work = { parameters: { greeting: 'Hello' }, count: 1, paused: true };
+  const schedule = await create({ ...work, name: 'by hand' });
+  const run = (api: ApiCaller) => api('POST', `/api/v2/schedules/${schedule.id}/run`);
+  expect((await run(ada.api)).body).toMatchObject({ code: 'schedule_not_found' });
+  const [first, second] = [await run(server.api), await run(server.api)];
+  for (const { status, body } of [first, second]) {
+    expect(status).toBe(201);
+    expect(body['job']).toMatchObject({ schedule_id: schedule.id, selector: 'model~pixel', count: 1 });
+  }
+  const turns = await turnsOf(schedule.id);
+  const reason = expect.stringMatching(/^Run by hand by .+\.$/);
+  expect(turns).toMatchObject([
+    { job_id: expect.any(String), reason },
+    { job_id: expect.any(String), reason },
+  ]);
+  expect(new Set(turns.map(({ job_id }) => job_id)).size).toBe(2);
+  await server.api('PUT', `/api/v2/automation-project/${project.id}/members/${ada.userId}`, {
+    body: { role: 'shared_editor' },
+  });
+  await ada.api('POST', `/api/v2/shares/${project.id}/accept`);
+  const hers = await run(ada.api);
+  expect(hers.body['job'], hers.text).toMatchObject({ user: { id: ada.userId } });
+  for (const { job_id } of await turnsOf(schedule.id))
+    await server.api('POST', `/api/v2/jobs/${job_id}/cancel`);
+  await remove(schedule.id);
+});
+
+it('a turn finds a job that was made by hand as the job before', async () => {
+  host.launchHabit = 'ack';
+  const schedule = await create({ selector: 'serial=none' });
+  await server.api('POST', `/api/v2/schedules/${schedule.id}/run`);
+  server.clock.advance(minuteMs);
+  await expect
+    .poll(() => turnsOf(schedule.id), timeouts)
+    .toMatchObject([
+      { job_id: expect.any(String) },
+      { job_id: null, reason: 'The job before has not ended.' },
+    ]);
+  const [byHand] = await turnsOf(schedule.id);
+  await server.api('POST', `/api/v2/jobs/${byHand?.job_id}/cancel`);
+  await remove(schedule.id);
+});
+
+it('the next times of a cron expression are told before a schedule is made', async () => {
+  const times = async (cron: string, zone = 'Europe%2FBerlin') =>
+    (await server.api('GET', `/api/v2/schedules/times?cron=${encodeURIComponent(cron)}&time_zone=${zone}`))
+      .body;
+  const schedule = await create({ cron: '0 2 * * *', paused: false });
+  expect(await times('0 2 * * *')).toMatchObject({ times: schedule.next });
+  expect(await times('0 2 * *')).toMatchObject({ code: 'invalid_cron' });
+  expect(await times('0 2 * * *', 'Nowhere')).toMatchObject({
+    message: expect.stringContaining('there is no time zone "Nowhere"'),
+  });
+  await remove(schedule.id);
+});

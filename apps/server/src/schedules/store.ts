@@ -36,6 +36,23 @@ async function hasRoom(transaction: Transaction, userId: string, most: number): 
   return count < most;
 }
 
+async function forgetOldTurns(transaction: Transaction, scheduleId: string): Promise<void> {
+  const kept = transaction
+    .selectFrom('schedule_turn')
+    .select('id')
+    .where('schedule_id', '=', scheduleId)
+    .orderBy('id', 'desc')
+    .offset(turnsKept)
+    .limit(1);
+  const oldest = await kept.executeTakeFirst();
+  if (oldest === undefined) return;
+  await transaction
+    .deleteFrom('schedule_turn')
+    .where('schedule_id', '=', scheduleId)
+    .where('id', '<=', oldest.id)
+    .execute();
+}
+
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 /** Schedules and their turns. */
@@ -147,21 +164,18 @@ export function createScheduleStore(db: Db) {
           'schedule.skipped',
           skips.map((turn) => skipOf(before, turn)),
         );
-        const kept = transaction
-          .selectFrom('schedule_turn')
-          .select('id')
-          .where('schedule_id', '=', before.id)
-          .orderBy('id', 'desc')
-          .offset(turnsKept)
-          .limit(1);
-        const oldest = await kept.executeTakeFirst();
-        if (oldest !== undefined)
-          await transaction
-            .deleteFrom('schedule_turn')
-            .where('schedule_id', '=', before.id)
-            .where('id', '<=', oldest.id)
-            .execute();
+        await forgetOldTurns(transaction, before.id);
         return true;
+      }),
+
+    /** For a job that was made beside the times of its schedule. */
+    addTurn: (turn: StoredTurn): Promise<void> =>
+      change(db, async (transaction) => {
+        const { schedule_id: id } = turn;
+        const schedule = transaction.selectFrom('schedule').select('id').where('id', '=', id).forUpdate();
+        if ((await schedule.executeTakeFirst()) === undefined) return;
+        await transaction.insertInto('schedule_turn').values(turn).execute();
+        await forgetOldTurns(transaction, id);
       }),
 
     listTurns: (scheduleId: string, cursor: string | undefined, limit: number): Promise<StoredTurn[]> => {

@@ -41,6 +41,7 @@ export function addScheduleCommands(program: Command): void {
   addConnectionOptions(schedules);
   addCreateCommand(schedules);
   addTurnsCommand(schedules);
+  addRunCommand(schedules);
   addChangeCommands(schedules);
 }
 
@@ -111,9 +112,25 @@ function addTurnsCommand(schedules: Command): void {
         query: { limit: flags.limit },
       });
       if (flags.json) printJson(reply);
-      else printTable({ flexible: 'reason', rows: reply.turns.map(turnRow) }, 'It had no turn yet.');
+      else
+        printTable({ flexible: 'reason', rows: reply.turns.map(turnRow) }, 'This schedule has not run yet.');
     });
   addConnectionOptions(turns);
+}
+
+function addRunCommand(schedules: Command): void {
+  const run = schedules
+    .command('run')
+    .description('make the job of a schedule once, now, as yourself; also while it is paused')
+    .argument('<schedule>', 'ID')
+    .option('--json', "print the API's reply")
+    .action(async (id: string, flags: ConnectionFlags & { json?: true }) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(scheduleRoutes.run, { params: { id } });
+      if (flags.json) return printJson(reply);
+      console.log(printable(`Job ${reply.job.id}: "phalanx jobs show ${reply.job.id}" shows it.`));
+    });
+  addConnectionOptions(run);
 }
 
 function addChangeCommands(schedules: Command): void {

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { success, SuccessMessage, type RouteContract, nullable } from '../contract.ts';
-import { workFields } from './jobs.ts';
+import { Job, workFields } from './jobs.ts';
 import { idPageQuery, pageOf } from '../page.ts';
 
 const settings = {
@@ -84,7 +84,7 @@ export const ScheduleTurn = Type.Object(
     planned_at: EpochMs,
     at: EpochMs,
     job_id: nullable(Type.String({ description: 'The job that was made; null: it was skipped' })),
-    reason: Type.String({ description: 'Why it was skipped; else empty' }),
+    reason: Type.String({ description: 'Why it was skipped, or who ran it by hand; else empty' }),
   },
   { title: 'ScheduleTurn' },
 );
@@ -136,6 +136,23 @@ export const scheduleRoutes = {
     reach: { projects: 'within', phones: 'kept' },
     query: Type.Object({ ...idPageQuery, automation_id: Type.Optional(Id) }),
     responses: { 200: pageOf({ schedules: Type.Array(Schedule) }) },
+  },
+  listTimes: {
+    method: 'GET',
+    path: '/api/v2/schedules/times',
+    operationId: 'listCronTimes',
+    tag: 'Schedules',
+    summary: 'List the next five times of a cron expression, before a schedule is made with it',
+    scope: 'read',
+    reach: { projects: 'open', phones: 'none' },
+    query: Type.Object({ cron: settings.cron, time_zone: settings.time_zone }),
+    responses: {
+      200: Type.Object({
+        success,
+        times: Type.Array(EpochMs, { description: 'Fewer when fewer come within 50 years' }),
+      }),
+    },
+    errors: ['invalid_cron'],
   },
   get: {
     method: 'GET',
@@ -190,12 +207,40 @@ export const scheduleRoutes = {
     responses: { 200: SuccessMessage },
     errors: ['schedule_not_found'],
   },
+  run: {
+    method: 'POST',
+    path: '/api/v2/schedules/:id/run',
+    operationId: 'runSchedule',
+    tag: 'Schedules',
+    summary: 'Make the job of a schedule once, now',
+    description:
+      'The job runs as you: with your phones and rights, and the limits and the budget of your token. Its times, a pause and `overlap` do not matter: it begins beside a job of the schedule that has not ended. A later turn finds it as the job before.',
+    scope: 'launch',
+    reach: { projects: 'within', phones: 'work', budget: 'within' },
+    audit: 'run_schedule',
+    params,
+    responses: { 201: Type.Object({ success, job: Job }) },
+    errors: [
+      'schedule_not_found',
+      'project_not_found',
+      'devices_unavailable',
+      'invalid_selector',
+      'invalid_parameters',
+      'invalid_parameter_schema',
+      'secret_in_job',
+      'secrets_unavailable',
+      'too_many_tasks',
+      'too_many_selectors',
+      'work_bytes_exceeded',
+    ],
+  },
   listTurns: {
     method: 'GET',
     path: '/api/v2/schedules/:id/turns',
     operationId: 'listScheduleTurns',
     tag: 'Schedules',
-    summary: 'List the turns of a schedule, newest first: the job of each, or why it was skipped',
+    summary:
+      'List the turns of a schedule, newest first: the job of each, or why it was skipped; also the jobs that were made by hand',
     scope: 'read',
     reach: { projects: 'within', phones: 'kept' },
     params,
