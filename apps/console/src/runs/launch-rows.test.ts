@@ -25,6 +25,16 @@ test('the runs of a launch are one row, which opens into them', () => {
   expect(idsOf(['b'])).toEqual(['4', 'b', '3', '2', '1']);
 });
 
+test('the runs of a job are one row, however they were launched, of which older ones may come', () => {
+  const job = { job_id: 'j', schedule_id: null, schedule_name: null };
+  const ofJob = (id: string): ListedRun => {
+    const one = run(id, id);
+    return { ...one, launched_by: { ...one.launched_by, job } };
+  };
+  const rows = launchRows([ofJob('4'), run('3', 'a'), ofJob('2'), run('1', 'b')], new Set(), true);
+  expect(rows).toMatchObject([{ kind: 'launch', id: 'j', hasMore: true }, { id: '3' }, { id: '1' }]);
+});
+
 test('only the last launch may have runs that are not read yet', () => {
   const runs = [run('4', 'b'), run('3', 'b'), run('2', 'a'), run('1', 'a')];
   const moreOf = (hasMore: boolean) =>
@@ -38,9 +48,10 @@ test('only the last launch may have runs that are not read yet', () => {
 test('a launch is told by the run that needs a look', () => {
   expect(tellingRun([run('1', 'a'), run('2', 'a', 'failed')])?.run_id).toBe('2');
   expect(tellingRun([run('1', 'a', 'failed'), run('2', 'a', null)])?.run_id).toBe('2');
-  const both = [run('1', 'a'), run('2', 'a', 'out_of_steps')];
+  const both = [run('1', 'a'), { ...run('2', 'a', 'out_of_steps'), device_id: 'other' }];
   expect(outcomeWords(both)).toBe('1 succeeded, 1 out of steps');
   expect([phonesWords(both, false), phonesWords(both, true)]).toEqual(['2 phones', '2+ phones']);
+  expect(phonesWords([run('1', 'a'), run('2', 'a')], false)).toBe('2 runs');
 });
 
 test('a run says by whom or what it was launched', () => {

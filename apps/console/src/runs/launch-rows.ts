@@ -1,6 +1,6 @@
 import type { ListedRun, RunLauncher } from '@phalanx/protocol';
 
-/** A row of the list of runs: a run, or the launch of several, which opens into them. */
+/** A row of the list of runs: a run, or a launch or a job of several, which opens into them. */
 export type RunRow =
   | {
       readonly kind: 'launch';
@@ -12,17 +12,23 @@ export type RunRow =
     }
   | { readonly kind: 'run'; readonly id: string; readonly run: ListedRun; readonly isPart: boolean };
 
+/** What its row is about: its job, or else its launch. */
+const originOf = ({ launch, launched_by: { job } }: ListedRun): string => job?.job_id ?? launch;
+
 /** `runs` stand in the order of their IDs, in which those of one launch follow each other. `hasMore`: there are older ones. */
 export function launchRows(runs: readonly ListedRun[], open: ReadonlySet<string>, hasMore = false): RunRow[] {
-  const last = runs.at(-1)?.launch;
-  const launches = Map.groupBy(runs, ({ launch }) => launch);
+  const lastRun = runs.at(-1);
+  const last = lastRun && originOf(lastRun);
+  const launches = Map.groupBy(runs, originOf);
   return [...launches].flatMap(([launch, own]): RunRow[] => {
     if (own.length === 1) return own.map((run) => ({ kind: 'run', id: run.run_id, run, isPart: false }));
     const isOpen = open.has(launch);
     const parts = isOpen
       ? own.map((run): RunRow => ({ kind: 'run', id: run.run_id, run, isPart: true }))
       : [];
-    return [{ kind: 'launch', id: launch, runs: own, isOpen, hasMore: hasMore && launch === last }, ...parts];
+    // Jobs launch their runs one after the other, between those of others.
+    const mayHaveMore = hasMore && (launch === last || own[0]?.launched_by.job !== null);
+    return [{ kind: 'launch', id: launch, runs: own, isOpen, hasMore: mayHaveMore }, ...parts];
   });
 }
 
@@ -32,9 +38,11 @@ export const tellingRun = (runs: readonly ListedRun[]): ListedRun | undefined =>
   runs.find(({ outcome }) => outcome !== 'succeeded') ??
   runs[0];
 
-/** Such as `3 phones`, or `100+ phones` of a launch that may have more than these runs. */
-export const phonesWords = (runs: readonly ListedRun[], hasMore: boolean): string =>
-  `${runs.length}${hasMore ? '+' : ''} phones`;
+/** Such as `3 phones`, `7 runs` on them, or `100+ phones` of a launch that may have more than these runs. */
+export function phonesWords(runs: readonly ListedRun[], hasMore: boolean): string {
+  const phones = new Set(runs.map((run) => run.device_id)).size;
+  return `${runs.length}${hasMore ? '+' : ''} ${phones === runs.length ? 'phones' : 'runs'}`;
+}
 
 /** Such as `2 succeeded, 1 failed`. */
 export function outcomeWords(runs: readonly ListedRun[]): string {
