@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 
 /**
  * What nobody can read or reach on the page as it is, a line each: a text that is cut and has no title, a control that is outside of
- * what can be scrolled to, and a control that lies under another one. Under a dialog nothing has to be in reach.
+ * what can be scrolled to, a field that is wider than its part of the page, and a control that lies under another one. Under a dialog nothing has to be in reach.
  */
 export const findHiddenThings = (page: Page): Promise<string[]> => page.evaluate(findInPage);
 
@@ -79,6 +79,17 @@ function findInPage(): string[] {
     return overlapOf(shown, page);
   };
 
+  /** Fields of a form are as wide as the part that has them: nobody scrolls sideways to type. */
+  const checkField = (element: Element): void => {
+    if (!element.matches('input, select, textarea') || element.closest('[role="row"]') !== null) return;
+    const { right } = boxOf(element);
+    for (let at = element.parentElement; at !== null; at = at.parentElement)
+      if (scrolls(getComputedStyle(at).overflowX)) {
+        if (right > boxOf(at).right + 1) found.add(`wider than its part of the page: ${nameOf(element)}`);
+        return;
+      }
+  };
+
   const isSticky = (element: Element): boolean => {
     for (let at: Element | null = element; at !== null; at = at.parentElement)
       if (getComputedStyle(at).position === 'sticky') return true;
@@ -116,6 +127,7 @@ function findInPage(): string[] {
     checkText(element);
     // The link that skips to the page comes into view with the focus.
     if (!element.matches(controls) || element.matches('a[href^="#"]')) continue;
+    checkField(element);
     checkCover(element, checkReach(element));
   }
   return [...found];

@@ -178,7 +178,7 @@ const Phones = ({ devices, isViewOnly, chosen, onToggle }: PhonesProps) => (
               checked={chosen.includes(device)}
               onChange={() => onToggle(device.device_id)}
             />
-            <span>{distinctName(device, devices)}</span>
+            <span title={distinctName(device, devices)}>{distinctName(device, devices)}</span>
             <DeviceStateMark state={device.state} />
           </label>
         ))}
