@@ -16,7 +16,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await openConsole(page, here.service.url);
   await page.getByLabel('API token').fill('phx_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('alert').getByText('The token').waitFor();
+  await page.getByRole('alert').getByText('This token').waitFor();
   await signIn(page, here.service.url, here.service.token);
 
   // Until something has run, a sign-in leads to the first steps, where a sample leads to a project that runs.

@@ -13,7 +13,7 @@ interface SettingsTableProps {
 
 export const SettingsTable = ({ label, columns, hasActions = false, children }: SettingsTableProps) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-  <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label={label}>
+  <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label={`Table: ${label}`}>
     <table className={styles['table']}>
       <thead>
         <tr>

@@ -73,7 +73,7 @@ export function Table<Row>({
   const { columns, rows, keyOf, actions, onOpen } = table;
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={styles['frame']} tabIndex={0} role="region" aria-label={label}>
+    <div className={styles['frame']} tabIndex={0} role="region" aria-label={`Table: ${label}`}>
       <div
         role="table"
         aria-label={label}
