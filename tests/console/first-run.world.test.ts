@@ -129,7 +129,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   const { page: colleague, problems } = await openWindow(here.browser);
   await signIn(colleague, here.service.url, here.service.token);
   await colleague.waitForURL(/\/devices$/);
-  await colleague.getByRole('button', { name: 'Launch…' }).waitFor();
+  await colleague.getByText('Select phones to launch on them').waitFor();
   await colleague.getByRole('link', { name: 'Review' }).click();
   await colleague.getByRole('link', { name: 'Records', exact: true }).click();
   await colleague.getByText('1 of 2').waitFor();
