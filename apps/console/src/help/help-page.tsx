@@ -9,7 +9,7 @@ import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Fold } from './fold.tsx';
 import styles from './help.module.css';
-import { plainText } from './plain-text.ts';
+import { plainLine, plainText } from './plain-text.ts';
 import { call } from '../api/call.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { unchanging } from '../api/query-client.ts';
@@ -26,7 +26,7 @@ export function HelpPage() {
   const page = data?.page;
   return (
     <Page
-      title={sought === '' ? plainText(page?.title ?? 'Help') : `Search for “${sought}”`}
+      title={sought === '' ? plainLine(page?.title ?? 'Help') : `Search for “${sought}”`}
       parents={name === firstPage && sought === '' ? undefined : <Link to="/help">Help</Link>}
       bar={<SearchInput label="Search the help" maxLength={200} value={typed} onChange={setTyped} />}
     >
@@ -55,7 +55,7 @@ interface PageListProps {
 function PageList({ shown, onChosen }: PageListProps) {
   const { data: pages = [] } = useQuery(helpPagesQuery);
   return [...Map.groupBy(pages, ({ group }) => group)].map(([group, members], place) => (
-    <section key={group} aria-label={group}>
+    <div key={group} role="group" aria-label={group}>
       <h2>{group}</h2>
       {place === 0 && <Link to="/start">First steps</Link>}
       {members.map(({ name, title }) => (
@@ -67,10 +67,10 @@ function PageList({ shown, onChosen }: PageListProps) {
           data-shown={name === shown}
           {...(name === shown && { 'aria-current': 'page' })}
         >
-          {plainText(title)}
+          {plainLine(title)}
         </Link>
       ))}
-    </section>
+    </div>
   ));
 }
 
@@ -78,11 +78,10 @@ function PageList({ shown, onChosen }: PageListProps) {
 const minHeadings = 4;
 
 function Contents({ name, text }: { name: string; text: string }) {
-  const { hash } = useLocation();
   const titles = useMemo(
     () =>
       lexer(text).flatMap((token) =>
-        token.type === 'heading' && token['depth'] === 2 ? [plainText(String(token['text']))] : [],
+        token.type === 'heading' && token['depth'] === 2 ? [plainLine(String(token['text']))] : [],
       ),
     [text],
   );
@@ -96,7 +95,7 @@ function Contents({ name, text }: { name: string; text: string }) {
           to="/help/$"
           params={{ _splat: name }}
           hash={helpAnchorOf(title)}
-          {...(hash === helpAnchorOf(title) && { 'aria-current': 'location' })}
+          activeOptions={{ exact: true, includeHash: true }}
         >
           {title}
         </Link>
@@ -120,9 +119,10 @@ function Text({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** The body of a page scrolls, not the window. */
-const scrollToTop = (within: HTMLElement | null): void =>
+/** Scrolls the body of the page, not the window. */
+function scrollToTop(within: HTMLElement | null): void {
   within?.closest('[data-page-body]')?.scrollTo({ top: 0 });
+}
 
 const maxLetters = 240;
 
@@ -146,7 +146,7 @@ function Results({ query, onChosen }: { query: string; onChosen: () => void }) {
           <Link to="/help/$" params={{ _splat: page.name }} hash={anchor} onClick={onChosen}>
             {section}
           </Link>{' '}
-          <span>{plainText(page.title)}</span>
+          <span>{plainLine(page.title)}</span>
           <p>{excerptOf(text)}</p>
         </li>
       ))}
@@ -194,7 +194,7 @@ function One({ token, page }: { token: Token; page: string }): ReactNode {
   const one = token as MarkedToken;
   switch (one.type) {
     case 'heading':
-      return <Heading depth={one.depth} title={plainText(one.text)} parts={all(one.tokens, page)} />;
+      return <Heading depth={one.depth} title={plainLine(one.text)} parts={all(one.tokens, page)} />;
     case 'paragraph':
       return <p>{all(one.tokens, page)}</p>;
     case 'code':
@@ -241,7 +241,7 @@ const Example = ({ text }: { text: string }) => (
   <div data-example="">
     {/* Long lines are scrolled, also by the keyboard. */}
     {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-    <pre tabIndex={0} role="region" aria-label="Example">
+    <pre tabIndex={0} role="group" aria-label="Example">
       {text}
     </pre>
     <CopyButton text={text} label="Copy the example" />
@@ -258,15 +258,19 @@ function Heading({ depth, title, parts }: { depth: number; title: string; parts:
 
 const Table = ({ table: { header, rows }, page }: { table: Tokens.Table; page: string }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-  <div tabIndex={0} role="region" aria-label="Table" data-table="">
+  <div tabIndex={0} role="group" aria-label="Table" data-table="">
     <table>
       <thead>
         <tr>
-          {header.map(({ text, tokens }) => (
-            <th key={text} scope="col">
-              {all(tokens, page)}
-            </th>
-          ))}
+          {header.map(({ text, tokens }) =>
+            text === '' ? (
+              <td key={text} />
+            ) : (
+              <th key={text} scope="col">
+                {all(tokens, page)}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { plainText } from './plain-text.ts';
+import { plainLine, plainText } from './plain-text.ts';
 
 test.each([
   [
@@ -11,3 +11,6 @@ test.each([
   ['- one\n- two\n\n```sh\nphalanx start\n```', 'one two phalanx start'],
   ['| a | `b` |\n| - | --- |\n| 1 | 2 |', 'a b 1 2'],
 ])('reads %j as a line without marks', (markdown, text) => expect(plainText(markdown)).toBe(text));
+
+test('a title keeps its number, which its anchor has too', () =>
+  expect(plainLine('1. The global `agent`')).toBe('1. The global agent'));

@@ -1,11 +1,15 @@
-/** What a reader sees of Markdown, on one line. */
+/** What a reader sees of a title, or of another text on one line. */
+export const plainLine = (markdown: string): string =>
+  markdown.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/\*\*|`/g, '');
+
+/** What a reader sees of Markdown, as one line. */
 export const plainText = (markdown: string): string =>
-  markdown
-    .replaceAll(/^```\w*$/gm, '')
-    .replaceAll(/^\|[\s|:-]+\|$/gm, '')
-    .replaceAll(/^\s*(?:#+|>|[-*]|\d+\.)\s+/gm, '')
-    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll(/\*\*|`/g, '')
-    .replaceAll('|', ' ')
+  plainLine(
+    markdown
+      .replaceAll(/^```\w*$/gm, '')
+      .replaceAll(/^\|[\s|:-]+\|$/gm, '')
+      .replaceAll(/^\s*(?:#+|>|[-*]|\d+\.)\s+/gm, '')
+      .replaceAll('|', ' '),
+  )
     .replaceAll(/\s+/g, ' ')
     .trim();

@@ -24,12 +24,12 @@ export function StartPage() {
   const ready = devices.filter(isReady);
   const first = projects?.[0];
   return (
-    <Page title="First steps">
+    <Page title="First steps" parents={<Link to="/help">Help</Link>}>
       <ol className={styles['steps']}>
         <Step number={1} title="You are signed in" isDone>
           <p>
-            As {me?.user.name}. <Link to="/settings">Settings</Link> has your tokens, for the command line and
-            for CI.
+            As {me?.user.name}. <Link to="/settings/tokens">Settings</Link> has your tokens, for the command
+            line and for CI.
           </p>
         </Step>
         <Step
