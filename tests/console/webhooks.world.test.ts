@@ -103,6 +103,45 @@ story(
   },
 );
 
+story(
+  'a chat: its address proposes the format, a test is a sentence, and its key is shown nowhere',
+  async () => {
+    const { page, problems } = await openWindow(here.browser);
+    await signIn(page, here.service.url, here.service.token);
+    await page.goto(`${here.service.url}/webhooks`);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'New webhook…' }).click();
+    await dialog.getByLabel('Name').fill('To the channel');
+    const format = dialog.getByLabel('Format');
+    for (const [address, proposed] of [
+      ['https://hooks.slack.com/services/T0/B0/KEY', 'slack'],
+      ['https://prod-1.westeurope.logic.azure.com/workflows/ID?sig=KEY', 'teams'],
+      ['https://receiver.example/phalanx', 'phalanx'],
+    ] as const) {
+      await dialog.getByLabel('Address').fill(address);
+      expect(await format.inputValue(), address).toBe(proposed);
+    }
+    await dialog.getByLabel('Address').fill(`${receiver.url}/KEY`);
+    await format.selectOption('Slack');
+    expect(await dialog.getByLabel('Signature').count()).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'To the channel' });
+    await row.getByText('Slack: 127.0.0.2').waitFor();
+    expect(await dialog.count()).toBe(0);
+    expect(await page.content()).not.toContain('KEY');
+    receiver.habit = answer(200);
+    await row.getByRole('button', { name: 'Deliveries' }).click();
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await dialog.getByText('delivered').waitFor();
+    expect(receiver.received.at(-1)?.text).toContain('This is a test.');
+    const { webhooks } = await here.service.call('GET', '/api/v2/webhooks');
+    for (const { id } of webhooks as { id: string }[])
+      await here.service.call('DELETE', `/api/v2/webhooks/${id}`, {});
+    expect(problems).toEqual([]);
+  },
+);
+
 story('an e-mail: an address that nobody allows, one that is, a run that fails is told in it', async () => {
   const [deviceId = ''] = await here.service.readyDevices(1);
   const code = "throw new Error('no such person');";

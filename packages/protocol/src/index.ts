@@ -67,3 +67,4 @@ export { redactedText } from './secrets/secret-scan.ts';
 export * from './secrets.ts';
 export * from './host/sandbox-messages.ts';
 export * from './webhook-events.ts';
+export * from './webhook-formats.ts';

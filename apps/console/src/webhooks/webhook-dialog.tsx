@@ -1,4 +1,11 @@
-import type { ChosenEvent, RunOutcome, Webhook } from '@phalanx/protocol';
+import {
+  chatNames,
+  type ChosenEvent,
+  type RunOutcome,
+  type Webhook,
+  WebhookFormat,
+  webhookFormatFor,
+} from '@phalanx/protocol';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -7,7 +14,7 @@ import { call } from '../api/call.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { addressText, isMail, urlOf } from './webhook.tsx';
+import { addressText, isMail, isSigned, urlOf } from './webhook.tsx';
 
 /** What receivers check with. */
 export interface NewKey {
@@ -30,6 +37,9 @@ const eventTexts: Record<ChosenEvent, string> = {
   'runs.failing': 'Too many runs are failing',
   'runs.none': 'Nothing ran for long',
 };
+const formatTexts: Record<WebhookFormat, string> = { phalanx: 'JSON, for programs', ...chatNames };
+const formatOf = ({ url, format }: Draft): WebhookFormat => format ?? webhookFormatFor(urlOf(url));
+
 const failures: RunOutcome[] = ['out_of_steps', 'failed', 'timed_out', 'lost'];
 type Outcomes = 'all' | 'failures' | 'as before';
 
@@ -37,6 +47,8 @@ type Outcomes = 'all' | 'failures' | 'as before';
 interface Draft {
   name: string;
   url: string;
+  /** Undefined: nobody has chosen one, so the address says it. */
+  format: WebhookFormat | undefined;
   events: readonly ChosenEvent[];
   outcomes: Outcomes;
   signature: Webhook['signature'];
@@ -89,6 +101,7 @@ const thresholds: readonly Threshold[] = [
 const newDraft: Draft = {
   name: '',
   url: '',
+  format: undefined,
   events: ['run.ended'],
   outcomes: 'failures',
   signature: 'v1',
@@ -96,7 +109,7 @@ const newDraft: Draft = {
 };
 
 function draftOf(webhook: Webhook): Draft {
-  const { name, url, events, outcomes, signature } = webhook;
+  const { name, url, format, events, outcomes, signature } = webhook;
   const isFailures = outcomes.length === failures.length && failures.every((one) => outcomes.includes(one));
   const numbers = { ...newDraft.numbers };
   for (const { name: threshold } of thresholds) numbers[threshold] = String(webhook[threshold]);
@@ -104,6 +117,7 @@ function draftOf(webhook: Webhook): Draft {
   return {
     name,
     url: addressText(url),
+    format,
     events,
     signature,
     numbers,
@@ -132,6 +146,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
   const [error, setError] = useState<unknown>(null);
   const change = (changes: Partial<Draft>): void => setDraft((known) => ({ ...known, ...changes }));
   const { name, url, events, outcomes, signature, numbers } = draft;
+  const format = formatOf(draft);
   const save = async (): Promise<void> => {
     const body = bodyOf(draft);
     try {
@@ -167,6 +182,26 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
         value={url}
         onChange={(text) => change({ url: text })}
       />
+      {!isMail(urlOf(url)) && (
+        <Field label="Format" hint="Messages for a chat are sentences">
+          {(attributes) => (
+            <select
+              {...attributes}
+              className={selectClass}
+              value={format}
+              onChange={({ target }) =>
+                change({ format: WebhookFormat.enum.find((one) => one === target.value) })
+              }
+            >
+              {WebhookFormat.enum.map((one) => (
+                <option key={one} value={one}>
+                  {formatTexts[one]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
       <Choices
         legend="It tells when"
         texts={eventTexts}
@@ -194,7 +229,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
           onChange={(text) => change({ numbers: { ...numbers, [one.name]: text } })}
         />
       ))}
-      {webhook === undefined && !isMail(urlOf(url)) && (
+      {webhook === undefined && isSigned({ url: urlOf(url), format }) && (
         <Field label="Signature" hint="Standard Webhooks">
           {(attributes) => (
             <select
@@ -226,12 +261,20 @@ function numbersOf(
   return given;
 }
 
-const bodyOf = ({ name, url, events, outcomes, numbers }: Draft) => ({
-  ...{ name, url: urlOf(url), events: [...events] },
-  // What the page has no words for stays as it is.
-  ...(outcomes === 'as before' ? {} : { outcomes: outcomes === 'failures' ? failures : [] }),
-  ...numbersOf(events, numbers),
-});
+function bodyOf(draft: Draft) {
+  const { name, events, outcomes, numbers } = draft;
+  const url = urlOf(draft.url);
+  const format: WebhookFormat = isMail(url) ? 'phalanx' : formatOf(draft);
+  return {
+    name,
+    url,
+    events: [...events],
+    format,
+    // What the page has no words for stays as it is.
+    ...(outcomes === 'as before' ? {} : { outcomes: outcomes === 'failures' ? failures : [] }),
+    ...numbersOf(events, numbers),
+  };
+}
 
 const isOf = <Value extends string>(texts: Readonly<Record<Value, string>>, text: string): text is Value =>
   text in texts;

@@ -1,4 +1,4 @@
-import type { Webhook, WebhookDelivery } from '@phalanx/protocol';
+import { chatNames, type Webhook, type WebhookDelivery } from '@phalanx/protocol';
 import { queryOptions } from '@tanstack/react-query';
 
 import { Mark, type MarkLook } from '../parts/mark.tsx';
@@ -31,6 +31,14 @@ const statuses: Record<WebhookDelivery['status'], MarkLook> = {
 export const WebhookMark = ({ health }: Pick<Webhook, 'health'>) => <Mark {...states[health.state]} />;
 
 export const DeliveryMark = ({ status }: Pick<WebhookDelivery, 'status'>) => <Mark {...statuses[status]} />;
+
+/** Whether its receiver checks signatures: chats and mailboxes don't. */
+export const isSigned = ({ url, format }: Pick<Webhook, 'url' | 'format'>): boolean =>
+  !isMail(url) && format === 'phalanx';
+
+/** The path of a chat's address is its key: who has it can write there. */
+export const shownAddress = ({ url, format }: Pick<Webhook, 'url' | 'format'>): string =>
+  format === 'phalanx' ? addressText(url) : `${chatNames[format]}: ${targetText(url)}`;
 
 /** Short: the host, or the e-mail address. */
 export const targetText = (url: string): string => (isMail(url) ? addressText(url) : new URL(url).host);

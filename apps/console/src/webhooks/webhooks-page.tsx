@@ -4,21 +4,20 @@ import { useState } from 'react';
 
 import { SecretDialog } from '../access/secret-dialog.tsx';
 import { SettingsPage } from '../access/settings-page.tsx';
-import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
-import styles from '../jobs/jobs.module.css';
+import styles from '../access/settings.module.css';
 import { Button } from '../parts/button.tsx';
-import { classNames } from '../parts/class-names.ts';
 import { ActionDialog, Dialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { Failure, Loading, InlineFailure } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import {
   webhooksQuery,
   deliveriesQuery,
-  addressText,
   healthText,
-  isMail,
+  isSigned,
+  shownAddress,
   targetText,
   WebhookMark,
   DeliveryMark,
@@ -37,8 +36,7 @@ export function WebhooksPage() {
   const close = (): void => setOpen(undefined);
   const show = (made: NewKey): void => {
     close();
-    // E-mails have none.
-    if (!isMail(made.webhook.url)) setKey(made);
+    if (isSigned(made.webhook)) setKey(made);
   };
   return (
     <SettingsPage
@@ -53,16 +51,18 @@ export function WebhooksPage() {
         (error === null ? <Loading rows={3} /> : <Failure error={error} onRetry={() => void refetch()} />)}
       {data?.length === 0 && (
         <p className={styles['quiet']}>
-          A webhook sends a message to another service, or an e-mail, when a run ends, or a phone is away for
-          long.
+          A webhook sends a message to a chat or another service, or an e-mail, when a run ends, or a phone is
+          away for long.
         </p>
       )}
       {data !== undefined && data.length > 0 && (
-        <SettingsTable label="List of webhooks" columns={['Name', 'State', 'Tells of', 'Address']} hasActions>
-          {data.map((webhook) => (
-            <Row key={webhook.id} webhook={webhook} missing={missing} onOpen={setOpen} />
-          ))}
-        </SettingsTable>
+        <Table
+          label="List of webhooks"
+          columns={columns}
+          rows={data}
+          keyOf={({ id }) => id}
+          actions={(webhook) => <Actions webhook={webhook} missing={missing} onOpen={setOpen} />}
+        />
       )}
       {open?.part === 'new' && <WebhookDialog onMade={show} onClose={close} />}
       {open?.part === 'change' && <WebhookDialog webhook={open.webhook} onMade={show} onClose={close} />}
@@ -73,16 +73,49 @@ export function WebhooksPage() {
   );
 }
 
-interface RowProps {
+const columns: readonly Column<Webhook>[] = [
+  {
+    header: 'Name',
+    width: 'grow',
+    minimum: 140,
+    isMain: true,
+    content: (webhook) => <Name webhook={webhook} />,
+  },
+  {
+    header: 'State',
+    width: 'grow',
+    minimum: 140,
+    speaksForItself: true,
+    content: (webhook) => (
+      <>
+        <WebhookMark health={webhook.health} /> <span className={styles['quiet']}>{healthText(webhook)}</span>
+      </>
+    ),
+  },
+  { header: 'Tells of', width: 'grow', text: ({ events }) => events.join(', ') },
+  { header: 'Address', width: 'grow', minimum: 140, text: shownAddress },
+];
+
+function Name({ webhook: { name, url, user } }: { webhook: Webhook }) {
+  const me = useMe();
+  const isOthers = me !== undefined && me.user.id !== user.id;
+  return (
+    <>
+      {name || targetText(url)}
+      {isOthers && <span className={styles['quiet']}> of {user.name || 'another user'}</span>}
+    </>
+  );
+}
+
+interface ActionsProps {
   webhook: Webhook;
   missing: string | undefined;
   onOpen: (open: Open) => void;
 }
 
-function Row({ webhook, missing, onOpen }: RowProps) {
-  const { id, name, url, user, events, paused } = webhook;
+function Actions({ webhook, missing, onOpen }: ActionsProps) {
+  const { id, paused } = webhook;
   const queries = useQueryClient();
-  const me = useMe();
   const pause = async (): Promise<void> => {
     try {
       await call('PATCH /api/v2/webhooks/:id', { params: { id }, body: { paused: !paused } });
@@ -92,40 +125,24 @@ function Row({ webhook, missing, onOpen }: RowProps) {
     }
     await queries.invalidateQueries({ queryKey: ['webhooks'] });
   };
-  const isOthers = me !== undefined && me.user.id !== user.id;
   return (
-    <tr>
-      <td title={name}>
-        {name || targetText(url)}
-        {isOthers && <span className={styles['quiet']}> of {user.name || 'another user'}</span>}
-      </td>
-      <td title={healthText(webhook)}>
-        <WebhookMark health={webhook.health} /> <span className={styles['quiet']}>{healthText(webhook)}</span>
-      </td>
-      <td title={events.join(', ')}>
-        <div className={classNames(styles['quiet'], styles['text'])}>{events.join(', ')}</div>
-      </td>
-      <td title={url}>
-        <div className={classNames(styles['quiet'], styles['text'])}>{addressText(url)}</div>
-      </td>
-      <td className={styles['end']}>
-        <Button look="quiet" onClick={() => onOpen({ part: 'deliveries', webhook })}>
-          Deliveries
+    <>
+      <Button look="quiet" onClick={() => onOpen({ part: 'deliveries', webhook })}>
+        Deliveries
+      </Button>
+      <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'change', webhook })}>
+        Change…
+      </Button>
+      <Button look="quiet" reason={missing} onClick={() => void pause()}>
+        {paused ? 'Resume' : 'Pause'}
+      </Button>
+      {isSigned(webhook) && (
+        <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'rotate', webhook })}>
+          New secret…
         </Button>
-        <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'change', webhook })}>
-          Change…
-        </Button>
-        <Button look="quiet" reason={missing} onClick={() => void pause()}>
-          {paused ? 'Resume' : 'Pause'}
-        </Button>
-        {!isMail(url) && (
-          <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'rotate', webhook })}>
-            New secret…
-          </Button>
-        )}
-        <Delete webhook={webhook} missing={missing} />
-      </td>
-    </tr>
+      )}
+      <Delete webhook={webhook} missing={missing} />
+    </>
   );
 }
 
@@ -182,6 +199,24 @@ const ShownKey = ({ made: { webhook, secret }, onClose }: { made: NewKey; onClos
   </SecretDialog>
 );
 
+const deliveryColumns: readonly Column<WebhookDelivery>[] = [
+  { header: 'Time', width: 'fit', isMain: true, content: ({ created_at: at }) => <Moment at={at} /> },
+  { header: 'Event', width: 'fit', text: ({ payload }) => payload.type },
+  {
+    header: 'State',
+    width: 'fit',
+    speaksForItself: true,
+    content: ({ status }) => <DeliveryMark status={status} />,
+  },
+  { header: 'Attempts', width: 'fit', isNumber: true, text: ({ attempts }) => String(attempts) },
+  {
+    header: 'What came of it',
+    width: 'grow',
+    minimum: 140,
+    content: (delivery) => <Outcome delivery={delivery} />,
+  },
+];
+
 interface DeliveriesProps {
   webhook: Webhook;
   missing: string | undefined;
@@ -220,34 +255,17 @@ function Deliveries({ webhook: { id, name, url, paused }, missing, onClose }: De
       {data === undefined && error === null && <Loading rows={3} />}
       {data?.length === 0 && <p>It had none yet.</p>}
       {data !== undefined && data.length > 0 && (
-        <SettingsTable
+        <Table
           label="Deliveries"
-          columns={['Time', 'Event', 'State', 'Attempts', 'What came of it']}
-          hasActions
-        >
-          {data.map((delivery) => (
-            <tr key={delivery.id}>
-              <td>
-                <Moment at={delivery.created_at} />
-              </td>
-              <td>{delivery.payload.type}</td>
-              <td>
-                <DeliveryMark status={delivery.status} />
-              </td>
-              <td className={styles['quiet']}>{delivery.attempts}</td>
-              <td title={outcomeText(delivery)}>
-                <div className={classNames(styles['quiet'], styles['text'])}>
-                  <Outcome delivery={delivery} />
-                </div>
-              </td>
-              <td>
-                <Button look="quiet" reason={reason} onClick={() => void send(() => replay(delivery.id))}>
-                  {delivery.status === 'waiting' ? 'Send now' : 'Replay'}
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </SettingsTable>
+          columns={deliveryColumns}
+          rows={data}
+          keyOf={({ id: deliveryId }) => deliveryId}
+          actions={({ id: deliveryId, status }) => (
+            <Button look="quiet" reason={reason} onClick={() => void send(() => replay(deliveryId))}>
+              {status === 'waiting' ? 'Send now' : 'Replay'}
+            </Button>
+          )}
+        />
       )}
     </Dialog>
   );

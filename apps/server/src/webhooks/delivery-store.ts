@@ -33,8 +33,8 @@ export interface Telling {
   readonly webhooks: readonly StoredWebhook[];
 }
 
-/** One e-mail takes as many. */
-const mostInMail = 500;
+/** What one message takes: an e-mail, a message to a chat, and one for a program. */
+const maxInMessage = { mail: 500, chat: 100, phalanx: 1 };
 
 /** Deliveries of one user that wait. */
 export const mostWaiting = 10_000;
@@ -136,14 +136,14 @@ export function createDeliveryStore(db: Db) {
     },
 
     /**
-     * The delivery that is due first is the caller's until then; of e-mails, all that are due. Empty: none is due, or others
-     * are at them.
+     * The delivery that is due first is the caller's until then; of e-mails and chats, all that are due. Empty: none is due,
+     * or others are at them.
      */
     claim: (webhookId: string, now: number, until: number): Promise<StoredDelivery[]> =>
       transact(db, async (transaction) => {
         const webhook = await transaction
           .selectFrom('webhook')
-          .select(['user_id', 'mailbox'])
+          .select(['user_id', 'mailbox', 'format'])
           .where('id', '=', webhookId)
           .where(mayBeSent(now))
           .executeTakeFirst();
@@ -157,7 +157,7 @@ export function createDeliveryStore(db: Db) {
           .where(sql<boolean>`coalesce(claimed_until, 0) <= ${now}`)
           .orderBy('due_at')
           .orderBy('id')
-          .limit(webhook.mailbox === null ? 1 : mostInMail);
+          .limit(maxInMessageOf(webhook));
         const ids = (await takeRows(transaction, due).execute()).map(({ id }) => id);
         if (ids.length === 0) return [];
         const { user_id: userId, mailbox } = webhook;
@@ -206,6 +206,11 @@ export function createDeliveryStore(db: Db) {
       for (const { id } of await db.selectFrom('webhook').select('id').execute()) await trim(db, id);
     },
   };
+}
+
+function maxInMessageOf({ mailbox, format }: Pick<StoredWebhook, 'mailbox' | 'format'>): number {
+  if (mailbox !== null) return maxInMessage.mail;
+  return format === 'phalanx' ? maxInMessage.phalanx : maxInMessage.chat;
 }
 
 /** The claim that an attempt was made on. */

@@ -14,8 +14,8 @@ import { AbsenceWatch, RunWatch } from './absence-watch.ts';
 import { FanOut, hearersOf } from './fan-out.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
-import { createNames } from './mail/mail-text.ts';
 import { Messenger } from './messenger.ts';
+import { createNames } from './names.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
 import { createTargetRule } from './send-message.ts';
@@ -48,7 +48,10 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const hearers = (audience: Audience): Promise<string[]> => hearersOf(hearing, audience);
   const findUser = (id: string) => access.store.findUser(id);
   const nameOf = (userId: string): string => devices.shares.nameOf(userId);
-  const names = createNames(devices, () => consoleUrl(config, app));
+  const names = createNames(devices, {
+    consoleUrl: () => consoleUrl(config, app),
+    publicUrl: config.publicUrl,
+  });
   const { mail } = config;
   const messenger = new Messenger({
     ...{ store, sealing, listHearers: hearers, findUser, rule, mail, names, clock },

@@ -1,16 +1,19 @@
 import { createConnection, type LookupFunction, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { type AddressRule, anywhere, guardedLookup, NameResolver, type Resolve } from '@phalanx/egress';
+import type { ChatFormat } from '@phalanx/protocol';
 import nodemailer from 'nodemailer';
 import type { Clock } from '../clock.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
 import type { Row } from '../db/tables/tables.ts';
 import type { Sealing } from '../secrets/sealing.ts';
+import { writeChatMessage } from './chat/chat-message.ts';
 import { readAudience, isOfToken } from './fan-out.ts';
 import type { StoredDelivery } from './delivery-store.ts';
 import { type Sent, readRetryAfter } from './delivery-worker.ts';
 import { addressOf, isMail, domainOf, type MailConfig } from './mail/mail-settings.ts';
-import { type Names, writeMail, type MailText } from './mail/mail-text.ts';
+import { writeMail, type MailText } from './mail/mail-text.ts';
+import type { Names } from './names.ts';
 import { type Answer, explainFailure, sendMessage, signatureOf } from './send-message.ts';
 import { placeOf, type StoredWebhook, type WebhookStore } from './store.ts';
 
@@ -61,11 +64,20 @@ export class Messenger {
     if (await this.#hasTokenEnded(webhook)) return deliveries.map(() => ended);
     const reasons = await Promise.all(deliveries.map((one) => this.#findReasonToDrop(webhook, one)));
     const wanted = deliveries.filter((_, at) => reasons[at] === undefined);
-    const sent = isMail(webhook.url)
-      ? await this.#mail(webhook, wanted, closing)
-      : await Promise.all(wanted.map((one) => this.#sendOne(webhook, one, closing)));
+    const sent = await this.#sendWanted(webhook, wanted, closing);
     const bySent = new Map(wanted.map((one, at) => [one, Array.isArray(sent) ? sent[at] : sent]));
     return deliveries.map((one, at) => bySent.get(one) ?? dropped(reasons[at] ?? ''));
+  }
+
+  /** One answer: it is that of all. */
+  #sendWanted(
+    webhook: StoredWebhook,
+    wanted: readonly StoredDelivery[],
+    closing: AbortSignal,
+  ): Promise<Sent | Sent[]> {
+    if (isMail(webhook.url)) return this.#mail(webhook, wanted, closing);
+    if (webhook.format !== 'phalanx') return this.#chat(webhook, webhook.format, wanted, closing);
+    return Promise.all(wanted.map((one) => this.#sendOne(webhook, one, closing)));
   }
 
   async #hasTokenEnded({ token_id: id }: StoredWebhook): Promise<boolean> {
@@ -78,6 +90,20 @@ export class Messenger {
   async #sendOne(webhook: StoredWebhook, delivery: StoredDelivery, closing: AbortSignal): Promise<Sent> {
     const body = bodyOf(delivery);
     const headers = await this.#headersOf(webhook, delivery.id, body);
+    return this.#post(webhook, { headers, body, closing });
+  }
+
+  /** All in one message, under the ID of the first. */
+  async #chat(
+    webhook: StoredWebhook,
+    format: ChatFormat,
+    deliveries: readonly StoredDelivery[],
+    closing: AbortSignal,
+  ): Promise<Sent> {
+    const [first] = deliveries;
+    if (first === undefined) return dropped('There is nothing to send');
+    const body = await writeChatMessage(format, deliveries, this.#options.names);
+    const headers = await this.#headersOf(webhook, first.id, body);
     return this.#post(webhook, { headers, body, closing });
   }
 

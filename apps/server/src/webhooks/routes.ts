@@ -4,6 +4,7 @@ import {
   type WebhookDelivery,
   webhookRoutes,
   JsonObject,
+  type WebhookFormat,
   type WebhookHealth,
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
@@ -104,7 +105,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
         token_projects: projectsOf(principal),
         token_id: limitedTokenOf(principal),
         name: requireNameOrNone(body.name ?? ''),
-        ...targetOf(readTarget(url)),
+        ...targetOf(readTarget(url), body.format ?? 'phalanx'),
       },
       ...{ events: JSON.stringify([...new Set(events)]), outcomes: JSON.stringify(outcomes) },
       ...{ project_ids: readIds(project_ids), not_ready_minutes: body.not_ready_minutes ?? defaults.minutes },
@@ -147,7 +148,10 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     const changes = {
       token_id: limitedTokenOf(principal),
       name,
-      ...(url === undefined ? {} : targetOf(keepKind(row.url, readTarget(url)))),
+      ...targetOf(
+        url === undefined ? row.url : keepKind(row.url, readTarget(url)),
+        body.format ?? row.format,
+      ),
       events: events === undefined ? row.events : JSON.stringify([...new Set(events)]),
       outcomes: outcomes === undefined ? row.outcomes : JSON.stringify(outcomes),
       project_ids: project_ids === undefined ? row.project_ids : readIds(project_ids),
@@ -235,7 +239,11 @@ const ownerOf = (principal: Principal): WebhookOwner => ({
   tokenProjects: projectsOf(principal),
 });
 
-const targetOf = (url: string) => ({ url, mailbox: mailboxOf(url) });
+function targetOf(url: string, format: WebhookFormat) {
+  if (isMail(url) && format !== 'phalanx')
+    throw invalid(`e-mails have no format ${format}: leave it out, or give the address of a chat`);
+  return { url, format, mailbox: mailboxOf(url) };
+}
 
 const readIds = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => id.toLowerCase()));
 
@@ -313,6 +321,7 @@ const webhookView = (row: StoredWebhook, { userName, waiting }: Beside): Webhook
   user: { id: row.user_id, name: userName },
   name: row.name,
   url: row.url,
+  format: row.format,
   events: validators.events.Parse(JSON.parse(row.events)),
   outcomes: validators.outcomes.Parse(JSON.parse(row.outcomes)),
   project_ids: validators.projectIds.Parse(JSON.parse(row.project_ids)),

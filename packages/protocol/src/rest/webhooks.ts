@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { RunOutcome } from '../runs/runs.ts';
 import { webhookEventNames, webhookEvents } from '../webhook-events.ts';
+import { WebhookFormat } from '../webhook-formats.ts';
 import { JsonObject, success, SuccessMessage, type RouteContract, nullable } from './contract.ts';
 import { idPageQuery, pageOf } from './page.ts';
 
@@ -15,6 +16,7 @@ const settings = {
       'Where to: http or https, without a user name, where addresses that are not public are refused; or `mailto:` and one address that the operator of the service allows',
     examples: ['https://receiver.example/phalanx', 'mailto:ada@example.com'],
   }),
+  format: WebhookFormat,
   events: Type.Array(Type.Enum(webhookEventNames), {
     minItems: 1,
     maxItems: webhookEventNames.length,
@@ -69,6 +71,7 @@ const signature = Type.Enum(['v1', 'v1a'] as const, {
 
 const optional = {
   name: Type.Optional(settings.name),
+  format: Type.Optional(settings.format),
   outcomes: Type.Optional(settings.outcomes),
   project_ids: Type.Optional(settings.project_ids),
   not_ready_minutes: Type.Optional(settings.not_ready_minutes),
@@ -171,7 +174,7 @@ export const webhookRoutes = {
     operationId: 'createWebhook',
     tag: 'Webhooks',
     summary: 'Have messages sent to an address when something happens',
-    description: `The messages are those of Standard Webhooks (https://www.standardwebhooks.com), or e-mails. You hear only of what you may see.\n\n${eventTexts}`,
+    description: `The messages are those of Standard Webhooks (https://www.standardwebhooks.com), messages to a chat, or e-mails. You hear only of what you may see.\n\n${eventTexts}`,
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'create_webhook',

@@ -1,10 +1,13 @@
 import {
+  chatNames,
   type ChosenEvent,
   type RunOutcome,
   RunOutcome as RunOutcomeSchema,
   type Webhook,
   type WebhookDelivery,
   webhookEventNames,
+  WebhookFormat,
+  webhookFormatFor,
   webhookRoutes,
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
@@ -24,6 +27,7 @@ interface Flags extends ConnectionFlags {
 
 interface CreateFlags extends Flags {
   events: ChosenEvent[];
+  format?: WebhookFormat;
   name?: string;
   outcomes?: RunOutcome[];
   projects?: string[];
@@ -67,6 +71,12 @@ function addCreateCommand(webhooks: Command): void {
     .addOption(
       new Option('--events <event...>', 'what it tells of').choices(webhookEventNames).makeOptionMandatory(),
     )
+    .addOption(
+      new Option(
+        '--format <format>',
+        'slack or teams: sentences for a chat; default phalanx, except for addresses of these two',
+      ).choices(WebhookFormat.enum),
+    )
     .option('--name <name>', 'what people call it')
     .addOption(
       new Option('--outcomes <outcome...>', 'of run.ended: only runs with these outcomes').choices(
@@ -92,10 +102,11 @@ function addCreateCommand(webhooks: Command): void {
     .addHelpText(
       'after',
       `
-The secret is printed this once. Receivers check signatures with it: docs/webhooks.md has an example. E-mails have none.
+The secret is printed this once. Receivers check signatures with it: docs/webhooks.md has an example. Chats and e-mails have none.
 
 Examples:
   phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost
+  phalanx webhooks create https://hooks.slack.com/services/T0/B0/KEY --format slack --events run.ended --outcomes failed timed_out lost
   phalanx webhooks create mailto:ada@example.com --events runs.failing host.gone`,
     )
     .option('--json', "print the API's reply")
@@ -106,10 +117,13 @@ Examples:
 async function createWebhook(url: string, flags: CreateFlags): Promise<void> {
   const connection = await connect(flags);
   const { events, name, outcomes, projects, minutes, signature, paused } = flags;
+  const format = flags.format ?? webhookFormatFor(url);
   const projectIds: string[] = [];
   for (const project of projects ?? []) projectIds.push(await chooseSavedProject(connection, project));
   const body = {
-    ...{ url, events },
+    url,
+    events,
+    format,
     ...(name === undefined ? {} : { name }),
     ...(outcomes === undefined ? {} : { outcomes }),
     ...(projects === undefined ? {} : { project_ids: projectIds }),
@@ -228,7 +242,9 @@ function addIdCommand(
   addConnectionOptions(command);
 }
 
+/** Chats check no signature. */
 function keyText({ webhook, secret }: { webhook: Webhook; secret: string | null }): string {
+  if (webhook.format !== 'phalanx') return `It sends messages to ${chatNames[webhook.format]}.`;
   if (secret !== null) return `Secret: ${secret}\nKeep it now: it is not shown again.`;
   return webhook.public_key === null ? 'It sends e-mails.' : `Public key: ${webhook.public_key}`;
 }
@@ -238,19 +254,24 @@ const onItsWay = (id: string, delivery: WebhookDelivery): string =>
 
 const timeText = (time: number | null): string => (time === null ? '' : new Date(time).toISOString());
 
-const row = ({ id, name, url, events, health }: Webhook): Record<string, string> => ({
+const row = ({ id, name, url, format, events, health }: Webhook): Record<string, string> => ({
   webhook: id,
   name: name || '-',
   state: health.state,
   waiting: String(health.waiting),
   events: events.join(', '),
-  url,
+  url: addressOf({ url, format }),
 });
+
+/** The path of a chat's address is its key: who has it can write there. */
+const addressOf = ({ url, format }: Pick<Webhook, 'url' | 'format'>): string =>
+  format === 'phalanx' ? url : new URL(url).host;
 
 const details = ({ health, ...webhook }: Webhook): Record<string, string> => ({
   webhook: webhook.id,
   name: webhook.name,
-  url: webhook.url,
+  url: addressOf(webhook),
+  format: webhook.format,
   user: webhook.user.name,
   events: webhook.events.join(', '),
   outcomes: webhook.outcomes.join(', '),

@@ -13,6 +13,7 @@ import { workBytes } from './005-work-bytes.ts';
 import { mailUse } from './006-mail-use.ts';
 import { deviceIdentity } from './007-device-identity.ts';
 import { tokensOfWebhooks } from './008-tokens-of-webhooks.ts';
+import { formatsOfWebhooks } from './009-formats-of-webhooks.ts';
 import { projectChanges } from './010-project-changes.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
@@ -34,5 +35,6 @@ export const migrations: Record<string, Migration> = {
   '006-mail-use': mailUse,
   '007-device-identity': deviceIdentity,
   '008-tokens-of-webhooks': tokensOfWebhooks,
+  '009-formats-of-webhooks': formatsOfWebhooks,
   '010-project-changes': projectChanges,
 };

@@ -1,4 +1,4 @@
-import type { ChosenEvent, WebhookEventName } from '@phalanx/protocol';
+import type { ChosenEvent, WebhookEventName, WebhookFormat } from '@phalanx/protocol';
 import type { Generated } from 'kysely';
 
 import type { EpochMs, Flag, Json } from './column-types.ts';
@@ -15,6 +15,8 @@ export interface WebhookTable {
   url: string;
   /** See `mailboxOf`; null: it sends no e-mail. */
   mailbox: string | null;
+  /** Of e-mails `phalanx`, which says nothing of them. */
+  format: Generated<WebhookFormat>;
   /** Of `ChosenEvent`s. */
   events: Json;
   /** Of `RunOutcome`s; empty: all. */

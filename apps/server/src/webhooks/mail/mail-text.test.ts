@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 
 import type { StoredDelivery } from '../delivery-store.ts';
 import type { StoredWebhook } from '../store.ts';
-import { type Names, writeMail } from './mail-text.ts';
+import type { Names } from '../names.ts';
+import { writeMail } from './mail-text.ts';
 
 const at = Date.UTC(2026, 10, 25, 12, 0, 3);
 const phone = { device_id: 'd1', serial: 'S1', model: 'Pixel 9', host_id: 'h1', host_name: 'rack' };
@@ -56,6 +57,7 @@ const names: Names = {
   device: (id) => Promise.resolve(`Pixel 9 (${id})`),
   user: () => 'Ada',
   consoleUrl: 'https://phones.example',
+  publicUrl: undefined,
 };
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a row, these are read
 const webhook = { id: 'w1', name: 'Alarms', user_id: 'u1' } as StoredWebhook;

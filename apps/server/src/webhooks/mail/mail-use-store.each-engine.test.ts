@@ -17,6 +17,7 @@ const webhookTo = (id: string, url: string, userId = 'mallory'): StoredWebhook =
   name: '',
   url,
   mailbox: mailboxOf(url),
+  format: 'phalanx' as const,
   events: '[]',
   outcomes: '[]',
   project_ids: '[]',

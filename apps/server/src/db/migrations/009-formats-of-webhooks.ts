@@ -1,0 +1,12 @@
+import type { Migration } from 'kysely/migration';
+
+import { execute } from './001-schema/column-types.ts';
+
+/** How the messages of a webhook are written: those of the release before are Phalanx's own. */
+export const formatsOfWebhooks: Migration = {
+  async up(db) {
+    await execute(db, ({ text }) => [
+      `alter table webhook add column format ${text} not null default 'phalanx'`,
+    ]);
+  },
+};

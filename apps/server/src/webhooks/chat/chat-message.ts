@@ -1,0 +1,41 @@
+import type { ChatFormat } from '@phalanx/protocol';
+
+import type { StoredDelivery } from '../delivery-store.ts';
+import type { Names } from '../names.ts';
+import { line, linesOf, tell, type Told } from '../tell.ts';
+import type { ChatEvent, ChatText } from './chat-text.ts';
+import { writeSlackMessage } from './slack-message.ts';
+import { writeTeamsMessage } from './teams-message.ts';
+
+/** One message describes so many: Slack takes 50 blocks, and 3 of them are an event. Teams takes 28 KB, of which an event has 4 at most. */
+const maxEvents = 6;
+/** Slack's for a heading. */
+const maxHeadline = 150;
+const maxLine = 300;
+
+const writers: Record<ChatFormat, (text: ChatText) => object> = {
+  slack: writeSlackMessage,
+  teams: writeTeamsMessage,
+};
+
+/** The body that tells a chat of these deliveries. */
+export async function writeChatMessage(
+  format: ChatFormat,
+  deliveries: readonly StoredDelivery[],
+  names: Names,
+): Promise<string> {
+  const told = await Promise.all(deliveries.slice(0, maxEvents).map((one) => tell(one, names)));
+  const more = deliveries.length - told.length;
+  return JSON.stringify(
+    writers[format]({
+      events: told.map((one) => eventOf(one, names)),
+      rest: more > 0 ? `${more} more messages are listed among the deliveries of the webhook.` : '',
+    }),
+  );
+}
+
+const eventOf = (told: Told, { publicUrl }: Names): ChatEvent => ({
+  headline: line(`${told.headline}.`, maxHeadline - 1),
+  lines: linesOf(told, maxLine),
+  url: publicUrl === undefined ? undefined : `${publicUrl}${encodeURI(told.path)}`,
+});

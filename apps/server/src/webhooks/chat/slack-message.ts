@@ -1,0 +1,48 @@
+import type { ChatEvent, ChatText } from './chat-text.ts';
+
+/** Characters that Slack takes, in a heading, in a section and as the text of notifications. */
+const maxLength = { header: 150, section: 3000, text: 4000 };
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/**
+ * Text of others can be no link, no mention and no markup: `<!channel>` and `<@U1>` begin with a sign that is escaped, and it
+ * stands in objects of the type `plain_text` only. It is cut before it is too long, never within an entity.
+ */
+function escaped(text: string, max: number): string {
+  let whole = '';
+  for (const sign of text) {
+    const next = entities[sign] ?? sign;
+    if (whole.length + next.length >= max) return `${whole}…`;
+    whole += next;
+  }
+  return whole;
+}
+
+const plainText = (text: string, max: number) => ({
+  type: 'plain_text',
+  text: escaped(text, max),
+  emoji: false,
+});
+
+const section = (text: string) => ({ type: 'section', text: plainText(text, maxLength.section) });
+
+/** What an incoming webhook of Slack takes: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
+export const writeSlackMessage = ({ events, rest }: ChatText): object => ({
+  // Notifications show it in place of the blocks.
+  text: escaped(events.map(({ headline }) => headline).join('\n'), maxLength.text),
+  blocks: [...events.flatMap(blocksOf), ...(rest === '' ? [] : [section(rest)])],
+});
+
+const blocksOf = ({ headline, lines, url }: ChatEvent): object[] => [
+  { type: 'header', text: plainText(headline, maxLength.header) },
+  ...(lines.length === 0 ? [] : [section(lines.join('\n'))]),
+  ...(url === undefined ? [] : [linkTo(url)]),
+];
+
+const linkTo = (url: string) => ({
+  type: 'context',
+  elements: [
+    { type: 'mrkdwn', text: `<${escaped(url.replaceAll('|', '%7C'), maxLength.section)}|Open in Phalanx>` },
+  ],
+});

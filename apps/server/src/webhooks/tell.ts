@@ -1,0 +1,189 @@
+import { webhookEvents, type WebhookEvent } from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import type { StoredDelivery } from './delivery-store.ts';
+import type { Names } from './names.ts';
+
+/** What has happened, in words for people. */
+export interface Told {
+  /** A sentence without a full stop. */
+  readonly headline: string;
+  readonly rows: readonly (readonly [label: string, value: string | null])[];
+  /** In the console; empty: its first page. */
+  readonly path: string;
+}
+
+const maxValueLength = 500;
+
+const events = Compile(Type.Union(Object.values(webhookEvents)));
+
+/** What a person or an automation has written stays on its line: it can't pass for text of ours, or end a header. */
+export const line = (text: string, maxLength = maxValueLength): string => {
+  const plain = text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const cut = plain.length > maxLength ? `${plain.slice(0, maxLength)}…` : plain;
+  return cut.toWellFormed();
+};
+
+export const quoted = (text: string): string => `“${line(text, 100)}”`;
+const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Those of its rows that have a value, each on one line. */
+export const linesOf = ({ rows }: Told, maxLength?: number): string[] =>
+  rows.flatMap(([label, value]) => (value ? `${label}: ${line(value, maxLength)}` : []));
+
+/** The sentences of e-mails and chats. */
+export async function tell({ type, at, data }: StoredDelivery, names: Names): Promise<Told> {
+  const told: unknown = JSON.parse(data);
+  return tellEvent(events.Parse({ type, timestamp: new Date(at).toISOString(), data: told }), names);
+}
+
+async function tellEvent(event: WebhookEvent, names: Names): Promise<Told> {
+  if (event.type === 'run.ended') return tellRun(event.data, names);
+  if (event.type === 'record.new') return tellRecord(event.data, names);
+  return tellOther(event);
+}
+
+const outcomes: Record<string, string> = {
+  succeeded: 'was successful',
+  out_of_steps: 'ended out of steps',
+  failed: 'failed',
+  stopped: 'was stopped',
+  timed_out: 'exceeded its time limit',
+  lost: 'is lost',
+};
+
+type DataOf<Type extends WebhookEvent['type']> = Extract<WebhookEvent, { type: Type }>['data'];
+
+async function tellRun(data: DataOf<'run.ended'>, names: Names): Promise<Told> {
+  const { run_id: runId, name, device_id: deviceId, outcome, status, error, ended_at: endedAt } = data;
+  const device = await names.device(deviceId);
+  const what = name === null ? 'A run' : `A run of ${quoted(name)}`;
+  return {
+    headline: `${what} ${outcomes[outcome ?? ''] ?? `ended as ${status}`} on ${line(device, 100)}`,
+    rows: [
+      ['Reason', error && error.message],
+      ['Phone', device],
+      ['Ended', endedAt === null ? null : timeOf(endedAt)],
+      ['Run', runId],
+    ],
+    path: `/runs/${runId}`,
+  };
+}
+
+async function tellRecord(data: DataOf<'record.new'>, names: Names): Promise<Told> {
+  const device = await names.device(data.device_id);
+  return {
+    headline: `There is a new record of ${quoted(data.automation_name)}`,
+    rows: [
+      ['Kind', data.tag === '' ? data.type : `${data.type}, ${data.tag}`],
+      ['Phone', device],
+      ['Run', data.run_id],
+    ],
+    path: `/runs/${data.run_id}`,
+  };
+}
+
+const phoneOf = ({ model, serial }: { model: string; serial: string }): string =>
+  line(model === '' || model === serial ? serial : `${model} (${serial})`, 100);
+
+type OtherEvent = Exclude<WebhookEvent, { type: 'run.ended' | 'record.new' }>;
+
+function tellOther(event: OtherEvent): Told {
+  const { type, data } = event;
+  if (type === 'device.not_ready')
+    return {
+      headline: `The phone ${phoneOf(data)} is not ready since ${timeOf(data.since)}`,
+      rows: [
+        ['State', data.state],
+        ['Reason', data.reason],
+        ['Host', data.host_name],
+      ],
+      path: `/devices/${data.device_id}`,
+    };
+  if (type === 'device.back')
+    return {
+      headline: `The phone ${phoneOf(data)} is ready again`,
+      rows: [
+        ['Not ready since', timeOf(data.not_ready_since)],
+        ['Host', data.host_name],
+      ],
+      path: `/devices/${data.device_id}`,
+    };
+  if (type === 'host.gone')
+    return {
+      headline: `The host ${quoted(data.host_name)} is away since ${timeOf(data.since)}`,
+      rows: [],
+      path: '/devices',
+    };
+  if (type === 'host.back')
+    return {
+      headline: `The host ${quoted(data.host_name)} has connected again`,
+      rows: [['Away since', timeOf(data.gone_since)]],
+      path: '/devices',
+    };
+  if (type === 'group.opened' || type === 'group.reopened')
+    return {
+      headline: `A record of ${quoted(data.automation_name)} has ${type === 'group.opened' ? 'begun a new group' : 'opened a solved group again'}`,
+      rows: [
+        ['Group', data.group_id],
+        ['Record', data.record_id],
+      ],
+      path: '/groups',
+    };
+  if (type === 'drift.found')
+    return {
+      headline: `The code of ${quoted(data.automation_name)} knows ${line(data.package, 100)} ${line(data.version, 50)} worse than the version before`,
+      rows: [
+        ['Runs without success', `${data.bad_runs} of ${data.runs}`],
+        [
+          'Before',
+          data.version_before && `${data.bad_runs_before} of ${data.runs_before} with ${data.version_before}`,
+        ],
+        ['Group that is open again', data.group_id],
+      ],
+      path: `/projects/${data.automation_id}/versions`,
+    };
+  if (type === 'replay.finished')
+    return {
+      headline: `${data.known} of ${data.screens} saved screens of ${quoted(data.automation_name)} are known${data.commit === null ? '' : ` in ${data.commit.slice(0, 8)}`}`,
+      rows: [
+        ['Newly known', `${data.recognised}`],
+        ['Not known any more', `${data.broken}`],
+        ['Problem', data.problem],
+      ],
+      path: `/projects/${data.automation_id}`,
+    };
+  return tellOfMany(event);
+}
+
+function tellOfMany({
+  type,
+  data,
+}: Extract<
+  WebhookEvent,
+  { type: 'schedule.skipped' | 'runs.failing' | 'runs.none' | 'webhook.test' }
+>): Told {
+  if (type === 'schedule.skipped')
+    return {
+      headline: `The schedule ${quoted(data.schedule_name)} made no job`,
+      rows: [
+        ['Reason', data.reason],
+        ['Planned', timeOf(data.planned_at)],
+      ],
+      path: '/jobs',
+    };
+  if (type === 'runs.failing')
+    return {
+      headline: `${data.failed} of your ${data.ended} runs of the last ${data.hours} hours had no success`,
+      rows: [],
+      path: '/runs',
+    };
+  if (type === 'runs.none')
+    return {
+      headline: `You have launched nothing for ${data.hours} hours`,
+      rows: [['Last launch', data.last_at === null ? null : timeOf(data.last_at)]],
+      path: '/runs',
+    };
+  return { headline: 'This is a test', rows: [], path: '/webhooks' };
+}
