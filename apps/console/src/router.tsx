@@ -11,6 +11,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 
 import { deviceSearch, fleetSearch } from './devices/fleet-search.ts';
+import { jobSearch } from './jobs/job-search.ts';
 import { runSearch, runsSearch, hasRunQuery } from './runs/run.tsx';
 import { groupsSearch, recordsSearch } from './records/records-search.ts';
 import { statsSearch } from './stats/stats-search.ts';
@@ -84,9 +85,20 @@ const jobs = createRoute({
   path: '/jobs',
   component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
 });
+const schedules = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/schedules',
+  component: lazyRouteComponent(() => import('./jobs/schedules-page.tsx'), 'SchedulesPage'),
+});
+const pools = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/pools',
+  component: lazyRouteComponent(() => import('./jobs/pools-page.tsx'), 'PoolsPage'),
+});
 const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$jobId',
+  validateSearch: jobSearch,
   component: lazyRouteComponent(() => import('./jobs/job-page.tsx'), 'JobPage'),
 });
 const projects = createRoute({
@@ -191,6 +203,8 @@ export const router = createRouter({
     runs,
     run,
     jobs,
+    schedules,
+    pools,
     job,
     projects,
     project,

@@ -1,4 +1,5 @@
-import type { Job, Schedule, Task } from '@phalanx/protocol';
+import type { Job, JobStatus, Schedule, Task } from '@phalanx/protocol';
+import { anyPhone } from '@phalanx/protocol';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { Mark, type MarkLook } from '../parts/mark.tsx';
@@ -12,6 +13,14 @@ const looks: Record<Job['status'], MarkLook> = {
   cancelled: { tone: 'offline', glyph: '■', word: 'cancelled' },
 };
 
+export const taskStates = [
+  'waiting',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+] as const satisfies readonly JobStatus[];
+
 /** Of a job or of one of its tasks. */
 export const JobStatusMark = ({ status }: Pick<Job, 'status'>) => <Mark {...looks[status]} />;
 
@@ -21,8 +30,10 @@ export const countsText = ({ tasks }: Pick<Job, 'tasks'>): string =>
     .flatMap(([word, count]) => (count === 0 ? [] : [`${count.toLocaleString('en')} ${word}`]))
     .join(', ');
 
-export const phonesText = ({ selector, device_ids: ids }: Pick<Job, 'selector' | 'device_ids'>): string =>
-  selector ?? `${ids?.length ?? 0} phones`;
+export function phonesText({ selector, device_ids: ids }: Pick<Job, 'selector' | 'device_ids'>): string {
+  if (selector !== null) return selector === anyPhone ? 'any phone' : selector;
+  return ids?.length === 1 ? '1 phone' : `${ids?.length ?? 0} phones`;
+}
 
 /** The service has no events of jobs and of schedules. */
 const refreshMs = 3000;

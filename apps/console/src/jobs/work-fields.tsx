@@ -1,5 +1,14 @@
+import { anyPhone, type Schedule } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 
+import { fieldsOf, initialValues } from '../launches/parameter-fields.ts';
+import {
+  type ParameterProblems,
+  ParametersForm,
+  useParameterProblems,
+  useParameterSchema,
+} from '../launches/parameters-form.tsx';
 import {
   optionsBody,
   optionsOf,
@@ -8,13 +17,18 @@ import {
   RunOptionsFields,
 } from '../launches/run-options.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
+import { Loading } from '../parts/states.tsx';
 import { projectsQuery } from '../projects/project.tsx';
+
+type Parameters = Record<string, unknown>;
 
 /** What a job and a schedule have in common, as it is typed. */
 export interface WorkText {
   readonly projectId: string;
   readonly selector: string;
   readonly count: string;
+  /** Undefined while what is typed is no JSON object. */
+  readonly parameters: Parameters | undefined | 'defaults';
   readonly options: RunOptions;
 }
 
@@ -22,16 +36,61 @@ export const noWork: WorkText = {
   projectId: '',
   selector: '',
   count: '',
+  parameters: 'defaults',
   options: optionsOf(),
 };
 
-interface WorkFieldsProps {
-  value: WorkText;
-  countHint: string;
-  onChange: (value: WorkText) => void;
+export function workOf({ automation_id: projectId, work }: Schedule): WorkText {
+  const { selector = '', count, parameters = {}, film = false, phone_settings: settings } = work;
+  return {
+    projectId,
+    selector: selector === anyPhone ? '' : selector,
+    count: count === undefined ? '' : String(count),
+    parameters,
+    options: { ...optionsOf(settings), hasFilm: film },
+  };
 }
 
-export function WorkFields({ value, countHint, onChange }: WorkFieldsProps) {
+export interface Work {
+  readonly text: WorkText;
+  readonly set: (text: WorkText) => void;
+  /** Undefined until it is read. */
+  readonly schema: string | null | undefined;
+  readonly parameters: Parameters;
+  readonly parameterProblems: ParameterProblems;
+  /** Why it can't be sent yet. */
+  readonly problem: string | undefined;
+  /** Shows from now on what is wrong with parameters. False: nothing can be sent. */
+  readonly check: () => boolean;
+  readonly body: () => ReturnType<typeof bodyOf>;
+}
+
+/** `error`: what the service said of the last try. */
+export function useWork(begun: WorkText, error: unknown, reset: () => void): Work {
+  const [text, set] = useState(begun);
+  const schema = useParameterSchema(text.projectId === '' ? undefined : text.projectId);
+  const given =
+    text.parameters === 'defaults' ? initialValues(fieldsOf(schema ?? '') ?? [], {}) : text.parameters;
+  const parameters = given ?? {};
+  const parameterProblems = useParameterProblems(schema, given, { error, reset });
+  return {
+    ...{ text, set, schema, parameters, parameterProblems, check: parameterProblems.check },
+    problem: given === undefined ? 'The parameters are not a JSON object.' : workProblem(text),
+    body: () => bodyOf(text, parameters),
+  };
+}
+
+interface WorkFieldsProps {
+  work: Work;
+  countLabel: string;
+  countHint: string;
+  phonesHint: string;
+  /** A schedule stays with its project. */
+  isProjectFixed?: boolean;
+}
+
+export function WorkFields({ work, isProjectFixed = false, ...words }: WorkFieldsProps) {
+  const { text, set, schema, parameters, parameterProblems } = work;
   const { data: projects = [] } = useQuery(projectsQuery);
   return (
     <>
@@ -40,8 +99,9 @@ export function WorkFields({ value, countHint, onChange }: WorkFieldsProps) {
           <select
             {...attributes}
             className={selectClass}
-            value={value.projectId}
-            onChange={({ target }) => onChange({ ...value, projectId: target.value })}
+            disabled={isProjectFixed}
+            value={text.projectId}
+            onChange={({ target }) => set({ ...text, projectId: target.value, parameters: 'defaults' })}
           >
             <option value="">Choose a project</option>
             {projects.map(({ id, name }) => (
@@ -54,33 +114,47 @@ export function WorkFields({ value, countHint, onChange }: WorkFieldsProps) {
       </Field>
       <TextField
         label="Phones"
-        hint="Empty: any phone. Or a selector, such as country=de,model~Pixel or pool=NAME"
-        value={value.selector}
-        onChange={(selector) => onChange({ ...value, selector })}
+        hint={words.phonesHint}
+        value={text.selector}
+        onChange={(selector) => set({ ...text, selector })}
       />
       <TextField
-        label="Count"
-        hint={countHint}
-        value={value.count}
-        onChange={(count) => onChange({ ...value, count })}
+        label={words.countLabel}
+        hint={words.countHint}
+        value={text.count}
+        onChange={(count) => set({ ...text, count })}
       />
-      <RunOptionsFields value={value.options} onChange={(options) => onChange({ ...value, options })} />
+      {text.projectId !== '' &&
+        (schema === undefined ? (
+          <Loading rows={2} />
+        ) : (
+          <ParametersForm
+            key={text.projectId}
+            schema={schema}
+            values={parameters}
+            problems={parameterProblems.shown}
+            onChange={(changed) => {
+              parameterProblems.forget();
+              set({ ...text, parameters: changed });
+            }}
+          />
+        ))}
+      <RunOptionsFields value={text.options} onChange={(options) => set({ ...text, options })} />
     </>
   );
 }
 
-/** Why it can't be sent yet. */
-export function workProblem({ projectId, count, options }: WorkText): string | undefined {
+function workProblem({ projectId, count, options }: WorkText): string | undefined {
   if (projectId === '') return 'Choose a project.';
-  if (count !== '' && !/^[1-9]\d{0,3}$/.test(count)) return 'The count is a whole number from 1 on.';
+  if (count !== '' && !/^[1-9]\d{0,3}$/.test(count))
+    return 'The number of phones is a whole number from 1 on.';
   return optionsProblem(options);
 }
 
-const anyPhone = 'sdk>=1';
-
-export const workBody = ({ projectId, selector, count, options }: WorkText) => ({
+const bodyOf = ({ projectId, selector, count, options }: WorkText, parameters: Parameters) => ({
   automation_id: projectId,
   selector: selector.trim() || anyPhone,
   ...(count === '' ? {} : { count: Number(count) }),
+  parameters,
   ...optionsBody(options),
 });

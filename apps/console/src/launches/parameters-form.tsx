@@ -235,7 +235,7 @@ function RawParameters({
 
 type Problems = ReadonlyMap<string, string>;
 
-interface ParameterProblems {
+export interface ParameterProblems {
   /** By field; undefined until a launch was tried. */
   readonly shown: Problems | undefined;
   /** Shows from now on what is wrong. False: nothing can be sent. */
@@ -250,7 +250,7 @@ const none: Problems = new Map();
 export function useParameterProblems(
   schema: string | null | undefined,
   values: Record<string, unknown> | undefined,
-  launch: Launch,
+  launch: Pick<Launch, 'error' | 'reset'>,
 ): ParameterProblems {
   const [hasTried, setTried] = useState(false);
   const fields = useMemo(() => fieldsOf(schema ?? '') ?? [], [schema]);

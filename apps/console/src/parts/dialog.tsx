@@ -18,6 +18,8 @@ interface DialogProps {
   onAct?: () => unknown;
 }
 
+const firstField = 'input:not([type]), textarea, select:not([disabled])';
+
 export function Dialog({ title, isOpen, onClose, isWide = false, children, foot, onAct }: DialogProps) {
   const body = useRef<HTMLDivElement>(null);
   const content = (
@@ -39,10 +41,9 @@ export function Dialog({ title, isOpen, onClose, isWide = false, children, foot,
         <BaseDialog.Backdrop className={styles['backdrop']} />
         <BaseDialog.Popup
           className={classNames(styles['popup'], isWide && styles['wide'])}
-          // Where something is typed it begins there; a touch would bring up the keyboard over it.
+          // Where something is typed or chosen it begins there; a touch would bring up the keyboard over it.
           initialFocus={(by) =>
-            by === 'touch' ||
-            (body.current?.querySelector<HTMLElement>('input:not([type]), textarea') ?? true)
+            by === 'touch' || (body.current?.querySelector<HTMLElement>(firstField) ?? true)
           }
         >
           <div className={styles['head']}>

@@ -40,7 +40,13 @@ export function Page({ title, part, parents, tabs, aside, actions, bar, children
       {bar !== undefined && <div className={styles['bar']}>{bar}</div>}
       {/* A part that scrolls has to be in reach of the keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={styles['body']} tabIndex={0} role="region" aria-label={part ?? title} data-page-body="">
+      <div
+        className={styles['body']}
+        tabIndex={0}
+        role="region"
+        aria-label={part === undefined ? title : `${title}: ${part}`}
+        data-page-body=""
+      >
         {children}
       </div>
     </div>

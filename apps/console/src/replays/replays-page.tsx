@@ -62,7 +62,7 @@ const replayColumns: readonly Column<Replay>[] = [
 
 const ReplayList = ({ replays, shown }: { replays: readonly Replay[]; shown: string | undefined }) => (
   <Table
-    label="Replays"
+    label="All replays"
     columns={replayColumns}
     rows={replays}
     keyOf={({ id }) => id}

@@ -1,7 +1,7 @@
 import type { ListedRun } from '@phalanx/protocol';
 import { expect, test } from 'vitest';
 
-import { launchRows, outcomeWords, phonesWords, tellingRun, launcherWords } from './launch-rows.ts';
+import { jobWords, launchRows, outcomeWords, phonesWords, tellingRun, launcherWords } from './launch-rows.ts';
 
 const run = (run_id: string, launch: string, outcome: ListedRun['outcome'] = 'succeeded'): ListedRun => ({
   ...{
@@ -26,7 +26,7 @@ test('the runs of a launch are one row, which opens into them', () => {
 });
 
 test('the runs of a job are one row, however they were launched, of which older ones may come', () => {
-  const job = { job_id: 'j', schedule_id: null, schedule_name: null };
+  const job = { job_id: 'j', task_number: 1, schedule_id: null, schedule_name: null };
   const ofJob = (id: string): ListedRun => {
     const one = run(id, id);
     return { ...one, launched_by: { ...one.launched_by, job } };
@@ -56,11 +56,16 @@ test('a launch is told by the run that needs a look', () => {
 
 test('a run says by whom or what it was launched', () => {
   const ada = { user_id: 'u', user_name: 'ada', token_name: null, job: null };
-  const job = { job_id: 'j', schedule_id: null, schedule_name: null };
+  const job = { job_id: 'j', task_number: 1, schedule_id: null, schedule_name: null };
   const scheduled = { ...job, schedule_id: 's', schedule_name: 'Nightly' };
   expect(launcherWords(ada)).toBe('ada');
   expect(launcherWords({ ...ada, token_name: 'build' })).toBe('ada · build');
   expect(launcherWords({ ...ada, job })).toBe('Job');
   expect(launcherWords({ ...ada, job: scheduled })).toBe('Schedule “Nightly”');
   expect(launcherWords({ ...ada, job: { ...scheduled, schedule_name: null } })).toBe('Deleted schedule');
+});
+
+test('a job is told by all of its tasks', () => {
+  const tasks = { waiting: 0, running: 3, completed: 977, failed: 20, cancelled: 0 };
+  expect(jobWords({ tasks })).toBe('1,000 runs · 20 failed · 3 running');
 });

@@ -1,4 +1,4 @@
-import type { ListedRun, RunLauncher } from '@phalanx/protocol';
+import type { Job, ListedRun, RunLauncher } from '@phalanx/protocol';
 
 /** A row of the list of runs: a run, or a launch or a job of several, which opens into them. */
 export type RunRow =
@@ -48,6 +48,16 @@ export function phonesWords(runs: readonly ListedRun[], hasMore: boolean): strin
 export function outcomeWords(runs: readonly ListedRun[]): string {
   const counts = Map.groupBy(runs, ({ outcome }) => (outcome ?? 'running').replaceAll('_', ' '));
   return [...counts].map(([word, own]) => `${own.length} ${word}`).join(', ');
+}
+
+/** Such as `1,000 runs · 20 failed` of the tasks of a job. */
+export function jobWords({ tasks }: Pick<Job, 'tasks'>): string {
+  const { waiting, running, completed, failed, cancelled } = tasks;
+  const runs = waiting + running + completed + failed + cancelled;
+  const more = Object.entries({ failed, cancelled, running, waiting }).flatMap(([word, count]) =>
+    count === 0 ? [] : [`${count.toLocaleString('en')} ${word}`],
+  );
+  return [`${runs.toLocaleString('en')} ${runs === 1 ? 'run' : 'runs'}`, ...more].join(' · ');
 }
 
 /** Such as `ada`, `ada · nightly token`, `Job`, `Schedule "Nightly"`. */

@@ -66,8 +66,8 @@ function LaunchedBy({ run: { launched_by: by } }: { run: RunDetail }) {
   const words = launcherWords(by);
   if (by.job === null) return words;
   return (
-    <Link to="/jobs/$jobId" params={{ jobId: by.job.job_id }}>
-      {words}
+    <Link to="/jobs/$jobId" params={{ jobId: by.job.job_id }} search={{ task: by.job.task_number }}>
+      {words}, task {by.job.task_number}
     </Link>
   );
 }

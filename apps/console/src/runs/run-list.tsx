@@ -1,9 +1,10 @@
 import type { ListedRun, Run } from '@phalanx/protocol';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 
 import { distinctNames, useDevicesById } from '../devices/device.tsx';
+import { jobQuery } from '../jobs/job.tsx';
 import { keep, keptValue } from '../parts/kept.ts';
 import { LongTable } from '../parts/long-table.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
@@ -11,6 +12,7 @@ import type { Column } from '../parts/table.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/project.tsx';
 import {
+  jobWords,
   launchRows,
   outcomeWords,
   phonesWords,
@@ -200,7 +202,7 @@ function columnsOf(
         row.kind === 'run' && row.run.outcome === 'out_of_steps' && row.run.error === null ? (
           <StageAndStateOfRun runId={row.run.run_id} />
         ) : (
-          outcomeOf(row)
+          <Outcome row={row} />
         ),
     },
     { header: 'By', width: 'grow', minimum: 90, text: launcherOf, content: (row) => <Launcher row={row} /> },
@@ -239,6 +241,13 @@ function columnsOf(
       },
     },
   ];
+}
+
+/** A job tells what all of its tasks came to, also those whose runs are not read. */
+function Outcome({ row }: { row: RunRow }) {
+  const job = row.kind === 'launch' ? row.runs[0]?.launched_by.job : undefined;
+  const { data } = useQuery({ ...jobQuery(job?.job_id ?? ''), enabled: job !== undefined && job !== null });
+  return data === undefined ? outcomeOf(row) : jobWords(data);
 }
 
 function Launcher({ row }: { row: RunRow }) {

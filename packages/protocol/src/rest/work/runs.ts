@@ -45,6 +45,9 @@ export const RunLauncher = Type.Object({
     [
       Type.Object({
         job_id: Uuid,
+        task_number: Type.Integer({
+          description: 'Place of its first task among the inputs of the job, from 1',
+        }),
         schedule_id: nullable(Uuid),
         schedule_name: nullable(Type.String({ description: 'Null when the schedule was deleted' })),
       }),
