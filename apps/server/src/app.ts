@@ -80,8 +80,8 @@ async function openFeatures(context: Context, overrides: ServerOverrides): Promi
   const runs = await openRuns(context, { hosts, devices, people });
   knowPhones({ devices, findRun: runs.store.find });
   const screens = serveDevices(context, { devices, hosts, runs });
-  serveStats(context, { devices, runs });
   const metrics = openHealth(context, { devices, runs });
+  serveStats(context, { devices, runs, metrics });
   const logs = await openLogs(context, { devices, runs, metrics });
   const events = openEvents(context, { devices, runs, logs });
   const { feed } = events;

@@ -35,3 +35,23 @@ it('devices that somebody should look after are counted, and tell of it', async 
   host.send({ type: 'devices', devices: [deviceReport('full')] });
   await expect.poll(count).toBe('0');
 });
+
+it('runs that have ended are counted by outcome and reason, with how long they took', async () => {
+  const server = await TestServer.start();
+  onTestFinished(() => server.dispose());
+  const { deviceId } = await server.connectHost({ launchHabit: 'ends_at_once' });
+  for (let count = 0; count < 2; count += 1)
+    expect((await server.start(deviceId, crypto.randomUUID())).status).toBe(200);
+  const figures = async (): Promise<string[]> => {
+    const { text } = await server.api('GET', '/metrics');
+    return text
+      .split('\n')
+      .filter((line) => /^phalanx_run(s_ended_total|_duration_seconds_count)/.test(line));
+  };
+  await expect
+    .poll(figures)
+    .toEqual([
+      'phalanx_runs_ended_total{outcome="succeeded",reason="completed"} 2',
+      'phalanx_run_duration_seconds_count{outcome="succeeded"} 2',
+    ]);
+});

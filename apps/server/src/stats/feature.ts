@@ -5,8 +5,10 @@ import { statsRoutes, type ReplyOf, type StatsGrouping, type Stat } from '@phala
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
+import type { Metrics } from '../health/metrics.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Runs } from '../runs/feature.ts';
+import { countRuns } from './count-runs.ts';
 import { createStatsStore, type DayStat, type StatsStore } from './store.ts';
 import { csvLine } from '../http/replies/csv.ts';
 import type { Clock } from '../clock.ts';
@@ -19,12 +21,16 @@ import type { RunAccess } from '../runs/run-access.ts';
 const hourMs = 60 * 60_000;
 const keptDays = 400;
 
+interface StatsDependencies {
+  devices: DeviceAccess;
+  runs: Pick<Runs, 'access' | 'onChange'>;
+  metrics: Metrics;
+}
+
 /** `GET /stats` · `GET /stats/export` */
-export function serveStats(
-  context: Context,
-  { devices, runs }: { devices: DeviceAccess; runs: Pick<Runs, 'access'> },
-): void {
+export function serveStats(context: Context, { devices, runs, metrics }: StatsDependencies): void {
   const { app, clock, database } = context;
+  countRuns(runs, metrics);
   const store = createStatsStore(database);
   const sources = { store, devices, runAccess: runs.access, clock };
 
