@@ -18,7 +18,7 @@ const hosts: Readonly<Record<ChatFormat, RegExp>> = {
   teams: /\.(?:webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/,
 };
 
-/** What an address asks for: those of Slack and Teams take nothing but their own formats. */
+/** Format that an address asks for: those of Slack and Teams take nothing but their own formats. */
 export function webhookFormatFor(url: string): WebhookFormat {
   const host = /^https:\/\/([^/:?#@]+)/i.exec(url)?.[1]?.toLowerCase() ?? '';
   if (hosts.slack.test(host)) return 'slack';

@@ -38,7 +38,7 @@ const columns: readonly Column<UsageRow>[] = [
   { header: 'Setting', width: 'grow', content: ({ setting }) => <code>{setting}</code> },
 ];
 
-/** What is counted for the user, and how much of it there may be. */
+/** Usage of the user beside each limit. */
 export function UsagePage() {
   const { data, error, refetch } = useQuery({
     queryKey: ['usage'],

@@ -89,7 +89,7 @@ export const session = {
     endReason.set(reason);
     sessionState.set('signed out');
   },
-  /** What somebody does who signs out. */
+  /** Ends a session because somebody signs out. */
   leave: (): void => {
     localStorage.removeItem(storageKey);
     sessionState.set('signed out');

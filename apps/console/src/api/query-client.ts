@@ -14,7 +14,7 @@ const countPages = (data: unknown): number =>
     ? data.pages.length
     : 1;
 
-/** What was read stays shown while it is read again. Events tell of changes at once where there are events. */
+/** Keeps shown what was read while it is read again. Events tell of changes at once where there are events. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

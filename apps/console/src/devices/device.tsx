@@ -57,7 +57,7 @@ export const deviceName = ({
 }: Pick<Device, 'name' | 'brand' | 'model' | 'serial'>): string =>
   name || [capitalized(brand), model].filter(Boolean).join(' ') || serial;
 
-/** As its box in a list is called. */
+/** Name of its box in a list. */
 export const selectName = (device: Device): string => `${deviceName(device)} ${device.serial}`;
 
 export const labelsText = ({ labels }: Pick<Device, 'labels'>): string =>

@@ -12,7 +12,7 @@ export interface FleetSearch {
   sort?: FleetSort;
   descending?: true;
   view?: 'wall';
-  /** Of the wall: not with `false`. */
+  /** Whether the wall has pictures; not with `false`. */
   pictures?: false;
 }
 

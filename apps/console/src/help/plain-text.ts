@@ -1,8 +1,8 @@
-/** What a reader sees of a title, or of another text on one line. */
+/** Gives what a reader sees of a title, or of another text on one line. */
 export const plainLine = (markdown: string): string =>
   markdown.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/\*\*|`/g, '');
 
-/** What a reader sees of Markdown, as one line. */
+/** Gives what a reader sees of Markdown, as one line. */
 export const plainText = (markdown: string): string =>
   plainLine(
     markdown

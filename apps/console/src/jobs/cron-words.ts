@@ -13,7 +13,7 @@ const aliases: Readonly<Record<string, string>> = {
   '@annually': '0 0 1 1 *',
 };
 
-/** Such as `every day at 02:00`; undefined for an expression that no short sentence describes. */
+/** Words such as `every day at 02:00`; undefined for an expression that no short sentence describes. */
 export function cronWords(cron: string): string | undefined {
   const text = cron.trim();
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...more] = (

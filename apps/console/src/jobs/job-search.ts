@@ -2,7 +2,7 @@ import type { JobStatus } from '@phalanx/protocol';
 
 import { taskStates } from './job.tsx';
 
-/** What the address says of a job's page. */
+/** Search of the address of a job's page. */
 export interface JobSearch {
   /** Only tasks in this state. */
   state?: JobStatus;

@@ -21,7 +21,7 @@ const overlaps: Record<Schedule['overlap'], string> = {
 const isOverlap = (value: string): value is Schedule['overlap'] => value in overlaps;
 
 interface ScheduleDialogProps {
-  /** What is edited; otherwise a new one is made. */
+  /** The one that is edited; otherwise a new one is made. */
   schedule?: Schedule;
   onClose: () => void;
 }

@@ -8,7 +8,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { turnsQuery } from './job.tsx';
 import { scheduleName, ZonedTime } from './schedule.tsx';
 
-/** What its times came to, and the jobs that people made by hand. */
+/** Lists what its times came to, and the jobs that people made by hand. */
 export function ScheduleHistory({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
   const { data, error } = useQuery(turnsQuery(schedule.id));
   const columns: readonly Column<ScheduleTurn>[] = [

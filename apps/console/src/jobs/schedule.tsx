@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api/call.ts';
 import { cronWords } from './cron-words.ts';
 
-/** What people call it. */
+/** Name that people know. */
 export const scheduleName = ({ name, cron }: Pick<Schedule, 'name' | 'cron'>): string =>
   name || (cronWords(cron) ?? cron);
 
@@ -12,7 +12,7 @@ const maxShown = 3;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Such as `Mon, Nov 30, 02:00 GMT+1`: as clocks of the zone show it. */
+/** A time such as `Mon, Nov 30, 02:00 GMT+1`, as clocks of the zone show it. */
 function zonedText(at: number, zone: string): string {
   let format = formats.get(zone);
   if (format === undefined) {

@@ -11,5 +11,5 @@ function keyOf(name: string): string {
 /** Keeps a value for this entry of the history, such as how far a list is scrolled. */
 export const keep = (name: string, value: unknown): unknown => values.set(keyOf(name), value);
 
-/** What was kept for this entry before, when somebody comes back to it. */
+/** Gives what was kept for this entry before, when somebody comes back to it. */
 export const keptValue = (name: string): unknown => values.get(keyOf(name));

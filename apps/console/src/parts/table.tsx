@@ -48,7 +48,7 @@ export interface TableProps<Row> {
   keyOf: (row: Row) => string;
   /** Buttons at the end of each row, which stay in reach however wide the row is. */
   actions?: (row: Row) => ReactNode;
-  /** What a click on a row does. Something in the row does the same for the keyboard. */
+  /** Called by a click on a row. Something in the row does the same for the keyboard. */
   onOpen?: (row: Row) => void;
 }
 

@@ -12,7 +12,7 @@ export type RunRow =
     }
   | { readonly kind: 'run'; readonly id: string; readonly run: ListedRun; readonly isPart: boolean };
 
-/** What its row is about: its job, or else its launch. */
+/** Gives what its row is about: its job, or else its launch. */
 const originOf = ({ launch, launched_by: { job } }: ListedRun): string => job?.job_id ?? launch;
 
 /** `runs` stand in the order of their IDs, in which those of one launch follow each other. `hasMore`: there are older ones. */
@@ -38,7 +38,7 @@ export const tellingRun = (runs: readonly ListedRun[]): ListedRun | undefined =>
   runs.find(({ outcome }) => outcome !== 'succeeded') ??
   runs[0];
 
-/** Such as `3 phones`, `7 runs` on them, or `100+ phones` of a launch that may have more than these runs. */
+/** Words such as `3 phones`, `7 runs` on them, or `100+ phones` of a launch that may have more than these runs. */
 export function phonesWords(runs: readonly ListedRun[], hasMore: boolean): string {
   const phones = new Set(runs.map((run) => run.device_id)).size;
   return `${runs.length}${hasMore ? '+' : ''} ${phones === runs.length ? 'phones' : 'runs'}`;
@@ -50,7 +50,7 @@ export function outcomeWords(runs: readonly ListedRun[]): string {
   return [...counts].map(([word, own]) => `${own.length} ${word}`).join(', ');
 }
 
-/** Such as `1,000 runs · 20 failed` of the tasks of a job. */
+/** Words such as `1,000 runs · 20 failed` of the tasks of a job. */
 export function jobWords({ tasks }: Pick<Job, 'tasks'>): string {
   const { waiting, running, completed, failed, cancelled } = tasks;
   const runs = waiting + running + completed + failed + cancelled;

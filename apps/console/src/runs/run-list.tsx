@@ -129,7 +129,7 @@ function timesOf(row: RunRow): { from: number | null; to: number | null } {
   };
 }
 
-/** What came of it, in words; empty while it says nothing yet. */
+/** Words for what came of it; empty while it says nothing yet. */
 function outcomeOf(row: RunRow): string {
   const message = runOf(row)?.error?.message;
   if (row.kind === 'run') return message ?? '';

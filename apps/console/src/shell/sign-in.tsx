@@ -29,7 +29,7 @@ function useSignIn(): { signIn: SignIn; isBusy: boolean; problem: string | undef
   return { signIn, isBusy, problem };
 }
 
-/** What the service says of headers is for programs. */
+/** Replaces what the service says of headers, which is for programs. */
 const withoutHeaders = (message: string): string => message.replace(/ Send the header ".*$/, '');
 
 /** Why a sign-in ended. The browser itself drops its cookie after a week, and then the service only misses it. */

@@ -270,7 +270,7 @@ function bodyOf(draft: Draft) {
     url,
     events: [...events],
     format,
-    // What the page has no words for stays as it is.
+    // Codes without words of the page stay as they are.
     ...(outcomes === 'as before' ? {} : { outcomes: outcomes === 'failures' ? failures : [] }),
     ...numbersOf(events, numbers),
   };

@@ -31,7 +31,7 @@ export class Display {
   readonly #shell: PhoneShell;
   readonly #onChange: (size: DisplaySize) => void;
   #size: DisplaySize;
-  /** Of windows in front that this size of the display has been confirmed with. */
+  /** Sizes of windows in front that this size of the display has been confirmed with. */
   #windowSizes: Set<string>;
 
   constructor(shell: PhoneShell, size: DisplaySize, onChange: (size: DisplaySize) => void = () => {}) {

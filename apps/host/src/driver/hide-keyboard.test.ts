@@ -35,7 +35,7 @@ const search = defineApp({
         field,
         focused: ui.isFocused(field),
         onTap: focus,
-        // As apps that ask for the keyboard when the field has the focus, and again when their page has come to rest.
+        // Some apps ask for the keyboard when the field has the focus, and again when their page has come to rest.
         onLongPress: () => {
           focus();
           app.after(600, () => {

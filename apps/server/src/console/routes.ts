@@ -39,7 +39,7 @@ const policyOf = (nonce: string): string =>
     "require-trusted-types-for 'script'",
   ].join('; ');
 
-/** What people type for a page whose address has another word. */
+/** Words that people type for a page whose address has another one. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['/fleet', '/devices'],
   ['/review', '/groups'],
@@ -69,7 +69,7 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
   });
   for (const url of pages)
     app.get(url, { config: { scope: null, reach: null } }, (_request, reply) => sendPage(reply, state));
-  // What browsers ask for where a page names no icon, such as `/docs`.
+  // Browsers ask for it where a page names no icon, such as `/docs`.
   app.get('/favicon.ico', { config: { scope: null, reach: null } }, (_request, reply) => {
     const icon =
       state !== undefined && 'built' in state && state.built.files.keys().find((name) => iconFile.test(name));

@@ -33,7 +33,7 @@ export interface Telling {
   readonly webhooks: readonly StoredWebhook[];
 }
 
-/** What one message takes: an e-mail, a message to a chat, and one for a program. */
+/** Limits of one message: an e-mail, a message to a chat, and one for a program. */
 const maxInMessage = { mail: 500, chat: 100, phalanx: 1 };
 
 /** Deliveries of one user that wait. */

@@ -1,10 +1,10 @@
 import type { DeviceAccess } from '../devices/device-access.ts';
 
-/** What people call what a message has only the ID of. */
+/** Names for what a message has only the ID of. */
 export interface Names {
   readonly device: (id: string) => Promise<string>;
   readonly user: (id: string) => string;
-  /** Such as `https://phones.example.com`. */
+  /** An address such as `https://phones.example.com`. */
   readonly consoleUrl: string;
   /** The same as the operator has set it. Undefined: only the address that the server listens on is known, which chats can't open. */
   readonly publicUrl: string | undefined;
@@ -16,7 +16,7 @@ interface Addresses {
   readonly publicUrl: URL | undefined;
 }
 
-/** What messages have the IDs of, as people call it. */
+/** Finds the names for what messages have the IDs of. */
 export const createNames = (
   { fleet, labels, shares }: DeviceAccess,
   { consoleUrl, publicUrl }: Addresses,

@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import type { StoredDelivery } from './delivery-store.ts';
 import type { Names } from './names.ts';
 
-/** What has happened, in words for people. */
+/** Words for people on what has happened. */
 export interface Told {
   /** A sentence without a full stop. */
   readonly headline: string;
@@ -18,7 +18,7 @@ const maxValueLength = 500;
 
 const events = Compile(Type.Union(Object.values(webhookEvents)));
 
-/** What a person or an automation has written stays on its line: it can't pass for text of ours, or end a header. */
+/** Keeps what a person or an automation has written on its line: it can't pass for text of ours, or end a header. */
 export const line = (text: string, maxLength = maxValueLength): string => {
   const plain = text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   const cut = plain.length > maxLength ? `${plain.slice(0, maxLength)}…` : plain;

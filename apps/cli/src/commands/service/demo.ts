@@ -145,7 +145,7 @@ interface Sample {
   file: string;
   /** The project that it becomes. */
   project: string;
-  /** What it shows. */
+  /** Content of the tab or line. */
   about: string;
   automationParameters?: Record<string, unknown>;
 }

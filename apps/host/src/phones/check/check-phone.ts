@@ -239,7 +239,7 @@ const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 400) : String(error);
 
 interface WantedPhone {
-  /** As an ADB server names it, or its USB port (`usb:1-4`); undefined for a phone at an address. */
+  /** Serial number at an ADB server, or its USB port (`usb:1-4`); undefined for a phone at an address. */
   readonly serial: string | undefined;
   /** Of the ADB server, or of the phone. */
   readonly address: Address;

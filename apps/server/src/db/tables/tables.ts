@@ -276,7 +276,7 @@ interface ProjectTable {
   /** See `nameKey`: unique among those of an owner. */
   name_key: string;
   created_at: EpochMs;
-  /** Of its files, commits, branches or tags; null before the first change. */
+  /** Time of the last change of its files, commits, branches or tags; null before the first one. */
   changed_at: EpochMs | null;
   size_bytes: Generated<number>;
   /** Grows with every change of its files, commits, branches and tags. */

@@ -15,7 +15,7 @@ export interface WebhookTable {
   url: string;
   /** See `mailboxOf`; null: it sends no e-mail. */
   mailbox: string | null;
-  /** Of e-mails `phalanx`, which says nothing of them. */
+  /** Format of the messages; for e-mails `phalanx`, which says nothing of them. */
   format: Generated<WebhookFormat>;
   /** Of `ChosenEvent`s. */
   events: Json;

@@ -33,7 +33,7 @@ const plainText = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 3000 }),
   emoji: Type.Literal(false),
 });
-/** What Slack takes of the blocks that are used. */
+/** Schema of what Slack takes of the blocks that are used. */
 const slackMessage = Compile(
   Type.Object(
     {
@@ -93,7 +93,7 @@ const teamsMessage = Compile(
   }),
 );
 
-/** Of all sizes the one that services tell of is that of a whole message: Teams takes 28 KB. */
+/** Size of a whole message, the only one that services tell of: Teams takes 28 KB. */
 const maxBytes = 28 * 1024;
 
 async function write(

@@ -9,6 +9,6 @@ export interface ChatEvent {
 
 export interface ChatText {
   readonly events: readonly ChatEvent[];
-  /** What is said of the events that are not among them; empty: all are. */
+  /** Sentence on the events that are not among them; empty: all are. */
   readonly rest: string;
 }

@@ -27,7 +27,7 @@ const plainText = (text: string, max: number) => ({
 
 const section = (text: string) => ({ type: 'section', text: plainText(text, maxLength.section) });
 
-/** What an incoming webhook of Slack takes: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
+/** Body that an incoming webhook of Slack takes: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
 export const writeSlackMessage = ({ events, rest }: ChatText): object => ({
   // Notifications show it in place of the blocks.
   text: escaped(events.map(({ headline }) => headline).join('\n'), maxLength.text),
