@@ -35,7 +35,10 @@ story('a page that is chosen while the console decides where to begin is the one
   await page.route(/\/api\/v2\/runs\?limit=1$/, late(600));
   await page.route(/\/projects-page[^/]*\.js/, late(3000));
   await signIn(page, here.service.url, here.service.token);
-  await page.getByRole('link', { name: 'Projects', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Projects', exact: true })
+    .click();
   await page.getByRole('button', { name: 'New project…', exact: true }).waitFor();
   await page.context().close();
 });
@@ -59,7 +62,10 @@ story('in every dialog Enter does what its button does, once, and not before it 
     expect(changes.splice(0)).toEqual(expected);
   };
 
-  await page.getByRole('link', { name: 'Projects', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Projects', exact: true })
+    .click();
   await fill('New project…', 'Once');
   await page.locator('.cm-content').waitFor();
   await did('POST automation-project', 'PUT automation/files');
@@ -80,7 +86,7 @@ story('in every dialog Enter does what its button does, once, and not before it 
   await dialog.waitFor({ state: 'detached' });
   await did('DELETE automation/file');
 
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).click();
   await fill('New token…', 'CI');
   await dialog.getByText('phx_').waitFor();
   await did('POST tokens');
@@ -90,7 +96,7 @@ story('in every dialog Enter does what its button does, once, and not before it 
   await did('POST users', 'POST tokens');
   await page.keyboard.press('Escape');
 
-  await page.getByRole('link', { name: 'Projects' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Projects' }).click();
   await page.getByRole('link', { name: 'Once' }).click();
   await fill('Share', 'Ida');
   await page.getByLabel('What Ida may do').waitFor();
@@ -101,7 +107,10 @@ story('in every dialog Enter does what its button does, once, and not before it 
     await page.getByRole('button', { name: 'Share' }).evaluate((one) => one === document.activeElement),
   ).toBe(true);
 
-  await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Fleet', exact: true })
+    .click();
   await page.getByLabel(/^Select .*SIM0001/).click();
   await page.getByRole('button', { name: 'Launch…' }).click();
   await dialog.getByRole('button', { name: 'Launch', exact: true }).dblclick();

@@ -34,7 +34,7 @@ story(
     for (const device of devices) await service.launch(device, projectId);
     const { page, problems } = await openWindow(here.browser);
     await signIn(page, service.url, service.token);
-    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
     await page.getByRole('list', { name: 'Groups' }).getByText('3 records · 3 phones').waitFor();
     const { groups } = await service.call('GET', `/api/v2/groups?automation_id=${projectId}`);
     const [{ id }] = groups as [{ id: string }];

@@ -111,7 +111,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${place}$`) }).waitFor();
 
   // The records that they leave are reviewed by two.
-  await page.getByRole('link', { name: 'Review' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
   await page.getByRole('link', { name: 'Records', exact: true }).click();
   await page.getByText('2 of 2').or(page.getByText('1 of 2')).waitFor();
   // What the desk is narrowed to, and the screen that is looked at, stand in the address.
@@ -130,7 +130,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await signIn(colleague, here.service.url, here.service.token);
   await colleague.waitForURL(/\/devices$/);
   await colleague.getByText('Select phones to launch on them').waitFor();
-  await colleague.getByRole('link', { name: 'Review' }).click();
+  await colleague.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
   await colleague.getByRole('link', { name: 'Records', exact: true }).click();
   await colleague.getByText('1 of 2').waitFor();
   // Whoever walks by a button still has it; of the next record no node is chosen yet, and the address names it.
@@ -142,7 +142,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   expect(await older.evaluate((button) => button === document.activeElement)).toBe(true);
   expect(await colleague.getByRole('region', { name: 'Node' }).count()).toBe(0);
   await colleague.waitForURL(/record=/);
-  await colleague.getByRole('link', { name: 'Review' }).click();
+  await colleague.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
   await colleague.getByRole('link', { name: 'Records', exact: true }).click();
   await colleague.getByText('1 of 2').waitFor();
   await page.getByRole('treeitem').first().waitFor();

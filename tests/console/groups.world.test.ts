@@ -25,7 +25,7 @@ story(
     for (const device of devices) await service.launch(device, projectId);
     const { page, problems } = await openWindow(here.browser);
     await signIn(page, service.url, service.token);
-    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
     const list = page.getByRole('list', { name: 'Groups' });
     await list.getByText('3 records · 3 phones').waitFor();
     const group = page.getByRole('region', { name: 'Group', exact: true });
@@ -36,7 +36,7 @@ story(
     // Another one at the desk sees what happens without a reload.
     const { page: colleague, problems: others } = await openWindow(here.browser);
     await signIn(colleague, service.url, service.token);
-    await colleague.getByRole('link', { name: 'Review' }).click();
+    await colleague.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
     await colleague.getByText('3 records · 3 phones').waitFor();
     await page.keyboard.press('a');
     await colleague.getByText(/assigned to/).waitFor();
@@ -83,7 +83,7 @@ story(
     const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'reader', scopes: ['read'] });
     const { page: reader, problems: ofReader } = await openWindow(here.browser);
     await signIn(reader, service.url, String(secret));
-    await reader.getByRole('link', { name: 'Review' }).click();
+    await reader.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
     await reader.getByText('does not have the scope “review”').waitFor();
     expect(await findViolations(reader)).toEqual([]);
     expect([...problems, ...others, ...ofReader]).toEqual([]);

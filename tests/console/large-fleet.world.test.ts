@@ -35,7 +35,10 @@ story('a thousand phones are found, chosen and stopped, and one that goes is tol
   expect(page.url()).not.toContain('link=');
   // Nothing has run.
   await page.waitForURL(/\/start$/);
-  await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Fleet', exact: true })
+    .click();
   await page.getByText('shelf-0000').waitFor();
   expect(await page.getByRole('row').count()).toBeLessThan(mostRows);
 

@@ -241,7 +241,10 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   const project = await here.service.createProject('Filmed', { 'main.ts': filmed });
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);
-  await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Fleet', exact: true })
+    .click();
   await page.getByLabel(/^Select .*SIM0001/).click();
   await page.getByRole('button', { name: 'Launch…' }).click();
   const dialog = page.getByRole('dialog');

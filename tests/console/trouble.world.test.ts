@@ -68,7 +68,10 @@ story(
       await installation.restartServer();
       await page.getByText('Live', { exact: true }).waitFor();
       await saveAgain('typed without a server');
-      await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+      await page
+        .getByRole('navigation', { name: 'Pages' })
+        .getByRole('link', { name: 'Fleet', exact: true })
+        .click();
       await page.getByText('TEST1').waitFor();
       await page.getByText('ready').first().waitFor();
 

@@ -130,7 +130,10 @@ story('the wall is live, and one hand is on three phones', async () => {
   await shows(second, 'name', 'Ada Lovelace 🏔');
 
   // Who goes elsewhere gives them back.
-  await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Fleet', exact: true })
+    .click();
   for (const id of ids) await expect.poll(() => holderOf(id)).toBeUndefined();
   expect(problems).toEqual([]);
 });

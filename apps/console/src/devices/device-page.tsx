@@ -58,7 +58,11 @@ function Shown({ device }: { device: Device }) {
     <Tabs.Root className={styles['page']} value={tab} onValueChange={open}>
       <Page
         title={deviceName(device)}
-        parents={<Link to="/devices">Fleet</Link>}
+        parents={
+          <Link to="/devices" activeOptions={{ exact: true }}>
+            Fleet
+          </Link>
+        }
         aside={
           <span>
             {device.serial} · <DeviceStateMark state={device.state} /> <Age since={device.since} />

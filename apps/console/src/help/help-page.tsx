@@ -27,7 +27,13 @@ export function HelpPage() {
   return (
     <Page
       title={sought === '' ? plainLine(page?.title ?? 'Help') : `Search for “${sought}”`}
-      parents={name === firstPage && sought === '' ? undefined : <Link to="/help">Help</Link>}
+      parents={
+        name === firstPage && sought === '' ? undefined : (
+          <Link to="/help" activeOptions={{ exact: true }}>
+            Help
+          </Link>
+        )
+      }
       bar={<SearchInput label="Search the help" maxLength={200} value={typed} onChange={setTyped} />}
     >
       <div className={styles['page']}>

@@ -46,7 +46,11 @@ function Shown({ job }: { job: Job }) {
   return (
     <Page
       title={job.project_name}
-      parents={<Link to="/jobs">Jobs</Link>}
+      parents={
+        <Link to="/jobs" activeOptions={{ exact: true }}>
+          Jobs
+        </Link>
+      }
       aside={<JobStatusMark status={job.status} />}
       actions={<Actions job={job} />}
     >

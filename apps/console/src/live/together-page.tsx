@@ -28,7 +28,11 @@ export function TogetherPage() {
   return (
     <Page
       title="Control together"
-      parents={<Link to="/devices">Fleet</Link>}
+      parents={
+        <Link to="/devices" activeOptions={{ exact: true }}>
+          Fleet
+        </Link>
+      }
       aside={all !== undefined && <span>{countText(devices.length)}</span>}
     >
       {first !== undefined ? (

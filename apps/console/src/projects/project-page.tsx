@@ -96,7 +96,11 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   return (
     <Page
       title={project.name}
-      parents={<Link to="/projects">Projects</Link>}
+      parents={
+        <Link to="/projects" activeOptions={{ exact: true }}>
+          Projects
+        </Link>
+      }
       aside={
         <>
           <SavedWords userId={userId} projectId={project.id} isDirty={list?.dirty} />

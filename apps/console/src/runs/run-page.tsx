@@ -82,12 +82,17 @@ const parentsOf = (run: RunDetail): ReactNode =>
         <Link key="project" to="/projects/$projectId" params={{ projectId: run.automation_id }}>
           {run.project_name ?? 'Project'}
         </Link>,
-        <Link key="runs" to="/runs" search={{ automation: run.automation_id }}>
+        <Link
+          key="runs"
+          to="/runs"
+          search={{ automation: run.automation_id }}
+          activeOptions={{ exact: true }}
+        >
           All runs of this project
         </Link>,
       ]
     : [
-        <Link key="runs" to="/runs">
+        <Link key="runs" to="/runs" activeOptions={{ exact: true }}>
           Runs
         </Link>,
       ];

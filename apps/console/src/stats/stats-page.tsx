@@ -50,7 +50,11 @@ export function StatsPage() {
   return (
     <Page
       title="Statistics"
-      parents={<Link to="/runs">Runs</Link>}
+      parents={
+        <Link to="/runs" activeOptions={{ exact: true }}>
+          Runs
+        </Link>
+      }
       bar={<Filters search={search} />}
       actions={
         <a className={buttonClass('quiet')} href={`/api/v2/stats/export?${question.toString()}`} download>
