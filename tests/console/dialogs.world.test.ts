@@ -87,10 +87,12 @@ story('in every dialog Enter does what its button does, once, and not before it 
   await did('DELETE automation/file');
 
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Tokens' }).click();
   await fill('New token…', 'CI');
   await dialog.getByText('phx_').waitFor();
   await did('POST tokens');
   await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Users' }).click();
   await fill('New user…', 'Ida');
   await dialog.getByText('phx_').waitFor();
   await did('POST users', 'POST tokens');
