@@ -86,7 +86,8 @@ export const session = {
     sessionState.set('signed in');
   },
   end: (reason: string): void => {
-    endReason.set(reason);
+    // Requests that were under way are refused as well, for other reasons.
+    if (sessionState.get() !== 'signed out') endReason.set(reason);
     sessionState.set('signed out');
   },
   /** Ends a session because somebody signs out. */
