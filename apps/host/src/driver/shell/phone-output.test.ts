@@ -12,10 +12,12 @@ import { findKeyboard } from '../apps/keyboard.ts';
 import { createHomeFinder } from '../apps/limited-apps.ts';
 import { readNotificationDumps } from '../apps/notification-dumps.ts';
 import { listMessages } from '../apps/text-messages.ts';
+import { Display } from '../display.ts';
 import { DriverError } from '../driver-error.ts';
 import { listVisibleWindows } from '../fallback/visible-windows.ts';
 import { findMainPanel } from '../pictures/main-panel.ts';
 import { explainerOf } from '../pictures/missing-picture.ts';
+import { parseTree } from '../tree/parse-tree.ts';
 import { scanFile } from './media-scan.ts';
 import { type OutputBounds, shortLines } from './phone-output.ts';
 import type { PhoneShell } from './phone-shell.ts';
@@ -46,6 +48,12 @@ const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>>
   'driver/apps/change-apps.ts': (shell) => listApps(shell, { user: 1 }, signal).catch(() => {}),
   'driver/apps/limited-apps.ts': (shell) => createHomeFinder(shell)(signal).catch(() => {}),
   'driver/apps/text-messages.ts': (shell) => listMessages(shell, { since: 0 }, signal).catch(() => {}),
+  'driver/display.ts': (shell) => {
+    const front = parseTree(
+      '<hierarchy rotation="0"><node package="a.b" bounds="[0,0][10,10]"/></hierarchy>',
+    );
+    return new Display(shell, { screenWidth: 1, screenHeight: 1 }).confirm(front, signal).catch(() => {});
+  },
   'driver/pictures/main-panel.ts': (shell) => findMainPanel(shell, signal).catch(() => {}),
   'driver/pictures/missing-picture.ts': (shell) => explainerOf(shell, 'com.example')(),
   'phones/health/phone-health.ts': (shell) => sampleFacts(shell, () => 0),
