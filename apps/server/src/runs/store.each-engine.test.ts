@@ -145,9 +145,9 @@ describe.each(engines)('%s', (engine) => {
     const ada = { user_id: 'u', user_name: 'u', token_name: null };
     expect(Object.fromEntries(by)).toEqual({
       2: { ...ada, job: null },
-      3: { ...ada, job: { job_id: 'orphan', schedule_id: 'gone', schedule_name: null } },
-      4: { ...ada, job: { job_id: 'single', schedule_id: null, schedule_name: null } },
-      5: { ...ada, job: { job_id: 'planned', schedule_id: 's', schedule_name: 'Nightly' } },
+      3: { ...ada, job: { job_id: 'orphan', task_number: 1, schedule_id: 'gone', schedule_name: null } },
+      4: { ...ada, job: { job_id: 'single', task_number: 1, schedule_id: null, schedule_name: null } },
+      5: { ...ada, job: { job_id: 'planned', task_number: 1, schedule_id: 's', schedule_name: 'Nightly' } },
     });
   });
 
