@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /**
- * What nobody can read or reach on the page as it is, a line each: a text that is cut and has no title, a control that is outside of
+ * Lists what nobody can read or reach on the page as it is, a line each: a text that is cut and has no title, a control that is outside of
  * what can be scrolled to, a field that is wider than its part of the page, and a control that lies under another one. Under a dialog nothing has to be in reach.
  */
 export const findHiddenThings = (page: Page): Promise<string[]> => page.evaluate(findInPage);

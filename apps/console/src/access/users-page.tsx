@@ -89,7 +89,7 @@ function UserTable({ users }: { users: readonly User[] }) {
             {user.id === own ? (
               <span className={styles['quiet']}>you</span>
             ) : (
-              <OtherUser {...{ user, update, setChanging }} />
+              <OtherUser user={user} update={update} setChanging={setChanging} />
             )}
           </>
         )}

@@ -1,6 +1,6 @@
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
+import { PageTabs } from '../parts/page-tabs.tsx';
 import { Page } from '../parts/page.tsx';
 import styles from './jobs-frame.module.css';
 
@@ -18,19 +18,7 @@ interface JobsFrameProps {
 
 /** One of the three pages of jobs, with the way to the others. */
 export const JobsFrame = ({ title, actions, children }: JobsFrameProps) => (
-  <Page
-    title={title}
-    actions={actions}
-    bar={
-      <nav className={styles['tabs']} aria-label="Pages of jobs">
-        {tabs.map(({ to, label }) => (
-          <Link key={to} to={to} className={styles['tab']} activeOptions={{ exact: true }}>
-            {label}
-          </Link>
-        ))}
-      </nav>
-    }
-  >
+  <Page title={title} actions={actions} tabs={<PageTabs label="Pages of jobs" tabs={tabs} />}>
     <div className={styles['content']}>{children}</div>
   </Page>
 );

@@ -197,7 +197,12 @@ function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions)
     const now = clock.now();
     const reason = `Run by hand by ${devices.shares.nameOf(principal.userId)}.`;
     await store.addTurn({
-      ...{ id: uuidv7(), schedule_id: row.id, planned_at: now, at: now, job_id: job.id, reason },
+      id: uuidv7(),
+      schedule_id: row.id,
+      planned_at: now,
+      at: now,
+      job_id: job.id,
+      reason,
     });
     return { success: true, job: await job.view() };
   });

@@ -9,9 +9,17 @@ import { writeChatMessage } from './chat-message.ts';
 
 const at = Date.UTC(2026, 10, 25, 12, 0, 3);
 const run = {
-  ...{ run_id: 'run-1', automation_id: 'a1', launch: 'l1', launch_id: null, name: 'Signs up' },
-  ...{ device_id: 'd1', status: 'failed', outcome: 'failed' },
-  ...{ created_at: at, started_at: at, ended_at: at },
+  run_id: 'run-1',
+  automation_id: 'a1',
+  launch: 'l1',
+  launch_id: null,
+  name: 'Signs up',
+  device_id: 'd1',
+  status: 'failed',
+  outcome: 'failed',
+  created_at: at,
+  started_at: at,
+  ended_at: at,
   error: { code: 'uncaught_error', message: 'no such person' },
 };
 const deliveryOf = (data: object = run): StoredDelivery =>

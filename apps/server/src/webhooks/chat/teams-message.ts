@@ -1,7 +1,7 @@
 import type { ChatEvent, ChatText } from './chat-text.ts';
 
 /**
- * What Workflows of Microsoft Teams take: a message with an Adaptive Card. Text of others stands in `TextRun`s, the only text of
+ * Body that Workflows of Microsoft Teams take: a message with an Adaptive Card. Text of others stands in `TextRun`s, the only text of
  * a card that is not read as Markdown.
  */
 export const writeTeamsMessage = ({ events, rest }: ChatText): object => ({
