@@ -234,6 +234,7 @@ async function connect({
       };
     },
     listReady: (sinceMs) => devices.listReady(sinceMs),
+    problem: () => phones.problem,
     onCommand,
   });
 

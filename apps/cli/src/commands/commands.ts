@@ -61,6 +61,7 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
     { names: ['server'], load: async () => (await import('./service/server.ts')).addServerCommand },
     { names: ['host'], load: async () => (await import('./service/host.ts')).addHostCommand },
     { names: ['simulate'], load: async () => (await import('./service/simulate.ts')).addSimulateCommand },
+    { names: ['doctor'], load: async () => (await import('./service/doctor/doctor.ts')).addDoctorCommand },
     { names: ['phone'], load: async () => (await import('./phones/phone.ts')).addPhoneCommand },
     { names: ['backup'], load: async () => (await import('./service/data.ts')).addBackupCommand },
     { names: ['restore'], load: async () => (await import('./service/data.ts')).addRestoreCommand },

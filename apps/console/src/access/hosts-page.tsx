@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Host } from '@phalanx/protocol';
 
-import { call } from '../api/call.ts';
+import { hostsQuery } from '../devices/hosts.ts';
 import { ShareHost } from '../devices/share-phones.tsx';
 import { Button } from '../parts/button.tsx';
 import { Mark } from '../parts/mark.tsx';
@@ -27,14 +27,14 @@ const columns: readonly Column<Host>[] = [
     header: 'State',
     width: 'fit',
     speaksForItself: true,
-    content: ({ connected, since }) => (
+    content: ({ connected, since, problem }) => (
       <>
         {connected ? (
           <Mark tone="ready" glyph="●" word="connected" />
         ) : (
           <Mark tone="offline" glyph="⊘" word="away" />
         )}{' '}
-        {since !== null && <Age since={since} />}
+        {since !== null && <Age since={since} />} {problem}
       </>
     ),
   },
@@ -44,11 +44,7 @@ const columns: readonly Column<Host>[] = [
 
 export function HostsPage() {
   const [shared, setShared] = useState<Host>();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['hosts'],
-    queryFn: async ({ signal }) =>
-      (await call('GET /api/v2/hosts', { query: { limit: 1000 } }, { signal })).hosts,
-  });
+  const { data, error, refetch } = useQuery(hostsQuery);
   return (
     <SettingsPage part="Hosts">
       {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}

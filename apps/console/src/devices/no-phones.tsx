@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 
 import { useMe } from '../api/me.ts';
 import { buttonClass } from '../parts/button.tsx';
+import { useReasonsForNoPhones } from './hosts.ts';
 import { Empty } from '../parts/states.tsx';
 
 /** Who gives a phone to a user, and how: for one who has none. */
@@ -16,6 +17,7 @@ export function AskForPhone() {
 }
 
 export function NoPhones() {
+  const reasons = useReasonsForNoPhones();
   const isAdministrator = useMe()?.user.role === 'admin';
   if (!isAdministrator)
     return (
@@ -32,8 +34,10 @@ export function NoPhones() {
         </Link>
       }
     >
-      Phones connect through a host, a program that runs next to them. <code>phalanx start</code> runs one on
-      this machine.
+      {reasons.length === 0
+        ? 'Phones connect through a host, a program that runs next to them.'
+        : reasons.join(' ')}{' '}
+      <code>phalanx doctor</code> tells on the machine with the phones what is missing.
     </Empty>
   );
 }

@@ -8,6 +8,7 @@ import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Select } from '../parts/field.tsx';
+import { hostsQuery } from './hosts.ts';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import styles from './pair-phone.module.css';
 
@@ -28,13 +29,8 @@ export function PairButton() {
 
 /** A QR code that a phone scans to be paired with the ADB server of a host, and what becomes of it. */
 function PairDialog({ onClose }: { onClose: () => void }) {
-  const { data: hosts, error } = useQuery({
-    queryKey: ['hosts', 'own'],
-    queryFn: async ({ signal }) =>
-      (await call('GET /api/v2/hosts', { query: { limit: 1000 } }, { signal })).hosts.filter(
-        ({ role, connected }) => role === 'owner' && connected,
-      ),
-  });
+  const { data: all, error } = useQuery(hostsQuery);
+  const hosts = all?.filter(({ role, connected }) => role === 'owner' && connected);
   return (
     <Dialog title="Pair a phone" isOpen onClose={onClose}>
       {error !== null && <InlineFailure error={error} />}

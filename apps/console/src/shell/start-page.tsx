@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 
 import { useMe, useMissingScope } from '../api/me.ts';
 import { isReady, devicesQuery } from '../devices/device.tsx';
+import { useReasonsForNoPhones } from '../devices/hosts.ts';
 import { AskForPhone } from '../devices/no-phones.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
@@ -21,6 +22,7 @@ export function StartPage() {
   const { data: devices = [] } = useQuery(devicesQuery);
   const { data: projects } = useQuery(projectsQuery);
   const { data: hasRun = false } = useQuery(hasRunQuery);
+  const reasons = useReasonsForNoPhones();
   const ready = devices.filter(isReady);
   const first = projects?.[0];
   return (
@@ -56,10 +58,13 @@ export function StartPage() {
             </p>
           ) : (
             <>
+              {devices.length === 0 && reasons.map((reason) => <p key={reason}>{reason}</p>)}
               <p>
-                Enable USB debugging on a phone, connect it and allow debugging on its screen. Without a
-                phone, start the service with simulated ones:
+                Enable USB debugging on a phone, connect it and allow debugging on its screen. To see what the
+                machine with the phones lacks, run there:
               </p>
+              <Command text="phalanx doctor" />
+              <p>Without a phone, start the service with simulated ones:</p>
               <Command text="phalanx start --simulated-phones 2" />
             </>
           )}

@@ -24,11 +24,19 @@ export interface AdbServerOptions {
   readonly reconnectPauses?: ReconnectPauses | undefined;
 }
 
+/** Why phones at an adb server can't be found, and what to do. */
+export const noAdbServer = (address: Address): string =>
+  `No adb server answers at ${formatAddress(address)}. Start it with "adb start-server".`;
+
 /** Follows the phones of an adb server, whenever one runs at the address. */
 export function watchAdbServer(options: AdbServerOptions): LinkSource {
   const closing = new AbortController();
-  const done = follow(options, closing.signal);
+  const reach = { isThere: true };
+  const done = follow(options, closing.signal, reach);
   return {
+    get problem() {
+      return reach.isThere ? undefined : noAdbServer(options.address);
+    },
     async close() {
       closing.abort();
       await done;
@@ -36,17 +44,21 @@ export function watchAdbServer(options: AdbServerOptions): LinkSource {
   };
 }
 
-async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<void> {
+/** Whether the adb server has answered the last time. */
+interface Reach {
+  isThere: boolean;
+}
+
+async function follow(options: AdbServerOptions, closing: AbortSignal, reach: Reach): Promise<void> {
   const { address, log, retryMs = 3000 } = options;
   const name = formatAddress(address);
   const client = new AdbServerClient(connectorTo(address));
-  let wasThere = true;
   let stranded: readonly AdbServerDevice[] = [];
   const reconnecting = new Set<AdbServerDevice>();
   while (!closing.aborted) {
     const devices = new Map<bigint, AdbServerDevice>();
     const onAnswer = (): void => {
-      wasThere = true;
+      reach.isThere = true;
       for (const device of stranded) {
         const reason = returnReason(name, device, [...devices.values()]);
         if (isListed(device, devices.values()) || !isNetworkName(device.device.serial)) device.remove(reason);
@@ -60,9 +72,9 @@ async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<
     try {
       await followOnce(client, { devices, reconnecting }, { ...options, closing, onAnswer });
     } catch (error) {
-      if (wasThere && !closing.aborted)
-        log.info({ adbServer: name, reason: String(error) }, 'no adb server; will keep looking');
-      wasThere = false;
+      if (reach.isThere && !closing.aborted)
+        log.info({ reason: String(error) }, `${noAdbServer(address)} The host keeps looking for it.`);
+      reach.isThere = false;
     }
     // A new server counts its transports from 1 again: nothing of the old list may stay.
     const reason = `The adb server at ${name} stopped. Start it with "adb start-server".`;

@@ -60,6 +60,8 @@ export type LinkListener = (link: Link) => void;
 
 /** Looks for links until it is closed. */
 export interface LinkSource {
+  /** Why it can't look for phones, and what to do; undefined while it can. */
+  readonly problem?: string | undefined;
   close(): Promise<void>;
 }
 

@@ -18,6 +18,8 @@ export interface Peer {
   hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
+  /** Why the host finds no phones; undefined: it finds some, or none is connected. Default: undefined. */
+  problem?: () => string | undefined;
   onCommand: (command: ServerCommand) => void;
 }
 
@@ -134,7 +136,7 @@ export class ServerConnection {
     }
   }
 
-  #sessionOptions({ hello, listReady, onCommand }: Peer): ConstructorParameters<typeof Session>[0] {
+  #sessionOptions({ hello, listReady, problem, onCommand }: Peer): ConstructorParameters<typeof Session>[0] {
     const { token, clock } = this.#options;
     return {
       url: connectUrl(this.#options.serverUrl),
@@ -143,6 +145,7 @@ export class ServerConnection {
       answerTimeoutMs: this.#tries <= mostShortTries ? answerTimeoutMs.first : answerTimeoutMs.later,
       hello,
       listReady,
+      problem,
       onWelcome: () => this.#welcomed(),
       // The session has dealt with the other two itself.
       onMessage: (message: ServerMessage) => {

@@ -37,6 +37,8 @@ export interface SessionOptions {
   hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
+  /** Why the host finds no phones; undefined: it finds some, or none is connected. */
+  problem?: (() => string | undefined) | undefined;
   onWelcome: () => void;
   onMessage: (message: ServerMessage) => void;
 }
@@ -172,7 +174,13 @@ export class Session {
 
   #beat(): void {
     const sentAt = Date.now();
-    this.send({ type: 'heartbeat', sent_at: sentAt, ready: this.#options.listReady(this.#lastBeatAt) });
+    const problem = this.#options.problem?.();
+    this.send({
+      type: 'heartbeat',
+      sent_at: sentAt,
+      ready: this.#options.listReady(this.#lastBeatAt),
+      ...(problem !== undefined && { problem }),
+    });
     this.#lastBeatAt = sentAt;
   }
 

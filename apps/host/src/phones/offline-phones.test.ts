@@ -1,3 +1,4 @@
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   createPhoneTestBed,
@@ -177,4 +178,17 @@ it('an address that another phone announces is not connected, and the reason nam
     .poll(() => ready.state.reason)
     .toContain('adb-STRANGER-aaaaaa has the address 192.168.1.20:37000');
   expect(adb.requests.filter((request) => request.startsWith('host:connect:'))).toEqual([]);
+});
+
+it('a host without phones tells that no adb server answers, until one does', async () => {
+  const nobody = { host: '127.0.0.1', port: await freePort() };
+  const lonely = bed.watch({ adbServer: nobody });
+  await expect
+    .poll(() => lonely.problem)
+    .toBe(`No adb server answers at 127.0.0.1:${nobody.port}. Start it with "adb start-server".`);
+  const watch = bed.watch({ adbServer: adb.address });
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+  adb.plug({ serial: 'SIM1', state: 'device', usb: '1-4', phone });
+  await waitForState(watch, 'SIM1', 'ready');
+  expect(watch.problem).toBeUndefined();
 });

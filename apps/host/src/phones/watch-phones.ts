@@ -49,6 +49,8 @@ export interface WatchPhonesOptions {
 export interface PhoneWatch {
   /** All phones seen since the start, also those that are away now. */
   phones(): readonly Phone[];
+  /** Why there are no phones, and what to do; undefined while there are some, or none is connected. */
+  readonly problem: string | undefined;
   find(serial: string): Phone | undefined;
   /** Told of new phones and of each change of state or reason. A phone that `phones()` no longer holds was found to be another one. Returns how to stop. */
   onChange(listener: (phone: Phone) => void): () => void;
@@ -94,13 +96,18 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
     .then(() => known.load())
     .catch((error: unknown) => options.log.error({ err: error }, 'It can not be read which phones are known'))
     .then(() => startSources(options, (link) => registry.take(link)));
+  let started: readonly LinkSource[] = [];
+  void sources.then((all) => (started = all));
   return {
     phones: () => registry.phones(),
+    get problem() {
+      if (registry.phones().length > 0) return undefined;
+      return started.find(({ problem }) => problem !== undefined)?.problem;
+    },
     find: (serial) => registry.find(serial),
     onChange: (listener) => registry.onChange(listener),
     async close() {
-      const started = await sources;
-      await Promise.all(started.map((source) => source.close()));
+      await Promise.all((await sources).map((source) => source.close()));
       await registry.close();
       await histories.close();
       await known.close();

@@ -132,6 +132,8 @@ export interface KnownHost {
   readonly isConnected: boolean;
   /** When it connected, or its connection ended, epoch ms; null: that is not known. */
   readonly since: number | null;
+  /** Why it finds no phones, and what to do; null: it has nothing to tell, or is not connected. */
+  readonly problem: string | null;
   /** Of its newest connection. */
   readonly epoch: number | null;
   /** Whether that is a connection to this server. */
@@ -172,6 +174,7 @@ export class KnownHosts {
       ...{ id: row.given_id, ownerId: row.owner_id, name: row.name, epoch: row.epoch },
       isConnected: this.#isConnected(row),
       isHere: row.node_id === this.#options.nodeId,
+      problem: this.#isConnected(row) ? row.problem : null,
       since: row.is_connected === 1 ? row.opened_at : row.ended_at,
     };
   }

@@ -30,7 +30,7 @@ interface ConnectionOptions {
   clock: Clock;
   log: Logger;
   limits: Limits;
-  sessions: Pick<HostSessions, 'open' | 'end'>;
+  sessions: Pick<HostSessions, 'open' | 'end' | 'setProblem'>;
   heartbeatMs: number;
 }
 
@@ -41,6 +41,8 @@ const appLimitsVersion = 9;
 /** Missed heartbeats after which a host counts as gone; its phones are not ready after two. */
 const toleratedSilence = 5;
 const helloTimeoutMs = 10_000;
+/** Between problems of one host that are stored. */
+const problemEveryMs = 1000;
 /** Messages that wait to be handled; beyond either the socket is not read. */
 const mostQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
 /** Between messages that are larger, others have their turn. */
@@ -70,6 +72,8 @@ export class HostConnection implements HostLink {
   readonly #requests = new HostRequests();
   readonly #pages = new HelloPages();
   #version = 0;
+  /** Why the host finds no phones, as stored, and when that may be stored again. */
+  #problem: { told: string | null; nextAt: number } = { told: null, nextAt: 0 };
   readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
   #queuedBytes = 0;
   #isHandling = false;
@@ -244,7 +248,15 @@ export class HostConnection implements HostLink {
     if (message.type === 'request_failed') return this.#requests.refuse(message.request_id, message.message);
     this.#silence.refresh();
     this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
+    await this.#takeProblem(message.problem ?? null);
     return listeners.tell('heartbeat', this, message.ready);
+  }
+
+  /** A host that tells another one with each message has some of them stored. */
+  async #takeProblem(problem: string | null): Promise<void> {
+    if (problem === this.#problem.told || performance.now() < this.#problem.nextAt) return;
+    this.#problem.nextAt = performance.now() + problemEveryMs;
+    if (await this.#options.sessions.setProblem(this.epoch, problem)) this.#problem.told = problem;
   }
 
   /** Resolves also when they could not be stored. */

@@ -55,6 +55,24 @@ it('since when a host is away, and so its phone, is known after a restart', asyn
   expect(hosts.map(({ since }) => since)).toEqual([device.since]);
 });
 
+it('why a host finds no phones is told while it is connected, and until it finds some', async () => {
+  const { token, api } = await server.createCaller('searcher');
+  const host = new TestHost({ url: server.url, token, serials: [], heartbeatHabit: 'silent' });
+  await host.connect();
+  const problem = 'No adb server answers at 127.0.0.1:5037. Start it with "adb start-server".';
+  const seen = async (said: object): Promise<unknown> => {
+    host.send({ type: 'heartbeat', sent_at: 1, ready: [], ...said });
+    return ((await api('GET', '/api/v2/hosts')).body['hosts'] as { problem: unknown }[])[0]?.problem;
+  };
+  await expect.poll(() => seen({ problem })).toBe(problem);
+  await expect.poll(() => seen({})).toBeNull();
+  await expect.poll(() => seen({ problem })).toBe(problem);
+  await host.cut();
+  await expect
+    .poll(async () => (await api('GET', '/api/v2/hosts')).body['hosts'])
+    .toMatchObject([{ connected: false, problem: null }]);
+});
+
 it('a user has so many hosts and no more; one that is gone and had no phones makes room', async () => {
   const { token } = await server.createCaller('bob');
   const open = async (serials: string[]): Promise<TestHost> => {

@@ -64,6 +64,18 @@ export class HostSessions {
     this.#storing = this.#storing.then(() => this.#storeEnds());
   }
 
+  /** Stores why the host of a connection finds no phones; null when it has nothing to tell. False: it is to be told again. */
+  async setProblem(epoch: number, problem: string | null): Promise<boolean> {
+    const { store, faults } = this.#options;
+    try {
+      await store.setProblem(epoch, problem);
+      return true;
+    } catch (error) {
+      faults.report(error, 'what a host says of its phones could not be stored');
+      return false;
+    }
+  }
+
   /** Hosts that have been away for so long, while the service was there. */
   async listAway(forMs: number): Promise<AwayHost[]> {
     const { store, clock, node } = this.#options;

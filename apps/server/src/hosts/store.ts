@@ -56,6 +56,12 @@ export function createHostStore(db: Db, commits: GroupCommit) {
       );
     },
 
+    async setProblem(epoch: number, problem: string | null): Promise<void> {
+      await commits.write((transaction) =>
+        transaction.updateTable('host_session').set({ problem }).where('epoch', '=', epoch).execute(),
+      );
+    },
+
     /** The last connections of hosts that have been away since then or longer. */
     listAway: (since: number): Promise<Pick<Row<'host_session'>, 'owner_id' | 'host_id' | 'epoch'>[]> =>
       db
@@ -226,6 +232,8 @@ export interface StoredHost {
   node_id: string | null;
   opened_at: number | null;
   ended_at: number | null;
+  /** Why it finds no phones, as it said on that connection. */
+  problem: string | null;
   /** 1: the connection is open, and its server alive. */
   is_connected: number;
 }
@@ -251,7 +259,7 @@ export function createKnownHostStore(db: Db) {
       .leftJoin('node', 'node.id', 'host_session.node_id')
       .select(['host.owner_id', 'host.given_id', 'host.name'])
       .select(['host_session.epoch', 'host_session.node_id'])
-      .select(['host_session.opened_at', 'host_session.ended_at'])
+      .select(['host_session.opened_at', 'host_session.ended_at', 'host_session.problem'])
       .select(
         sql<number>`CASE WHEN node.id IS NOT NULL AND host_session.ended_at IS NULL
           AND ${hasLease(db)} THEN 1 ELSE 0 END`.as('is_connected'),

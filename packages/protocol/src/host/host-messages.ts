@@ -132,6 +132,8 @@ export const HostMessage = Type.Union([
     type: Type.Literal('heartbeat'),
     sent_at: EpochMs,
     ready: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 10_000 }),
+    /** Why the host finds no phones, and what to do, in a sentence. Missing: it finds some, or none is connected. */
+    problem: Type.Optional(text),
   }),
   /** Runs that are loaded, have started or have ended: the acknowledgement of a launch or a stop. */
   Type.Object({ type: Type.Literal('runs'), runs }),

@@ -206,7 +206,7 @@ export function addHostsCommand(program: Command): void {
       if (flags.json) printJson(reply);
       else
         printTable(
-          { flexible: 'name', rows: reply.hosts.map(hostRow) },
+          { flexible: 'problem', rows: reply.hosts.map(hostRow) },
           'No hosts yet: "phalanx host --help".',
         );
     });
@@ -255,6 +255,7 @@ const hostRow = (host: Host): Record<string, string> => ({
   name: host.name,
   id: host.id,
   state: host.connected ? 'connected' : 'offline',
+  problem: host.problem ?? '',
   since: host.since === null ? '-' : formatAge(host.since),
   phones: `${host.devices.ready} of ${host.devices.total} ready`,
   role: host.accepted ? host.role : `${host.role}, waiting`,

@@ -15,6 +15,7 @@ import { deviceIdentity } from './007-device-identity.ts';
 import { tokensOfWebhooks } from './008-tokens-of-webhooks.ts';
 import { formatsOfWebhooks } from './009-formats-of-webhooks.ts';
 import { projectChanges } from './010-project-changes.ts';
+import { problemsOfHosts } from './011-problems-of-hosts.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -37,4 +38,5 @@ export const migrations: Record<string, Migration> = {
   '008-tokens-of-webhooks': tokensOfWebhooks,
   '009-formats-of-webhooks': formatsOfWebhooks,
   '010-project-changes': projectChanges,
+  '011-problems-of-hosts': problemsOfHosts,
 };

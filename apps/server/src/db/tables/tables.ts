@@ -228,6 +228,8 @@ interface HostSessionTable {
   opened_at: EpochMs;
   /** Null: it is connected. */
   ended_at: EpochMs | null;
+  /** Why its host finds no phones, and what to do; null: it has nothing to tell. */
+  problem: Generated<string | null>;
   /** Whether it takes secrets, and hides them. */
   knows_secrets: Generated<Flag>;
   knows_app_limits: Generated<Flag>;

@@ -60,7 +60,11 @@ export async function listHosts(
     const counts = await countDevices(sources.access, seen);
     for (const [index, { host, role }] of seen.entries())
       shown.push({
-        ...{ id: host.id, name: host.name, connected: host.isConnected, since: host.since },
+        id: host.id,
+        name: host.name,
+        connected: host.isConnected,
+        since: host.since,
+        problem: host.problem,
         devices: counts[index] ?? { total: 0, ready: 0 },
         role,
         accepted: role === 'owner' || shares.isAccepted(hostTarget(host.ownerId, host.id), userId),

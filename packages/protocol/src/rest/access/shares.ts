@@ -39,6 +39,12 @@ export const Host = Type.Object(
     since: Type.Union([EpochMs, Type.Null()], {
       description: 'When it connected, or when its connection ended; null: that is not known',
     }),
+    problem: nullable(
+      Type.String({
+        description:
+          'Why it finds no phones, and what to do, such as that no adb server runs; null: it has none to tell',
+      }),
+    ),
     devices: Type.Object({ total: Type.Integer(), ready: Type.Integer() }),
     role: DeviceRole,
     accepted,

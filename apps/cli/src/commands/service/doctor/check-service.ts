@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { constants, existsSync } from 'node:fs';
+import { access, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { openConfinement } from '@phalanx/confinement';
+import { healthRoutes } from '@phalanx/protocol';
+import { explainListenError, prepareGit } from '@phalanx/server';
+import { parseServerConfig } from '@phalanx/server/config';
+import { type Address, dataDir, type Environment, explainFolder, formatAddress } from '@phalanx/settings';
+
+import { ApiClient } from '../../../api-client.ts';
+import { environment } from '../../../config.ts';
+import { type Finding, note, ok, problem, reasonOf } from './finding.ts';
+
+/** Below the first the service soon can't store anything; below the second an operator should look after the disk. */
+const freeBytes = { least: 200_000_000, enough: 2_000_000_000 };
+
+/**
+ * What a service on this machine needs: its settings, git, a folder, an address and the confinement of user code.
+ * Throws a `SettingError` for a setting that the service would not start with.
+ */
+export async function checkService(settings: Environment): Promise<Finding[]> {
+  const config = parseServerConfig(settings);
+  return [
+    ok('Node', `${process.version}, at ${process.execPath}.`),
+    tellSettings(settings),
+    await checkGit(),
+    await checkDataFolder(config.dataDir),
+    await checkAddress(config.listen),
+    await checkConfinement(),
+  ];
+}
+
+function tellSettings(settings: Environment): Finding {
+  const given = Object.keys(settings).filter((name) => name.startsWith('PHALANX_'));
+  return ok(
+    'settings',
+    given.length === 0 ? 'All have their defaults.' : `Given: ${given.sort().join(', ')}.`,
+  );
+}
+
+async function checkGit(): Promise<Finding> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-doctor-'));
+  try {
+    const { unconfinedBecause } = await prepareGit(folder, environment['PATH'] ?? '');
+    return unconfinedBecause === undefined
+      ? ok('git', 'git is new enough, and works confined.')
+      : note('git', `git is new enough. ${unconfinedBecause}`);
+  } catch (error) {
+    return problem('git', `${reasonOf(error)} On Debian and Ubuntu: "sudo apt install git".`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes nothing: the folder may belong to a service that runs, or not be there before the first start. */
+async function checkDataFolder(folder: string): Promise<Finding> {
+  const part = 'data folder';
+  const there = existingAbove(path.resolve(folder));
+  try {
+    await access(there, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return problem(part, reasonOf(explainFolder(error, { setting: dataDir.name, folder })));
+  }
+  const { bavail, bsize } = await statfs(there);
+  const free = bavail * bsize;
+  const text = `${path.resolve(folder)}${existsSync(folder) ? '' : ' (made at the first start)'}: ${inGigabytes(free)} are free.`;
+  if (free < freeBytes.least)
+    return problem(part, `${text} Make room, or set ${dataDir.name} to a folder on a larger disk.`);
+  return free < freeBytes.enough
+    ? note(part, `${text} Records and films of some days need more.`)
+    : ok(part, text);
+}
+
+const existingAbove = (folder: string): string =>
+  existsSync(folder) || path.dirname(folder) === folder ? folder : existingAbove(path.dirname(folder));
+
+const inGigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+
+async function checkAddress(address: Address): Promise<Finding> {
+  const part = 'address';
+  const server = createServer();
+  try {
+    server.listen(address.port, address.host);
+    await once(server, 'listening');
+    return ok(part, `${formatAddress(address)} is free.`);
+  } catch (error) {
+    const url = `http://${formatAddress(address)}`;
+    return (await isPhalanx(url))
+      ? ok(part, `Phalanx runs at ${url}.`)
+      : problem(part, reasonOf(explainListenError(error, address)));
+  } finally {
+    server.close();
+  }
+}
+
+const isPhalanx = (url: string): Promise<boolean> =>
+  new ApiClient(url).call(healthRoutes.alive).then(
+    () => true,
+    () => false,
+  );
+
+async function checkConfinement(): Promise<Finding> {
+  const { holds, description } = await openConfinement();
+  return holds ? ok('confinement', description) : problem('confinement', description);
+}

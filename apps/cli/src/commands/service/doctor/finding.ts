@@ -1,0 +1,15 @@
+/** One line of `phalanx doctor`. */
+export interface Finding {
+  /** The part of the machine or of its set-up, such as `git`. */
+  readonly part: string;
+  /** `note`: nothing is broken, but something may be missing for what the user wants. */
+  readonly state: 'ok' | 'note' | 'problem';
+  /** What is there, or what is wrong and what to do. */
+  readonly text: string;
+}
+
+export const ok = (part: string, text: string): Finding => ({ part, state: 'ok', text });
+export const note = (part: string, text: string): Finding => ({ part, state: 'note', text });
+export const problem = (part: string, text: string): Finding => ({ part, state: 'problem', text });
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
