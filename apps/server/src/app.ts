@@ -149,9 +149,9 @@ const ownedResources = ({ devices, projects, records }: Owning): OwnedResources 
   remove: async (userId) => {
     for (const id of await projects.listOwned(userId)) await projects.deleteProject(id);
     await devices.fleet.deleteOwned(userId);
-    devices.shares.forgetUser(userId);
     await records.deleteOwner(userId);
   },
+  forget: (userId) => devices.shares.forgetUser(userId),
 });
 
 /** Starts the service. Throws a `SettingError` when its data folder, its address or a program can't be used. */

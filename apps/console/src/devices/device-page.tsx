@@ -58,11 +58,7 @@ function Shown({ device }: { device: Device }) {
     <Tabs.Root className={styles['page']} value={tab} onValueChange={open}>
       <Page
         title={deviceName(device)}
-        parents={
-          <Link to="/devices" activeOptions={{ exact: true }}>
-            Fleet
-          </Link>
-        }
+        parents={[{ label: 'Fleet', link: { to: '/devices' } }]}
         aside={
           <span>
             {device.serial} · <DeviceStateMark state={device.state} /> <Age since={device.since} />

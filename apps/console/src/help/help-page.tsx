@@ -27,13 +27,7 @@ export function HelpPage() {
   return (
     <Page
       title={sought === '' ? plainLine(page?.title ?? 'Help') : `Search for “${sought}”`}
-      parents={
-        name === firstPage && sought === '' ? undefined : (
-          <Link to="/help" activeOptions={{ exact: true }}>
-            Help
-          </Link>
-        )
-      }
+      parents={name === firstPage && sought === '' ? [] : [{ label: 'Help', link: { to: '/help' } }]}
       bar={<SearchInput label="Search the help" maxLength={200} value={typed} onChange={setTyped} />}
     >
       <div className={styles['page']}>

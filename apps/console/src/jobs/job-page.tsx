@@ -46,11 +46,7 @@ function Shown({ job }: { job: Job }) {
   return (
     <Page
       title={job.project_name}
-      parents={
-        <Link to="/jobs" activeOptions={{ exact: true }}>
-          Jobs
-        </Link>
-      }
+      parents={[{ label: 'Jobs', link: { to: '/jobs' } }]}
       aside={<JobStatusMark status={job.status} />}
       actions={<Actions job={job} />}
     >

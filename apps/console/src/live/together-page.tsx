@@ -28,11 +28,7 @@ export function TogetherPage() {
   return (
     <Page
       title="Control together"
-      parents={
-        <Link to="/devices" activeOptions={{ exact: true }}>
-          Fleet
-        </Link>
-      }
+      parents={[{ label: 'Fleet', link: { to: '/devices' } }]}
       aside={all !== undefined && <span>{countText(devices.length)}</span>}
     >
       {first !== undefined ? (

@@ -1,4 +1,5 @@
-import { Children, useEffect, type ReactNode } from 'react';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { useEffect, type ReactNode } from 'react';
 
 import styles from './page.module.css';
 
@@ -6,12 +7,18 @@ import styles from './page.module.css';
 export const countText = (shown: number, all: number): string =>
   shown === all ? all.toLocaleString('en') : `${shown.toLocaleString('en')} of ${all.toLocaleString('en')}`;
 
+/** A page above another one. */
+export interface PageParent {
+  readonly label: string;
+  readonly link: LinkProps;
+}
+
 interface PageProps {
   title: string;
   /** The part of the page that is shown, which the title of the window names too. */
   part?: string | undefined;
-  /** Links to the pages above this one, the highest first. */
-  parents?: ReactNode;
+  /** The pages above this one, the highest first. Default: none. */
+  parents?: readonly PageParent[];
   /** `PageTabs`, when the page has parts with addresses of their own. */
   tabs?: ReactNode;
   /** Stands beside the title. */
@@ -22,14 +29,14 @@ interface PageProps {
   children: ReactNode;
 }
 
-export function Page({ title, part, parents, tabs, aside, actions, bar, children }: PageProps) {
+export function Page({ title, part, parents = [], tabs, aside, actions, bar, children }: PageProps) {
   useEffect(() => {
     document.title = `${part === undefined ? title : `${part} · ${title}`} · Phalanx`;
   }, [title, part]);
   return (
     <div className={styles['page']}>
       <header className={styles['head']}>
-        {parents !== undefined && <Parents>{parents}</Parents>}
+        {parents.length > 0 && <Parents parents={parents} />}
         <div className={styles['title']}>
           <h1>{title}</h1>
           {aside}
@@ -53,11 +60,16 @@ export function Page({ title, part, parents, tabs, aside, actions, bar, children
   );
 }
 
-const Parents = ({ children }: { children: ReactNode }) => (
+const Parents = ({ parents }: { parents: readonly PageParent[] }) => (
   <nav className={styles['parents']} aria-label="Breadcrumb">
     <ol>
-      {Children.map(children, (link) => (
-        <li>{link}</li>
+      {parents.map(({ label, link }) => (
+        <li key={label}>
+          {/* A page below is not the page that the link leads to. */}
+          <Link {...link} activeOptions={{ exact: true }}>
+            {label}
+          </Link>
+        </li>
       ))}
     </ol>
   </nav>

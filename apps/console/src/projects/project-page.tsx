@@ -96,11 +96,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   return (
     <Page
       title={project.name}
-      parents={
-        <Link to="/projects" activeOptions={{ exact: true }}>
-          Projects
-        </Link>
-      }
+      parents={[{ label: 'Projects', link: { to: '/projects' } }]}
       aside={
         <>
           <SavedWords userId={userId} projectId={project.id} isDirty={list?.dirty} />

@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
-import { projectParents } from '../projects/project-parents.tsx';
+import { projectParents } from '../projects/project-parents.ts';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';

@@ -1,14 +1,14 @@
 import type { RunDetail } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 
 import { call, localAddress } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { DownloadLog, useRunLog } from '../logs/run-log.tsx';
 import { Button } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
-import { Page } from '../parts/page.tsx';
+import { Page, type PageParent } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { runQuery, runCodeQuery, isActive, RunStatusMark, type RecordScreen, StageAndState } from './run.tsx';
 import { failureWords } from './failure-words.ts';
@@ -76,26 +76,19 @@ function Shown({ run }: { run: RunDetail }) {
 }
 
 /** Leads back to what the run belongs to. */
-const parentsOf = (run: RunDetail): ReactNode =>
+const parentsOf = (run: RunDetail): readonly PageParent[] =>
   run.launch_id === null
     ? [
-        <Link key="project" to="/projects/$projectId" params={{ projectId: run.automation_id }}>
-          {run.project_name ?? 'Project'}
-        </Link>,
-        <Link
-          key="runs"
-          to="/runs"
-          search={{ automation: run.automation_id }}
-          activeOptions={{ exact: true }}
-        >
-          All runs of this project
-        </Link>,
+        {
+          label: run.project_name ?? 'Project',
+          link: { to: '/projects/$projectId', params: { projectId: run.automation_id } },
+        },
+        {
+          label: 'All runs of this project',
+          link: { to: '/runs', search: { automation: run.automation_id } },
+        },
       ]
-    : [
-        <Link key="runs" to="/runs" activeOptions={{ exact: true }}>
-          Runs
-        </Link>,
-      ];
+    : [{ label: 'Runs', link: { to: '/runs' } }];
 
 function Actions({ run }: { run: RunDetail }) {
   const queries = useQueryClient();

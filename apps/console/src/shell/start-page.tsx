@@ -26,14 +26,7 @@ export function StartPage() {
   const ready = devices.filter(isReady);
   const first = projects?.[0];
   return (
-    <Page
-      title="First steps"
-      parents={
-        <Link to="/help" activeOptions={{ exact: true }}>
-          Help
-        </Link>
-      }
-    >
+    <Page title="First steps" parents={[{ label: 'Help', link: { to: '/help' } }]}>
       <ol className={styles['steps']}>
         <Step number={1} title="You are signed in" isDone>
           <p>

@@ -50,11 +50,7 @@ export function StatsPage() {
   return (
     <Page
       title="Statistics"
-      parents={
-        <Link to="/runs" activeOptions={{ exact: true }}>
-          Runs
-        </Link>
-      }
+      parents={[{ label: 'Runs', link: { to: '/runs' } }]}
       bar={<Filters search={search} />}
       actions={
         <a className={buttonClass('quiet')} href={`/api/v2/stats/export?${question.toString()}`} download>

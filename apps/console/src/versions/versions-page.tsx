@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { call } from '../api/call.ts';
-import { projectParents } from '../projects/project-parents.tsx';
+import { projectParents } from '../projects/project-parents.ts';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';

@@ -16,6 +16,8 @@ export interface OwnedResources {
   listProjects(userId: string): Promise<string[]>;
   /** Their projects, devices and records. */
   remove(userId: string): Promise<void>;
+  /** Drops what is cached of them. Call it when the user's rows are gone: until then they would be cached again. */
+  forget(userId: string): void;
 }
 
 interface UserRoutesOptions {
@@ -70,6 +72,7 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     await ownedResources.remove(user.id);
     auditEvent.on(subjectOf(user), [user.id], { projects: count });
     await store.deleteUser(user.id);
+    ownedResources.forget(user.id);
     return { success: true, message: `User "${user.name}" was deleted.` };
   });
 
