@@ -115,7 +115,7 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     { title: 'tokens', open: at('/settings/tokens', text('this sign-in')) },
     { title: 'users', open: at('/settings/users', text('administrator')) },
     { title: 'hosts', open: at('/settings/hosts', text('connected')) },
-    { title: 'usage', open: at('/settings/usage', text('Refused since the start')) },
+    { title: 'usage', open: at('/settings/usage', text('What you use of each limit')) },
     { title: 'audit', open: at('/settings/audit', text('done')) },
     {
       title: 'user-menu',

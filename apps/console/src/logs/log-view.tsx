@@ -89,17 +89,12 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine, span, onPic
           )}
         </div>
         <div className={styles['tools']}>
-          <Button
-            look="quiet"
-            aria-pressed={hasGaps}
-            title="How long after the line above each line came"
-            onClick={() => setGaps(!hasGaps)}
-          >
-            Time between
-          </Button>
-          <Button look="quiet" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
-            {isWrapped ? 'Unwrap' : 'Wrap'}
-          </Button>
+          <IconButton label="Time between lines" aria-pressed={hasGaps} onClick={() => setGaps(!hasGaps)}>
+            <Icon name="clock" />
+          </IconButton>
+          <IconButton label={isWrapped ? 'Unwrap' : 'Wrap'} onClick={() => setWrapped(!isWrapped)}>
+            <Icon name="wrap" />
+          </IconButton>
           <CopyButton label="Copy the log" text={shown.map(textOfEntry).join('\n')} />
         </div>
       </div>
