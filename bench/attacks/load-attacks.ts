@@ -162,7 +162,12 @@ const Runs = Type.Object({ runs: Type.Array(Type.Object({ run_id: Type.String() 
 
 export async function stopAll({ api }: Ground): Promise<void> {
   const { runs } = await ask(api, '/api/v2/runs?status=running', Runs);
-  await Promise.all(runs.map(({ run_id: id }) => send(api, 'POST', `/api/v2/runs/${id}/stop`)));
+  const answers = await Promise.all(
+    runs.map(({ run_id: id }) => send(api, 'POST', `/api/v2/runs/${id}/stop`)),
+  );
+  // Runs that go on would be counted against the next attack.
+  const refused = answers.filter((answer) => answer !== '200');
+  if (refused.length > 0) throw new Error(`runs were not stopped: ${counted(refused)}`);
 }
 
 /** Empty when there is none until `signal`. */

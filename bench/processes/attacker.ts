@@ -51,7 +51,13 @@ answerParent({
     stop.abort();
     const given = sleep(graceMs, 'still under way');
     const answers = await Promise.all(playing.map((each) => Promise.race([each, given])));
-    if (ground !== undefined) await stopAll(ground).catch(() => undefined);
-    return answers.map((answer) => answer.slice(0, 300));
+    if (ground !== undefined)
+      answers.push(
+        await stopAll(ground).then(
+          () => '',
+          (error: unknown) => String(error),
+        ),
+      );
+    return answers.filter(Boolean).map((answer) => answer.slice(0, 300));
   },
 });

@@ -77,7 +77,8 @@ async function measureAttacks(
   }
   if (together.length > 0 && isChosen(allTogether))
     outcomes.push(await during(scene, `${together.length} together`, together));
-  return resultOf(quiet, outcomes, attacks);
+  const after = await during(scene, 'quiet after all', []);
+  return resultOf({ quiet, after }, outcomes, attacks);
 }
 
 /** A server, a host of an ordinary user, one of the attacker, and a fleet that the attacker has besides. */
@@ -196,7 +197,18 @@ function lineOf(outcome: Outcome): string {
   return `${outcome.name} | ${waits.join(' | ')} | loop ${ms(outcome.stretchMs)} | ${ms(outcome.memoryMb)} MB`;
 }
 
-function resultOf(quiet: Outcome, outcomes: readonly Outcome[], attacks: readonly Attack[]): RowResult {
+interface QuietTimes {
+  /** Before the first attack. */
+  readonly quiet: Outcome;
+  /** After the last one: where others wait longer than before, what is merely stored costs them time. */
+  readonly after: Outcome;
+}
+
+function resultOf(
+  { quiet, after }: QuietTimes,
+  outcomes: readonly Outcome[],
+  attacks: readonly Attack[],
+): RowResult {
   const notes = outcomes.flatMap((outcome) => {
     const goal = missed(outcome, quiet);
     const was = attacks.find(({ name }) => name === outcome.name)?.before;
@@ -211,7 +223,7 @@ function resultOf(quiet: Outcome, outcomes: readonly Outcome[], attacks: readonl
   return {
     ...{ figure: held, baseline: outcomes.length, unit: 'attacks' },
     targets: [{ of: 'ratio', bound: 'at least', value: 1 }],
-    notes: ['waits in ms: p50/p99/longest', lineOf(quiet), ...notes],
+    notes: ['waits in ms: p50/p99/longest', lineOf(quiet), ...notes, lineOf(after)],
   };
 }
 

@@ -252,6 +252,15 @@ describe('a body that does not fit', () => {
       expectRefusal(await server.api('POST', path, request), status, code, name);
   });
 
+  it('takes no bytes of JSON for no body, where an endpoint has none', async () => {
+    const withoutBody = closedRoutes.filter(({ method, body }) => method !== 'GET' && body === undefined);
+    expect(withoutBody.length).toBeGreaterThan(20);
+    for (const route of withoutBody) {
+      const { body } = await server.api(route.method, pathOf(route), { raw: '' });
+      expect(body['code'], nameOf(route)).not.toBe('malformed_json');
+    }
+  });
+
   it('tells where malformed JSON is broken without quoting it', async () => {
     const { body } = await server.api('POST', stopAllPath, { raw: '{"secret-word": x' });
     expect(body['message']).not.toContain('secret');
