@@ -115,17 +115,26 @@ export async function getLinkedFolder({ serverUrl }: Connection): Promise<Linked
 async function noticeUnpushed({ root }: LinkedFolder): Promise<void> {
   const base = await readBase(root);
   const { paths } = await listLocalFiles(root, base.keys());
-  let count = [...base.keys()].filter((file) => !paths.includes(file)).length;
+  const changed = [...base.keys()].filter((file) => !paths.includes(file));
   for (const file of paths) {
     const hash = await hashOf(root, file);
     const isOurOwn = file === 'tsconfig.json' && hash === contentVersion(defaultConfigText);
-    if (hash !== base.get(file) && !isOurOwn) count += 1;
+    if (hash !== base.get(file) && !isOurOwn) changed.push(file);
   }
-  if (count === 0) return;
-  const files = count === 1 ? 'One file of this folder is' : `${count} files of this folder are`;
+  if (changed.length === 0) return;
   notice(
-    `${files} not on the server as here: "phalanx project push" or "phalanx run --push" sends what was changed.`,
+    `${listOf(changed)} not on the server as here: "phalanx project push" or "phalanx run --push" sends what was changed.`,
   );
+}
+
+const maxNamed = 3;
+
+/** Such as `main.ts is` or `a.ts, b.ts, c.ts and 2 more files are`. */
+function listOf(files: readonly string[]): string {
+  const named = files.slice(0, maxNamed).join(', ');
+  const more = files.length - maxNamed;
+  if (more > 0) return `${named} and ${more} more ${more === 1 ? 'file' : 'files'} are`;
+  return `${named} ${files.length === 1 ? 'is' : 'are'}`;
 }
 
 const hashOf = (root: string, file: string): Promise<string | undefined> =>

@@ -153,7 +153,9 @@ function TaskTable({ tasks }: { tasks: readonly Task[] }) {
           }))}
           onChange={(value) => void navigate({ to: '.', search: jobSearch({ state: value }), replace: true })}
         />
-        <span>{countText(shown.length, tasks.length)} tasks</span>
+        <span>
+          {countText(shown.length, tasks.length)} {tasks.length === 1 ? 'task' : 'tasks'}
+        </span>
         {number !== undefined && (
           <Link to="." search={jobSearch({ state })}>
             Show all tasks

@@ -28,7 +28,8 @@ export function boardText({ status, problem, counts, sequence }: Replay): string
     ...(counts.broken === 0 ? [] : [`${counts.broken} newly broken`]),
     ...(counts.not_told === 0 ? [] : [`${counts.not_told} not replayable`]),
   ];
-  return parts.length === 0 ? `no change on ${counts.screens} screens` : parts.join(', ');
+  const screens = counts.screens === 1 ? 'one screen' : `${counts.screens} screens`;
+  return parts.length === 0 ? `no change on ${screens}` : parts.join(', ');
 }
 
 function sequenceText({ result, own_code: own }: SequenceOutcome): string {

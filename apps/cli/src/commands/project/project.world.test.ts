@@ -296,7 +296,7 @@ test('clone makes a folder that knows the types of the runtime and of its parame
 test('commit, log, diff and revert work on what is saved', async () => {
   await writeHere('main.ts', 'console.log(1);\n');
   expect((await inFolder('commit', '-m', 'x')).stderr).toContain(
-    'One file of this folder is not on the server',
+    'main.ts is not on the server as here: "phalanx project push"',
   );
   await inFolder('push');
   expect((await inFolder('log')).stdout).toMatch(/^No commits yet/);

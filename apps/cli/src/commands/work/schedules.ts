@@ -163,15 +163,26 @@ function addChangeCommands(schedules: Command): void {
 const timeText = (time: number | undefined): string =>
   time === undefined ? '-' : new Date(time).toISOString();
 
-const nextText = ({ paused, next }: Schedule): string =>
-  paused ? 'It is paused.' : `Next: ${next.map(timeText).join(', ')}.`;
+/** In the zone of the schedule, as its cron expression is meant, such as `2026-11-30 02:00`. */
+function zonedText(time: number, timeZone: string): string {
+  // The Swedish locale writes dates as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(time);
+}
+
+const nextText = ({ paused, next, time_zone: zone }: Schedule): string =>
+  paused ? 'It is paused.' : `Next: ${next.map((time) => zonedText(time, zone)).join(', ')} (${zone}).`;
+
+function nextCell({ paused, next: [first], time_zone: zone }: Schedule): string {
+  if (paused) return 'paused';
+  return first === undefined ? '-' : zonedText(first, zone);
+}
 
 const row = (schedule: Schedule): Record<string, string> => ({
   schedule: schedule.id,
   name: schedule.name || '-',
   cron: schedule.cron,
   'time zone': schedule.time_zone,
-  next: schedule.paused ? 'paused' : timeText(schedule.next[0]),
+  next: nextCell(schedule),
   phones: schedule.work.selector ?? `${schedule.work.device_ids?.length ?? 0} devices`,
 });
 

@@ -45,7 +45,7 @@ test('a schedule is made, run by hand while it is paused, and deleted, and its j
   expect((await service.run(['schedules', 'delete', id])).code).toBe(0);
   expect((await service.run(['jobs', 'show', jobId])).stdout).toContain(jobId);
   const unknown = await service.run(['schedules', 'run', id]);
-  expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('schedule') });
+  expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('was not found') });
 });
 
 test.each([
