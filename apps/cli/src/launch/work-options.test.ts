@@ -14,6 +14,7 @@ const phone = (id: string, more: Partial<Device>): Device => ({
   reason: '',
   since: 0,
   warnings: [],
+  battery_percent: null,
   confirmed_at: 0,
   brand: '',
   model: '',

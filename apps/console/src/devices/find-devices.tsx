@@ -63,6 +63,8 @@ const orders: Record<FleetSort, (one: Device, other: Device) => number> = {
   // Those that changed last come first.
   since: (one, other) => other.since - one.since,
   host: byText(({ host }) => host?.name ?? ''),
+  // Those that are nearly empty come first, and those that tell nothing last.
+  battery: (one, other) => (one.battery_percent ?? Infinity) - (other.battery_percent ?? Infinity) || 0,
   android: byText((device) => device.android_version),
 };
 

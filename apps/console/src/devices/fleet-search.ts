@@ -16,7 +16,7 @@ export interface FleetSearch {
   pictures?: false;
 }
 
-const sorts = ['name', 'serial', 'state', 'since', 'host', 'android'] as const;
+const sorts = ['name', 'serial', 'state', 'since', 'host', 'battery', 'android'] as const;
 export type FleetSort = (typeof sorts)[number];
 
 const textOf = (value: unknown): string | undefined =>

@@ -84,6 +84,14 @@ const android: FleetColumn = {
   text: (device) => (device.android_version === '' ? '–' : device.android_version),
 };
 
+const battery: FleetColumn = {
+  header: 'Battery',
+  width: 'fit',
+  isNumber: true,
+  sort: 'battery',
+  text: ({ battery_percent: percent }) => (percent === null ? '–' : `${percent} %`),
+};
+
 /** Those that tell these phones apart. */
 function columnsFor(devices: readonly Device[]): FleetColumn[] {
   const hosts = new Set(devices.map((device) => device.host?.id));
@@ -95,6 +103,7 @@ function columnsFor(devices: readonly Device[]): FleetColumn[] {
     ...(devices.some((device) => situationOf(device) !== '') ? [reason] : []),
     ...(devices.some((device) => labelsText(device) !== '') ? [labels] : []),
     ...(hosts.size > 1 ? [host] : []),
+    ...(devices.some((device) => device.battery_percent !== null) ? [battery] : []),
     android,
   ];
 }

@@ -93,7 +93,7 @@ export class DeviceReporter {
 
 /** A phone in the words of the protocol. Before a phone has described itself, its texts are empty and its numbers 0. */
 function toDeviceReport(phone: Phone, clock: ServiceClock): DeviceReport {
-  const { serial, state, description, warnings, identity, hasOwnNumber } = phone;
+  const { serial, state, description, warnings, batteryPercent, identity, hasOwnNumber } = phone;
   const { phone: phone_mark, boot: boot_mark } = identity === undefined ? {} : marksOf(identity);
   return {
     serial,
@@ -109,6 +109,7 @@ function toDeviceReport(phone: Phone, clock: ServiceClock): DeviceReport {
     sdk_version: description?.sdkVersion ?? 0,
     screen_width: description?.screenWidth ?? 0,
     screen_height: description?.screenHeight ?? 0,
+    ...(batteryPercent !== undefined && { battery_percent: batteryPercent }),
     warnings: [...warnings],
   };
 }

@@ -20,6 +20,15 @@ import { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import { PhoneUses } from './phone-uses.ts';
 import { ScreenHolder } from './screen-holder.ts';
 
+const percentStep = 5;
+
+/** A level between two steps stays at the one before, so that a battery about there is not told of again and again. */
+function steppedPercent(percent: number | null, before: number | undefined): number | undefined {
+  if (percent === null) return undefined;
+  if (before !== undefined && Math.abs(percent - before) < percentStep) return before;
+  return Math.round(percent / percentStep) * percentStep;
+}
+
 interface RecordParts {
   readonly onChange: (phone: Phone) => void;
   readonly now: () => number;
@@ -55,6 +64,7 @@ export class PhoneRecord implements Phone {
   #note = '';
   #facts: PhoneFacts | null = null;
   #warnings: readonly PhoneWarning[] = [];
+  #batteryPercent: number | undefined;
 
   constructor(
     identity: Pick<Phone, 'serial' | 'isIdentified' | 'hasOwnNumber'>,
@@ -97,11 +107,17 @@ export class PhoneRecord implements Phone {
     return this.#warnings;
   }
 
+  get batteryPercent(): number | undefined {
+    return this.#batteryPercent;
+  }
+
   setFacts(facts: PhoneFacts): void {
     this.#facts = facts;
-    const before = this.#warnings;
-    this.#warnings = warningsOf(facts, before);
-    if (!isDeepStrictEqual(before, this.#warnings)) this.#onChange(this);
+    const before = { warnings: this.#warnings, batteryPercent: this.#batteryPercent };
+    this.#warnings = warningsOf(facts, before.warnings);
+    this.#batteryPercent = steppedPercent(facts.battery_percent, before.batteryPercent);
+    const after = { warnings: this.#warnings, batteryPercent: this.#batteryPercent };
+    if (!isDeepStrictEqual(before, after)) this.#onChange(this);
   }
 
   now(): number {

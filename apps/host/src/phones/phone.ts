@@ -59,6 +59,8 @@ export interface Phone {
   readonly facts: PhoneFacts | null;
   /** What somebody should look after, by those facts. */
   readonly warnings: readonly PhoneWarning[];
+  /** In steps of five, so that a fleet that empties its batteries is not told of each percent; undefined: not known. */
+  readonly batteryPercent: number | undefined;
   /** Who works with the screen holds it awake. */
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Whose project declares what must not be seen holds that. */

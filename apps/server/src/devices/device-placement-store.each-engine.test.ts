@@ -30,7 +30,14 @@ describe.each(engines)('a device whose host is connected to another server, in %
   const report = async (on: number): Promise<string> => {
     const about = { brand: 'Google', model: 'Pixel 9', android_version: '16', sdk_version: 36 };
     const size = { screen_width: 1080, screen_height: 2424 };
-    const state = { state: 'ready' as const, reason: 'Ready', since: 3, warnings: '[]', last_seen_at: 4 };
+    const state = {
+      state: 'ready' as const,
+      reason: 'Ready',
+      since: 3,
+      warnings: '[]',
+      battery_percent: null,
+      last_seen_at: 4,
+    };
     const device = {
       owner_id: 'u',
       identity: 's',

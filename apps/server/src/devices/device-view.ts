@@ -82,6 +82,7 @@ export function deviceView(
     labels: access.labels.labelsOf(device),
     ...stateView(device, runs, { lease, running: runningText(runs, viewerId, (id) => shares.nameOf(id)) }),
     warnings: warningsOf(stored),
+    battery_percent: stored.battery_percent,
     confirmed_at: device.confirmedAt,
     brand: stored.brand,
     model: stored.model,

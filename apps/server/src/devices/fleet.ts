@@ -282,6 +282,7 @@ export class Fleet {
       // A host's clock may be ahead; a state never begins in the future.
       since: Math.min(report.since, now),
       warnings: JSON.stringify(report.warnings ?? []),
+      battery_percent: report.battery_percent ?? null,
     };
   }
 

@@ -264,6 +264,7 @@ const upsert = (transaction: Transaction, devices: readonly StoredDevice[]): Pro
         reason: eb.ref('excluded.reason'),
         since: eb.ref('excluded.since'),
         warnings: eb.ref('excluded.warnings'),
+        battery_percent: eb.ref('excluded.battery_percent'),
         epoch: eb.ref('excluded.epoch'),
       })),
     )

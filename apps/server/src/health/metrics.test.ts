@@ -24,14 +24,18 @@ it('devices that somebody should look after are counted, and tell of it', async 
   onTestFinished(() => server.dispose());
   const warning = { code: 'storage_low' as const, reason: 'Less than 10 % of the storage is free.' };
   const { host } = await server.connectHost({ serials: ['full', 'well'] });
-  host.send({ type: 'devices', devices: [deviceReport('full', { warnings: [warning] })] });
+  const full = deviceReport('full', { warnings: [warning], battery_percent: 35 });
+  host.send({ type: 'devices', devices: [full] });
   const count = async (): Promise<string | undefined> => {
     const { text } = await server.api('GET', '/metrics');
     return /phalanx_device_warnings\{code="storage_low"\} (\d+)/.exec(text)?.[1];
   };
   await expect.poll(count).toBe('1');
   const { body } = await server.api('GET', '/api/v2/devices');
-  expect(body['devices']).toMatchObject([{ warnings: [warning] }, { warnings: [] }]);
+  expect(body['devices']).toMatchObject([
+    { warnings: [warning], battery_percent: 35 },
+    { warnings: [], battery_percent: null },
+  ]);
   host.send({ type: 'devices', devices: [deviceReport('full')] });
   await expect.poll(count).toBe('0');
 });

@@ -77,6 +77,8 @@ export const DeviceReport = Type.Object({
   sdk_version: count,
   screen_width: count,
   screen_height: count,
+  /** In steps of five. Missing: not known, or it has no battery. */
+  battery_percent: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
   /** Missing: none. */
   warnings: Type.Optional(Type.Array(PhoneWarning, { maxItems: 20 })),
 });

@@ -149,6 +149,26 @@ describe('the health of a phone', () => {
     expect(ready.state.state).toBe('ready');
   });
 
+  it('tells how full its battery is in steps, and not each percent', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    phone.android.battery.level = 83;
+    const watch = bed.watch({ addresses: [phone], ...quick });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    await expect.poll(() => ready.batteryPercent).toBe(85);
+    let told = 0;
+    watch.onChange(() => (told += 1));
+    for (const level of [82, 81]) {
+      phone.android.battery.level = level;
+      await expect.poll(() => ready.facts?.battery_percent).toBe(level);
+    }
+    expect([ready.batteryPercent, told]).toEqual([85, 0]);
+    phone.android.battery.level = 79;
+    await expect.poll(() => ready.batteryPercent).toBe(80);
+    expect(told).toBe(1);
+    phone.android.battery.isPresent = false;
+    await expect.poll(() => ready.batteryPercent).toBeUndefined();
+  });
+
   it('has the caches of apps emptied when the operator wants it, but not while somebody works with the phone', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
     phone.android.files.cacheBytes = 75e9;

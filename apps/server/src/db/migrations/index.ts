@@ -16,6 +16,7 @@ import { tokensOfWebhooks } from './008-tokens-of-webhooks.ts';
 import { formatsOfWebhooks } from './009-formats-of-webhooks.ts';
 import { projectChanges } from './010-project-changes.ts';
 import { problemsOfHosts } from './011-problems-of-hosts.ts';
+import { batteries } from './012-batteries.ts';
 
 /** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -39,4 +40,5 @@ export const migrations: Record<string, Migration> = {
   '009-formats-of-webhooks': formatsOfWebhooks,
   '010-project-changes': projectChanges,
   '011-problems-of-hosts': problemsOfHosts,
+  '012-batteries': batteries,
 };

@@ -192,6 +192,8 @@ interface DeviceTable {
   since: EpochMs;
   /** JSON of the `PhoneWarning`s. */
   warnings: string;
+  /** Null: not known. */
+  battery_percent: number | null;
   /** Null: no connection of its host has reported it. */
   epoch: number | null;
   /** How many leases of it have begun or ended. */

@@ -25,6 +25,7 @@ const stored = {
   reason: '',
   since: 1,
   warnings: '[]',
+  battery_percent: null,
 };
 const facts = {
   device: { serial: 's', stored, state: 'ready' as const },

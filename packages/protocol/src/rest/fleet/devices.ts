@@ -47,6 +47,10 @@ export const Device = Type.Object(
     warnings: Type.Array(PhoneWarning, {
       description: 'What somebody should look after; the phone takes launches all the same',
     }),
+    battery_percent: Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Type.Null()], {
+      description:
+        'As its host last told it, in steps of five; null: it is not known, or there is no battery. `GET /devices/:id/health` has it to the percent',
+    }),
     confirmed_at: Type.Union([EpochMs, Type.Null()], {
       description: 'When its host last confirmed it as ready',
     }),
