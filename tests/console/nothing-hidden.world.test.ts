@@ -100,6 +100,24 @@ afterAll(async () => {
   await server?.dispose();
 });
 
+/** A job of a thousand tasks, schedules and pools, all with long names. Returns the job's ID. */
+async function createWork(projectId: string): Promise<string> {
+  const { api } = server;
+  const selector = 'country=nowhere,shelf=the-third-shelf-of-the-second-room-on-the-left';
+  const inputs = Array.from({ length: 1000 }, (_, index) => ({
+    customer: `customer ${index} ${long}`,
+    place: long,
+  }));
+  const work = { automation_id: projectId, selector };
+  const { body } = await api('POST', '/api/v2/jobs', { body: { ...work, inputs } });
+  for (const cron of ['0 2 * * *', '*/7 9-17 * * 1-5']) {
+    const schedule = { ...work, cron, time_zone: 'America/Argentina/Buenos_Aires', name: long };
+    expect((await api('POST', '/api/v2/schedules', { body: schedule })).status).toBe(201);
+  }
+  await api('PUT', '/api/v2/pools/pool-of-a-company-with-many-rooms-and-shelves', { body: { selector } });
+  return (body['job'] as { id: string }).id;
+}
+
 story('lists of a thousand long rows cut nothing without a way to it', async () => {
   const { api } = server;
   const { body } = await api('GET', '/api/v2/devices?limit=1000&selector=state%3Dready');
@@ -138,6 +156,15 @@ story('lists of a thousand long rows cut nothing without a way to it', async () 
   await page.getByRole('button', { name: long }).click();
   await page.getByText('Pixel 9 Pro Fold').filter({ visible: true }).first().waitFor();
   found.push(...(await lookAt(page, 'runs')));
+  const jobId = await createWork(projectId);
+  await open('/jobs', long);
+  found.push(...(await lookAt(page, 'jobs')));
+  await open(`/jobs/${jobId}`, 'customer 1');
+  found.push(...(await lookAt(page, 'job')));
+  await open('/jobs/schedules', long);
+  found.push(...(await lookAt(page, 'schedules')));
+  await open('/jobs/pools', 'pool-of-a-company');
+  found.push(...(await lookAt(page, 'pools')));
   expect(found).toEqual([]);
   expect(problems).toEqual([]);
 });

@@ -117,15 +117,16 @@ story('a run that succeeds shows its last screen at its last step, also to who h
   const project = await here.service.createProject('Succeeding', {
     'main.ts': `await agent.actions.launchApp('dev.phalanx.sample.form');
 await agent.actions.waitForText('Registration');
-await agent.actions.sleep(3000);`,
+await agent.actions.sleep(8000);`,
   });
+  // The run lasts until its page has been opened, which takes its time on a busy machine.
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
   await here.service.call('POST', '/api/v2/devices/launchAutomation', {
     ...{ automationId: project, command: 'start', device_ids: [deviceId] },
   });
   const { runs } = await here.service.call('GET', `/api/v2/runs?automation_id=${project}`);
   const [run] = runs as { run_id: string }[];
-  const { page, problems } = await openWindow(here.browser);
-  await signIn(page, here.service.url, here.service.token);
   await page.goto(`${here.service.url}/runs/${run?.run_id ?? ''}`);
   const screen = page.getByRole('region', { name: 'Screen of the step' });
   const last = screen.getByRole('img', { name: 'The last screen of the run' });

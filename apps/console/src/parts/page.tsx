@@ -38,7 +38,7 @@ export function Page({ title, part, parents = [], tabs, aside, actions, bar, chi
       <header className={styles['head']}>
         {parents.length > 0 && <Parents parents={parents} />}
         <div className={styles['title']}>
-          <h1>{title}</h1>
+          <h1 title={title}>{title}</h1>
           {aside}
         </div>
         {tabs}
