@@ -129,7 +129,7 @@ async function noticeUnpushed({ root }: LinkedFolder): Promise<void> {
 
 const maxNamed = 3;
 
-/** Such as `main.ts is` or `a.ts, b.ts, c.ts and 2 more files are`. */
+/** Names up to three files, with the verb: `main.ts is`, or `a.ts, b.ts, c.ts and 2 more files are`. */
 function listOf(files: readonly string[]): string {
   const named = files.slice(0, maxNamed).join(', ');
   const more = files.length - maxNamed;

@@ -22,8 +22,16 @@ const described = (serial: string, about: Partial<DescribedDevice> = {}): Descri
     brand: 'Google',
     model: 'Pixel 9',
   },
-  ...{ android_version: '16', sdk_version: 36, screen_width: 1080, screen_height: 2424, last_seen_at: 1 },
-  ...{ state: 'ready', reason: 'Ready for automations', since: 1, warnings: '[]', battery_percent: null },
+  android_version: '16',
+  sdk_version: 36,
+  screen_width: 1080,
+  screen_height: 2424,
+  last_seen_at: 1,
+  state: 'ready',
+  reason: 'Ready for automations',
+  since: 1,
+  warnings: '[]',
+  battery_percent: null,
   ...about,
 });
 

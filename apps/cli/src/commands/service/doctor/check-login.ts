@@ -4,7 +4,7 @@ import { connect } from '../../../connection/connection.ts';
 import { CommandError, exitCodes } from '../../../exit-codes.ts';
 import { type Finding, note, ok, problem, reasonOf } from './finding.ts';
 
-/** Whom the other commands of this user speak for, and to which server. */
+/** The server and the user of this user's other commands, as the login has them. */
 export async function checkLogin(): Promise<Finding> {
   const part = 'login';
   try {

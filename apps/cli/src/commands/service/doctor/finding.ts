@@ -4,7 +4,7 @@ export interface Finding {
   readonly part: string;
   /** `note`: nothing is broken, but something may be missing for what the user wants. */
   readonly state: 'ok' | 'note' | 'problem';
-  /** What is there, or what is wrong and what to do. */
+  /** For people: the state of the part, or the problem with its remedy. */
   readonly text: string;
 }
 
