@@ -248,8 +248,9 @@ export class HostConnection implements HostLink {
     if (message.type === 'request_failed') return this.#requests.refuse(message.request_id, message.message);
     this.#silence.refresh();
     this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
-    await this.#takeProblem(message.problem ?? null);
-    return listeners.tell('heartbeat', this, message.ready);
+    await listeners.tell('heartbeat', this, message.ready);
+    // Last, so that no phone waits for the disk to be confirmed.
+    return this.#takeProblem(message.problem ?? null);
   }
 
   /** A host that tells another one with each message has some of them stored. */

@@ -18,13 +18,9 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test('a schedule is made, run by hand while it is paused, and deleted, and its job stays', async () => {
-  const made = await service.run([
-    'schedules',
-    'create',
-    projectId,
-    ...['--cron', '0 2 * * *', '--time-zone', 'Europe/Berlin', '--labels', 'sdk>=1', '--count', '1'],
-    ...['--name', 'nightly', '--paused'],
-  ]);
+  const create = ['schedules', 'create', projectId, '--name', 'nightly', '--paused'];
+  const times = ['--cron', '0 2 * * *', '--time-zone', 'Europe/Berlin'];
+  const made = await service.run([...create, ...times, '--labels', 'sdk>=1', '--count', '1']);
   expect(made).toMatchObject({ code: 0, stderr: '' });
   const { schedules } = await service.api.call(scheduleRoutes.list, { query: {} });
   expect(schedules).toMatchObject([{ name: 'nightly', paused: true, time_zone: 'Europe/Berlin' }]);

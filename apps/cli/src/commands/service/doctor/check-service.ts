@@ -19,7 +19,7 @@ import { type Finding, note, ok, problem, reasonOf } from './finding.ts';
 const freeBytes = { least: 200_000_000, enough: 2_000_000_000 };
 
 /**
- * What a service on this machine needs: its settings, git, a folder, an address and the confinement of user code.
+ * Checks the needs of a service on this machine: its settings, git, a folder, an address, the confinement of user code.
  * Throws a `SettingError` for a setting that the service would not start with.
  */
 export async function checkService(settings: Environment): Promise<Finding[]> {

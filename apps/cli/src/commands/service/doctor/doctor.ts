@@ -9,7 +9,7 @@ import { addSettingFlags, settingsOf, simulatedPhonesSetting } from '../../../se
 import type { Finding } from './finding.ts';
 
 const rows = [...serverSettings, ...hostSettings, simulatedPhonesSetting];
-/** Those that are given on the command line; the others come from the environment. */
+/** The settings with a flag of this command; the others come from the environment. */
 const flagNames = new Set(['PHALANX_LISTEN', 'PHALANX_DATA_DIR', 'PHALANX_ADB_SERVER']);
 const flagged = rows.filter(({ name }) => flagNames.has(name));
 
