@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { until } from '@phalanx/host/testing/until';
 import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -185,5 +186,46 @@ story('a log of sixty thousand lines opens at its end', async () => {
   const text = await readFile(await (await download).path(), 'utf8');
   expect(text.match(/\bline \d+$/gm)).toHaveLength(lines);
   expect(run).toMatchObject({ status: 'completed' });
+  expect(problems).toEqual([]);
+});
+
+story('a log that nobody scrolls stays at its end, however slow the browser is', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(1);
+  const source =
+    "for (let line = 1; line <= 600; line += 1) {\n  console.log('line', line, 'x'.repeat(line % 300));\n  if (line % 5 === 0) await agent.actions.waitForText('never', { timeoutMs: 20 }).catch(() => undefined);\n}\nconsole.log('the end');\nthrow new Error('over');\n";
+  const project = await here.service.createProject('Slow reader', { 'main.ts': source });
+  const start = async (): Promise<string> => {
+    const launch = { automationId: project, command: 'start', device_ids: [deviceId] };
+    const { devices } = await here.service.call('POST', '/api/v2/devices/launchAutomation', launch);
+    const [{ run_id: runId } = { run_id: '' }] = devices as { run_id: string }[];
+    return `${here.service.url}/runs/${runId}`;
+  };
+  const address = await start();
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  const chromium = await page.context().newCDPSession(page);
+  await chromium.send('Emulation.setCPUThrottlingRate', { rate: 8 });
+  await page.goto(address);
+  const log = page.getByRole('log');
+  await log.waitFor();
+  const paused: string[] = [];
+  await until('the end of the run', async () => {
+    paused.push(...(await page.getByRole('button', { name: /Paused/ }).allTextContents()));
+    const { runs } = await here.service.call('GET', `/api/v2/runs?automation_id=${project}`);
+    return (runs as { ended_at: number | null }[]).every(({ ended_at }) => ended_at !== null);
+  });
+  await log.getByText('the end', { exact: true }).waitFor();
+  expect(paused).toEqual([]);
+  await chromium.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+
+  await page.goto(await start());
+  await log
+    .getByText(/^line \d{3} x/)
+    .first()
+    .waitFor();
+  await log.hover();
+  await page.mouse.wheel(0, -300);
+  await page.getByRole('button', { name: /^Paused · .*Resume/ }).click();
+  await page.getByRole('button', { name: /Paused/ }).waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
 });

@@ -162,6 +162,7 @@ interface LinesProps {
 
 function Lines({ shown, isWrapped, hasGaps, isLive, found, onOpenLine, span, onPick }: LinesProps) {
   const scroll = useRef<HTMLDivElement>(null);
+  const scrolledTo = useRef(0);
   const latest = useRef(shown);
   useEffect(() => {
     latest.current = shown;
@@ -182,14 +183,17 @@ function Lines({ shown, isWrapped, hasGaps, isLive, found, onOpenLine, span, onP
     if (!isLoaded || spanFrom === Infinity) return;
     const lines = latest.current;
     const first = lines.findIndex(({ timestamp }) => timestamp >= spanFrom);
-    const index = first < 0 ? lines.length - 1 : first;
-    setPausedAt(index === lines.length - 1 ? undefined : lines.length);
-    rows.scrollToIndex(index, { align: 'center' });
+    if (first < 0 || first === lines.length - 1) {
+      setPausedAt(undefined);
+      rows.scrollToEnd();
+    } else {
+      setPausedAt(lines.length);
+      rows.scrollToIndex(first, { align: 'center' });
+    }
   }, [rows, isLoaded, spanFrom]);
   useEffect(() => {
-    const element = scroll.current;
-    if (isFollowing && element !== null) element.scrollTop = element.scrollHeight;
-  }, [isFollowing, shown]);
+    if (isFollowing) rows.scrollToEnd();
+  }, [rows, isFollowing, shown]);
   useEffect(() => {
     if (found >= 0) rows.scrollToIndex(found, { align: 'center' });
   }, [rows, found]);
@@ -197,8 +201,12 @@ function Lines({ shown, isWrapped, hasGaps, isLive, found, onOpenLine, span, onP
   const onScroll = (): void => {
     const element = scroll.current;
     if (element === null) return;
+    const isUp = element.scrollTop < scrolledTo.current;
+    scrolledTo.current = element.scrollTop;
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 2 * lineHeight;
-    setPausedAt((known) => (isAtEnd ? undefined : (known ?? shown.length)));
+    if (isAtEnd) resume();
+    // New lines move the end away from where the log stands: only a move upwards is a reader's.
+    else if (isUp) setPausedAt((known) => known ?? shown.length);
   };
   const newer = pausedAt === undefined ? 0 : Math.max(0, shown.length - pausedAt);
   return (

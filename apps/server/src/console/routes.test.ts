@@ -50,8 +50,12 @@ it.each([
 });
 
 it('gives its icon to pages that name none', async () => {
-  const answer = await open('/favicon.ico', { accept: 'image/*' });
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/assets/icon-1a.svg']);
+  // The server answers before it has read the console's files.
+  const iconOf = async (): Promise<unknown[]> => {
+    const { status, headers } = await open('/favicon.ico', { accept: 'image/*' });
+    return [status, headers.get('location')];
+  };
+  await expect.poll(iconOf).toEqual([302, '/assets/icon-1a.svg']);
 });
 
 it('gives the page for every address of the navigation', async () => {
