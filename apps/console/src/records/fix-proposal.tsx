@@ -59,7 +59,7 @@ export function ProposeFix({ group, userId }: ProposeFixProps) {
         <Input
           className={styles['short']}
           aria-label="Name in the code"
-          placeholder="named by its title"
+          placeholder="its title"
           value={state}
           onChange={({ target }) => setState(target.value)}
         />

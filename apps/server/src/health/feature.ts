@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { healthRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
@@ -13,7 +14,7 @@ export function openHealth(
   context: Context,
   { devices, runs }: { devices: DeviceAccess; runs: Runs },
 ): Metrics {
-  const { app, cluster, connections, faults, hosts, limits, node } = context;
+  const { app, cluster, connections, dataDir, faults, hosts, limits, node } = context;
   const metrics = createMetrics({
     hosts: () => hosts.size,
     activeRuns: () => runs.activeRuns.size,
@@ -22,6 +23,7 @@ export function openHealth(
     faults: () => faults.active,
     limits,
     connections: () => connections.open,
+    freeBytes: () => freeBytesOf(dataDir),
     node: node.name,
     isBusConnected: () => cluster.bus.isConnected,
     invalidationsAgeMs: () => cluster.invalidations.ageMs,
@@ -29,6 +31,11 @@ export function openHealth(
   measureRequests(app, metrics);
   addHealthRoutes(app, { metrics, obstacle: watchObstacles(context) });
   return metrics;
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 /** What keeps the service from taking requests, as the end of "The service is …". */

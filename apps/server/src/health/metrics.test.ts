@@ -17,6 +17,8 @@ it('the figures have names that Prometheus takes: a counter is a total, and noth
     'webhook_messages{state="outbox"} 0',
   ])
     expect(text).toContain(`phalanx_${line}`);
+  const free = /^phalanx_data_folder_free_bytes (\S+)$/m.exec(text)?.[1];
+  expect(Number(free)).toBeGreaterThan(1_000_000);
 });
 
 it('devices that somebody should look after are counted, and tell of it', async () => {

@@ -14,6 +14,8 @@ export interface Figures {
   warnings: () => ReadonlyMap<string, number>;
   /** Connections of callers and hosts. */
   connections: () => number;
+  /** Free bytes of the disk that has the data folder, for this user. */
+  freeBytes: () => Promise<number>;
   limits: Limits;
   /** What does not work at present. */
   faults: () => readonly Fault[];
@@ -66,13 +68,13 @@ function recordFigures(registers: Registry[]): RecordFigures {
   };
 }
 
-function gauge(name: string, help: string, read: () => number): Gauge {
+function gauge(name: string, help: string, read: () => number | Promise<number>): Gauge {
   return new Gauge({
     name,
     help,
     registers: [],
-    collect() {
-      this.set(read());
+    async collect() {
+      this.set(await read());
     },
   });
 }
@@ -186,6 +188,9 @@ export function createMetrics(figures: Figures): Metrics {
   );
   registry.registerMetric(faultsByPart(figures));
   registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));
+  registry.registerMetric(
+    gauge('phalanx_data_folder_free_bytes', 'Free bytes of the disk of the data folder', figures.freeBytes),
+  );
   for (const metric of limitFigures(figures)) registry.registerMetric(metric);
   for (const metric of clusterFigures(figures)) registry.registerMetric(metric);
   const logEntries = new Counter({
