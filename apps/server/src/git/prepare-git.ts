@@ -71,12 +71,14 @@ const configuration = (hooksFolder: string): string => `[safe]
 
 /**
  * Both hooks hand over to the server, through the file descriptors 3 and 4 that it opened for them: nothing of
- * a project's content is ever run. The first sends what is pushed and prints the lines of the answer; the second
- * passes git's own protocol through.
+ * a project's content is ever run. The first sends what is pushed and prints the lines of the answer, which may come
+ * before it has sent everything: then the server reads no more, and a signal must not end the hook. The second passes
+ * git's own protocol through.
  */
 const hooks = {
   'pre-receive': `#!/bin/sh
-{ printf '%s\\n' "$GIT_QUARANTINE_PATH"; cat; echo; } >&3
+trap '' PIPE
+{ printf '%s\\n' "$GIT_QUARANTINE_PATH"; cat; echo; } >&3 2>/dev/null
 while IFS= read -r line <&4; do
   case $line in
     accepted) exit 0 ;;

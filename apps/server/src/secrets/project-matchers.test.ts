@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { maxSecretsOfProject } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
+import { turnsOfOthers } from '../limits/testing/turns-of-others.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 import { ProjectMatchers } from './project-matchers.ts';
 
@@ -18,19 +18,16 @@ it('is built once for the secrets of a project, and anew when they have changed'
 });
 
 it('others have turns while the values of a project are made ready, and while a text is looked through', async () => {
-  const others = { turns: 0, areDone: false };
-  const waiting = (async () => {
-    for (; !others.areDone; others.turns += 1) await nextTurn();
-  })();
   const entries = Array.from({ length: maxSecretsOfProject }, (_, no) => [
     `S${no}`,
     `${'a'.repeat(8000)}"${no}`,
   ]);
-  const matcher = await new ProjectMatchers().of('one', Object.fromEntries(entries));
-  expect(others.turns).toBeGreaterThan(1);
-  others.turns = 0;
-  expect(await new TimeSlice().run(matcher.lookingIn('a'.repeat(4_000_000)))).toBe(false);
-  expect(others.turns).toBeGreaterThan(1);
-  others.areDone = true;
-  await waiting;
+  const values = Object.fromEntries(entries);
+  const matchers = new ProjectMatchers();
+  expect(await turnsOfOthers(() => matchers.of('one', values))).toBeGreaterThan(1);
+  const matcher = await matchers.of('one', values);
+  const look = async (): Promise<void> => {
+    expect(await new TimeSlice().run(matcher.lookingIn('a'.repeat(4_000_000)))).toBe(false);
+  };
+  expect(await turnsOfOthers(look)).toBeGreaterThan(1);
 });

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
+import { turnsOfOthers } from '../../limits/testing/turns-of-others.ts';
 import { entrySeparator } from '../log-batch.ts';
 import { type PageQuery, RunLogPage } from './read-run-log.ts';
 
@@ -45,15 +45,6 @@ test('a reply looks through so much and no more', async () => {
 
 test('others have their turns while much is looked through', async () => {
   const page = new RunLogPage({ ...all, search: '"no such text"' }, 'logs');
-  const search = { turns: 0, isUnderWay: true };
-  const others = (async () => {
-    while (search.isUnderWay) {
-      await nextTurn();
-      search.turns += 1;
-    }
-  })();
-  await page.offerAll(textOf(Array.from({ length: 200_000 }, (_, index) => `line ${index}`)));
-  search.isUnderWay = false;
-  await others;
-  expect(search.turns).toBeGreaterThan(3);
+  const text = textOf(Array.from({ length: 200_000 }, (_, index) => `line ${index}`));
+  expect(await turnsOfOthers(() => page.offerAll(text))).toBeGreaterThan(3);
 });
