@@ -1,7 +1,7 @@
 import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 import { serveAccess } from './access/feature.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
-import { limitPhones } from './access/phone-reach.ts';
+import { limitPhones } from './devices/phone-reach.ts';
 import type { OwnedResources } from './access/user-routes.ts';
 import { serveActs } from './acts/feature.ts';
 import { serveAudit } from './audit/feature.ts';
@@ -9,7 +9,8 @@ import { addCommitRoutes } from './commits/routes.ts';
 import { openCompiler, requireTypeScript } from './compile/feature.ts';
 import type { ServerConfig } from './config.ts';
 import { addConsoleRoutes } from './console/routes.ts';
-import { type Context, createContext, type ServerOverrides } from './context.ts';
+import type { Compiler } from './compile/compiler.ts';
+import { type Context, type ContextOverrides, createContext } from './context.ts';
 import { exclusively } from './db/transactions.ts';
 import type { DeviceAccess } from './devices/device-access.ts';
 import { openDevices, serveDevices } from './devices/feature.ts';
@@ -18,7 +19,7 @@ import { addFileRoutes } from './files/routes.ts';
 import { addGitRoutes } from './git-http/routes.ts';
 import { openHealth } from './health/feature.ts';
 import { serveHelp } from './help/feature.ts';
-import { openHosts } from './hosts/feature.ts';
+import { type Hosts, openHosts } from './hosts/feature.ts';
 import { consoleUrl, explainListenError, urlOf } from './http/addresses.ts';
 import { watchMethods } from './http/kernel.ts';
 import { serveDescription } from './http/openapi.ts';
@@ -42,7 +43,13 @@ import { serveShares } from './shares/feature.ts';
 import { serveStats } from './stats/feature.ts';
 import { sealedByWebhooks, serveWebhooks } from './webhooks/feature.ts';
 
-export type { ServerOverrides };
+/** What a test may set otherwise; the defaults are the product's. */
+export interface ServerOverrides extends ContextOverrides {
+  /** One that other servers use too, and that is not closed with this one. Default: the server's own. */
+  compiler?: Compiler;
+  /** The folder of the built console; without it there is none. */
+  console?: Promise<string>;
+}
 
 export interface ServerApp {
   /** Such as `http://127.0.0.1:8080`. */
@@ -67,7 +74,7 @@ const mostDrainMs = 15_000;
  * The features. `open…` creates what other features use, `serve…` adds the rest. What hosts say reaches them in this
  * order: runs before devices, because a device that is ready must not seem free while a run of it is still unheard of.
  */
-async function openFeatures(context: Context, overrides: ServerOverrides): Promise<void> {
+async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOverrides): Promise<void> {
   const { app, audit, clock, confinement, limits, log, addressOf } = context;
   const { authenticate } = context.authenticator;
   const methods = watchMethods(app);
@@ -75,18 +82,23 @@ async function openFeatures(context: Context, overrides: ServerOverrides): Promi
   const knowPhones = limitPhones(app);
   serveAudit(context);
   const people = openPeople(context);
-  const hosts = openHosts(context);
   const devices = await openDevices(context, { hosts });
   const runs = await openRuns(context, { hosts, devices, people });
   knowPhones({ devices, findRun: runs.store.find });
   const screens = serveDevices(context, { devices, hosts, runs });
-  const metrics = openHealth(context, { devices, runs });
+  const metrics = openHealth(context, {
+    hosts: () => hosts.gateway.size,
+    isClosed: () => hosts.gateway.isClosed,
+    activeRuns: () => runs.activeRuns.size,
+    devices: () => devices.fleet.countByState(),
+    warnings: () => devices.fleet.countWarnings(),
+  });
   serveStats(context, { devices, runs, metrics });
-  const logs = await openLogs(context, { devices, runs, metrics });
+  const logs = await openLogs(context, { hosts, devices, runs, metrics });
   const events = openEvents(context, { devices, runs, logs });
   const { feed } = events;
   serveLive(context, { devices, hosts, events });
-  const records = await openRecords(context, { devices, runs, feed, metrics });
+  const records = await openRecords(context, { hosts, devices, runs, feed, metrics });
   serveRuns(context, runs, records.recordsOfRun);
   const storing = { runs, captures: records.captures, figures: metrics.records };
   await serveRunFiles(context, storing);
@@ -165,10 +177,10 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
 }
 
 /** In a cluster, this server answers callers until its hosts have moved to other servers and no caller waits. */
-async function drain({ node, hosts, limits, faults }: Context): Promise<void> {
+async function drain({ node, limits, faults }: Context, { gateway }: Hosts): Promise<void> {
   try {
     if ((await node.listOthers()).length === 0) return;
-    await hosts.moveAway();
+    await gateway.moveAway();
     await limits.requestsUnderWay.whenNone(mostDrainMs);
   } catch (error) {
     faults.report(error, 'this server stops without knowing of others');
@@ -182,8 +194,9 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
   const firstToken = await exclusively(database, 'first start', () =>
     ensureAdministrator(administration, config.adminToken),
   );
+  const hosts = openHosts(context);
   try {
-    await openFeatures(context, overrides);
+    await openFeatures(context, hosts, overrides);
     await app.listen({ ...config.listen });
   } catch (error) {
     await app.close();
@@ -195,7 +208,7 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
     createSignInLink: async () => `${consoleUrl(config, app)}/sign-in#link=${await access.links.create()}`,
     ended: lock?.taken ?? new Promise<never>(() => undefined),
     close: async () => {
-      await drain(context);
+      await drain(context, hosts);
       await app.close();
     },
   };

@@ -2,30 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Db } from './db/database.ts';
 import { byOneServer } from './db/transactions.ts';
 import type { FaultMonitor } from './faults/fault-monitor.ts';
-
-/** Does `work` every `intervalMs`, never twice at a time. Returns the function that ends it, after the last one. */
-export function periodically(
-  faults: FaultMonitor,
-  intervalMs: number,
-  work: () => Promise<void> | void,
-): () => Promise<void> {
-  let current: Promise<void> | undefined;
-  const once = async (): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      faults.report(error, 'periodic work failed');
-    }
-    current = undefined;
-  };
-  const timer = setInterval(() => {
-    current ??= once();
-  }, intervalMs).unref();
-  return async () => {
-    clearInterval(timer);
-    await current;
-  };
-}
+import { periodically } from './periodically.ts';
 
 interface BackgroundJob {
   /** A verb and its object, such as `delete old launches`; also the name of the job's lock. */

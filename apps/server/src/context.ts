@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { type Confinement, openConfinement } from '@phalanx/confinement';
-import { closeCodes } from '@phalanx/protocol';
 import { prepareFolder, programLog } from '@phalanx/settings';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
@@ -10,18 +9,17 @@ import { AuditLog } from './audit/audit-log.ts';
 import { createAuditStore } from './audit/store.ts';
 import { type Bucket, openBucket } from './blobs/s3/bucket.ts';
 import { type Clock, DatabaseClock } from './clock.ts';
-import type { Compiler } from './compile/compiler.ts';
 import type { ServerConfig } from './config.ts';
 import { type Db, openTables, watchFaults } from './db/database.ts';
 import { GroupCommit } from './db/writes.ts';
 import type { ServerLock } from './db/server-lock.ts';
 import type { FaultMonitor } from './faults/fault-monitor.ts';
-import { HostGateway } from './hosts/gateway.ts';
 import { createHttpKernel, type HttpKernel } from './http/kernel.ts';
 import { WebSockets } from './http/sockets/web-sockets.ts';
 import { Limits } from './limits/limits.ts';
-import { createStoredBytes } from './limits/use-store.ts';
-import { type Cluster, openCluster, ServerNode, invalidatingAuditEvents } from './nodes/cluster.ts';
+import { createStoredBytes } from './db/stored-bytes.ts';
+import { type Cluster, openCluster, ServerNode } from './nodes/cluster.ts';
+import { invalidatingAuditEvents } from './audit/invalidating-audit-events.ts';
 import { createNodeStore } from './nodes/store.ts';
 
 const defaultTiming = {
@@ -40,15 +38,11 @@ const defaultTiming = {
 type Timing = Readonly<typeof defaultTiming>;
 
 /** What a test may set otherwise; the defaults are the product's. */
-export interface ServerOverrides extends Partial<Timing> {
+export interface ContextOverrides extends Partial<Timing> {
   clock?: Clock;
   log?: Logger;
   /** Default: what this machine offers. */
   confinement?: Confinement;
-  /** One that other servers use too, and that is not closed with this one. Default: the server's own. */
-  compiler?: Compiler;
-  /** The folder of the built console; without it there is none. */
-  console?: Promise<string>;
 }
 
 /**
@@ -59,7 +53,6 @@ export interface Context {
   readonly app: FastifyInstance;
   readonly config: ServerConfig;
   readonly timing: Timing;
-  readonly hosts: HostGateway;
   readonly webSockets: WebSockets;
   readonly connections: HttpKernel['connections'];
   readonly addressOf: HttpKernel['addressOf'];
@@ -93,7 +86,7 @@ function openLog(config: ServerConfig): Logger {
 type Storage = Awaited<ReturnType<typeof openStorage>>;
 
 /** The database, what watches it, and the other servers of it. */
-async function openStorage(config: ServerConfig, overrides: ServerOverrides) {
+async function openStorage(config: ServerConfig, overrides: ContextOverrides) {
   const databaseClock = new DatabaseClock();
   const clock = overrides.clock ?? databaseClock;
   const log = overrides.log ?? openLog(config);
@@ -149,32 +142,22 @@ function closeWith(app: FastifyInstance, storage: Storage, { authenticator }: Ac
   app.addHook('onClose', () => authenticator.close());
 }
 
-export async function createContext(config: ServerConfig, overrides: ServerOverrides): Promise<Context> {
+export async function createContext(config: ServerConfig, overrides: ContextOverrides): Promise<Context> {
   const timing = { ...defaultTiming, ...overrides };
   const { release, ...storage } = await openStorage(config, overrides);
-  const { audit, clock, log, faults, node } = storage;
+  const { faults } = storage;
   const limits = createLimits({ ...storage, release });
   const access = openAccess({ ...storage, limits });
   const { authenticator } = access;
   const { app, connections, addressOf } = openKernel({ ...storage, release }, access, limits);
   closeWith(app, { ...storage, release }, access);
-  const requirePlace = connections.requirePlace.bind(connections);
-  const hosts = new HostGateway({
-    ...{ authenticate: authenticator.authenticate, addressOf, peerOf: app.peerOf, requirePlace, limits },
-    ...{ clock, log, faults, heartbeatMs: timing.heartbeatMs, auditEvents: audit },
-  });
-  authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
-  authenticator.onRecheck(() => hosts.tokenIds());
-  node.onGone(() => hosts.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
-  app.addHook('preClose', async () => hosts.close());
   const webSockets = new WebSockets(app, limits);
-  hosts.attach(app.server, webSockets);
   const bucket = await openBucket(config.s3, faults);
   app.addHook('onClose', async () => bucket?.close());
   const confinement = overrides.confinement ?? (await openConfinement());
   return {
     ...storage,
-    ...{ app, timing, hosts, webSockets, connections, addressOf, limits, access, authenticator },
+    ...{ app, timing, webSockets, connections, addressOf, limits, access, authenticator },
     ...{ dataDir: config.dataDir, bucket, confinement },
   };
 }

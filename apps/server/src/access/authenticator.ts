@@ -7,7 +7,7 @@ import type { Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Budget } from '../limits/use-store.ts';
+import type { Budget } from '../db/token-use.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 
 /** Tokens that are looked up without the database; the least recently used one makes room. */

@@ -22,7 +22,7 @@ import { type Authenticator, createTokenSecret, hashTokenSecret } from './authen
 import { type AccessStore, type StoredToken, hasBudget } from './store.ts';
 import { userView } from './user-routes.ts';
 import { requireName, parseTime } from '../http/validation.ts';
-import { freeAt, type TokenUse, unused } from '../limits/use-store.ts';
+import { freeAt, type TokenUse, unused } from '../db/token-use.ts';
 
 interface AccessRoutesOptions {
   store: AccessStore;

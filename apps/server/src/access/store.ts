@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import { serialize, transact } from '../db/transactions.ts';
 import { hasPart, nameKey, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
-import { readTokenUse, type TokenUse } from '../limits/use-store.ts';
+import { readTokenUse, type TokenUse } from '../db/token-use.ts';
 
 type TokenRow = Row<'token'>;
 

@@ -5,8 +5,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
-import type { HostLink } from '../hosts/host-link.ts';
-import { AuditEvent } from '../http/audit-event.ts';
 import { createAuditStore, type AuditStore, type EntryRange, type StoredEntry } from './store.ts';
 import { pageLimit } from '../http/replies/list-replies.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
@@ -19,13 +17,11 @@ const hourMs = 60 * 60 * 1000;
 /** How long refusals of one kind are counted before their number is noted. */
 const countingMs = 5 * 60 * 1000;
 
-/** Reading the audit log, its retention, and the connections of hosts. */
+/** Reading the audit log, and its retention. */
 export function serveAudit(context: Context): void {
-  const { app, config, database, audit, hosts, clock } = context;
+  const { app, config, database, audit, clock } = context;
   const store = createAuditStore(database);
   addAuditRoutes(app, store);
-  hosts.on('hello', (link) => noteHost(context, 'connect_host', link));
-  hosts.on('closed', (link) => noteHost(context, 'disconnect_host', link));
   addBackgroundJob(context, {
     name: 'delete old audit events',
     everyMs: hourMs,
@@ -38,13 +34,6 @@ export function serveAudit(context: Context): void {
     onEachServer: true,
     work: () => audit.flush(),
   });
-}
-
-function noteHost({ audit }: Context, action: 'connect_host' | 'disconnect_host', link: HostLink): void {
-  const { principal, address } = link;
-  const auditEvent = new AuditEvent(action, { principal, address, requestId: null });
-  auditEvent.on({ type: 'host', id: link.hostId, name: link.hostName }, []);
-  audit.happened(auditEvent);
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

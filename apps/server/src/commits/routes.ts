@@ -19,7 +19,7 @@ import {
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { deskFor, type ProjectServices } from '../projects/project-files.ts';
-import type { Solution, Solving } from '../records/groups/solving.ts';
+import type { Solution, Solving } from './solving.ts';
 import { type CommitContent, createCommit, revertTo } from './create-commit.ts';
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { runGit } from '../git/git-process.ts';

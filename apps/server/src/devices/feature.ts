@@ -82,11 +82,11 @@ export function serveDevices(
   addMemberRoutes(app, { access, hosts: hosts.known, clock });
   addPairingRoutes(app, { access, hosts: hosts.known, connected: hosts.connected });
   addLabelRoutes(app, { access, hosts: hosts.known, activeRunRows: runs.activeRunRows });
-  context.hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
-  context.hosts.on('hello', (link, { devices }) => fleet.report(link, devices));
-  context.hosts.on('devices', (link, reports) => fleet.report(link, reports));
-  context.hosts.on('heartbeat', (link, ready) => fleet.confirm(link, ready));
-  context.hosts.on('closed', (link) => fleet.disconnect(link));
+  hosts.gateway.on('hello', (link) => shares.noteName(link.userId, link.userName));
+  hosts.gateway.on('hello', (link, { devices }) => fleet.report(link, devices));
+  hosts.gateway.on('devices', (link, reports) => fleet.report(link, reports));
+  hosts.gateway.on('heartbeat', (link, ready) => fleet.confirm(link, ready));
+  hosts.gateway.on('closed', (link) => fleet.disconnect(link));
   addBackgroundJob(context, {
     name: 'end leases and confirmations that have expired',
     everyMs: timing.sweepMs,

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { Peers } from '../nodes/cluster.ts';
-import { periodically } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 
 const typeNames = [
   'device',

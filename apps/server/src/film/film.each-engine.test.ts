@@ -1,7 +1,7 @@
 import { maxFilmParts, type RunStep, wireStepLevel } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createStoredBytes } from '../limits/use-store.ts';
+import { createStoredBytes } from '../db/stored-bytes.ts';
 import { addRun } from '../testing/fleet-rows.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../testing/api-caller.ts';
 import { openTestDatabase, engines } from '../testing/engines/test-database.ts';

@@ -11,7 +11,7 @@ import type { Principal } from '../http/principal.ts';
 import { indexOf } from '../projects/packs/large-packs.ts';
 import type { LoggedPack, ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import type { ProjectServices } from '../projects/project-files.ts';
-import type { Solving } from '../records/groups/solving.ts';
+import type { Solving } from '../commits/solving.ts';
 import type { Transaction } from '../db/tables/tables.ts';
 import type { Draft } from '../git/draft.ts';
 import { noObject, type GitObjects } from '../git/git-objects.ts';

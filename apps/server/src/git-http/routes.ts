@@ -19,7 +19,7 @@ import {
   type SharedProject,
 } from '../projects/project-access.ts';
 import { deskFor, type ProjectServices } from '../projects/project-files.ts';
-import type { Solving } from '../records/groups/solving.ts';
+import type { Solving } from '../commits/solving.ts';
 import { GitExchange, type GitService, flush, pktLine } from './git-exchange.ts';
 import { guardPush } from './push-gate.ts';
 

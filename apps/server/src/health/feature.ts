@@ -2,24 +2,22 @@ import { statfs } from 'node:fs/promises';
 import { healthRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import type { DeviceAccess } from '../devices/device-access.ts';
 import { describeFaults } from '../faults/fault-monitor.ts';
-import type { Runs } from '../runs/feature.ts';
-import { createMetrics, measureRequests, type Metrics } from './metrics.ts';
+import { createMetrics, type Figures, measureRequests, type Metrics } from './metrics.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 
+/** Figures of features, which stand on this one. */
+interface FleetFigures extends Pick<Figures, 'hosts' | 'activeRuns' | 'devices' | 'warnings'> {
+  /** Whether hosts are sent away, because the server ends. */
+  isClosed: () => boolean;
+}
+
 /** Probes, and the metrics that other features count in. */
-export function openHealth(
-  context: Context,
-  { devices, runs }: { devices: DeviceAccess; runs: Runs },
-): Metrics {
-  const { app, cluster, connections, dataDir, faults, hosts, limits, node } = context;
+export function openHealth(context: Context, { isClosed, ...figures }: FleetFigures): Metrics {
+  const { app, cluster, connections, dataDir, faults, limits, node } = context;
   const metrics = createMetrics({
-    hosts: () => hosts.size,
-    activeRuns: () => runs.activeRuns.size,
-    devices: () => devices.fleet.countByState(),
-    warnings: () => devices.fleet.countWarnings(),
+    ...figures,
     faults: () => faults.active,
     limits,
     connections: () => connections.open,
@@ -29,7 +27,7 @@ export function openHealth(
     invalidationsAgeMs: () => cluster.invalidations.ageMs,
   });
   measureRequests(app, metrics);
-  addHealthRoutes(app, { metrics, obstacle: watchObstacles(context) });
+  addHealthRoutes(app, { metrics, obstacle: watchObstacles(context, isClosed) });
   return metrics;
 }
 
@@ -39,13 +37,16 @@ async function freeBytesOf(folder: string): Promise<number> {
 }
 
 /** What keeps the service from taking requests, as the end of "The service is …". */
-function watchObstacles({ app, faults, hosts }: Context): () => Promise<string | undefined> {
+function watchObstacles(
+  { app, faults }: Context,
+  isClosed: () => boolean,
+): () => Promise<string | undefined> {
   let isStopping = false;
   app.addHook('preClose', async () => {
     isStopping = true;
   });
   return async () => {
-    if (isStopping || hosts.isClosed) return 'stopping';
+    if (isStopping || isClosed()) return 'stopping';
     await faults.check();
     return describeFaults(faults.active);
   };

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { Budget } from '../limits/use-store.ts';
+import type { Budget } from '../db/token-use.ts';
 import type { PhoneLimit, Principal } from './principal.ts';
 
 const limits = Compile(

@@ -1,6 +1,6 @@
 import type { AppLimit, Scope } from '@phalanx/protocol';
 
-import type { Budget } from '../limits/use-store.ts';
+import type { Budget } from '../db/token-use.ts';
 
 /** What a token may reach of its user's phones. */
 export interface PhoneLimit {

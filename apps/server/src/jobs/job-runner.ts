@@ -6,7 +6,7 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { readSelector, selects } from '../devices/labels/phone-labels.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
-import { periodically } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { JobStore, StoredJob } from './store.ts';

@@ -8,7 +8,7 @@ import { serialize } from '../db/transactions.ts';
 import { rowsAs, textsIn } from '../db/dialect.ts';
 import type { Row } from '../db/tables/tables.ts';
 import type { KeptToken } from '../http/kept-token.ts';
-import { type Budget, requireBudget } from '../limits/use-store.ts';
+import { type Budget, requireBudget } from '../db/token-use.ts';
 import { isOneSelectorTooMany } from './waiting-selectors.ts';
 
 export type StoredJob = Row<'job'>;

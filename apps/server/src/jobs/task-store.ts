@@ -5,7 +5,8 @@ import { databaseTime } from '../db/lease.ts';
 import { serialize } from '../db/transactions.ts';
 import { textsIn } from '../db/dialect.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import { pauseAfter, readRetries, type Verdict, verdictOf } from './retry-rule.ts';
+import { type Verdict, verdictOf } from '../runs/run-verdict.ts';
+import { pauseAfter, readRetries } from './retry-rule.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 
 /** A task that can't begin at this moment, where the caller thought it could. */

@@ -1,4 +1,4 @@
-import { reachesPhone } from '../access/phone-reach.ts';
+import { reachesPhone } from '../devices/phone-reach.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import { type KeptToken, keptTokenOf, limitOf, readLimit } from '../http/kept-token.ts';

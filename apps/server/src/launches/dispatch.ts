@@ -12,7 +12,7 @@ import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { keptTokenOf, limitsTextOf } from '../http/kept-token.ts';
 import { appLimitOf, type Principal } from '../http/principal.ts';
-import { spendBudget } from '../limits/use-store.ts';
+import { spendBudget } from '../db/token-use.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';

@@ -11,12 +11,9 @@ import { TimeSlice } from '../limits/time-slice.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { awaitStart, dispatch, send, type Dispatch, type Dispatcher } from './dispatch.ts';
 import type { BegunLaunch } from './keyed-launches.ts';
-import { masksPath, maxMasksBytes, readMasks } from './masks.ts';
-import {
-  maxSchemaBytes,
-  parametersSchemaPath,
-  type ParameterChecker,
-} from './parameters/parameter-checker.ts';
+import { masksPath, maxMasksBytes, readMasks } from '../files/masks.ts';
+import { maxSchemaBytes, parametersSchemaPath } from '../files/parameters-schema.ts';
+import type { ParameterChecker } from './parameters/parameter-checker.ts';
 import type { SecretGrants } from '../secrets/secret-grants.ts';
 import type { Bundle, Bundles } from './bundles.ts';
 

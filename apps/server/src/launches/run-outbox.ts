@@ -4,7 +4,7 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { Batcher } from '../batcher.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { userMark } from '../hosts/user-mark.ts';
-import { periodically } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import { originOf } from '../runs/stored-run.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Database, StoredKind } from '../db/tables/tables.ts';
 import { engines, openTestDatabase } from '../testing/engines/test-database.ts';
-import { createStoredBytes } from './use-store.ts';
+import { createStoredBytes } from '../db/stored-bytes.ts';
 
 /** A kind of stored bytes, of the row itself or of the row that it goes with; or why nobody has to pay. */
 type Payer = { readonly kind: StoredKind; readonly by?: keyof Database } | string;

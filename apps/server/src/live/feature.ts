@@ -12,7 +12,7 @@ import { addRawRoute } from '../http/route.ts';
 import type { WebSockets } from '../http/sockets/web-sockets.ts';
 import { LiveView } from './live-view.ts';
 import { LiveViewer } from './live-viewer.ts';
-import { reachesPhone } from '../access/phone-reach.ts';
+import { reachesPhone } from '../devices/phone-reach.ts';
 import { readSelector, selects } from '../devices/labels/phone-labels.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';

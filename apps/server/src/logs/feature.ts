@@ -2,9 +2,10 @@ import path from 'node:path';
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
+import type { Hosts } from '../hosts/feature.ts';
 import type { Metrics } from '../health/metrics.ts';
 import { createFilmReader } from '../film/film-notes.ts';
-import { createStoredBytes } from '../limits/use-store.ts';
+import { createStoredBytes } from '../db/stored-bytes.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunOwners } from '../runs/run-access.ts';
 import { LogIngest } from './ingest.ts';
@@ -22,6 +23,7 @@ import { createProgressStore } from './tables/progress-store.ts';
 import { SqliteTables } from './tables/sqlite-tables-store.ts';
 
 interface Dependencies {
+  hosts: Hosts;
   devices: DeviceAccess;
   runs: Runs;
   metrics: Metrics;
@@ -38,10 +40,11 @@ const mebibyte = 1024 * 1024;
 /** Console logs: taking them in, recent ones and archived ones. Throws when the folder of the logs can't be used. */
 export async function openLogs(context: Context, dependencies: Dependencies): Promise<Logs> {
   const { app, clock, timing } = context;
-  const { devices, runs, metrics } = dependencies;
+  const { hosts, devices, runs, metrics } = dependencies;
   const stored: BatchListener[] = [({ count }) => metrics.logEntries.inc(count)];
   const store = await RecentLogs.open({ tables: openLogTables(context), clock });
   const ingest = openIngest(context, {
+    hosts,
     runs,
     store,
     onStored: (batch) => {
@@ -65,17 +68,24 @@ export async function openLogs(context: Context, dependencies: Dependencies): Pr
   return { onStored: (listener) => stored.push(listener) };
 }
 
+interface IngestDependencies {
+  hosts: Hosts;
+  runs: Runs;
+  store: RecentLogs;
+  onStored: BatchListener;
+}
+
 function openIngest(
-  { hosts, limits, log, faults }: Context,
-  { runs, store, onStored }: { runs: Runs; store: RecentLogs; onStored: BatchListener },
+  { limits, log, faults }: Context,
+  { hosts, runs, store, onStored }: IngestDependencies,
 ): LogIngest {
   const owners = new RunOwners(runs.store, runs.activeRuns);
   const ingest = new LogIngest({
     ...{ store, limits, log, faults, onStored },
     findStream: (link, runId) => owners.findStream(link, runId),
   });
-  hosts.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
-  hosts.on('closed', (link) => ingest.forget(link));
+  hosts.gateway.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
+  hosts.gateway.on('closed', (link) => ingest.forget(link));
   return ingest;
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Logger } from 'pino';
-import type { AuditAction } from '@phalanx/protocol';
 
 import { type Bus, InProcessNetwork } from '../bus/bus.ts';
 import { NatsBus } from '../bus/nats-bus.ts';
@@ -17,10 +16,9 @@ import {
   keptMs,
 } from './store.ts';
 import type { Clock } from '../clock.ts';
-import { periodically } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 import { leaseMs } from '../db/lease.ts';
 import { type CachedThing, cachedThings } from '../db/tables/column-types.ts';
-import type { AuditEventSink } from '../http/audit-event.ts';
 
 interface Ground {
   database: Db;
@@ -144,17 +142,6 @@ export class ServerNode {
   }
 }
 
-/** What changes something that the other servers cache. */
-const invalidating: ReadonlySet<AuditAction> = new Set([
-  ...(['share_project', 'unshare_project', 'delete_project'] as const),
-  ...(['share_device', 'unshare_device', 'share_host', 'unshare_host', 'forget_device'] as const),
-  ...(['rename_device', 'label_device', 'label_host', 'save_pool', 'delete_pool'] as const),
-  ...(['create_job', 'cancel_job', 'resume_job'] as const),
-  ...(['create_schedule', 'change_schedule'] as const),
-  ...(['lease_device', 'end_lease', 'delete_token', 'sign_out'] as const),
-  ...(['create_user', 'update_user', 'delete_user'] as const),
-]);
-
 interface InvalidationOptions {
   store: CacheInvalidationStore;
   peers: Peers;
@@ -174,7 +161,7 @@ const readTopic = 'read-invalidations';
  * for it. A server that stood still reads before it does anything. Rows are not numbered in the order in which they
  * become visible, so all of the last minute are read, and those that are new count.
  */
-class CacheInvalidations {
+export class CacheInvalidations {
   readonly #options: InvalidationOptions;
   readonly #reloads: [CachedThing, Reload][] = [];
   readonly #ends: (() => unknown)[];
@@ -242,20 +229,6 @@ class CacheInvalidations {
     return new Set(rows.filter(({ id }) => !this.#known.has(id)).map(({ name }) => name));
   }
 }
-
-/** A caller who is told that something is done may ask any server next. */
-export const invalidatingAuditEvents = (
-  auditEvents: AuditEventSink,
-  invalidations: Pick<CacheInvalidations, 'tellPeers'>,
-): AuditEventSink => ({
-  async tell(auditEvent) {
-    if (invalidating.has(auditEvent.action)) await invalidations.tellPeers();
-  },
-  noteOf: (auditEvent) => auditEvents.noteOf(auditEvent),
-  done: (auditEvent) => auditEvents.done(auditEvent),
-  happened: (auditEvent) => auditEvents.happened(auditEvent),
-  failed: (auditEvent, error) => auditEvents.failed(auditEvent, error),
-});
 
 interface PeersOptions {
   bus: Bus;

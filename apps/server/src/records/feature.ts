@@ -5,6 +5,7 @@ import type { Captures } from '../captures/captures.ts';
 import { type CaptureNotes, openCaptures, serveCaptures } from '../captures/feature.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
+import type { Hosts } from '../hosts/feature.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { Metrics } from '../health/metrics.ts';
 import { urlOf } from '../http/addresses.ts';
@@ -17,7 +18,7 @@ import { RecordChanges, createReadRecord, type ReadRecord } from './record-view.
 import { type DriftDependencies, serveDrift } from './drift/feature.ts';
 import { type GroupDependencies, serveGroups } from './groups/feature.ts';
 import { createKeptScreens, type KeptScreens } from './groups/prints/kept-screens.ts';
-import type { Solving } from './groups/solving.ts';
+import type { Solving } from '../commits/solving.ts';
 import { createGroupStore } from './groups/store.ts';
 import {
   createRetentionStore,
@@ -30,6 +31,7 @@ import { kindOf, type StoredRecord } from './stored-record.ts';
 import type { Clock } from '../clock.ts';
 
 interface RecordDependencies {
+  hosts: Hosts;
   devices: DeviceAccess;
   runs: Runs;
   feed: EventFeed;
@@ -62,8 +64,8 @@ const hourMs = 60 * 60 * 1000;
 
 /** Out-of-steps records with their captures. */
 export async function openRecords(context: Context, dependencies: RecordDependencies): Promise<Records> {
-  const { app, config, hosts, database, clock, log } = context;
-  const { devices, runs, feed, metrics } = dependencies;
+  const { app, config, database, clock, log } = context;
+  const { hosts, devices, runs, feed, metrics } = dependencies;
   const figures = metrics.records;
   const store = createRecordStore(database);
   const noteStore = createCaptureNotes(database);
@@ -88,7 +90,7 @@ export async function openRecords(context: Context, dependencies: RecordDependen
     ...{ store, access, fleet, clock, log, limits, changes },
     findRun: runs.store.find,
   });
-  hosts.on('record', (link, report) => intake.take(link, report));
+  hosts.gateway.on('record', (link, report) => intake.take(link, report));
   addRecordRoutes(app, {
     ...{ store, access, changes, read, clock, limits },
     browser: createBrowseStore(database),

@@ -12,7 +12,7 @@ import {
   type ReplayVerdict,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import { periodically } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { maxRunFiles } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createStoredBytes } from '../limits/use-store.ts';
+import { createStoredBytes } from '../db/stored-bytes.ts';
 import { createCaptureNotes } from '../records/store.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../testing/api-caller.ts';
 import { addRun } from '../testing/fleet-rows.ts';

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type RunDetail, type RunLauncher, runRoutes, type TimeInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
-import { addBackgroundJob, periodically } from '../background-job.ts';
+import { addBackgroundJob } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Hosts } from '../hosts/feature.ts';
@@ -44,10 +45,7 @@ interface RunDependencies {
 }
 
 /** Runs, what hosts report of them, and what servers tell each other of them. */
-export async function openRuns(
-  context: Context,
-  { hosts: { connected, sessions }, devices, people }: RunDependencies,
-): Promise<Runs> {
+export async function openRuns(context: Context, { hosts, devices, people }: RunDependencies): Promise<Runs> {
   const { app, cluster, commits, config, clock, database, faults, limits, timing } = context;
   const store = createRunStore(database, commits);
   const activeRuns = new ActiveRuns();
@@ -63,12 +61,12 @@ export async function openRuns(
     ...{ store, changes: new RunChangeStore(commits, activeRuns), activeRuns, activeRunRows, clock },
     lostAfterMs: config.lostAfterMs,
     onChange: (rows) => changed.forEach((listener) => listener(rows)),
-    flush: (epoch) => connected.flush(epoch),
-    listAway: (forMs) => sessions.listAway(forMs),
+    flush: (epoch) => hosts.connected.flush(epoch),
+    listAway: (forMs) => hosts.sessions.listAway(forMs),
   });
-  context.hosts.on('hello', (link, { runs }) => lifecycle.reconcile(link, runs));
-  context.hosts.on('runs', (link, reports) => lifecycle.report(link, reports));
-  context.hosts.on('closed', (link) => lifecycle.disconnect(link));
+  hosts.gateway.on('hello', (link, { runs }) => lifecycle.reconcile(link, runs));
+  hosts.gateway.on('runs', (link, reports) => lifecycle.report(link, reports));
+  hosts.gateway.on('closed', (link) => lifecycle.disconnect(link));
   addBackgroundJob(context, {
     name: 'end runs of hosts that do not return',
     everyMs: timing.sweepMs,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 
-import { periodically } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';

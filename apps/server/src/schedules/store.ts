@@ -6,7 +6,7 @@ import { isListed, type WorkFilter } from '../db/listed-work.ts';
 import { serialize } from '../db/transactions.ts';
 import type { Row } from '../db/tables/tables.ts';
 import type { KeptToken } from '../http/kept-token.ts';
-import { type Budget, requireBudget } from '../limits/use-store.ts';
+import { type Budget, requireBudget } from '../db/token-use.ts';
 
 export type StoredSchedule = Row<'schedule'>;
 export type StoredTurn = Row<'schedule_turn'>;

@@ -1,8 +1,8 @@
 import { Counter, Histogram } from 'prom-client';
 
 import type { Metrics } from '../health/metrics.ts';
-import { verdictOf } from '../jobs/retry-rule.ts';
 import type { Runs } from '../runs/feature.ts';
+import { verdictOf } from '../runs/run-verdict.ts';
 import { runView } from '../runs/stored-run.ts';
 
 /** Counts the runs whose ends this server stores. A run that was lost and has ended after all counts as both. */

@@ -1,4 +1,4 @@
-import { periodically } from '../background-job.ts';
+import { periodically } from '../periodically.ts';
 import { Batcher } from '../batcher.ts';
 import type { Clock } from '../clock.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';

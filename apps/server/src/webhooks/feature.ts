@@ -72,7 +72,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     if (rows.some(({ ended_at }) => ended_at !== null)) fanOut.look();
   });
   // After the feature that stores it.
-  context.hosts.on('record', () => fanOut.look());
+  hosts.gateway.on('record', () => fanOut.look());
   addWebhookRoutes(app, {
     ...{ store, deliveries, sealing, rule, mail, clock, onDelivery, nameOf },
   });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Confinement } from '@phalanx/confinement';
 import { ApiError } from '../../errors/api-error.ts';
+import { maxSchemaBytes } from '../../files/parameters-schema.ts';
 import { findExcess, type JsonBounds } from '../../http/bodies/json-bounds.ts';
 import type { Turns } from '../../limits/turns.ts';
 import {
@@ -12,11 +13,6 @@ import {
   programFiles,
 } from '../../processes/confined-process.ts';
 import { type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
-
-/** In the project. */
-export const parametersSchemaPath = 'parameters.schema.json';
-/** A schema that people wrote has some kilobytes. */
-export const maxSchemaBytes = 256 * 1024;
 
 /** Each level of objects takes two. */
 const bounds: JsonBounds = { depth: 64, names: 10_000, values: 10_000 };

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { addBackgroundJob, periodically } from '../../background-job.ts';
+import { addBackgroundJob } from '../../background-job.ts';
+import { periodically } from '../../periodically.ts';
 import type { Captures } from '../../captures/captures.ts';
 import type { Context } from '../../context.ts';
 import type { EventFeed } from '../../events/event-feed.ts';
@@ -8,7 +9,8 @@ import type { AutomationAccess } from '../access-store.ts';
 import type { RecordChanges, CaptureUrl } from '../record-view.ts';
 import type { RecordStore } from '../store.ts';
 import { createGroupChangeStore } from './change-store.ts';
-import { createCommitHistory, type CommitHistory, createSolving, type Solving } from './solving.ts';
+import type { Solving } from '../../commits/solving.ts';
+import { createCommitHistory, type CommitHistory, createSolving } from './solving.ts';
 import { GroupChanges, createGroupViews } from './group-view.ts';
 import { findNewestVerdict, createGroupStore } from './store.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Db, Transaction } from '../../db/database.ts';
-import type { Principal } from '../../http/principal.ts';
+import type { Db } from '../../db/database.ts';
 import { type AutomationAccess, isReviewerOf } from '../access-store.ts';
 import {
   type Changed,
@@ -9,31 +8,11 @@ import {
   noteSolvings,
   takeSolving,
 } from './change-store.ts';
+import type { Solution, Solving } from '../../commits/solving.ts';
 import type { GroupStore } from './store.ts';
 import { isAncestor } from '../../git/git-objects.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { ProjectRepositories } from '../../projects/repositories/project-repositories.ts';
-
-/** A commit that says that it solves a group. */
-export interface Solution {
-  hash: string;
-  groupId: string;
-}
-
-interface OfProject {
-  principal: Principal;
-  projectId: string;
-}
-
-/** What commits say by lines such as `Solves 0197c6a4-…`. */
-export interface Solving {
-  /** Those of the project's groups that the caller may mark. */
-  find(question: OfProject, commits: readonly { hash: string; message: string }[]): Promise<Solution[]>;
-  /** In the transaction that stores the commits. */
-  note(transaction: Transaction, of: OfProject, solutions: readonly Solution[]): Promise<void>;
-  /** Marks the groups that are noted. */
-  mark(): Promise<void>;
-}
 
 interface Options {
   database: Db;

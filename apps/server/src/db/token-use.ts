@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 
-import type { Db, Transaction } from '../db/database.ts';
-import { textsIn } from '../db/dialect.ts';
+import type { Db, Transaction } from './database.ts';
+import { textsIn } from './dialect.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { StoredKind } from '../db/tables/tables.ts';
 
 /** What a token may use in a day. */
 export interface Budget {
@@ -116,22 +115,4 @@ function requireLeft(
     throw refuse(`${mostRuns} runs`, `${used.runs}, and ${runs} more would begin`);
   if (mostMinutes !== null && used.runMs >= mostMinutes * minuteMs)
     throw refuse(`${mostMinutes} minutes of runs`, String(Math.floor(used.runMs / minuteMs)));
-}
-
-/**
- * The bytes that users have stored. Triggers keep the sums, in the transaction that stores or deletes a record or a
- * project: they are right after every crash, and reading one is one seek.
- */
-export function createStoredBytes(db: Db) {
-  return {
-    async count(userId: string, kind: StoredKind): Promise<number> {
-      const row = await db
-        .selectFrom('stored_bytes')
-        .select('bytes')
-        .where('user_id', '=', userId)
-        .where('kind', '=', kind)
-        .executeTakeFirst();
-      return row?.bytes ?? 0;
-    },
-  };
 }

@@ -1,16 +1,15 @@
 import type { PhoneReach } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { DeviceAccess } from '../devices/device-access.ts';
-import type { FleetDevice } from '../devices/fleet-device.ts';
+import type { DeviceAccess } from './device-access.ts';
+import type { FleetDevice } from './fleet-device.ts';
 import { ApiError, boundedList } from '../errors/api-error.ts';
 import type { PhoneLimit, Principal } from '../http/principal.ts';
-import { type PhoneLabels, readSelector, selects } from '../devices/labels/phone-labels.ts';
-import type { StoredRun } from '../runs/stored-run.ts';
+import { type PhoneLabels, readSelector, selects } from './labels/phone-labels.ts';
 
 /** What it takes to know which phones a request reaches. */
 export interface PhoneKnowledge {
   readonly devices: DeviceAccess;
-  readonly findRun: (id: string) => Promise<StoredRun | undefined>;
+  readonly findRun: (id: string) => Promise<{ readonly device_id: string } | undefined>;
 }
 
 interface Asked extends PhoneKnowledge {

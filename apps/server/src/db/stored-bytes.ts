@@ -1,0 +1,20 @@
+import type { Db } from './database.ts';
+import type { StoredKind } from './tables/tables.ts';
+
+/**
+ * The bytes that users have stored. Triggers keep the sums, in the transaction that stores or deletes a record or a
+ * project: they are right after every crash, and reading one is one seek.
+ */
+export function createStoredBytes(db: Db) {
+  return {
+    async count(userId: string, kind: StoredKind): Promise<number> {
+      const row = await db
+        .selectFrom('stored_bytes')
+        .select('bytes')
+        .where('user_id', '=', userId)
+        .where('kind', '=', kind)
+        .executeTakeFirst();
+      return row?.bytes ?? 0;
+    },
+  };
+}
