@@ -104,28 +104,34 @@ const VIOLATIONS: readonly { breaks: string; path: string; code: string; says: s
     says: `apps/cli/src/a.ts:1: imports '@phalanx/server/src/app.ts'`,
   },
   {
-    breaks: 'errors, http, db, faults, limits and blobs know no feature',
-    path: 'apps/server/src/http/a.ts',
-    code: `import { device } from '../devices/device.ts';`,
-    says: `apps/server/src/http/a.ts:1: imports '../devices/device.ts'`,
+    breaks: 'rooms import lower rooms',
+    path: 'apps/server/src/fleet/devices/a.ts',
+    code: `import type { Run } from '../../runs/runs/run.ts';`,
+    says: `apps/server/src/fleet/devices/a.ts:1: imports '../../runs/runs/run.ts'`,
+  },
+  {
+    breaks: 'storage/db, storage/blobs, http/requests know no feature',
+    path: 'apps/server/src/http/requests/a.ts',
+    code: `import { token } from '../access/token.ts';`,
+    says: `apps/server/src/http/requests/a.ts:1: imports '../access/token.ts'`,
   },
   {
     breaks: "no other feature's routes or store",
-    path: 'apps/server/src/runs/a.ts',
-    code: `import { devices } from '../devices/store.ts';`,
-    says: `apps/server/src/runs/a.ts:1: imports '../devices/store.ts'`,
+    path: 'apps/server/src/runs/logs/a.ts',
+    code: `import { devices } from '../../fleet/devices/store.ts';`,
+    says: `apps/server/src/runs/logs/a.ts:1: imports '../../fleet/devices/store.ts'`,
   },
   {
     breaks: "no other feature's routes or store",
-    path: 'apps/server/src/runs/a.ts',
-    code: `import type { DeviceRoutes } from '../devices/routes.ts';`,
-    says: `apps/server/src/runs/a.ts:1: imports '../devices/routes.ts'`,
+    path: 'apps/server/src/runs/logs/a.ts',
+    code: `import type { RunRoutes } from '../runs/routes.ts';`,
+    says: `apps/server/src/runs/logs/a.ts:1: imports '../runs/routes.ts'`,
   },
   {
     breaks: 'SQL lives in stores',
-    path: 'apps/server/src/runs/routes.ts',
+    path: 'apps/server/src/runs/runs/routes.ts',
     code: `import { sql } from 'kysely';`,
-    says: `apps/server/src/runs/routes.ts:1: imports 'kysely'`,
+    says: `apps/server/src/runs/runs/routes.ts:1: imports 'kysely'`,
   },
   {
     breaks: 'nobody imports tests',
@@ -202,10 +208,10 @@ describe('check-imports', () => {
 
   it('names the path of a cycle of folders, but not of tests and of the console', () => {
     const messages = check({
-      'apps/server/src/runs/a.ts': `import './b.ts'; import '../logs/c.ts';`,
-      'apps/server/src/runs/b.ts': '',
-      'apps/server/src/logs/c.ts': '',
-      'apps/server/src/logs/kept/d.ts': `\nimport type { B } from '../../runs/b.ts';`,
+      'apps/server/src/runs/runs/a.ts': `import './b.ts'; import '../logs/c.ts';`,
+      'apps/server/src/runs/runs/b.ts': '',
+      'apps/server/src/runs/logs/c.ts': '',
+      'apps/server/src/runs/logs/kept/d.ts': `\nimport type { B } from '../../runs/b.ts';`,
       'apps/host/src/runs/a.test.ts': `import '../logs/c.ts';`,
       'apps/host/src/logs/c.ts': `import '../runs/b.ts';`,
       'apps/host/src/runs/b.ts': '',
@@ -215,8 +221,8 @@ describe('check-imports', () => {
     });
     expect(messages).toHaveLength(1);
     expect(messages[0]).toContain(
-      'apps/server/src/logs/kept/d.ts:2: folders import in a circle: apps/server/src/logs -> apps/server/src/runs -> ' +
-        'apps/server/src/logs\n  rule: no cycles of folders',
+      'apps/server/src/runs/logs/kept/d.ts:2: folders import in a circle: apps/server/src/runs/logs -> ' +
+        'apps/server/src/runs/runs -> apps/server/src/runs/logs\n  rule: no cycles of folders',
     );
   });
 
@@ -229,12 +235,12 @@ describe('check-imports', () => {
       'packages/protocol/src/ids.test.ts': `import { join } from 'node:path'; import './ids.ts';`,
       'packages/automation/src/index.ts': `import type { A } from '@phalanx/protocol'; import 'core-js';`,
       'packages/simulated-phone/src/index.ts': `import { connect } from 'node:net';`,
-      'apps/server/src/app.ts': `import './devices/routes.ts'; import './http/server.ts'; import './config.ts';`,
+      'apps/server/src/app.ts': `import './fleet/devices/routes.ts'; import './http/context.ts'; import './config.ts';`,
       'apps/server/src/config.ts': `export const listen = process.env['PHALANX_LISTEN'];`,
-      'apps/server/src/db/dialect.ts': `import { Kysely } from 'kysely'; import Database from 'better-sqlite3';`,
-      'apps/server/src/devices/device-store.ts': `import { sql } from 'kysely'; import '../db/dialect.ts';`,
-      'apps/server/src/devices/routes.ts': `import './store.ts'; import '../runs/run.ts'; import '@phalanx/protocol';`,
-      'apps/server/src/devices/routes.test.ts': `import '../runs/store.ts'; import 'kysely';`,
+      'apps/server/src/storage/db/dialect.ts': `import { Kysely } from 'kysely'; import Database from 'better-sqlite3';`,
+      'apps/server/src/fleet/devices/device-store.ts': `import { sql } from 'kysely'; import '../../storage/db/dialect.ts';`,
+      'apps/server/src/fleet/devices/routes.ts': `import './store.ts'; import '../hosts/host-link.ts'; import '@phalanx/protocol';`,
+      'apps/server/src/fleet/devices/routes.test.ts': `import '../../runs/runs/store.ts'; import 'kysely';`,
       'apps/server/src/main.ts': `import './app.ts'; process.exit(process.exitCode);`,
       'apps/cli/src/commands/start.ts': `import '@phalanx/server/client'; import type {} from '@phalanx/server/types/a.d.ts'; process.exitCode = 1;`,
       'tests/launch.test.ts': `import '../apps/server/src/app.ts'; import './fixture.ts'; process.env['X'] = '';`,

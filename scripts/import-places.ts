@@ -44,9 +44,13 @@ export function placeOf(path: string): Place {
   };
 }
 
-/** Of product code: `apps/server/src/devices`, with everything in folders below it. */
+/**
+ * The feature of product code, with everything in folders below it: `apps/host/src/phones`; in the server, whose features
+ * stand in rooms, `apps/server/src/fleet/devices`.
+ */
 export function featureFolderOf({ workspace, folders, isTest }: Place): string | undefined {
-  const [source, feature] = folders;
-  const isBound = source === 'src' && feature !== undefined && !isTest && workspace !== 'apps/console';
-  return isBound ? `${workspace}/src/${feature}` : undefined;
+  const feature = folders.slice(1, workspace === 'apps/server' ? 3 : 2);
+  const depth = workspace === 'apps/server' ? 2 : 1;
+  const isBound = folders[0] === 'src' && feature.length === depth && !isTest && workspace !== 'apps/console';
+  return isBound ? `${workspace}/src/${feature.join('/')}` : undefined;
 }

@@ -18,8 +18,21 @@ export interface ProcessRule extends Rule {
   isAllowedIn(place: Place): boolean;
 }
 
-/** In apps/server/src; every other folder there is a feature. */
-const KERNEL_FOLDERS: readonly (string | undefined)[] = ['errors', 'http', 'db', 'faults', 'limits', 'blobs'];
+/** The rooms of apps/server/src, the lowest first. */
+const ROOMS: readonly (string | undefined)[] = [
+  'kernel',
+  'storage',
+  'http',
+  'fleet',
+  'code',
+  'runs',
+  'control',
+  'evidence',
+  'work',
+  'operations',
+];
+/** Folders of rooms that know no feature; every other one is a feature, but those of the kernel. */
+const BASE_FOLDERS: readonly string[] = ['storage/db', 'storage/blobs', 'http/requests'];
 const DATABASE_PACKAGES = ['kysely', 'better-sqlite3', 'pg'];
 
 export const IMPORT_RULES: readonly ImportRule[] = [
@@ -77,15 +90,18 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       !['tests', 'bench'].includes(from.workspace),
   },
   {
-    name: 'errors, http, db, faults, limits and blobs know no feature',
+    name: 'rooms import lower rooms',
+    reason: `a room stands on those below it: ${ROOMS.join(', ')}; one that knew a higher one could not be read without it`,
+    instead: 'let app.ts hand it in, or move what both need into the lower room',
+    isBrokenBy: ({ from, to }) =>
+      !from.isTest && to.kind === 'ours' && (roomOf(from) ?? Infinity) < (roomOf(to.place) ?? -1),
+  },
+  {
+    name: `${BASE_FOLDERS.join(', ')} know no feature`,
     reason: 'every feature stands on them; one that they knew could not be changed or removed alone',
     instead: 'let app.ts hand it in, or let the feature register itself',
     isBrokenBy: ({ from, to }) =>
-      !from.isTest &&
-      isServerSource(from) &&
-      KERNEL_FOLDERS.includes(from.folders[1]) &&
-      to.kind === 'ours' &&
-      featureOf(to.place) !== undefined,
+      !from.isTest && isBase(from) && to.kind === 'ours' && featureOf(to.place) !== undefined,
   },
   {
     name: "no other feature's routes or store",
@@ -183,9 +199,24 @@ function isServerSource(place: Place): boolean {
   return place.workspace === 'apps/server' && place.folders[0] === 'src';
 }
 
+/** Undefined for files of no room, such as app.ts. */
+function roomOf(place: Place): number | undefined {
+  const room = isServerSource(place) ? ROOMS.indexOf(place.folders[1]) : -1;
+  return room === -1 ? undefined : room;
+}
+
+function folderOf({ folders }: Place): string {
+  return folders.slice(1, 3).join('/');
+}
+
+function isBase(place: Place): boolean {
+  return isServerSource(place) && BASE_FOLDERS.includes(folderOf(place));
+}
+
+/** Such as `fleet/devices`. */
 function featureOf(place: Place): string | undefined {
-  const folder = isServerSource(place) ? place.folders[1] : undefined;
-  return KERNEL_FOLDERS.includes(folder) ? undefined : folder;
+  const isFeature = isServerSource(place) && place.folders.length > 2 && place.folders[1] !== 'kernel';
+  return isFeature && !isBase(place) ? folderOf(place) : undefined;
 }
 
 function isTooling({ workspace, folders, fileName }: Place): boolean {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { until } from '@phalanx/host/testing/until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { readEntries } from '../apps/server/src/audit/testing/audit-reader.ts';
+import { readEntries } from '../apps/server/src/http/audit/testing/audit-reader.ts';
 import { createApiCaller } from '../apps/server/src/testing/api-caller.ts';
 import { stringAt } from '../apps/server/src/testing/string-at.ts';
 import { Program } from './support/program.ts';

@@ -16,7 +16,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { answer, Receiver } from '../apps/server/src/webhooks/testing/receiver.ts';
+import { answer, Receiver } from '../apps/server/src/work/webhooks/testing/receiver.ts';
 import { BalancedApi } from './cluster/balanced-api.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { SimulatedHost } from './cluster/simulated-host.ts';

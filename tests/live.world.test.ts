@@ -1,7 +1,7 @@
 import { deviceControlRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { Viewer } from '../apps/server/src/live/testing/viewers.ts';
+import { Viewer } from '../apps/server/src/control/live/testing/viewers.ts';
 import { Installation } from './support/installation.ts';
 
 let installation: Installation;

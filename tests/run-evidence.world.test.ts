@@ -27,9 +27,9 @@ import { startSimulatedPhone } from '@phalanx/simulated-phone';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { Viewer } from '../apps/server/src/live/testing/viewers.ts';
-import { MailServer } from '../apps/server/src/webhooks/testing/mail-server.ts';
-import { Receiver } from '../apps/server/src/webhooks/testing/receiver.ts';
+import { Viewer } from '../apps/server/src/control/live/testing/viewers.ts';
+import { MailServer } from '../apps/server/src/work/webhooks/testing/mail-server.ts';
+import { Receiver } from '../apps/server/src/work/webhooks/testing/receiver.ts';
 import { Installation } from './support/installation.ts';
 import { family, tryRead } from './support/processes.ts';
 import { Program } from './support/program.ts';

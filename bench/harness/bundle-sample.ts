@@ -1,4 +1,4 @@
-import { bundle } from '../../apps/server/src/compile/process/bundle.ts';
+import { bundle } from '../../apps/server/src/code/compile/process/bundle.ts';
 
 /** Direct code as the sandbox takes it. */
 export async function bundleSample(sourceCode: string): Promise<{ code: string; sourceMap: string }> {

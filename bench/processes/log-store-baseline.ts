@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { Type } from 'typebox';
 
-import { encodeBatch, type LogBatch } from '../../apps/server/src/logs/log-batch.ts';
-import { IncreasingIds } from '../../apps/server/src/uuid-v7.ts';
-import { LogFile } from '../../apps/server/src/logs/tables/log-file-store.ts';
+import { encodeBatch, type LogBatch } from '../../apps/server/src/runs/logs/log-batch.ts';
+import { IncreasingIds } from '../../apps/server/src/kernel/uuid-v7.ts';
+import { LogFile } from '../../apps/server/src/runs/logs/tables/log-file-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { Type } from 'typebox';
 
-import { migrateDatabase } from '../../apps/server/src/db/database.ts';
+import { migrateDatabase } from '../../apps/server/src/storage/db/database.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
 

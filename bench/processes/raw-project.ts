@@ -1,7 +1,7 @@
 import { transform } from 'esbuild';
 import { Type } from 'typebox';
-import { noObject } from '../../apps/server/src/git/git-objects.ts';
-import { runGit } from '../../apps/server/src/git/git-process.ts';
+import { noObject } from '../../apps/server/src/code/git/git-objects.ts';
+import { runGit } from '../../apps/server/src/code/git/git-process.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { changedContent, changedPath, sampleFiles } from '../projects/sample-project.ts';
 import { openRawChecker, type RawChecker } from '../projects/raw-checker.ts';

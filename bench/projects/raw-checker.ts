@@ -1,7 +1,7 @@
 import { API, type Snapshot } from 'typescript/unstable/sync';
 
-import { defaultOptions, fixedOptions } from '../../apps/server/src/compile/checking-options.ts';
-import { readAgentTypes } from '../../apps/server/src/compile/declarations.ts';
+import { defaultOptions, fixedOptions } from '../../apps/server/src/code/compile/checking-options.ts';
+import { readAgentTypes } from '../../apps/server/src/code/compile/declarations.ts';
 import type { SampleFiles } from './sample-project.ts';
 
 export interface RawChecker {

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { KeptOpen, type Reading, type GitProgram, runGit } from '../../apps/server/src/git/git-process.ts';
-import { prepareGit } from '../../apps/server/src/git/prepare-git.ts';
+import {
+  KeptOpen,
+  type Reading,
+  type GitProgram,
+  runGit,
+} from '../../apps/server/src/code/git/git-process.ts';
+import { prepareGit } from '../../apps/server/src/code/git/prepare-git.ts';
 
 /** Names of files and folders; a folder has entries of its own. */
 export type RawTree = Map<string, string | RawTree>;

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 
-import { ensureAdministrator } from '../../apps/server/src/access/first-start.ts';
-import { createAccessStore } from '../../apps/server/src/access/store.ts';
-import { systemClock } from '../../apps/server/src/clock.ts';
-import { openDatabase } from '../../apps/server/src/db/database.ts';
+import { ensureAdministrator } from '../../apps/server/src/http/access/first-start.ts';
+import { createAccessStore } from '../../apps/server/src/http/access/store.ts';
+import { systemClock } from '../../apps/server/src/kernel/clock.ts';
+import { openDatabase } from '../../apps/server/src/storage/db/database.ts';
 import { fillRecords, middleRecordIds, type FillPlan } from './fill-records.ts';
 import { fillTallies } from './fill-tallies.ts';
 

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
-import { openDatabase, type Db } from '../../apps/server/src/db/database.ts';
-import { listKey, listsOf, type RecordList } from '../../apps/server/src/records/stored-record.ts';
-import { rootNode, addToTallies } from '../../apps/server/src/records/browse/tally-store.ts';
+import { openDatabase, type Db } from '../../apps/server/src/storage/db/database.ts';
+import { listKey, listsOf, type RecordList } from '../../apps/server/src/evidence/records/stored-record.ts';
+import { rootNode, addToTallies } from '../../apps/server/src/evidence/records/browse/tally-store.ts';
 import { automationCount, type FillPlan } from './fill-records.ts';
 
 interface Last {

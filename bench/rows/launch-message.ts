@@ -1,6 +1,6 @@
 import type { ServerMessage } from '@phalanx/protocol';
 
-import { bundleOf } from '../../apps/server/src/launches/bundles.ts';
+import { bundleOf } from '../../apps/server/src/runs/launches/bundles.ts';
 import { bundleSample } from '../harness/bundle-sample.ts';
 
 /** The text of a launch on so many devices of one host, as the server sends it. */

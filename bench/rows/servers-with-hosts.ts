@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { migrateDatabase } from '../../apps/server/src/db/database.ts';
+import { migrateDatabase } from '../../apps/server/src/storage/db/database.ts';
 import { startNats } from '../../apps/server/src/testing/engines/nats-engine.ts';
 import { startPostgres } from '../../apps/server/src/testing/engines/postgres-engine.ts';
 import type { BenchProcess } from '../harness/bench-process.ts';

@@ -2,8 +2,8 @@ import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { Webhook as Checker } from 'standardwebhooks';
 import { afterAll, beforeAll, expect } from 'vitest';
 
-import { MailServer } from '../../apps/server/src/webhooks/testing/mail-server.ts';
-import { answer, Receiver } from '../../apps/server/src/webhooks/testing/receiver.ts';
+import { MailServer } from '../../apps/server/src/work/webhooks/testing/mail-server.ts';
+import { answer, Receiver } from '../../apps/server/src/work/webhooks/testing/receiver.ts';
 import { findViolations } from './support/axe.ts';
 import { openWindow, signIn } from './support/browser.ts';
 import { stage } from './support/stage.ts';

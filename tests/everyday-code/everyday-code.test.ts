@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createSandboxPool } from '../../apps/host/src/sandbox/pool/sandbox-pool.ts';
 import { runCode, testMemoryMb } from '../../apps/host/src/sandbox/testing/code-runs.ts';
-import type { Compiler } from '../../apps/server/src/compile/compiler.ts';
+import type { Compiler } from '../../apps/server/src/code/compile/compiler.ts';
 import {
   createTestCompiler,
   filesOf,
   linesOf,
-} from '../../apps/server/src/compile/testing/files-in-memory.ts';
+} from '../../apps/server/src/code/compile/testing/files-in-memory.ts';
 import { readSnippets, type Snippet } from './read-snippets.ts';
 import { startEchoServer, type EchoServer } from './start-echo-server.ts';
 

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/pool/sandbox-pool.ts';
 import { runCode, testMemoryMb } from '../../apps/host/src/sandbox/testing/code-runs.ts';
-import type { Compiler } from '../../apps/server/src/compile/compiler.ts';
+import type { Compiler } from '../../apps/server/src/code/compile/compiler.ts';
 import {
   createTestCompiler,
   filesOf,
   linesOf,
-} from '../../apps/server/src/compile/testing/files-in-memory.ts';
+} from '../../apps/server/src/code/compile/testing/files-in-memory.ts';
 
 const strict = { 'tsconfig.json': '{"compilerOptions":{"strict":true}}' };
 const screen = '(await agent.actions.screenContent())';

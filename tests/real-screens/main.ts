@@ -13,8 +13,8 @@ import { parseArgs, promisify } from 'node:util';
 import { openConfinement } from '@phalanx/confinement';
 import type { ScreenTree } from '@phalanx/protocol';
 import { parseTree } from '../../apps/host/src/driver/tree/parse-tree.ts';
-import { printOf } from '../../apps/server/src/records/groups/prints/screen-print.ts';
-import { findSigns, SignReader } from '../../apps/server/src/records/proposals/find-signs.ts';
+import { printOf } from '../../apps/server/src/evidence/records/groups/prints/screen-print.ts';
+import { findSigns, SignReader } from '../../apps/server/src/evidence/records/proposals/find-signs.ts';
 import { groupAll, measureGroups, shuffled } from '../../apps/server/src/testing/records/grouping-quality.ts';
 import { type DumpSource, dumpSources } from './sources.ts';
 

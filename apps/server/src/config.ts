@@ -21,11 +21,11 @@ import {
   unless,
   wholeNumber,
 } from '@phalanx/settings';
-import { proxyList } from './http/addresses.ts';
-import { mailSettings, parseMail } from './webhooks/mail/mail-settings.ts';
-import { networkList } from './webhooks/send-message.ts';
-import { limitSettings, parseLimits } from './limits/limit-settings.ts';
-import { parseS3, s3Settings } from './blobs/s3/s3-settings.ts';
+import { proxyList } from './http/requests/addresses.ts';
+import { mailSettings, parseMail } from './work/webhooks/mail/mail-settings.ts';
+import { networkList } from './work/webhooks/send-message.ts';
+import { limitSettings, parseLimits } from './kernel/limits/limit-settings.ts';
+import { parseS3, s3Settings } from './storage/blobs/s3/s3-settings.ts';
 
 const rows = {
   secretsKeyFile: setting({

@@ -1,8 +1,8 @@
 export { startServer, type ServerApp, type ServerOverrides } from './app.ts';
-export { backUp } from './backup/back-up.ts';
-export { checkData } from './backup/check-data.ts';
-export { restore } from './backup/restore.ts';
-export { systemClock, type Clock } from './clock.ts';
-export { prepareGit } from './git/prepare-git.ts';
-export { explainListenError } from './http/addresses.ts';
-export { migrateData } from './db/database.ts';
+export { backUp } from './operations/backup/back-up.ts';
+export { checkData } from './operations/backup/check-data.ts';
+export { restore } from './operations/backup/restore.ts';
+export { systemClock, type Clock } from './kernel/clock.ts';
+export { prepareGit } from './code/git/prepare-git.ts';
+export { explainListenError } from './http/requests/addresses.ts';
+export { migrateData } from './storage/db/database.ts';

@@ -1,6 +1,6 @@
-import type { Db } from '../db/database.ts';
-import { GroupCommit } from '../db/writes.ts';
-import { createHostStore, type HostOpening } from '../hosts/store.ts';
+import type { Db } from '../storage/db/database.ts';
+import { GroupCommit } from '../storage/db/writes.ts';
+import { createHostStore, type HostOpening } from '../fleet/hosts/store.ts';
 
 interface Opening {
   userId: string;

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
-import { databaseFileOf } from '../db/database.ts';
+import { databaseFileOf } from '../storage/db/database.ts';
 import { databaseSettings } from './engines/test-database.ts';
 import type { TestServer } from './test-server.ts';
 

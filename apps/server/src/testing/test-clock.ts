@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 
 /** The system's time, moved by as much as a test wants. */
 export class TestClock implements Clock {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Client } from 'pg';
 
-import { openDatabase } from '../../db/database.ts';
+import { openDatabase } from '../../storage/db/database.ts';
 import { startNats } from './nats-engine.ts';
 import { type PostgresEngine, startPostgres } from './postgres-engine.ts';
 import { startS3 } from './s3-engine.ts';

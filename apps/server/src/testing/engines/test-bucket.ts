@@ -3,7 +3,7 @@ import { AwsClient } from 'aws4fetch';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { S3Config } from '../../blobs/s3/s3-settings.ts';
+import type { S3Config } from '../../storage/blobs/s3/s3-settings.ts';
 import { askForEngine } from './shared-engine.ts';
 
 export const isS3Here = (process.env['TEST_S3_ROOT'] ?? '') !== '';

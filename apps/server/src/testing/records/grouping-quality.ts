@@ -2,7 +2,7 @@ import {
   findGroup,
   type GroupedScreen,
   type ScreenGroup,
-} from '../../records/groups/prints/nearest-group.ts';
+} from '../../evidence/records/groups/prints/nearest-group.ts';
 
 /** As many screens as a group compares others with. */
 const mostScreens = 8;

@@ -1,0 +1,23 @@
+import type { Transaction } from '../../storage/db/database.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+
+/** A commit that says that it solves a group. */
+export interface Solution {
+  hash: string;
+  groupId: string;
+}
+
+interface OfProject {
+  principal: Principal;
+  projectId: string;
+}
+
+/** What commits say by lines such as `Solves 0197c6a4-…`. */
+export interface Solving {
+  /** Those of the project's groups that the caller may mark. */
+  find(question: OfProject, commits: readonly { hash: string; message: string }[]): Promise<Solution[]>;
+  /** In the transaction that stores the commits. */
+  note(transaction: Transaction, of: OfProject, solutions: readonly Solution[]): Promise<void>;
+  /** Marks the groups that are noted. */
+  mark(): Promise<void>;
+}

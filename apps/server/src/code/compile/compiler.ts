@@ -1,0 +1,226 @@
+import type { Confinement } from '@phalanx/confinement';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { Turns } from '../../kernel/limits/turns.ts';
+import {
+  askAssist,
+  askBundle,
+  askCheck,
+  askToAddSigns,
+  type FileChange,
+  type SignsToAdd,
+  type CompileProcess,
+} from './compile-process.ts';
+import {
+  type Budget,
+  ConfinedProcessEnded,
+  type EndReason,
+} from '../../kernel/processes/confined-process.ts';
+import { errorLine } from './error-lines.ts';
+import { ProcessPool } from './process-pool.ts';
+import type { BundleResult } from './process/bundle.ts';
+import {
+  nothingFound,
+  type Assistance,
+  type AssistMessage,
+  type SignsAddedMessage,
+} from './process/messages.ts';
+import { requireKnownChecker } from './process/virtual-files.ts';
+import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
+import { findCompiledPath } from './source-paths.ts';
+
+interface CompilerOptions {
+  /** What holds the compile processes. */
+  confinement: Confinement;
+  log: { warn(details: object, message: string): void };
+  /** Declarations that every project sees: the texts, one after the other. */
+  agentTypes: string;
+  /** Whether the user has had so much lately that others go first. Default: nobody. */
+  isOverShare?: (userId: string) => boolean;
+  /** How many compile processes may run. Each takes about 250 MB. Default 3. */
+  processes?: number;
+  /** For the compilation of one file; whole projects have three times as long. Default 60,000. */
+  timeoutMs?: number;
+  /** Of all processors, for one file; whole projects have three times as much. Default 10,000. */
+  processorMs?: number;
+  /** Of one compile process with all that it starts. Default 2,048. */
+  maxMemoryMb?: number;
+  /** Projects kept warm in one process. Opening one more takes longer the more there are. Default 32. */
+  maxWarmProjects?: number;
+}
+
+interface Failure {
+  ok: false;
+  /** Lines for the user, such as `main.ts(3,7): error TS2322: …`. */
+  errors: string[];
+}
+
+/** An offset in UTF-16 units, and what is asked of it. */
+export type PlaceInCode = Pick<AssistMessage, 'position' | 'of'>;
+
+export interface Compiler {
+  /**
+   * Checks `path` with `content` as it would be in the project, and emits it if it is a source. Nothing is written.
+   * Only mistakes in a source refuse it; `warnings` are those in other files, and what it breaks in files that import it.
+   */
+  compileFile(
+    files: ProjectFiles,
+    change: FileChange,
+  ): Promise<{ ok: true; js: string | undefined; warnings: string[] } | Failure>;
+  /** What stands, or could stand, at a place of `change`; nothing when the compiler gives up. */
+  assist(files: ProjectFiles, change: FileChange & PlaceInCode): Promise<Assistance>;
+  /** The files of the project as each of the signs would change them, so that they compile; or why there is no place for it. */
+  addSigns(files: ProjectFiles, added: SignsToAdd): Promise<SignsAddedMessage['fixes']>;
+  /** Checks all TypeScript sources, and emits them. */
+  compileProject(files: ProjectFiles): Promise<{ ok: true; outputs: Map<string, string> } | Failure>;
+  /** One script for the sandbox, which starts with `main.ts` (or `main.js`), and its source map (version 3, JSON). Types are not checked. */
+  bundleProject(files: ProjectFiles): Promise<BundleResult>;
+  /** The same for code that stands alone; the work of one `owner` waits for no other's. */
+  bundleDirectCode(owner: string, code: string): Promise<BundleResult>;
+  /** Starts a compile process ahead of the first work. */
+  prepare(): void;
+  /** Resident bytes of all compile processes. */
+  memoryUse(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The checker's number for types that it can't work out. */
+const tooComplex = 2589;
+
+/** Throws a `SettingError` when the checker is not the one that is needed. */
+export function createCompiler(options: CompilerOptions): Compiler {
+  requireKnownChecker();
+  const {
+    log,
+    agentTypes,
+    confinement,
+    isOverShare = () => false,
+    processes = 3,
+    timeoutMs = 60_000,
+    processorMs = 10_000,
+    maxMemoryMb = 2_048,
+    maxWarmProjects = 32,
+  } = options;
+  const pool = new ProcessPool({
+    processes,
+    isOverShare,
+    agentTypes,
+    confinement,
+    maxMemoryBytes: maxMemoryMb * 1024 * 1024,
+    onEnd: (error, projectId) =>
+      log.warn({ projectId, reason: error.reason, detail: error.message }, 'a compile process ended'),
+  });
+
+  /** Runs at a process; what makes the compiler give up becomes an error line at `path`. */
+  async function run<Result>(
+    { projectId, userId = projectId }: Pick<ProjectFiles, 'projectId' | 'userId'>,
+    limit: { path: string; budget: Budget },
+    task: (process: CompileProcess) => Promise<Result>,
+  ): Promise<Result | Failure> {
+    try {
+      return await pool.run({ projectId, userId, budget: limit.budget, task });
+    } catch (error) {
+      const text = reasonOf(error, { ...limit.budget, maxMemoryMb });
+      if (text === undefined) throw explained(error);
+      return { ok: false, errors: [errorLine(limit.path, undefined, tooComplex, text)] };
+    }
+  }
+
+  const ofFile = { processorMs, timeoutMs };
+  const ofProject = { processorMs: processorMs * 3, timeoutMs: timeoutMs * 3 };
+  const wholeProject = { path: 'main.ts', budget: ofProject };
+  return {
+    compileFile: (files, change) =>
+      run(files, { path: change.path, budget: ofFile }, async (process) => {
+        const { errors, outputs, warnings } = await askCheck(process, { files, change, maxWarmProjects });
+        if (findCompiledPath(change.path) === undefined)
+          return { ok: true, js: undefined, warnings: [...errors, ...warnings] };
+        return errors.length > 0 ? { ok: false, errors } : { ok: true, js: outputs[0]?.[1], warnings };
+      }),
+    assist: async (files, { path, content, position, of }) => {
+      const found = await run(files, { path, budget: ofFile }, (process) =>
+        askAssist(process, { files, change: { path, content }, position, of, maxWarmProjects }),
+      );
+      return 'ok' in found ? nothingFound : found;
+    },
+    addSigns: async (files, added) => {
+      const reply = await run(files, wholeProject, (process) =>
+        askToAddSigns(process, { files, added, maxWarmProjects }),
+      );
+      return 'fixes' in reply
+        ? reply.fixes
+        : added.signs.map(() => ({ files: [], problem: reply.errors[0] ?? '' }));
+    },
+    compileProject: (files) =>
+      run(files, wholeProject, async (process) => {
+        const { errors, outputs } = await askCheck(process, { files, maxWarmProjects });
+        return errors.length > 0 ? { ok: false, errors } : { ok: true, outputs: new Map(outputs) };
+      }),
+    bundleProject: (files) => run(files, wholeProject, (process) => askBundle(process, files, 'project')),
+    bundleDirectCode: (owner, code) =>
+      run({ projectId: owner }, { path: directPath, budget: ofFile }, (process) =>
+        askBundle(process, filesOfDirectCode(owner, code), 'direct code'),
+      ),
+    prepare: () => pool.prepare(),
+    memoryUse: () => pool.memoryUse(),
+    close: () => pool.close(),
+  };
+}
+
+const directPath = 'main.ts';
+
+const filesOfDirectCode = (projectId: string, code: string): ProjectFiles => ({
+  projectId,
+  treeId: '',
+  list: async () => new Map([[directPath, '']]),
+  read: async () => code,
+  given: new Map([[directPath, code]]),
+});
+
+/** Undefined for what is no fault of the code. */
+type Limits = Budget & { maxMemoryMb: number };
+
+function reasonOf(error: unknown, limits: Limits): string | undefined {
+  if (error instanceof SourcesTooLarge) return error.message;
+  return error instanceof ConfinedProcessEnded ? endText(error.reason, limits) : undefined;
+}
+
+/** A compiler that does not even start is a fault of the installation. */
+const explained = (error: unknown): unknown =>
+  error instanceof ConfinedProcessEnded ? ApiError.of('compiler_unavailable', {}, { cause: error }) : error;
+
+function endText(reason: EndReason, { processorMs, timeoutMs, maxMemoryMb }: Limits): string | undefined {
+  if (reason === 'not_started') return undefined;
+  if (reason === 'timed_out')
+    return `Compiling took longer than ${timeoutMs / 1000} s. Make the types simpler or the file smaller.`;
+  if (reason === 'out_of_processor_time')
+    return `Compiling took more than ${processorMs / 1000} s of processor time. Make the types simpler or the file smaller.`;
+  if (reason === 'out_of_memory')
+    return `Compiling took more than ${maxMemoryMb} MB of memory. Make the types simpler or the file smaller.`;
+  return 'The compiler broke down over this code. Make the types simpler or the nesting less deep.';
+}
+
+/** What was compiled; throws what a caller is told whose code does not compile. */
+export function requireCompiled<Compiled extends { ok: true }>(
+  result: Compiled | { ok: false; errors: string[] },
+): Compiled {
+  if (result.ok) return result;
+  const { errors } = result;
+  throw ApiError.of('compile_failed', { summary: summaryOf(errors) }, { errors });
+}
+
+/** The first line, to stand within a sentence. */
+export const summaryOf = ([first = 'unknown mistake']: readonly string[]): string => first.replace(/\.$/, '');
+
+/** The compiler, at which users take turns: for whom it works is said by the files. */
+export function compileInTurns(compiler: Compiler, turns: Turns): Compiler {
+  const userOf = ({ userId, projectId }: ProjectFiles): string => userId ?? projectId;
+  return {
+    ...compiler,
+    compileFile: (files, change) => turns.run(userOf(files), () => compiler.compileFile(files, change)),
+    assist: (files, change) => turns.run(userOf(files), () => compiler.assist(files, change)),
+    addSigns: (files, added) => turns.run(userOf(files), () => compiler.addSigns(files, added)),
+    compileProject: (files) => turns.run(userOf(files), () => compiler.compileProject(files)),
+    bundleProject: (files) => turns.run(userOf(files), () => compiler.bundleProject(files)),
+    bundleDirectCode: (owner, code) => turns.run(owner, () => compiler.bundleDirectCode(owner, code)),
+  };
+}

@@ -1,0 +1,226 @@
+import { boundedCache } from '../../kernel/bounded-cache.ts';
+
+import { ConfinedProcessEnded, type Budget } from '../../kernel/processes/confined-process.ts';
+import { CompileProcess, type CompileProcessOptions } from './compile-process.ts';
+
+interface PoolOptions extends CompileProcessOptions {
+  processes: number;
+  /** Whether the user has had so much lately that others go first. */
+  isOverShare: (userId: string) => boolean;
+  onEnd: (error: ConfinedProcessEnded, projectId: string) => void;
+}
+
+interface Work<Result> {
+  projectId: string;
+  /** For whom. */
+  userId: string;
+  budget: Budget;
+  task: (process: CompileProcess) => Promise<Result>;
+}
+
+interface Job {
+  projectId: string;
+  userId: string;
+  budget: Budget;
+  queuedAt: number;
+  failures: number;
+  run: (process: CompileProcess) => Promise<void>;
+  fail: (error: unknown) => void;
+}
+
+/** So long a project waits for the process that is warm for it, before another one starts cold. */
+const homeWaitMs = 250;
+const maxRemembered = 10_000;
+/** Above this share of the memory limit a process is replaced as soon as it is idle. */
+const replaceAtShare = 0.6;
+
+/** Compile processes, started when they are needed. A project is in work at one of them at a time, and in its order. */
+export class ProcessPool {
+  readonly #options: PoolOptions;
+  readonly #queue = new FairQueue<Job>();
+  readonly #working = new Set<string>();
+  /** Who last worked on which project. */
+  readonly #users = boundedCache<string>(maxRemembered);
+  readonly #tidying = new Set<Promise<void>>();
+  #processes: CompileProcess[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Runs `task` at a process. Rejects with `ConfinedProcessEnded` when it ended for the task's own fault. */
+  async run<Result>({ projectId, userId, budget, task }: Work<Result>): Promise<Result> {
+    if (this.#isClosed) throw new Error('The compiler is closed');
+    return new Promise<Result>((resolve, reject) => {
+      const run = async (process: CompileProcess): Promise<void> => resolve(await task(process));
+      this.#queue.add(projectId, {
+        projectId,
+        userId,
+        budget,
+        run,
+        fail: reject,
+        queuedAt: performance.now(),
+        failures: 0,
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Starts the first process, so that the first work does not wait for its start. */
+  prepare(): void {
+    if (!this.#isClosed && this.#processes.length === 0) this.#spawn();
+  }
+
+  /** Resident bytes of all processes. */
+  async memoryUse(): Promise<number> {
+    const sizes = await Promise.all(this.#processes.map((process) => process.memoryUse()));
+    return sizes.reduce((sum, sizeBytes) => sum + sizeBytes, 0);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const job of this.#queue.takeAll()) job.fail(new Error('The compiler is closed'));
+    const processes = this.#processes;
+    for (const process of processes) process.kill('crashed');
+    await Promise.all([...processes.map(({ ended }) => ended), ...this.#tidying]);
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const [projectId, job] of [...this.#queue.heads()]) {
+      if (this.#working.has(projectId)) continue;
+      const process = this.#choose(job);
+      if (process === undefined) continue;
+      this.#queue.take(projectId);
+      void this.#start(job, process);
+    }
+  }
+
+  /** What one user's projects do to a process shall not cost another user. */
+  #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
+    const isOverShare = this.#options.isOverShare(userId);
+    const fitting = this.#processes.filter((one) =>
+      isOverShare ? one.isLast && this.#isOnlyOf(userId, one) : !one.isLast,
+    );
+    const home = fitting.find(({ mirrors }) => mirrors.has(projectId));
+    if (home !== undefined && !home.isBusy) return home;
+    const waitedMs = performance.now() - queuedAt;
+    if (home !== undefined && waitedMs < homeWaitMs) {
+      this.#timer ??= setTimeout(() => this.#schedule(), homeWaitMs - waitedMs);
+      return undefined;
+    }
+    const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));
+    const own = idle.find((one) => this.#isOnlyOf(userId, one));
+    const found = own ?? this.#spawn(isOverShare) ?? idle.find(({ hasLowPriority }) => !hasLowPriority);
+    // Who is greedy keeps to one process when there is no room for two.
+    if (found === undefined && !(isOverShare && fitting.length > 0)) this.#makeRoom(isOverShare);
+    return found;
+  }
+
+  #isOnlyOf(userId: string, { mirrors }: CompileProcess): boolean {
+    return [...mirrors.keys()].every((projectId) => this.#users.get(projectId) === userId);
+  }
+
+  /** Who waits is seen to again when the process is gone. A greedy user ends no process that others may use next. */
+  #makeRoom(isOverShare: boolean): void {
+    const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
+    const least = idle.find(({ isLast }) => isLast) ?? idle.find(({ hasLowPriority }) => hasLowPriority);
+    const isOneLeft = !isOverShare || idle.length > 1 || this.#options.processes === 1;
+    (least ?? (isOneLeft ? idle[0] : undefined))?.kill('crashed');
+  }
+
+  #spawn(goesLast = false): CompileProcess | undefined {
+    if (this.#processes.length >= this.#options.processes) return undefined;
+    const process = new CompileProcess(this.#options);
+    if (goesLast) process.goLast();
+    this.#processes.push(process);
+    void process.ended.then(() => this.#remove(process));
+    return process;
+  }
+
+  #remove(process: CompileProcess): void {
+    this.#processes = this.#processes.filter((other) => other !== process);
+    this.#schedule();
+  }
+
+  async #start(job: Job, process: CompileProcess): Promise<void> {
+    this.#users.set(job.projectId, job.userId);
+    this.#working.add(job.projectId);
+    const wasShared = process.mirrors.size > 1;
+    try {
+      await process.work(() => job.run(process), job.budget);
+      this.#tidy(process);
+    } catch (error) {
+      this.#fail(job, error, wasShared);
+    } finally {
+      this.#working.delete(job.projectId);
+      this.#schedule();
+    }
+  }
+
+  /** A crash may come from outside, and memory may be held by other projects: both get a second try. */
+  #fail(job: Job, error: unknown, wasShared: boolean): void {
+    if (this.#isClosed) return job.fail(new Error('The compiler is closed'));
+    if (!(error instanceof ConfinedProcessEnded)) return job.fail(error);
+    this.#options.onEnd(error, job.projectId);
+    const isOwnFault =
+      ['timed_out', 'out_of_processor_time'].includes(error.reason) ||
+      (error.reason === 'out_of_memory' && !wasShared);
+    if (isOwnFault || job.failures > 0) return job.fail(error);
+    this.#queue.addFirst(job.projectId, { ...job, failures: job.failures + 1 });
+  }
+
+  #tidy(process: CompileProcess): void {
+    const tidying = this.#replaceLarge(process).finally(() => this.#tidying.delete(tidying));
+    this.#tidying.add(tidying);
+  }
+
+  async #replaceLarge(process: CompileProcess): Promise<void> {
+    const sizeBytes = await process.memoryUse();
+    if (!process.isBusy && sizeBytes > this.#options.maxMemoryBytes * replaceAtShare) process.kill('crashed');
+  }
+}
+
+const smallestFirst = (processes: readonly CompileProcess[]): CompileProcess[] =>
+  processes.toSorted((one, other) => one.mirrors.size - other.mirrors.size);
+
+/** Waiting work by key. The keys take turns, so that a long queue of one does not hold up the others. */
+class FairQueue<Item> {
+  readonly #waiting = new Map<string, Item[]>();
+
+  add(key: string, item: Item): void {
+    const items = this.#waiting.get(key);
+    if (items === undefined) this.#waiting.set(key, [item]);
+    else items.push(item);
+  }
+
+  /** Puts back what was taken and could not be done. */
+  addFirst(key: string, item: Item): void {
+    this.#waiting.set(key, [item, ...(this.#waiting.get(key) ?? [])]);
+  }
+
+  /** The next item of each key, in the order of their turns. */
+  *heads(): Iterable<readonly [key: string, item: Item]> {
+    for (const [key, [item]] of this.#waiting) if (item !== undefined) yield [key, item];
+  }
+
+  /** Takes the next item of `key`; the key goes to the end of the order. */
+  take(key: string): Item | undefined {
+    const items = this.#waiting.get(key) ?? [];
+    const item = items.shift();
+    this.#waiting.delete(key);
+    if (items.length > 0) this.#waiting.set(key, items);
+    return item;
+  }
+
+  takeAll(): Item[] {
+    const items = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    return items;
+  }
+}

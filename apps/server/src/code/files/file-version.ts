@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify';
+
+import type { GitObjects } from '../git/git-objects.ts';
+import { findAt } from '../git/tree-paths.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { namesVersion } from '../../http/requests/replies/representations.ts';
+import { emptyTree, type SavedState } from '../projects/saved-state.ts';
+
+/** A file's version is the name of its content in git. */
+export const fileTag = (blobId: string): string => `"${blobId}"`;
+
+/** The version of all saved files together is the name of their tree in git. */
+export const treeTag = (treeId: string | undefined): string => `"${treeId ?? emptyTree}"`;
+
+/** What a caller asks of the file before it may be changed. */
+export interface Precondition {
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+}
+
+export const preconditionOf = ({ headers }: FastifyRequest): Precondition => ({
+  ifMatch: headers['if-match'],
+  ifNoneMatch: headers['if-none-match'],
+});
+
+/** Throws `precondition_failed` when the file at `path` is not what the caller takes it for. */
+export async function requireVersion(
+  repository: GitObjects,
+  { state, path, precondition }: { state: SavedState; path: string; precondition: Precondition },
+): Promise<void> {
+  const { ifMatch, ifNoneMatch } = precondition;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return;
+  const found = await findAt(repository, state.files, path);
+  const tag = found.kind === 'file' ? fileTag(found.entry.id) : undefined;
+  const isOther = ifMatch !== undefined && !namesVersion(ifMatch, tag);
+  const isSame = ifNoneMatch !== undefined && namesVersion(ifNoneMatch, tag);
+  if (isOther || isSame) throw ApiError.of('precondition_failed', { path });
+}
+
+/** Throws `precondition_failed` when the saved files are not those that the caller has seen. */
+export function requireTree(state: SavedState, expected: string): void {
+  if (treeTag(state.files) !== expected)
+    throw ApiError.of('precondition_failed', { path: 'The list of files' });
+}

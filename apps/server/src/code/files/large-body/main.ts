@@ -1,0 +1,74 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { maxProjectFiles } from '@phalanx/protocol';
+
+import { parseJson } from '../../../http/requests/bodies/request-bodies.ts';
+import { ApiError } from '../../../kernel/errors/api-error.ts';
+import { maxPathBytes } from '../file-path.ts';
+import type { BodyAnswer, StagedText } from './answer.ts';
+
+/*
+ * A process of its own: `node main.ts <body> <folder>` reads the JSON in <body> and writes the text of each field
+ * `content`, its own or those of its `files`, to <folder>/content-<number>. Hundreds of megabytes of JSON would stop the
+ * server for seconds, and JSON that was made for it (an array of a hundred million numbers) would end the process
+ * that reads it.
+ */
+
+const [bodyFile = '', folder = ''] = process.argv.slice(2);
+const contents: StagedText[] = [];
+
+/** One more than a path may have, so that it is seen that it is too long. */
+const longestPath = maxPathBytes + 1;
+
+/** Enough to say that a field has the wrong type, without carrying the field along. */
+function sketch(value: unknown, maxLength = 10_000): unknown {
+  if (typeof value === 'string') return value.slice(0, maxLength);
+  if (Array.isArray(value)) return [];
+  return typeof value === 'object' && value !== null ? {} : value;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The fields of a file, with its content in a file. */
+async function stageFile(fields: unknown): Promise<unknown> {
+  if (!isObject(fields)) return sketch(fields);
+  const content: unknown = Reflect.get(fields, 'content');
+  const path = sketch(Reflect.get(fields, 'path'), longestPath);
+  if (typeof content !== 'string') return { path, content: sketch(content) };
+  const isWellFormed = content.isWellFormed();
+  if (isWellFormed) await writeFile(`${folder}/content-${contents.length}`, content);
+  contents.push({ sizeBytes: Buffer.byteLength(content), isWellFormed });
+  return { path, content: '' };
+}
+
+/** One more than a project may have, so that it is seen that there are too many. */
+const sketchList = (list: unknown): unknown =>
+  Array.isArray(list) ? list.slice(0, maxProjectFiles + 1) : sketch(list);
+
+async function stage(body: unknown): Promise<unknown> {
+  const files = isObject(body) ? sketchList(Reflect.get(body, 'files')) : undefined;
+  if (!isObject(body) || !Array.isArray(files) || 'content' in body) return stageFile(body);
+  const staged: unknown[] = [];
+  for (const file of files) staged.push(await stageFile(file));
+  const deleted = sketchList(Reflect.get(body, 'deleted'));
+  return {
+    files: staged,
+    deleted: Array.isArray(deleted) ? deleted.map((path) => sketch(path, longestPath)) : deleted,
+    expected_etag: sketch(Reflect.get(body, 'expected_etag')),
+  };
+}
+
+async function read(): Promise<BodyAnswer> {
+  return { kind: 'read', fields: await stage(parseJson(await readFile(bodyFile))), contents };
+}
+
+async function answer(): Promise<BodyAnswer> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { kind: 'malformed', reason: error.message };
+  }
+}
+
+process.stdout.write(JSON.stringify(await answer()));

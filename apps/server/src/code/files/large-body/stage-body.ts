@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import type { IncomingMessage } from 'node:http';
+import { startProcess, type Confinement, type Policy, giveWayByLength } from '@phalanx/confinement';
+import { Compile } from 'typebox/compile';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../../../kernel/errors/api-error.ts';
+import { programFiles } from '../../../kernel/processes/confined-process.ts';
+import { runToEnd } from '../../../kernel/processes/run-to-end.ts';
+import { BodyAnswer, type StagedText } from './answer.ts';
+import { jsonContentType, maxJsonBytes, parseJson } from '../../../http/requests/bodies/request-bodies.ts';
+import type { Limits } from '../../../kernel/limits/limits.ts';
+
+const answerSchema = Compile(BodyAnswer);
+const program = fileURLToPath(new URL('main.ts', import.meta.url));
+const timeoutMs = 60_000;
+/** A text of two bytes a character, its source, and what it is read from. */
+const maxHeapMb = 1500;
+
+/** The heap, and beside it the body and its text. */
+const maxDataBytes = (maxHeapMb + 1500) * 1024 * 1024;
+
+/** Larger than what any endpoint takes. */
+const maxBodyBytes = 1024 * 1024 * 1024;
+
+/** Of ten thousand paths that are written, and as many that are deleted. */
+const maxAnswerBytes = 32 * 1024 * 1024;
+
+interface StagedContent extends StagedText {
+  readonly file: string;
+}
+
+/** A body whose contents stand in files. Whoever takes it calls `discard`. */
+export interface StagedBody {
+  /** The body's fields, with an empty text in the place of each `content`. */
+  readonly fields: unknown;
+  /** In the order of the body. */
+  readonly contents: readonly StagedContent[];
+  discard(): Promise<void>;
+}
+
+export interface BodyStaging {
+  readonly stagingFolder: string;
+  readonly confinement: Confinement;
+  /** Few are read at a time: each takes up to a gigabyte of memory for a second. */
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** Takes a large JSON body past the server's own memory and event loop. Throws what the error table has for bodies. */
+async function stageBody(
+  body: Readable | AsyncIterable<Buffer>,
+  { stagingFolder, confinement, inTurn }: BodyStaging,
+  limitBytes: number,
+): Promise<StagedBody> {
+  const folder = path.join(stagingFolder, `body-${randomUUID()}`);
+  const discard = () => rm(folder, { recursive: true, force: true });
+  try {
+    await mkdir(folder);
+    const bodyFile = path.join(folder, 'body');
+    const written = createWriteStream(bodyFile);
+    await pipeline(body, limited(limitBytes), written);
+    const bodyOnDisk = { file: bodyFile, sizeBytes: written.bytesWritten };
+    const { fields, contents } = await inTurn(() => readBody(bodyOnDisk, folder, confinement));
+    const staged = contents.map((text, index) => ({ ...text, file: path.join(folder, `content-${index}`) }));
+    return { fields, contents: staged, discard };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}
+
+/** Whoever sends more slowly holds a place that others wait for. */
+const leastBytesPerSecond = 16 * 1024;
+const graceSeconds = 20;
+
+const limited = (limit: number) =>
+  async function* limit_(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let length = 0;
+    const since = performance.now();
+    for await (const chunk of source) {
+      length += chunk.length;
+      const seconds = (performance.now() - since) / 1000;
+      if (seconds > graceSeconds && length < seconds * leastBytesPerSecond)
+        throw ApiError.of('request_timeout', {});
+      if (length > limit) throw ApiError.of('body_too_large', { limit });
+      yield chunk;
+    }
+  };
+
+/** OpenSSL gives up when it may not read its settings; nothing here needs any. */
+const withoutOpenSslFile = '--openssl-config=/dev/null';
+
+const policyFor = (folder: string): Policy => ({
+  ...programFiles(),
+  writable: [folder],
+  emptyNetwork: true,
+  maxDataBytes,
+  maxCpuSeconds: timeoutMs / 1000,
+  // No text is larger than its body.
+  maxFileBytes: maxBodyBytes,
+});
+
+async function readBody(
+  body: { file: string; sizeBytes: number },
+  folder: string,
+  confinement: Confinement,
+): Promise<{ fields: unknown; contents: readonly StagedText[] }> {
+  const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, body.file, folder];
+  const start = confinement.wrap({ program: process.execPath, args }, policyFor(folder));
+  const options = { environment: {}, folder: '/', streamCount: 3 };
+  const reading = await startProcess(start, options);
+  giveWayByLength(reading, body.sizeBytes);
+  const output = await runToEnd(reading, { timeoutMs, maxBytes: maxAnswerBytes });
+  if (output.exitCode !== 0)
+    throw ApiError.of(
+      'malformed_json',
+      { reason: 'it has too many values; send one object with the fields of this endpoint' },
+      { cause: new Error(output.stderr.slice(0, 2000)) },
+    );
+  const answer: unknown = JSON.parse(output.stdout.toString());
+  if (!answerSchema.Check(answer)) throw new Error('the reader of large bodies gave no answer');
+  if (answer.kind === 'malformed') throw ApiError.of('malformed_json', { reason: answer.reason });
+  return answer;
+}
+
+/** A body up to this size is read in the server's own process: in about ten milliseconds. */
+const maxInProcessBytes = maxJsonBytes;
+
+/** The bodies whose contents stand in files. */
+const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();
+
+export const findStagedBody = (request: FastifyRequest): StagedBody | undefined => stagedBodies.get(request);
+
+interface LargeBodies extends Omit<BodyStaging, 'inTurn'> {
+  turns: Limits['turns'];
+  /** Throws when the caller may not write there. */
+  admit: (request: FastifyRequest) => Promise<void>;
+}
+
+/** For routes whose bodies are larger than what the event loop can parse in passing. */
+export function acceptLargeBodies(app: FastifyInstance, { turns, admit, ...staging }: LargeBodies): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(jsonContentType, async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { small, rest } = await readSmall(payload);
+    if (rest === undefined) return parseJson(small);
+    const limitBytes = request.routeOptions.bodyLimit ?? maxInProcessBytes;
+    const { userId } = request.principal;
+    await admit(request);
+    const inTurn: BodyStaging['inTurn'] = (work) => turns.reading.run(userId, work);
+    const staged = await stageBody(rest, { ...staging, inTurn }, limitBytes);
+    stagedBodies.set(request, staged);
+    return staged.fields;
+  });
+  app.addHook('onResponse', async (request) => {
+    await stagedBodies.get(request)?.discard();
+  });
+  app.addHook('onRequestAbort', async (request) => {
+    await stagedBodies.get(request)?.discard();
+  });
+}
+
+/** The whole body when it is small, or else a stream of all of it. */
+async function readSmall(
+  payload: IncomingMessage,
+): Promise<{ small: Buffer; rest: AsyncIterable<Buffer> | undefined }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const iterator: AsyncIterator<Buffer> = payload[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done === true) return { small: Buffer.concat(chunks), rest: undefined };
+    chunks.push(next.value);
+    length += next.value.length;
+    if (length > maxInProcessBytes) return { small: Buffer.alloc(0), rest: continued(chunks, iterator) };
+  }
+}
+
+async function* continued(
+  chunks: readonly Buffer[],
+  iterator: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer> {
+  yield* chunks;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+}

@@ -1,0 +1,46 @@
+import { type ScreenMask, ScreenMasks } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { findExcess, type JsonBounds } from '../../http/requests/bodies/json-bounds.ts';
+
+export const masksPath = 'masks.json';
+/** A hundred masks with long texts; so much is read within the server in a millisecond. */
+export const maxMasksBytes = 128 * 1024;
+
+/** A list of masks, each with an area; one more than a hundred masks, so that it is seen that there are too many. */
+const bounds: JsonBounds = { depth: 8, names: 2000, values: 2000 };
+
+const shape = Compile(ScreenMasks);
+const example =
+  '[{"viewId": "balance"}, {"packageName": "com.example.bank", "textContains": "IBAN"}, {"area": {"left": 0, "top": 0, "right": 1, "bottom": 0.1}}]';
+
+/** What the project declares that must not be seen. Throws `invalid_masks`: what can't be read would hide nothing. */
+export function readMasks(text: string): ScreenMask[] {
+  const problem = findMasksProblem(text);
+  if (problem !== undefined) throw ApiError.of('invalid_masks', { problem });
+  return shape.Parse(JSON.parse(text));
+}
+
+/** Why masks of that text can't be used. */
+export function findMasksProblem(text: string): string | undefined {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > maxMasksBytes) return `it has ${sizeBytes} bytes, and at most ${maxMasksBytes} are read`;
+  const excess = findExcess(Buffer.from(text), bounds);
+  if (excess !== undefined) return `it ${excess}`;
+  const masks = parse(text);
+  if (masks === undefined) return 'it is not JSON';
+  if (!Array.isArray(masks)) return `it has to be a list of masks, such as ${example}`;
+  const entries: unknown[] = masks;
+  const wrong = entries.findIndex((mask) => !shape.Check([mask]));
+  if (wrong !== -1)
+    return `mask ${wrong + 1} is none. Masks are written so: ${example}. Conditions are viewId, packageName, className, text, textContains, description and descriptionContains; an area has left, top, right and bottom from 0 to 1`;
+  return shape.Check(masks) ? undefined : 'it has more than 100 masks';
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,236 @@
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import { giveWayByLength } from '@phalanx/confinement';
+import type { FileChange, FileListing } from '@phalanx/protocol';
+import { type GitObjects, isAncestor } from '../git/git-objects.ts';
+import { startGit, GitFailure, runGit } from '../git/git-process.ts';
+import {
+  findAt,
+  listSizedFiles,
+  type SizedFile,
+  listDifferences,
+  type FileDifference,
+} from '../git/tree-paths.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
+import { findTreeOf, type SavedState } from '../projects/saved-state.ts';
+import { findCompiledPath } from '../compile/source-paths.ts';
+import { fileTag, treeTag } from './file-version.ts';
+
+/** Larger files are sent as they are read, so that no one waits while they are put into JSON. */
+const maxInMemoryBytes = 512 * 1024;
+
+interface FoundFile {
+  /** Of its content, in git. */
+  id: string;
+  sizeBytes: number;
+}
+
+interface WantedFile {
+  path: string;
+  commit: string | undefined;
+  tree: string | undefined;
+}
+
+/**
+ * `commit`: of that instead of the saved files; `tree`: of those that a run had. Throws `file_not_found`, `commit_not_found`
+ * and `tree_not_kept`.
+ */
+export async function getFile(
+  repositories: ProjectRepositories,
+  projectId: string,
+  { path, commit, tree }: WantedFile,
+): Promise<FoundFile> {
+  const found = await repositories.read(projectId, async (repository, state) => {
+    if (tree !== undefined)
+      return find(repository, [await requireRunTree(repositories, repository, { tree, projectId })], path);
+    if (commit === undefined) return find(repository, [state.compiled, state.files], path);
+    return find(repository, [await treeOfCommit(repository, state, { commit, projectId })], path);
+  });
+  if (found === undefined) throw ApiError.of('file_not_found', { path, project_id: projectId });
+  return found;
+}
+
+/** The tree, if a run had it: files that were saved and never ran are nobody's to read. */
+async function requireRunTree(
+  repositories: ProjectRepositories,
+  repository: GitObjects,
+  { tree, projectId }: { tree: string; projectId: string },
+): Promise<string> {
+  const hasRun = await repositories.hasRunTree(projectId, tree);
+  if (!hasRun || (await repository.findInfo(tree))?.type !== 'tree')
+    throw ApiError.of('tree_not_kept', { tree, project_id: projectId });
+  return tree;
+}
+
+/** The JSON of the reply, whole or in pieces. Throws `file_not_text`. */
+export async function readFileReply(
+  repositories: ProjectRepositories,
+  projectId: string,
+  { path, found }: { path: string; found: FoundFile },
+): Promise<string | Readable> {
+  if (found.sizeBytes > maxInMemoryBytes) return streamReply(repositories, projectId, { path, found });
+  const bytes = await repositories.read(projectId, (repository) => repository.readBlob(found.id));
+  if (!isUtf8(bytes)) throw ApiError.of('file_not_text', { path });
+  return JSON.stringify({ success: true, content: bytes.toString(), path });
+}
+
+async function find(
+  repository: GitObjects,
+  trees: readonly (string | undefined)[],
+  path: string,
+): Promise<FoundFile | undefined> {
+  for (const tree of trees) {
+    const found = await findAt(repository, tree, path);
+    if (found.kind !== 'file') continue;
+    return { id: found.entry.id, sizeBytes: (await repository.findInfo(found.entry.id))?.sizeBytes ?? 0 };
+  }
+  return undefined;
+}
+
+/** Reads it twice: a reply that has begun can't become an error any more. */
+async function streamReply(
+  repositories: ProjectRepositories,
+  projectId: string,
+  { path, found }: { path: string; found: FoundFile },
+): Promise<Readable> {
+  try {
+    for await (const piece of streamText(repositories, projectId, found.id)) void piece;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw ApiError.of('file_not_text', { path });
+  }
+  return Readable.from(jsonPieces(path, streamText(repositories, projectId, found.id)));
+}
+
+async function* jsonPieces(path: string, content: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `{"success":true,"path":${JSON.stringify(path)},"content":"`;
+  for await (const piece of content) yield JSON.stringify(piece).slice(1, -1);
+  yield '"}';
+}
+
+/** Throws a `TypeError` at what is not UTF-8. */
+async function* streamText(
+  repositories: ProjectRepositories,
+  projectId: string,
+  id: string,
+): AsyncGenerator<string> {
+  const { git } = repositories;
+  const gitDir = repositories.gitDirOf(projectId);
+  const child = await startGit(git, ['cat-file', 'blob', id], { gitDir, environment: { GIT_DIR: gitDir } });
+  giveWayByLength(child);
+  const [, stdout, stderr] = child.streams;
+  stderr.resume();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  try {
+    for await (const chunk of stdout) {
+      if (Buffer.isBuffer(chunk)) yield decoder.decode(chunk, { stream: true });
+    }
+    yield decoder.decode();
+    const { exitCode } = await child.exited;
+    if (exitCode !== 0) throw new Error(`git could not read ${id}`);
+  } finally {
+    child.signal('SIGKILL');
+  }
+}
+
+/** The tree of a commit of the history. Throws `commit_not_found`. */
+export async function treeOfCommit(
+  repository: GitObjects,
+  { head }: SavedState,
+  { commit, projectId }: { commit: string; projectId: string },
+): Promise<string | undefined> {
+  if (!(await isAncestor(repository, { older: commit, newer: head })))
+    throw ApiError.of('commit_not_found', { hash: commit, project_id: projectId });
+  return findTreeOf(repository, commit);
+}
+
+const maxMatches = 1_000;
+const maxMatchesPerFile = 20;
+const maxLineLength = 300;
+const maxBytes = 4 * 1024 * 1024;
+
+export function changeOf(difference: FileDifference | undefined): FileChange {
+  if (difference === undefined) return 'unchanged';
+  if (difference.before === undefined) return 'added';
+  return difference.after === undefined ? 'deleted' : 'modified';
+}
+
+/** All files in the order of their paths, with those that were deleted since the newest commit. */
+export async function listProjectFiles(
+  repository: GitObjects,
+  state: SavedState,
+): Promise<{ files: FileListing[]; dirty: boolean; etag: string }> {
+  const differences = await listDifferences(
+    repository,
+    await findTreeOf(repository, state.head),
+    state.files,
+  );
+  const files = (await listSizedFiles(repository, state.files)).map((file) =>
+    listing(file, changeOf(differences.get(file.path))),
+  );
+  for (const [path, difference] of differences) {
+    if (difference.after !== undefined || difference.before === undefined) continue;
+    const { id } = difference.before;
+    const info = await repository.findInfo(id);
+    files.push(listing({ path, id, sizeBytes: info?.sizeBytes ?? 0 }, 'deleted'));
+  }
+  files.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return { files, dirty: differences.size > 0, etag: treeTag(state.files) };
+}
+
+/** All files of a commit in the order of their paths. */
+export async function listCommitFiles(
+  repository: GitObjects,
+  tree: string | undefined,
+): Promise<{ files: FileListing[]; dirty: boolean; etag: string }> {
+  const files = (await listSizedFiles(repository, tree)).map((file) => listing(file, 'unchanged'));
+  files.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return { files, dirty: false, etag: treeTag(tree) };
+}
+
+const listing = (
+  { path, id, sizeBytes }: Pick<SizedFile, 'path' | 'id' | 'sizeBytes'>,
+  change: FileChange,
+): FileListing => ({
+  path,
+  size: sizeBytes,
+  etag: fileTag(id),
+  change,
+  compiled_path: findCompiledPath(path) ?? path,
+});
+
+interface Match {
+  path: string;
+  line: number;
+  text: string;
+}
+
+/** Lines of the saved files that contain a text. Git reads them, in its own confined process. */
+export async function searchFiles(
+  { git, gitDir }: Pick<GitObjects, 'git' | 'gitDir'>,
+  { files }: SavedState,
+  text: string,
+): Promise<{ matches: Match[]; truncated: boolean }> {
+  if (files === undefined) return { matches: [], truncated: false };
+  const how = ['-F', '-i', '-I', '-n', '--null', '--full-name', '--threads=1', `-m${maxMatchesPerFile}`];
+  const { stdout, isCut } = await runGit(git, ['grep', ...how, '-e', text, files], {
+    ...{ gitDir, maxBytes, timeoutMs: 20_000 },
+  }).catch((error: unknown) => {
+    // That is how git says that there is no match.
+    if (error instanceof GitFailure && error.exitCode === 1) return { stdout: Buffer.alloc(0), isCut: false };
+    throw error;
+  });
+  const found = readMatches(stdout.toString(), files);
+  return { matches: found.slice(0, maxMatches), truncated: isCut || found.length > maxMatches };
+}
+
+/** Lines such as `tree:main.ts\0` `12\0` `const x = 1;`. */
+function readMatches(output: string, treeId: string): Match[] {
+  return output.split('\n').flatMap((row) => {
+    const [place, line, ...rest] = row.split('\0');
+    if (place === undefined || line === undefined || rest.length === 0) return [];
+    const path = place.slice(treeId.length + 1);
+    return [{ path, line: Number(line), text: rest.join('\0').slice(0, maxLineLength) }];
+  });
+}

@@ -1,0 +1,267 @@
+import { requireCompiled } from '../compile/compiler.ts';
+import { findCompiledPath, listSourcePaths, isTypeScript } from '../compile/source-paths.ts';
+import { Draft, NewObjects } from '../git/draft.ts';
+import { type GitObjects, fileMode, type TreeEntry } from '../git/git-objects.ts';
+import { listSizedFiles, type SizedFile, buildTree } from '../git/tree-paths.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { hasSources, storeCompiled, type Change, type SavedState } from '../projects/saved-state.ts';
+import { type ProjectServices, createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
+import { type NewContent, requireContent, contentOf } from './new-content.ts';
+import { findSourceOf, refusePath, requirePlace } from './file-path.ts';
+import { requireTree, treeTag } from './file-version.ts';
+import { mayCompileOtherwise, reviewFiles } from './review-file.ts';
+import { renameImports } from '../compile/process/import-graph.ts';
+
+/** Files with new content, and those that are to go. */
+export interface TreeChange {
+  readonly projectId: string;
+  readonly files: readonly { path: string; content: NewContent }[];
+  readonly deleted: readonly string[];
+}
+
+interface CheckedChange extends TreeChange {
+  /** The version of the tree that is to be changed. */
+  readonly expected: string;
+}
+
+type Entries = Map<string, TreeEntry>;
+
+/** A tree that is not stored yet. */
+export interface NextTree {
+  readonly id: string | undefined;
+  readonly entries: Entries;
+  /** What it has that is not stored yet. */
+  readonly objects: NewObjects;
+  /** Whether what was compiled before may be out of date. */
+  readonly isToCompile: boolean;
+  readonly totals: { files: number; bytes: number };
+}
+
+/** Saves all changes or none; what is compiled is the project as a whole. Durable when it resolves. */
+export async function replaceFiles(
+  desk: ProjectServices,
+  { expected, ...change }: CheckedChange,
+): Promise<{ etag: string; warnings: string[] }> {
+  const { projectId, files } = change;
+  await requireChange(change);
+  await desk.sizes.add(
+    projectId,
+    files.reduce((sum, { content }) => sum + content.sizeBytes, 0),
+  );
+  const next = await desk.repositories.read(projectId, (repository, state) => {
+    requireTree(state, expected);
+    return buildNext(desk, { repository, state, change });
+  });
+  const { outputs, warnings } = await compile(desk, change, next);
+  const swap = async (draft: Draft, project: Change): Promise<void> => {
+    const { state } = project;
+    // All that was looked at before belongs to this one tree.
+    requireTree(state, expected);
+    const compiled = outputs === undefined ? state.compiled : storeCompiled(draft, outputs);
+    project.save({ files: next.id, compiled, head: state.head });
+  };
+  await desk.repositories.write(projectId, swap, next);
+  desk.totals.remember(next.id, next.totals);
+  return { etag: treeTag(next.id), warnings };
+}
+
+/** Throws for what no project takes, whatever its files are. */
+export async function requireChange({ files, deleted }: TreeChange): Promise<void> {
+  const seen = new Set<string>();
+  for (const path of [...files.map((file) => file.path), ...deleted]) {
+    if (seen.has(path)) throw refusePath(path, 'is named twice');
+    seen.add(path);
+  }
+  for (const { path, content } of files) await requireContent(path, content);
+}
+
+/** The files of a state with a change, by the rules of writes. Nothing is stored. */
+export async function buildNext(
+  desk: Pick<ProjectServices, 'totals'>,
+  { repository, state, change }: { repository: GitObjects; state: SavedState; change: TreeChange },
+): Promise<NextTree> {
+  const before = new Map((await listSizedFiles(repository, state.files)).map((file) => [file.path, file]));
+  for (const path of change.deleted) {
+    const source = await findSourceOf(repository, state, path);
+    if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
+    if (!before.has(path)) throw ApiError.of('file_not_found', { path, project_id: change.projectId });
+  }
+  const totals = await desk.totals.requireRoom(repository, state.files, growthOf(change, before));
+  const objects = new NewObjects();
+  const draft = new Draft(repository, objects);
+  const entries = await storeEntries(objects, { change, before });
+  const id = buildTree(draft, entries);
+  await requirePlaces(repository, { files: id, entries, changed: change.files, objects });
+  const isToCompile = await mayCompileOtherwise(draft, state.files, id);
+  return { id, entries, objects, totals, isToCompile };
+}
+
+function growthOf(
+  { files, deleted }: TreeChange,
+  before: ReadonlyMap<string, SizedFile>,
+): { files: number; bytes: number } {
+  const sizeOf = (path: string): number => before.get(path)?.sizeBytes ?? 0;
+  const added = files.reduce((sum, { path, content }) => sum + content.sizeBytes - sizeOf(path), 0);
+  return {
+    files: files.filter(({ path }) => !before.has(path)).length - deleted.length,
+    bytes: deleted.reduce((sum, path) => sum - sizeOf(path), added),
+  };
+}
+
+/** All files as they are to be, the new contents stored. */
+async function storeEntries(
+  objects: NewObjects,
+  { change, before }: { change: TreeChange; before: ReadonlyMap<string, SizedFile> },
+): Promise<Entries> {
+  const entries: Entries = new Map(Array.from(before, ([path, { mode, id }]) => [path, { mode, id }]));
+  for (const path of change.deleted) entries.delete(path);
+  for (const { path, content } of change.files) {
+    const id = await content.store(objects);
+    entries.set(path, { mode: before.get(path)?.mode ?? fileMode, id });
+  }
+  return entries;
+}
+
+/** The rules of single writes, in the tree as it is to be. */
+async function requirePlaces(
+  repository: GitObjects,
+  {
+    files,
+    entries,
+    changed,
+    objects,
+  }: {
+    files: string | undefined;
+    entries: Entries;
+    changed: TreeChange['files'];
+    objects: NewObjects;
+  },
+): Promise<void> {
+  // What will be compiled has its place already; the content does not matter.
+  const places = Array.from(entries, ([path, entry]) => [findCompiledPath(path), entry] as const);
+  const known = places.filter((place): place is [string, TreeEntry] => place[0] !== undefined);
+  const draft = new Draft(repository, new NewObjects(objects));
+  const compiled = buildTree(draft, new Map(known));
+  for (const { path } of changed) {
+    const file = foldersOf(path).find((folder) => isFile(entries, folder));
+    if (file !== undefined) throw refusePath(path, `runs through the file "${file}"`);
+    await requirePlace(draft, { files, compiled }, path);
+  }
+}
+
+/** `a/b/c` stands in `a` and in `a/b`. */
+const foldersOf = (path: string): string[] =>
+  Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));
+
+/** Of the user, or compiled from one of the user. */
+const isFile = (entries: Entries, path: string): boolean =>
+  [path, ...listSourcePaths(path)].some((one) => entries.has(one));
+
+/** Throws `compile_failed`. */
+async function compile(
+  desk: ProjectServices,
+  { projectId, files }: TreeChange,
+  { isToCompile, ...tree }: NextTree,
+): Promise<{ outputs: ReadonlyMap<string, string> | undefined; warnings: string[] }> {
+  if (!isToCompile) return { outputs: undefined, warnings: [] };
+  const next = filesOfNext(desk, projectId, tree);
+  const outputs = hasSources(tree.entries.keys())
+    ? requireCompiled(await desk.compiler.compileProject(next)).outputs
+    : new Map<string, string>();
+  return { outputs, warnings: await reviewFiles(desk, next, files) };
+}
+
+/** The files of a tree that is not stored. */
+export const filesOfNext = (
+  { repositories }: Pick<ProjectServices, 'repositories'>,
+  projectId: string,
+  { id, objects }: Pick<NextTree, 'id' | 'objects'>,
+): SavedFiles =>
+  createProjectFiles(projectId, id, (work) =>
+    repositories.read(projectId, (repository) => work(new Draft(repository, objects))),
+  );
+
+interface Renaming {
+  readonly projectId: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+interface Before {
+  readonly files: ReadonlyMap<string, SizedFile>;
+  /** The version of all of them. */
+  readonly etag: string;
+}
+
+/** Longer code is no text that a person writes imports in. */
+const maxCodeBytes = 1024 * 1024;
+
+/** Renames a file, and what names it in the imports of others, all or nothing. `changed` are those others. */
+export async function renameFile(
+  desk: ProjectServices,
+  renaming: Renaming,
+): Promise<{ etag: string; changed: string[]; warnings: string[] }> {
+  const { projectId, from, to } = renaming;
+  const before = await readBefore(desk, renaming);
+  const texts = await readCode(desk, projectId, before);
+  const files = changesOf(texts, renaming).map(([path, text]) => ({
+    path,
+    content: contentOf(text, undefined),
+  }));
+  if (!files.some(({ path }) => path === to))
+    files.push({ path: to, content: keptContent(desk, projectId, before.files.get(from)) });
+  const change = { projectId, files, deleted: [from], expected: before.etag };
+  const replaced = await replaceFiles(desk, change);
+  return { ...replaced, changed: files.map(({ path }) => path).filter((path) => path !== to) };
+}
+
+const readBefore = (desk: ProjectServices, { projectId, from, to }: Renaming): Promise<Before> =>
+  desk.repositories.read(projectId, async (repository, state) => {
+    const listed = await listSizedFiles(repository, state.files);
+    const files = new Map(listed.map((file) => [file.path, file]));
+    const source = await findSourceOf(repository, state, from);
+    if (source !== undefined) throw ApiError.of('compiled_file', { path: from, source });
+    if (!files.has(from)) throw ApiError.of('file_not_found', { path: from, project_id: projectId });
+    if (files.has(to)) throw refusePath(to, 'is the path of another file');
+    return { files, etag: treeTag(state.files) };
+  });
+
+/** Every file by its path; those without code have no text. */
+async function readCode(
+  { repositories }: ProjectServices,
+  projectId: string,
+  { files }: Before,
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const { path, id, sizeBytes } of files.values()) {
+    const isCode = (isTypeScript(path) || /\.[mc]?jsx?$/.test(path)) && sizeBytes <= maxCodeBytes;
+    const read = () => repositories.read(projectId, (repository) => repository.readBlob(id));
+    texts.set(path, isCode ? (await read()).toString() : '');
+  }
+  return texts;
+}
+
+/** The files whose text is another one, under the paths that they are to have. */
+function changesOf(
+  texts: ReadonlyMap<string, string>,
+  { from, to }: Renaming,
+): [path: string, text: string][] {
+  const sources = { has: (path: string) => texts.has(path), findText: (path: string) => texts.get(path) };
+  return [...texts].flatMap(([path, text]): [string, string][] => {
+    const renamed = renameImports(sources, path, { from, to });
+    return renamed === text ? [] : [[path === from ? to : path, renamed]];
+  });
+}
+
+function keptContent(
+  { repositories }: ProjectServices,
+  projectId: string,
+  { id = '', sizeBytes = 0 }: Partial<SizedFile> = {},
+): NewContent {
+  return {
+    sizeBytes,
+    readText: async () =>
+      (await repositories.read(projectId, (repository) => repository.readBlob(id))).toString(),
+    store: async () => id,
+  };
+}

@@ -1,0 +1,275 @@
+import { type Door, type ErrorCode, otherDoors } from '@phalanx/protocol';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import { Readable, Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Logger } from 'pino';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { actorOf, AuditEvent, type AuditEventSink } from '../../http/requests/audit-event.ts';
+import type { Authenticate } from '../../http/requests/authentication.ts';
+import { requireAllowed } from '../../http/requests/policy.ts';
+import { asApiError, logFailure, tellWhen } from '../../http/requests/replies/error-replies.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import {
+  editors,
+  onProject,
+  type ProjectAccess,
+  readers,
+  type SharedProject,
+} from '../projects/project-access.ts';
+import { deskFor, type ProjectServices } from '../projects/project-files.ts';
+import type { Solving } from '../commits/solving.ts';
+import { GitExchange, type GitService, flush, pktLine } from './git-exchange.ts';
+import { guardPush } from './push-gate.ts';
+
+/** The count is told in steps of so much. */
+const stepBytes = 4 * 1024 * 1024;
+
+interface GitRoutesOptions {
+  authenticate: Authenticate;
+  addressOf: (request: IncomingMessage) => string;
+  limits: Limits;
+  access: ProjectAccess;
+  desk: ProjectServices;
+  solving: Solving;
+  audit: AuditEventSink;
+  log: Logger;
+}
+
+const services: Record<string, GitService | undefined> = {
+  'git-upload-pack': 'upload-pack',
+  'git-receive-pack': 'receive-pack',
+};
+
+const doors: Record<GitService, Door> = { 'upload-pack': otherDoors.fetch, 'receive-pack': otherDoors.push };
+
+/**
+ * `GET /git/:project.git/info/refs` · `POST /git/:project.git/git-upload-pack` · `POST /git/:project.git/git-receive-pack`:
+ * what git clients speak over HTTP. Errors are plain text, because git shows that to its user.
+ */
+export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptions): Promise<void> {
+  /** Clones and pushes: each holds a few processes. */
+  const { git: turns } = options.limits.turns;
+  /** The requests that were let in before their body is read. */
+  const admitted = new WeakMap<object, Admitted>();
+  await app.register(async (git) => {
+    git.removeAllContentTypeParsers();
+    for (const service of Object.keys(services))
+      git.addContentTypeParser(`application/x-${service}-request`, (_request, payload, done) =>
+        done(null, payload),
+      );
+    git.setErrorHandler((error, request, reply) => sendPlainError(error, request, reply));
+    const closed = { config: { scope: null, reach: null, readsBody: true } };
+
+    git.get<{ Params: { name: string }; Querystring: { service?: string } }>(
+      '/git/:name/info/refs',
+      closed,
+      async (request, reply) => {
+        const service = services[request.query.service ?? ''];
+        if (service === undefined)
+          throw ApiError.of('forbidden', { reason: 'Use git 1.6.6 or newer: it asks for a service' });
+        const caller = await admit(request, service);
+        return turns.run(caller.userId, () => advertise({ request, reply, service, ...caller }));
+      },
+    );
+
+    for (const [name, service] of Object.entries(services)) {
+      if (service === undefined) continue;
+      git.post<{ Params: { name: string } }>(
+        `/git/:name/${name}`,
+        {
+          config: { ...closed.config, audit: service === 'receive-pack' ? 'push' : null },
+          // Before anything of the body is read.
+          onRequest: async (request) => {
+            admitted.set(request, await admit(request, service));
+          },
+        },
+        async (request, reply) => {
+          const caller = admitted.get(request);
+          if (caller === undefined) throw new Error('the request was not let in');
+          return turns.run(caller.userId, () => serve({ request, reply, service, ...caller }));
+        },
+      );
+    }
+  });
+
+  async function admit(request: FastifyRequest<{ Params: { name: string } }>, service: GitService) {
+    const auditEvent = service === 'receive-pack' ? new AuditEvent('push', actorOf(request)) : undefined;
+    request.auditEvent = auditEvent;
+    const principal = await authenticateGitCaller(options.authenticate, request.headers.authorization, () =>
+      options.addressOf(request.raw),
+    );
+    Object.assign(request, { principal, hasPrincipal: true });
+    if (auditEvent !== undefined) auditEvent.actor.principal = principal;
+    const projectId = request.params.name.replace(/\.git$/, '');
+    const project = await admitGitCaller(options.access, { principal, projectId, service });
+    if (auditEvent !== undefined) onProject(auditEvent, project);
+    return { projectId: project.id, userId: principal.userId, principal };
+  }
+
+  async function open(exchange: Exchange, ...flags: string[]) {
+    const { repositories } = options.desk;
+    const gitDir = await repositories.prepareForGit(exchange.projectId);
+    const protocol = protocolOf(exchange.request);
+    const git = await GitExchange.start(
+      { git: repositories.git, gitDir, service: exchange.service, protocol },
+      ...flags,
+    );
+    const removeGuest = repositories.addGuest(exchange.projectId, () => git.kill());
+    const onClose = () => {
+      if (!git.output.readableEnded) git.kill();
+    };
+    exchange.reply.raw.once('close', onClose);
+    // It may have gone while it waited for its turn.
+    if (exchange.reply.raw.destroyed) git.kill();
+    const leave = () => {
+      removeGuest();
+      exchange.reply.raw.off('close', onClose);
+    };
+    return { git, leave };
+  }
+
+  async function advertise(exchange: Exchange): Promise<FastifyReply> {
+    const { reply, service, request } = exchange;
+    const { git, leave } = await open(exchange, '--advertise-refs');
+    git.endInput();
+    const isVersion2 = service === 'upload-pack' && protocolOf(request) === 'version=2';
+    const greeting = isVersion2 ? '' : pktLine(`# service=git-${service}\n`) + flush;
+    void reply.type(`application/x-git-${service}-advertisement`).header('cache-control', 'no-cache');
+    return send(reply.send(Readable.from(withGreeting(greeting, git.output))), git, leave);
+  }
+
+  async function serve(exchange: Exchange): Promise<FastifyReply> {
+    const { request, reply, service, userId, principal, projectId } = exchange;
+    const { auditEvent } = request;
+    // Who has no room is told so in words, before anything is sent.
+    if (service === 'receive-pack') await options.desk.sizes.add(projectId, 1);
+    const { git, leave } = await open(exchange);
+    const body = request.body instanceof Readable ? request.body : Readable.from([]);
+    const isPush = service === 'receive-pack';
+    const feeding = git.feed(
+      body,
+      ...(isZipped(request) ? [createGunzip()] : []),
+      ...(isPush ? [counted((bytes) => options.desk.sizes.add(projectId, bytes))] : []),
+    );
+    const { fromHooks, toHooks } = git;
+    const guarding =
+      auditEvent !== undefined
+        ? guardPush({
+            ...{ desk: deskFor(options.desk, userId), log: options.log, audit: options.audit },
+            ...{ projectId, principal, auditEvent, solving: options.solving },
+            fromHooks,
+            toHooks,
+          })
+        : Promise.resolve();
+    void reply.type(`application/x-git-${service}-result`).header('cache-control', 'no-cache');
+    const sent = await send(reply.send(git.output), git, leave);
+    await Promise.all([feeding, guarding]);
+    return sent;
+  }
+
+  async function send(reply: FastifyReply, git: GitExchange, leave: () => void): Promise<FastifyReply> {
+    const code = await git.ended;
+    leave();
+    if (code !== 0) options.log.info({ code, complaint: git.complaint }, 'git ended early');
+    return reply;
+  }
+}
+
+interface Admitted {
+  principal: Principal;
+  userId: string;
+  projectId: string;
+}
+
+interface Exchange extends Admitted {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  service: GitService;
+}
+
+async function* withGreeting(greeting: string, output: Readable): AsyncGenerator<Buffer> {
+  if (greeting !== '') yield Buffer.from(greeting);
+  for await (const chunk of output) if (Buffer.isBuffer(chunk)) yield chunk;
+}
+
+function protocolOf({ headers }: FastifyRequest): string | undefined {
+  const protocol = headers['git-protocol'];
+  return typeof protocol === 'string' && /^version=[0-2]$/.test(protocol) ? protocol : undefined;
+}
+
+const isZipped = ({ headers }: FastifyRequest): boolean =>
+  ['gzip', 'x-gzip'].includes(headers['content-encoding'] ?? '');
+
+/** Where the words for callers of the API would mislead. */
+const gitTexts: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'Give any user name, and an API token as the password.',
+  unsupported_media_type: 'This address is for git clients.',
+};
+
+function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = asApiError(error, request);
+  logFailure(error, known, request);
+  if (known.code === 'unauthorized')
+    void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
+  tellWhen(known, reply);
+  const text = gitTexts[known.code] ?? known.message;
+  return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
+}
+
+/** Passes a stream on and tells how many bytes it had, piece by piece; what `count` throws ends it. */
+function counted(count: (bytes: number) => Promise<void>): Transform {
+  let untold = 0;
+  const tell = (done: (error?: Error | null, chunk?: Buffer) => void, chunk?: Buffer): void => {
+    const bytes = untold;
+    untold = 0;
+    count(bytes).then(
+      () => done(null, chunk),
+      (error: unknown) => done(error instanceof Error ? error : new Error('refused', { cause: error })),
+    );
+  };
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      untold += chunk.length;
+      if (untold < stepBytes) done(null, chunk);
+      else tell(done, chunk);
+    },
+    flush: (done) => tell(done),
+  });
+}
+
+/** Git sends the token as a password, programs send it as everywhere else. */
+function bearerOf(authorization: string | undefined): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return authorization;
+  const credentials = Buffer.from(encoded, 'base64').toString();
+  const password = credentials.slice(credentials.indexOf(':') + 1);
+  // A form of user name that some tools use for tokens: https://TOKEN@host/
+  const token = password === '' ? credentials.slice(0, credentials.indexOf(':')) : password;
+  return `Bearer ${token}`;
+}
+
+interface GitRequest {
+  principal: Principal;
+  projectId: string;
+  service: GitService;
+}
+
+const authenticateGitCaller = (
+  authenticate: Authenticate,
+  authorization: string | undefined,
+  address: () => string,
+): Principal | Promise<Principal> => authenticate(bearerOf(authorization), address);
+
+/** The project that this caller may fetch from or push to. Throws what the error table has for that. */
+async function admitGitCaller(
+  access: ProjectAccess,
+  { principal, projectId, service }: GitRequest,
+): Promise<SharedProject> {
+  requireAllowed(principal, doors[service]);
+  const project = await access.getProject(principal, projectId, readers);
+  if (service === 'receive-pack' && !editors.includes(project.role))
+    throw ApiError.of('forbidden', { reason: 'You may read this project, but not push to it' });
+  return project;
+}

@@ -1,0 +1,125 @@
+import path from 'node:path';
+import { SettingError } from '@phalanx/settings';
+import type { Logger } from 'pino';
+import { addBackgroundJob } from '../../storage/background-job.ts';
+import { openBlobs } from '../../storage/blobs/open-blobs.ts';
+import type { Acceptance } from '../../http/acceptance.ts';
+import type { Context } from '../../http/context.ts';
+import type { GitProgram } from '../git/git-process.ts';
+import { prepareGit, probeGit } from '../git/prepare-git.ts';
+import { deleteProject, addProjectRoutes } from './routes.ts';
+import { LargePacks, largePacksName } from './packs/large-packs.ts';
+import { createPackLogStore } from './packs/pack-log-store.ts';
+import { createProjectAccess, type ProjectAccess, ProjectPeople } from './project-access.ts';
+import { createGetLaunchable, type GetLaunchable, type ProjectServices } from './project-files.ts';
+import { ProjectRepositories } from './repositories/project-repositories.ts';
+import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
+import type { NoteSaved } from './saved-state.ts';
+import { createProjectStore } from './store.ts';
+
+const hourMs = 60 * 60 * 1000;
+
+interface ProjectDependencies {
+  compiler: ProjectServices['compiler'];
+  parameters: ProjectServices['parameters'];
+  people: ProjectPeople;
+  /** Told after a project is gone. */
+  onDeleted: (projectId: string) => Promise<void>;
+  onSaved: NoteSaved;
+}
+
+export interface Projects {
+  readonly access: ProjectAccess;
+  readonly services: ProjectServices;
+  readonly getLaunchable: GetLaunchable;
+  listOwned(userId: string): Promise<string[]>;
+  /** With files and commits. False when it was gone already. */
+  deleteProject(id: string): Promise<boolean>;
+  /** False: the user is no member of it, or has another role. */
+  acceptMembership(projectId: string, acceptance: Acceptance): Promise<boolean>;
+}
+
+/** Who may see and change projects, as it is kept in memory. */
+export function openPeople({ cluster, database }: Context): ProjectPeople {
+  const people = new ProjectPeople(createProjectStore(database));
+  cluster.invalidations.on('people', () => people.forgetAll());
+  return people;
+}
+
+/** The operator reads at every start what holds the server's own work, and what does not. */
+function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): void {
+  const { unconfinedBecause } = git;
+  if (unconfinedBecause === undefined) {
+    log.info(
+      'Git, compiling and large bodies reach their own files alone, have no network and limited memory.',
+    );
+  } else if (isRequired) {
+    throw new SettingError(`PHALANX_REQUIRE_CONFINEMENT is true, but: ${unconfinedBecause}`);
+  } else log.warn(unconfinedBecause);
+}
+
+/** Deletes large packs of no project. */
+function sweepPacks(context: Context, repositories: ProjectRepositories): void {
+  let areStraysNoted = false;
+  addBackgroundJob(context, {
+    name: 'delete large packs of no project',
+    everyMs: hourMs,
+    atStart: true,
+    work: async () => {
+      if (!areStraysNoted) await repositories.noteStrays();
+      areStraysNoted = true;
+      await repositories.sweep();
+    },
+  });
+}
+
+async function openRepositories(
+  context: Context,
+  git: GitProgram,
+  { sizes, onSaved }: { sizes: ProjectSizes; onSaved: NoteSaved },
+): Promise<ProjectRepositories> {
+  const { app, bucket, clock, commits, database, dataDir, faults, log } = context;
+  const repositories = new ProjectRepositories({
+    ...{ git, clock, log, store: createPackLogStore(database, commits) },
+    large: new LargePacks(await openBlobs({ name: largePacksName, dataDir, bucket }, faults)),
+    onTidied: (id, bytes) => sizes.measured(id, bytes),
+    onSaved,
+    cacheFolder: path.resolve(dataDir, 'project-cache'),
+  });
+  app.addHook('onClose', () => repositories.close());
+  return repositories;
+}
+
+/** Projects and their repositories. Throws a `SettingError` without a git that will do. */
+export async function openProjects(
+  context: Context,
+  { compiler, parameters, people, onDeleted, onSaved }: ProjectDependencies,
+): Promise<Projects> {
+  const { app, clock, config, confinement, database, dataDir, faults, limits, log } = context;
+  const git = await prepareGit(path.resolve(dataDir, 'git'), config.searchPath, { confinement });
+  tellOfConfinement(git, config.requireConfinement, log);
+  faults.addProbe('git', () => probeGit(git));
+  const store = createProjectStore(database);
+  const sizes: ProjectSizes = new ProjectSizes({
+    ...{ store, limits },
+    onFull: (id) => repositories.tidySoon(id),
+  });
+  const repositories = await openRepositories(context, git, { sizes, onSaved });
+  const ids = await store.listIds();
+  await repositories.open((id) => ids.has(id));
+  sweepPacks(context, repositories);
+  const access = createProjectAccess(store);
+  addProjectRoutes(app, { store, access, people, repositories, clock, limits, onDeleted });
+  return {
+    access,
+    services: { repositories, compiler, parameters, totals: new ProjectTotals(), sizes },
+    getLaunchable: createGetLaunchable(access, repositories),
+    listOwned: (userId) => store.listOwned(userId),
+    deleteProject: (id) => deleteProject({ people, repositories, onDeleted }, id),
+    acceptMembership: async (projectId, acceptance) => {
+      const isThere = await store.accept(projectId, acceptance);
+      people.forget(projectId);
+      return isThere;
+    },
+  };
+}

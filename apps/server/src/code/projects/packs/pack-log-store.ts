@@ -1,0 +1,286 @@
+import { change as changeNoted, noted, type GroupCommit } from '../../../storage/db/writes.ts';
+import type { Db } from '../../../storage/db/database.ts';
+import type { Row, Transaction } from '../../../storage/db/tables/tables.ts';
+import { transact } from '../../../storage/db/transactions.ts';
+import type { SavedFiles, SavedState } from '../saved-state.ts';
+
+export type LoggedPack = Pick<
+  Row<'project_pack'>,
+  'hash' | 'size_bytes' | 'large_key' | 'pack' | 'pack_index'
+>;
+
+export type ListedPack = Pick<Row<'project_pack'>, 'version' | 'part' | 'hash' | 'size_bytes' | 'large_key'>;
+
+export interface Ref {
+  readonly name: string;
+  readonly target: string;
+}
+
+export interface LoggedChange {
+  /** The version that is changed. */
+  readonly before: number;
+  readonly saved: SavedFiles;
+  readonly now: number;
+  /** By their names; undefined takes one away. */
+  readonly refs: ReadonlyMap<string, string | undefined>;
+  readonly packs: readonly LoggedPack[];
+  /** When given: nothing is changed if the log does not begin with this version any more. */
+  readonly firstVersion?: number | undefined;
+  /** Writes in the transaction of the change. */
+  readonly note?: ((transaction: Transaction) => Promise<void>) | undefined;
+}
+
+export type PackLogStore = ReturnType<typeof createPackLogStore>;
+
+/** The log of each project: its packs, in the order of the versions that they came with, and its newest version. */
+export function createPackLogStore(db: Db, commits: GroupCommit) {
+  return {
+    /** Undefined for what is no project. */
+    findState: (id: string): Promise<SavedState | undefined> => findState(db, id),
+
+    /** All that its objects are reached from, at one version. */
+    async findTips(id: string): Promise<{ version: number; tips: Set<string> } | undefined> {
+      const state = await findState(db, id);
+      const refs = await listRefs(db, id);
+      if (state === undefined) return undefined;
+      // Refs that were read after a change may name what came with it.
+      if ((await findState(db, id))?.version !== state.version) return this.findTips(id);
+      const { version, files, compiled, head } = state;
+      const all = [files, compiled, head, ...refs.map(({ target }) => target)];
+      return { version, tips: new Set(all.filter((tip) => tip !== undefined)) };
+    },
+
+    async findRef(id: string, name: string): Promise<string | undefined> {
+      const row = await db
+        .selectFrom('project_ref')
+        .select('target')
+        .where('project_id', '=', id)
+        .where('name', '=', name)
+        .executeTakeFirst();
+      return row?.target;
+    },
+
+    listRefs: (id: string): Promise<Ref[]> => listRefs(db, id),
+
+    /** The saved files that kept runs of the project had: the newest, without what each has more than once. */
+    async listRunTrees(id: string): Promise<string[]> {
+      const rows = await runTrees(db, id)
+        .groupBy('launch.tree')
+        .orderBy((build) => build.fn.max('launch.created_at'), 'desc')
+        .limit(maxRunTrees)
+        .execute();
+      return rows.flatMap(({ tree }) => (tree === null ? [] : [tree]));
+    },
+
+    /** Whether a kept run of the project had these files. */
+    hasRunTree: async (id: string, tree: string): Promise<boolean> =>
+      (await runTrees(db, id).where('launch.tree', '=', tree).limit(1).executeTakeFirst()) !== undefined,
+
+    listPacks: (id: string): Promise<ListedPack[]> =>
+      db
+        .selectFrom('project_pack')
+        .select(['version', 'part', 'hash', 'size_bytes', 'large_key'])
+        .where('project_id', '=', id)
+        .orderBy('version')
+        .orderBy('part')
+        .execute(),
+
+    /** What is in the row; undefined when the log has been packed anew meanwhile. */
+    findPack: (
+      id: string,
+      { version, part, hash }: ListedPack,
+    ): Promise<Pick<LoggedPack, 'pack' | 'pack_index'> | undefined> =>
+      db
+        .selectFrom('project_pack')
+        .select(['pack', 'pack_index'])
+        .where('project_id', '=', id)
+        .where('version', '=', version)
+        .where('part', '=', part)
+        .where('hash', '=', hash)
+        .executeTakeFirst(),
+
+    async findFirstVersion(id: string): Promise<number | undefined> {
+      return findFirst(db, id);
+    },
+
+    /** The version that it makes; undefined, and nothing is stored, when the project is not what it was `before`. */
+    append: (id: string, change: LoggedChange): Promise<number | undefined> =>
+      commits.write(noted((transaction) => appendTo(transaction, id, change))),
+
+    /** Puts one pack (or none, when nothing is left) in the place of all up to `version`. */
+    replacePacks: (
+      id: string,
+      { version, pack, now }: { version: number; pack: LoggedPack | undefined; now: number },
+    ): Promise<boolean> =>
+      transact(db, async (transaction) => {
+        await removeLarge(transaction, { id, version, now });
+        const { numDeletedRows } = await transaction
+          .deleteFrom('project_pack')
+          .where('project_id', '=', id)
+          .where('version', '<=', version)
+          .executeTakeFirst();
+        // The project is gone, or another server was faster.
+        if (numDeletedRows === 0n) return false;
+        if (pack !== undefined) await insertPacks(transaction, { id, version, packs: [pack] });
+        return true;
+      }),
+
+    /** With its log; its large packs go a while later. False when it was gone already. */
+    deleteProject: (id: string, now: number): Promise<boolean> =>
+      changeNoted(db, async (transaction) => {
+        await removeLarge(transaction, { id, version: Number.MAX_SAFE_INTEGER, now });
+        const { numDeletedRows } = await transaction
+          .deleteFrom('project')
+          .where('id', '=', id)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+
+    /** Of these large packs, those that no project has. They are noted for removal. */
+    async noteStrays(keys: readonly string[], now: number): Promise<void> {
+      if (keys.length === 0) return;
+      const used = await db
+        .selectFrom('project_pack')
+        .select('large_key')
+        .where('large_key', 'in', keys)
+        .execute();
+      const known = new Set(used.map((row) => row.large_key));
+      const strays = keys.filter((key) => !known.has(key));
+      if (strays.length === 0) return;
+      await db
+        .insertInto('large_pack_removal')
+        .values(strays.map((key) => ({ large_key: key, removed_at: now })))
+        .onConflict((conflict) => conflict.column('large_key').doNothing())
+        .execute();
+    },
+
+    /** Those that may go: noted for removal before `until`, and still of no project. */
+    async listRemovable(until: number): Promise<string[]> {
+      const rows = await db
+        .selectFrom('large_pack_removal as removal')
+        .leftJoin('project_pack as pack', 'pack.large_key', 'removal.large_key')
+        .select('removal.large_key')
+        .where('removal.removed_at', '<=', until)
+        .where('pack.large_key', 'is', null)
+        .execute();
+      return rows.map((row) => row.large_key);
+    },
+
+    async forgetRemoved(key: string): Promise<void> {
+      await db.deleteFrom('large_pack_removal').where('large_key', '=', key).execute();
+    },
+  };
+}
+
+async function findState(db: Db, id: string): Promise<SavedState | undefined> {
+  const row = await db
+    .selectFrom('project')
+    .select(['version', 'files', 'compiled', 'head'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { version, files, compiled, head } = row;
+  return { version, files: files ?? undefined, compiled: compiled ?? undefined, head: head ?? undefined };
+}
+
+/** Later saves of a project that is changed and run for years must not make its repository grow without end. */
+const maxRunTrees = 1000;
+
+const runTrees = (db: Db, id: string) =>
+  db
+    .selectFrom('run')
+    .innerJoin('launch', 'launch.id', 'run.launch')
+    .select('launch.tree')
+    .where('run.automation_id', '=', id)
+    .where('launch.tree', 'is not', null);
+
+const listRefs = (db: Db, id: string): Promise<Ref[]> =>
+  db
+    .selectFrom('project_ref')
+    .select(['name', 'target'])
+    .where('project_id', '=', id)
+    .orderBy('name')
+    .execute();
+
+async function findFirst(db: Db, id: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('project_pack')
+    .select('version')
+    .where('project_id', '=', id)
+    .orderBy('version')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.version;
+}
+
+async function appendTo(
+  db: Transaction,
+  id: string,
+  { before, saved, now, refs, packs, firstVersion, note }: LoggedChange,
+): Promise<number | undefined> {
+  const version = before + 1;
+  if (firstVersion !== undefined && (await findFirst(db, id)) !== firstVersion) return undefined;
+  const { numUpdatedRows } = await db
+    .updateTable('project')
+    .set({
+      version,
+      changed_at: now,
+      files: saved.files ?? null,
+      compiled: saved.compiled ?? null,
+      head: saved.head ?? null,
+    })
+    .where('id', '=', id)
+    .where('version', '=', before)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return undefined;
+  await insertPacks(db, { id, version, packs });
+  for (const [name, target] of refs) await putRef(db, { id, name, target });
+  await note?.(db);
+  return version;
+}
+
+async function insertPacks(
+  db: Db,
+  { id, version, packs }: { id: string; version: number; packs: readonly LoggedPack[] },
+): Promise<void> {
+  for (const [part, pack] of packs.entries())
+    await db
+      .insertInto('project_pack')
+      .values({ project_id: id, version, part, ...pack })
+      .execute();
+}
+
+async function putRef(
+  db: Db,
+  { id, name, target }: { id: string; name: string; target: string | undefined },
+): Promise<void> {
+  if (target === undefined) {
+    await db.deleteFrom('project_ref').where('project_id', '=', id).where('name', '=', name).execute();
+    return;
+  }
+  await db
+    .insertInto('project_ref')
+    .values({ project_id: id, name, target })
+    .onConflict((conflict) => conflict.columns(['project_id', 'name']).doUpdateSet({ target }))
+    .execute();
+}
+
+async function removeLarge(
+  db: Db,
+  { id, version, now }: { id: string; version: number; now: number },
+): Promise<void> {
+  const rows = await db
+    .selectFrom('project_pack')
+    .select('large_key')
+    .where('project_id', '=', id)
+    .where('version', '<=', version)
+    .where('large_key', 'is not', null)
+    .execute();
+  for (const { large_key: key } of rows)
+    if (key !== null)
+      await db
+        .insertInto('large_pack_removal')
+        .values({ large_key: key, removed_at: now })
+        .onConflict((conflict) => conflict.column('large_key').doUpdateSet({ removed_at: now }))
+        .execute();
+}

@@ -1,0 +1,102 @@
+import type { ProjectRole } from '@phalanx/protocol';
+
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { AuditEvent } from '../../http/requests/audit-event.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+import type { ProjectStore, SharedProject } from './store.ts';
+import { boundedCache } from '../../kernel/bounded-cache.ts';
+
+export type { SharedProject } from './store.ts';
+
+export interface ProjectAccess {
+  /** Throws `project_not_found` unless the caller has one of these roles and their token may touch the project. */
+  getProject(principal: Principal, id: string, roles: readonly ProjectRole[]): Promise<SharedProject>;
+  /** Undefined when the caller has no part in the project. */
+  findProject(principal: Principal, id: string): Promise<SharedProject | undefined>;
+}
+
+export const readers: readonly ProjectRole[] = ['owner', 'shared_editor', 'shared_viewer'];
+export const editors: readonly ProjectRole[] = ['owner', 'shared_editor'];
+
+/** Administrators have no part in projects of others: they manage users, not what these write. */
+export function createProjectAccess(store: ProjectStore): ProjectAccess {
+  const findProject = async (principal: Principal, id: string): Promise<SharedProject | undefined> => {
+    const known = id.toLowerCase();
+    if (principal.projectIds?.has(known) === false) return undefined;
+    return store.findShared(principal.userId, known);
+  };
+  return {
+    findProject,
+    async getProject(principal, id, roles) {
+      const project = await findProject(principal, id);
+      if (project === undefined || !roles.includes(project.role))
+        throw ApiError.of('project_not_found', { project_id: id });
+      return project;
+    },
+  };
+}
+
+/** Sets the project as the subject of an audit event, which its owner may read. */
+export function onProject(
+  auditEvent: AuditEvent,
+  { id, name, owner_id: ownerId }: { id: string; name: string; owner_id: string },
+  details: Record<string, unknown> = {},
+): void {
+  auditEvent.on({ type: 'project', id, name }, [ownerId], details);
+}
+
+type Roles = ReadonlyMap<string, ProjectRole>;
+
+interface People {
+  readonly roles: Roles;
+  readonly accepted: ReadonlySet<string>;
+}
+
+const maxRemembered = 10_000;
+
+/** Who has which part in a project; in memory, because every reader of logs and events asks. */
+export class ProjectPeople {
+  readonly #store: ProjectStore;
+  readonly #known = boundedCache<People>(maxRemembered);
+  #changes = 0;
+
+  constructor(store: ProjectStore) {
+    this.#store = store;
+  }
+
+  /** Empty for what is no project. */
+  async of(projectId: string): Promise<Roles> {
+    return (await this.#read(projectId)).roles;
+  }
+
+  /** Whoever owns it or has accepted it: the others are told nothing of it that they have not asked for. */
+  async acceptedOf(projectId: string): Promise<ReadonlySet<string>> {
+    return (await this.#read(projectId)).accepted;
+  }
+
+  async #read(projectId: string): Promise<People> {
+    const known = this.#known.get(projectId);
+    if (known !== undefined) return known;
+    const changesBefore = this.#changes;
+    const rows = await this.#store.listRoles(projectId);
+    const people: People = {
+      roles: new Map(rows.map(({ user_id: userId, role }) => [userId, role])),
+      accepted: new Set(rows.flatMap(({ user_id: userId, isAccepted }) => (isAccepted ? [userId] : []))),
+    };
+    // What was read before a change must not be kept after it.
+    if (changesBefore === this.#changes) this.#known.set(projectId, people);
+    return people;
+  }
+
+  /** Call it when another server may have changed the members of some project. */
+  forgetAll(): void {
+    this.#changes += 1;
+    this.#known.clear();
+  }
+
+  /** Call it after the members of a project have changed, or it is gone. */
+  forget(projectId: string): void {
+    this.#changes += 1;
+    this.#known.delete(projectId);
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  goldenPathPattern,
+  type GoldenScreen,
+  GoldenScreenError,
+  maxGoldenBytes,
+  parseGolden,
+} from '@phalanx/protocol';
+
+import type { ProjectFiles } from '../compile/project-mirror.ts';
+import type { GitObjects } from '../git/git-objects.ts';
+import { findAt, listFiles } from '../git/tree-paths.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+import { editors, type ProjectAccess } from './project-access.ts';
+import type { ProjectRepositories } from './repositories/project-repositories.ts';
+import { emptyTree, isDirty } from './saved-state.ts';
+import type { Compiler } from '../compile/compiler.ts';
+import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
+import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
+
+/** Runs a piece of work at a project's repository. */
+type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
+
+/** A file of a project: its text, or its size when it is too large to be read. */
+type ReadFile = { readonly text: string } | { readonly sizeBytes: number };
+
+/** The files of a project as git has them. */
+export interface SavedFiles extends ProjectFiles {
+  /** For files of which larger ones have no use. Undefined when there is no such file. */
+  readUpTo(path: string, maxBytes: number): Promise<ReadFile | undefined>;
+}
+
+/** One tree of a project's files for the compiler; it never changes, whatever is written meanwhile. */
+export function createProjectFiles(
+  projectId: string,
+  treeId: string | undefined,
+  read: ReadRepository,
+): SavedFiles {
+  return {
+    projectId,
+    treeId: treeId ?? emptyTree,
+    list: () =>
+      read(async (repository) => {
+        const files = await listFiles(repository, treeId);
+        return new Map(Array.from(files, ([path, entry]) => [path, entry.id]));
+      }),
+    read: (path) =>
+      read(async (repository) => {
+        const found = await findAt(repository, treeId, path);
+        return found.kind === 'file' ? (await repository.readBlob(found.entry.id)).toString() : undefined;
+      }),
+    readUpTo: (path, maxBytes) =>
+      read(async (repository) => {
+        const found = await findAt(repository, treeId, path);
+        if (found.kind !== 'file') return undefined;
+        const { id } = found.entry;
+        const { sizeBytes = 0 } = (await repository.findInfo(id)) ?? {};
+        return sizeBytes > maxBytes ? { sizeBytes } : { text: (await repository.readBlob(id)).toString() };
+      }),
+  };
+}
+
+/** A project as it is at one moment; what is written later does not change it. */
+export interface Launchable {
+  readonly projectId: string;
+  readonly ownerId: string;
+  readonly name: string;
+  /** The newest commit. */
+  readonly commit: string | null;
+  /** Whether the files differ from those of `commit`. */
+  readonly dirty: boolean;
+  readonly files: SavedFiles;
+}
+
+export type GetLaunchable = (projectId: string, principal: Principal) => Promise<Launchable>;
+
+/** Throws `project_not_found` also for those who may only read it: launching takes an editor. */
+export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
+  return async (projectId, principal) => {
+    const { id, name, owner_id: ownerId } = await access.getProject(principal, projectId, editors);
+    return repositories.read(id, async (repository, state) => {
+      return {
+        projectId: id,
+        ownerId,
+        name,
+        commit: state.head ?? null,
+        dirty: await isDirty(repository, state),
+        files: {
+          ...createProjectFiles(id, state.files, (work) => repositories.read(id, work)),
+          userId: principal.userId,
+        },
+      };
+    });
+  };
+}
+
+/** What working on the files of projects takes. */
+export interface ProjectServices {
+  readonly repositories: ProjectRepositories;
+  readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
+  readonly parameters: { findSchemaProblem(schema: string, userId?: string): Promise<string | undefined> };
+  readonly totals: ProjectTotals;
+  readonly sizes: Pick<ProjectSizes, 'add'>;
+}
+
+/** The same desk, whose work is done in the turns of one user. */
+export function deskFor(desk: ProjectServices, userId: string): ProjectServices {
+  const { compiler, parameters } = desk;
+  return {
+    ...desk,
+    compiler: {
+      compileFile: (files, change) => compiler.compileFile({ ...files, userId }, change),
+      assist: (files, change) => compiler.assist({ ...files, userId }, change),
+      compileProject: (files) => compiler.compileProject({ ...files, userId }),
+    },
+    parameters: { findSchemaProblem: (schema) => parameters.findSchemaProblem(schema, userId) },
+  };
+}
+
+/** Of the nodes that a golden screen may have, each with its bounds. */
+const bounds = { depth: 1000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
+
+/** The paths of golden screens, in order. */
+export const listGoldenPaths = async (files: SavedFiles, most: number): Promise<string[]> =>
+  [...(await files.list()).keys()]
+    .filter((path) => goldenPathPattern.test(path))
+    .toSorted()
+    .slice(0, most);
+
+/** A golden screen, or why it can't be read. */
+export async function readGoldenFile(
+  files: SavedFiles,
+  path: string,
+): Promise<GoldenScreen | { problem: string }> {
+  const file = await files.readUpTo(path, maxGoldenBytes);
+  if (file === undefined || !('text' in file)) return { problem: `is larger than ${maxGoldenBytes} bytes` };
+  const excess = findExcess(Buffer.from(file.text), bounds);
+  if (excess !== undefined) return { problem: excess };
+  try {
+    return parseGolden(file.text);
+  } catch (error) {
+    if (error instanceof GoldenScreenError) return { problem: error.message };
+    throw error;
+  }
+}

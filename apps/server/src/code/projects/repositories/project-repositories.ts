@@ -1,0 +1,350 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Transaction } from '../../../storage/db/tables/tables.ts';
+import { errorCodeOf, ApiError } from '../../../kernel/errors/api-error.ts';
+import { findFault } from '../../../kernel/faults/fault-monitor.ts';
+import { BatchProcessEnded, type GitProgram, GitFailure } from '../../git/git-process.ts';
+import { Draft, NewObjects, dropKnown } from '../../git/draft.ts';
+import { ObjectMissing, type GitRepository, RepositoryPool } from '../../git/git-repository.ts';
+import { packObjects } from '../../git/pack.ts';
+import { probeGit } from '../../git/prepare-git.ts';
+import { CacheFollower, RepositoryCache } from './repository-cache.ts';
+import { Change, type NoteSaved, type SavedState } from '../saved-state.ts';
+import { type LargePacks, sweepLargePacks, packOfFile, packOfObjects } from '../packs/large-packs.ts';
+import type { ListedPack, LoggedPack, PackLogStore, Ref } from '../packs/pack-log-store.ts';
+import { Upkeep } from './upkeep.ts';
+
+export type { LoggedPack } from '../packs/pack-log-store.ts';
+
+interface RepositoriesOptions {
+  git: GitProgram;
+  /** For the repositories that git works at; what is in it can be made again. */
+  cacheFolder: string;
+  store: PackLogStore;
+  large: LargePacks;
+  clock: Clock;
+  log: Logger;
+  /** Told what a project takes after its log was packed anew. */
+  onTidied?: (id: string, bytes: number) => Promise<void>;
+  /** Called in the transaction of each change of files or commits. */
+  onSaved?: NoteSaved | undefined;
+}
+
+type Read<Result> = (repository: GitRepository, state: SavedState) => Promise<Result>;
+type Write<Result> = (draft: Draft, change: Change) => Promise<Result>;
+
+/** What a change brings beside what its work writes. */
+interface Brought {
+  /** Stored before; they are there for the work to refer to. */
+  objects?: NewObjects;
+  packs?: readonly LoggedPack[];
+  /** When given: the change is refused if the log was packed anew since it began with this version. */
+  firstVersion?: number | undefined;
+  /** Called in the transaction of the change. */
+  note?: ((transaction: Transaction) => Promise<void>) | undefined;
+}
+
+/** The project was not what the writer had read: another server was faster. */
+class SavedStateMoved extends Error {
+  override readonly name = 'SavedStateMoved';
+}
+
+/** So many packs make reading slow. */
+const mostPacks = 200;
+/** What later packs may take beside the first one. */
+const mostLaterBytes = 64 * 1024 * 1024;
+
+/** The repositories of all projects: who may touch one when, from its first change to its deletion. */
+export class ProjectRepositories {
+  readonly git: GitProgram;
+  readonly #store: PackLogStore;
+  readonly #large: LargePacks;
+  readonly #clock: Clock;
+  readonly #cache: RepositoryCache;
+  readonly #pool: RepositoryPool;
+  readonly #locks = new QueueLocks();
+  /** What has to end at once when a project is deleted, such as a clone. */
+  readonly #guests = new Map<string, Set<() => void>>();
+  readonly #onSaved: NoteSaved | undefined;
+  readonly #upkeep: Upkeep;
+  readonly #follower: CacheFollower;
+
+  constructor({ git, cacheFolder, store, large, clock, log, onTidied, onSaved }: RepositoriesOptions) {
+    this.git = git;
+    this.#onSaved = onSaved;
+    this.#store = store;
+    this.#large = large;
+    this.#clock = clock;
+    this.#cache = new RepositoryCache({ folder: cacheFolder, store, large });
+    this.#follower = new CacheFollower({
+      cache: this.#cache,
+      getVersion: async (id) => (await this.#getState(id)).version,
+      onComplete: async (id, packs) => {
+        if (!this.#guests.has(id)) await this.#cache.sweep(id, packs);
+        this.#tidyWhenLarge(id, packs);
+      },
+    });
+    this.#pool = new RepositoryPool({ git, gitDirOf: (id) => this.gitDirOf(id) });
+    this.#upkeep = new Upkeep({
+      log,
+      run: async (id, signal) => {
+        await this.#packAnew(id, signal);
+        const packs = await store.listPacks(id);
+        await onTidied?.(id, bytesOf(packs));
+      },
+    });
+  }
+
+  /** Call it before anything else. */
+  async open(isKnown: (id: string) => boolean): Promise<void> {
+    await this.#cache.open(isKnown);
+  }
+
+  /** Looks for large packs that a killed server has left: they are removed a while later. */
+  async noteStrays(): Promise<void> {
+    for await (const keys of this.#large.list()) await this.#store.noteStrays(keys, this.#clock.now());
+  }
+
+  /** Removes large packs that no project has had for a week. */
+  async sweep(): Promise<void> {
+    await sweepLargePacks(this.#large, this.#store, this.#clock.now());
+  }
+
+  /** Anyone may read at any time: `state` is the newest, and what is written meanwhile does not change it. */
+  async read<Result>(id: string, work: Read<Result>): Promise<Result> {
+    const use = async (): Promise<Result> => {
+      // Each time anew: another server may have packed the log without what was saved a moment ago.
+      const state = await this.#getState(id);
+      await this.#follower.follow(id, state.version);
+      return this.#pool.use(id, (repository) => work(repository, state));
+    };
+    try {
+      return await use();
+    } catch (error) {
+      if (!mayBeOfCache(error)) throw error;
+      await this.#mend(id);
+    }
+    try {
+      return await use();
+    } catch (error) {
+      throw await this.#blameGit(error);
+    }
+  }
+
+  /** One writer at a time a project, in the order of asking. What the work has changed is stored when it resolves. */
+  async write<Result>(id: string, work: Write<Result>, brought: Brought = {}): Promise<Result> {
+    const release = await this.#locks.acquire(id);
+    try {
+      return await untilItFits(() => this.#attempt(id, work, brought));
+    } finally {
+      release();
+    }
+  }
+
+  /** The repository for a command of git that speaks to a client, with branches and tags as they are now. */
+  async prepareForGit(id: string): Promise<string> {
+    await this.#follower.complete(id);
+    await this.#cache.publishRefs(id, (await this.#getState(id)).head);
+    return this.gitDirOf(id);
+  }
+
+  /** With which version the log of the project begins; it changes when that is packed anew. */
+  findFirstVersion(id: string): Promise<number | undefined> {
+    return this.#store.findFirstVersion(id);
+  }
+
+  /** Branches but `main`, tags, and what the service keeps for itself. */
+  listRefs(id: string): Promise<Ref[]> {
+    return this.#store.listRefs(id);
+  }
+
+  /** Whether a kept run of the project had these files. */
+  hasRunTree(id: string, tree: string): Promise<boolean> {
+    return this.#store.hasRunTree(id, tree);
+  }
+
+  /** Stores a pack that git has written, for a change that is to come. */
+  storePack(id: string, file: string): Promise<LoggedPack> {
+    return packOfFile(this.#large, id, file);
+  }
+
+  /** Notes packs that were stored for a change which did not come. */
+  async dropPacks(packs: readonly LoggedPack[]): Promise<void> {
+    const keys = packs.flatMap(({ large_key: key }) => (key === null ? [] : [key]));
+    await this.#store.noteStrays(keys, this.#clock.now());
+  }
+
+  /** Packs the log anew without waiting for more writes, where that may help. */
+  tidySoon(id: string): void {
+    this.#upkeep.add(id);
+  }
+
+  gitDirOf(id: string): string {
+    return this.#cache.gitDirOf(id);
+  }
+
+  /** Calls `leave` when the project is deleted; the result takes that back. */
+  addGuest(id: string, leave: () => void): () => void {
+    const guests = this.#guests.get(id) ?? new Set();
+    this.#guests.set(id, guests.add(leave));
+    return () => {
+      guests.delete(leave);
+      if (guests.size === 0 && this.#guests.get(id) === guests) this.#guests.delete(id);
+    };
+  }
+
+  /** With files and commits. False when it was gone already. */
+  async delete(id: string): Promise<boolean> {
+    if (!(await this.#store.deleteProject(id, this.#clock.now()))) return false;
+    this.#upkeep.forget(id);
+    this.#sendGuestsAway(id);
+    this.#pool.retire(id, true);
+    this.#follower.forget(id);
+    await this.#cache.remove(id);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    for (const id of this.#guests.keys()) this.#sendGuestsAway(id);
+    await this.#upkeep.close();
+    await this.#pool.close();
+    await this.#follower.settle();
+  }
+
+  #sendGuestsAway(id: string): void {
+    for (const leave of this.#guests.get(id) ?? []) leave();
+  }
+
+  async #getState(id: string): Promise<SavedState> {
+    const state = await this.#store.findState(id);
+    if (state === undefined) throw ApiError.of('project_not_found', { project_id: id });
+    return state;
+  }
+
+  #attempt<Result>(id: string, work: Write<Result>, { objects, packs = [], firstVersion, note }: Brought) {
+    return this.read(id, async (repository, state): Promise<Result> => {
+      const added = new NewObjects(objects);
+      const change = new Change(state, (name) => this.#store.findRef(id, name));
+      const result = await work(new Draft(repository, added), change);
+      if (change.isEmpty) return result;
+      for (const part of ['files', 'compiled'] as const)
+        await dropKnown(repository, added, { before: state[part], after: change.saved[part] });
+      const own = await packOfObjects(this.#large, id, added);
+      const all = own === undefined ? packs : [...packs, own];
+      const { saved, refs } = change;
+      const now = this.#clock.now();
+      const noteAll = async (transaction: Transaction): Promise<void> => {
+        await this.#onSaved?.(transaction, { projectId: id, before: state, saved, now });
+        await note?.(transaction);
+      };
+      const logged = { before: state.version, saved, now, refs, packs: all, firstVersion, note: noteAll };
+      const version = await this.#store.append(id, logged);
+      if (version === undefined) {
+        await this.dropPacks(own === undefined ? [] : [own]);
+        throw new SavedStateMoved(`project ${id} is not at version ${state.version} any more`);
+      }
+      repository.remember(added.trees);
+      await this.#follower.takeIn(id, version, all);
+      if (version % mostPacks === 0) this.#upkeep.add(id);
+      if (all.some(({ large_key: key }) => key !== null))
+        this.#tidyWhenLarge(id, await this.#store.listPacks(id));
+      return result;
+    });
+  }
+
+  async #mend(id: string): Promise<void> {
+    await this.#follower.complete(id, true);
+    // The open process knows the files as they were.
+    this.#pool.retire(id);
+  }
+
+  #tidyWhenLarge(id: string, packs: readonly ListedPack[]): void {
+    const [first, ...later] = packs;
+    const bytes = bytesOf(later);
+    const isLarge = bytes > mostLaterBytes && bytes > (first?.size_bytes ?? 0);
+    if (packs.length >= mostPacks || isLarge) this.#upkeep.add(id);
+  }
+
+  /** One pack takes the place of all, without what nothing refers to any more. Who reads goes on with the old ones. */
+  async #packAnew(id: string, signal: AbortSignal): Promise<void> {
+    const found = await this.#store.findTips(id);
+    if (found === undefined) return;
+    const { version, tips } = found;
+    await this.#follower.follow(id, version);
+    const packs = (await this.#store.listPacks(id)).filter((pack) => pack.version <= version);
+    if (packs.length < 2) return;
+    const names = new Set([...tips, ...(await this.#listRunTrees(id))]);
+    const packing = { gitDir: this.gitDirOf(id), names, isDeep: true, signal };
+    const pack =
+      names.size === 0
+        ? undefined
+        : await packObjects(this.git, packing, (file) => packOfFile(this.#large, id, file));
+    if (pack !== undefined) await this.#cache.install(id, pack);
+    if (await this.#store.replacePacks(id, { version, pack, now: this.#clock.now() })) {
+      await this.#cache.retire(id, packs);
+      // The open process knows the packs as they were.
+      this.#pool.retire(id);
+      await this.#follower.complete(id);
+    } else if (pack !== undefined) await this.dropPacks([pack]);
+  }
+
+  /** The files that runs had, as far as they are there: what ran before they were kept is gone. */
+  async #listRunTrees(id: string): Promise<string[]> {
+    const trees = await this.#store.listRunTrees(id);
+    return this.#pool.use(id, async (repository) => {
+      const kept: string[] = [];
+      for (const tree of trees) if ((await repository.findInfo(tree)) !== undefined) kept.push(tree);
+      return kept;
+    });
+  }
+
+  /** Throws `PartFailed` when it is git as such that fails. */
+  async #blameGit(error: unknown): Promise<unknown> {
+    const isOfGit = error instanceof GitFailure || error instanceof BatchProcessEnded;
+    if (isOfGit && findFault(error) === undefined) await probeGit(this.git);
+    return error;
+  }
+}
+
+const bytesOf = (packs: readonly ListedPack[]): number =>
+  packs.reduce((sum, { size_bytes: bytes }) => sum + bytes, 0);
+
+/** What a repository says that is not whole, or is in the middle of being deleted. */
+const mayBeOfCache = (error: unknown): boolean =>
+  findFault(error) === undefined &&
+  (error instanceof GitFailure ||
+    error instanceof BatchProcessEnded ||
+    error instanceof ObjectMissing ||
+    errorCodeOf(error) === 'ENOENT');
+
+const mostAttempts = 50;
+const mostPauseMs = 20;
+
+/** Each attempt reads the state again. The pauses differ, so that nobody is overtaken for ever. */
+async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SavedStateMoved) || attempt === mostAttempts) throw error;
+    await delay(Math.random() * mostPauseMs);
+    return untilItFits(work, attempt + 1);
+  }
+}
+
+/** Locks by name: one holder at a time, in the order of asking. */
+class QueueLocks {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Resolves when it is this one's turn, with the function that ends it: call that once, on every path. */
+  async acquire(name: string): Promise<() => void> {
+    const before = this.#last.get(name);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last.set(name, promise);
+    await before;
+    return () => {
+      if (this.#last.get(name) === promise) this.#last.delete(name);
+      resolve();
+    };
+  }
+}

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
+import type { LargePacks } from '../packs/large-packs.ts';
+import type { ListedPack, LoggedPack, PackLogStore } from '../packs/pack-log-store.ts';
+
+interface CacheOptions {
+  /** Holds one bare repository a project. */
+  folder: string;
+  store: PackLogStore;
+  large: LargePacks;
+}
+
+const mainBranch = 'refs/heads/main';
+/** Far longer than the service reads what a project was at one moment. */
+const keptMs = 5 * 60 * 1000;
+/** Changes at each start of the machine, where there is one. */
+const bootIdFile = '/proc/sys/kernel/random/boot_id';
+
+const skeleton = {
+  HEAD: `ref: ${mainBranch}\n`,
+  config: '[core]\n\trepositoryformatversion = 0\n\tbare = true\n',
+} as const;
+
+/**
+ * A repository for each project, made of the packs of its log. Nothing in it is synced, and all of it may be gone at any
+ * time: what is missing is put back.
+ */
+export class RepositoryCache {
+  readonly #folder: string;
+  readonly #store: PackLogStore;
+  readonly #large: LargePacks;
+
+  constructor({ folder, store, large }: CacheOptions) {
+    this.#folder = folder;
+    this.#store = store;
+    this.#large = large;
+  }
+
+  /** A machine that has started anew may have lost what was not synced: the cache goes. So do the repositories of no project. */
+  async open(isKnown: (id: string) => boolean): Promise<void> {
+    const mark = path.join(this.#folder, 'boot-id');
+    const now = (await readIfThere(bootIdFile)) ?? randomUUID();
+    if ((await readIfThere(mark)) !== now) await rm(this.#folder, { recursive: true, force: true });
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await writeFile(mark, now, { mode: 0o600 });
+    for (const name of await readdir(this.#folder))
+      if (name.endsWith('.git') && !isKnown(name.slice(0, -'.git'.length)))
+        await rm(path.join(this.#folder, name), { recursive: true, force: true });
+  }
+
+  gitDirOf(id: string): string {
+    return path.join(this.#folder, `${id}.git`);
+  }
+
+  /** Puts back what is missing of a project's log. `isSuspect`: what is there is looked at too. Returns what the log has now. */
+  async complete(id: string, isSuspect: boolean): Promise<ListedPack[]> {
+    await this.#layOut(id);
+    const names = new Set(await readdir(path.join(this.gitDirOf(id), 'objects', 'pack')));
+    const packs = await this.#store.listPacks(id);
+    for (const listed of packs) {
+      const isThere = Object.values(filesOf('', listed.hash)).every((file) => names.has(path.basename(file)));
+      if (isThere && (!isSuspect || (await this.#isWhole(id, listed)))) continue;
+      const found = listed.large_key === null ? await this.#store.findPack(id, listed) : undefined;
+      // Meanwhile the log was packed anew.
+      if (listed.large_key === null && found === undefined) return this.complete(id, isSuspect);
+      await this.install(id, { ...listed, pack: null, pack_index: null, ...found });
+    }
+    return packs;
+  }
+
+  async install(id: string, { hash, pack, pack_index: index, large_key: key }: LoggedPack): Promise<void> {
+    const files = filesOf(this.gitDirOf(id), hash);
+    const unfinished = { pack: `${files.pack}.${randomUUID()}`, index: `${files.index}.${randomUUID()}` };
+    if (key !== null) await this.#large.copy(key, unfinished);
+    else {
+      await writeFile(unfinished.pack, pack ?? '', { mode: 0o600 });
+      await writeFile(unfinished.index, index ?? '', { mode: 0o600 });
+    }
+    // With its index, a pack is there for git.
+    await rename(unfinished.pack, files.pack);
+    await rename(unfinished.index, files.index);
+  }
+
+  /** Shows branches and tags to commands of git, as they are now. */
+  async publishRefs(id: string, head: string | undefined): Promise<void> {
+    const refs = (await this.#store.listRefs(id)).filter(({ name }) => /^refs\/(?:heads|tags)\//.test(name));
+    if (head !== undefined) refs.push({ name: mainBranch, target: head });
+    const file = path.join(this.gitDirOf(id), 'packed-refs');
+    const text = refs.map(({ name, target }) => `${target} ${name}\n`).join('');
+    if ((await readIfThere(file)) === text) return;
+    const unfinished = `${file}.${randomUUID()}`;
+    await writeFile(unfinished, text, { mode: 0o600 });
+    await rename(unfinished, file);
+  }
+
+  /** From now on these packs are kept for those alone who read what they began to read. */
+  async retire(id: string, packs: readonly ListedPack[]): Promise<void> {
+    const now = new Date();
+    for (const { hash } of packs)
+      for (const file of Object.values(filesOf(this.gitDirOf(id), hash)))
+        await utimes(file, now, now).catch(() => undefined);
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(this.gitDirOf(id), { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async #layOut(id: string): Promise<void> {
+    const gitDir = this.gitDirOf(id);
+    for (const folder of ['objects/pack', 'refs'])
+      await mkdir(path.join(gitDir, folder), { recursive: true, mode: 0o700 });
+    for (const [name, text] of Object.entries(skeleton)) {
+      const file = path.join(gitDir, name);
+      if ((await readIfThere(file)) === text) continue;
+      await writeFile(file, text, { mode: 0o600 });
+    }
+  }
+
+  async #isWhole(id: string, { hash, size_bytes: sizeBytes }: ListedPack): Promise<boolean> {
+    const files = filesOf(this.gitDirOf(id), hash);
+    return (await sizeOf(files.pack)) === sizeBytes && (await isIndexOf(files.index, hash));
+  }
+
+  /** Removes what killed processes have left, and packs that the log has no more; nobody may be cloning or pushing. */
+  async sweep(id: string, packs: readonly ListedPack[]): Promise<void> {
+    const objects = path.join(this.gitDirOf(id), 'objects');
+    const known = new Set(
+      packs.flatMap(({ hash }) => Object.values(filesOf('', hash))).map((file) => path.basename(file)),
+    );
+    const inPack = (await readdir(path.join(objects, 'pack'))).filter((name) => !known.has(name));
+    const quarantines = (await readdir(objects)).filter((name) => name.startsWith('tmp_objdir-'));
+    for (const name of [...inPack.map((one) => path.join('pack', one)), ...quarantines]) {
+      const file = path.join(objects, name);
+      const ageMs = await stat(file).then(
+        ({ mtimeMs }) => Date.now() - mtimeMs,
+        () => 0,
+      );
+      if (ageMs > keptMs) await rm(file, { recursive: true, force: true });
+    }
+  }
+}
+
+const filesOf = (gitDir: string, hash: string): { pack: string; index: string } => {
+  const name = path.join(gitDir, 'objects', 'pack', `pack-${hash}`);
+  return { pack: `${name}.pack`, index: `${name}.idx` };
+};
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const sizeOf = (file: string): Promise<number | undefined> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => undefined,
+  );
+
+const sumBytes = 20;
+
+/** An index ends with the checksum of its pack and its own. */
+async function isIndexOf(file: string, hash: string): Promise<boolean> {
+  const handle = await open(file).catch(() => undefined);
+  if (handle === undefined) return false;
+  try {
+    const { size } = await handle.stat();
+    const end = Buffer.alloc(sumBytes);
+    await handle.read(end, 0, sumBytes, Math.max(0, size - 2 * sumBytes));
+    return end.toString('hex') === hash;
+  } finally {
+    await handle.close();
+  }
+}
+
+interface FollowerOptions {
+  cache: RepositoryCache;
+  /** The newest version; throws for what is no project. */
+  getVersion: (id: string) => Promise<number>;
+  /** Told what the log of a project has when the cache has all of it. */
+  onComplete: (id: string, packs: readonly ListedPack[]) => Promise<void>;
+}
+
+/** Knows up to which version the cache has each project, and brings it to a newer one. */
+export class CacheFollower {
+  readonly #options: FollowerOptions;
+  readonly #versions = new Map<string, number>();
+  /** What is being done to the cache of a project. */
+  readonly #working = new Map<string, Promise<unknown>>();
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the cache has the project up to `version`. */
+  async follow(id: string, version: number): Promise<void> {
+    while ((this.#versions.get(id) ?? -1) < version) await (this.#working.get(id) ?? this.complete(id));
+  }
+
+  /** Puts back what is missing. `isSuspect`: what is there is looked at too. */
+  complete(id: string, isSuspect = false): Promise<void> {
+    const { cache, getVersion, onComplete } = this.#options;
+    const completing = (async () => {
+      const version = await getVersion(id);
+      const packs = await cache.complete(id, isSuspect);
+      this.#note(id, version);
+      await onComplete(id, packs);
+    })();
+    this.#work(id, completing);
+    return completing;
+  }
+
+  /** Puts the packs of a new version into the cache while there is room on the disk, so that they can be read when there is none. */
+  async takeIn(id: string, version: number, packs: readonly LoggedPack[]): Promise<void> {
+    if (this.#versions.get(id) !== version - 1) return;
+    const installing = Promise.all(packs.map((pack) => this.#options.cache.install(id, pack))).then(
+      () => this.#note(id, version),
+      // Whoever reads next puts back what is missing, or is told why that does not work.
+      () => void this.#versions.delete(id),
+    );
+    this.#work(id, installing);
+    await installing;
+  }
+
+  forget(id: string): void {
+    this.#versions.delete(id);
+  }
+
+  /** Resolves when nothing is done any more. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#working.values());
+  }
+
+  #work(id: string, work: Promise<unknown>): void {
+    const working = work.finally(() => {
+      if (this.#working.get(id) === working) this.#working.delete(id);
+    });
+    working.catch(() => undefined);
+    this.#working.set(id, working);
+  }
+
+  #note(id: string, version: number): void {
+    this.#versions.set(id, Math.max(version, this.#versions.get(id) ?? version));
+  }
+}

@@ -1,0 +1,109 @@
+import type { Transaction } from '../../storage/db/tables/tables.ts';
+import { type GitObjects, fileMode, type TreeEntry } from '../git/git-objects.ts';
+import { ObjectMissing } from '../git/git-repository.ts';
+import { findCompiledPath } from '../compile/source-paths.ts';
+import type { Draft } from '../git/draft.ts';
+import { buildTree } from '../git/tree-paths.ts';
+
+/** What a project's saved files are, committed or not. */
+export interface SavedFiles {
+  /** The tree of the user's files; undefined when there are none. */
+  readonly files: string | undefined;
+  /** The tree of what was compiled of them. It is in no commit: a clone holds sources only. */
+  readonly compiled: string | undefined;
+  /** The newest commit, which is the branch `main`. */
+  readonly head: string | undefined;
+}
+
+/** Everything that a project is at one moment. */
+export interface SavedState extends SavedFiles {
+  /** Grows with every change of the project, its branches and tags included. */
+  readonly version: number;
+}
+
+/** Stores what a change of files or commits has as its effect elsewhere. */
+export type NoteSaved = (
+  transaction: Transaction,
+  change: { projectId: string; before: SavedFiles; saved: SavedFiles; now: number },
+) => Promise<void>;
+
+export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+/** The tree of a commit's files; undefined when it has none. */
+export async function findTreeOf(
+  repository: GitObjects,
+  commit: string | undefined,
+): Promise<string | undefined> {
+  if (commit === undefined) return undefined;
+  const info = await repository.findInfo(`${commit}^{tree}`);
+  if (info === undefined) throw new ObjectMissing(`commit ${commit} is missing in ${repository.gitDir}`);
+  return info.id === emptyTree ? undefined : info.id;
+}
+
+/** Whether there is something to commit. */
+export async function isDirty(repository: GitObjects, { head, files }: SavedFiles): Promise<boolean> {
+  return (await findTreeOf(repository, head)) !== files;
+}
+
+/** What is to become of a project; stored as a whole when the work that makes it has ended. */
+export class Change {
+  /** What is changed. */
+  readonly state: SavedState;
+  readonly refs = new Map<string, string | undefined>();
+  readonly #findRef: (name: string) => Promise<string | undefined>;
+  #saved: SavedFiles | undefined;
+
+  constructor(state: SavedState, findRef: (name: string) => Promise<string | undefined>) {
+    this.state = state;
+    this.#findRef = findRef;
+  }
+
+  get saved(): SavedFiles {
+    return this.#saved ?? this.state;
+  }
+
+  get isEmpty(): boolean {
+    const { files, compiled, head } = this.saved;
+    const isSame = files === this.state.files && compiled === this.state.compiled && head === this.state.head;
+    return isSame && this.refs.size === 0;
+  }
+
+  save(next: SavedFiles): void {
+    this.#saved = next;
+  }
+
+  async findRef(name: string): Promise<string | undefined> {
+    return this.refs.has(name) ? this.refs.get(name) : this.#findRef(name);
+  }
+
+  /** Undefined takes it away. */
+  setRef(name: string, target: string | undefined): void {
+    this.refs.set(name, target);
+  }
+}
+
+/** Refs under this prefix are the service's own: clients neither see nor push them. */
+export const privateRefs = 'refs/phalanx';
+
+/** What the files of a commit were compiled to, by the tree of these files, for the day somebody reverts to it. */
+const refOf = (files: string): string => `${privateRefs}/compiled/${files}`;
+
+export function keepCompiled(
+  change: Change,
+  { files, compiled }: Pick<SavedFiles, 'files' | 'compiled'>,
+): void {
+  if (files !== undefined && compiled !== undefined) change.setRef(refOf(files), compiled);
+}
+
+export const findCompiledTree = (change: Change, files: string): Promise<string | undefined> =>
+  change.findRef(refOf(files));
+
+export const hasSources = (paths: Iterable<string>): boolean =>
+  Iterator.from(paths).some((path) => findCompiledPath(path) !== undefined);
+
+/** Stores compiled texts as a tree. */
+export function storeCompiled(draft: Draft, outputs: ReadonlyMap<string, string>): string | undefined {
+  const entries = new Map<string, TreeEntry>();
+  for (const [path, text] of outputs) entries.set(path, { mode: fileMode, id: draft.writeBlob(text) });
+  return buildTree(draft, entries);
+}

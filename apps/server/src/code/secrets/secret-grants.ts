@@ -1,0 +1,69 @@
+import type { DeviceOutcome, LaunchSecrets } from '@phalanx/protocol';
+import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
+import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import type { RecipientStore } from './recipient-store.ts';
+
+type SecretDevice = Pick<FleetDevice, 'id' | 'serial' | 'ownerId'>;
+
+interface Options {
+  recipients: Pick<RecipientStore, 'listReceivers'>;
+  /** The values of a project's secrets, by name. Throws `secrets_unavailable`. */
+  secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+  nameOf: (userId: string) => string;
+}
+
+/** The only way of secrets to hosts: those of the project's owner and editors, and of users whom the project lists. */
+export class SecretGrants {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Users on whose hosts automations of the project may run; undefined: it has no secrets, and any host will do. */
+  async findReceivers(projectId: string): Promise<ReadonlySet<string> | undefined> {
+    return (await this.listReceivers([projectId])).get(projectId);
+  }
+
+  /** The same by project; those without secrets are missing. */
+  listReceivers(projectIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    return this.#options.recipients.listReceivers(projectIds);
+  }
+
+  /** The values, for the hosts of these phones. Throws `secrets_withheld`, which tells of each when there are several. */
+  async grant(projectId: string, devices: readonly SecretDevice[]): Promise<LaunchSecrets> {
+    const values = await this.#options.secretsOf(projectId);
+    if (Object.keys(values).length === 0) return values;
+    const receivers = await this.findReceivers(projectId);
+    const others = devices.filter(({ ownerId }) => receivers?.has(ownerId) !== true);
+    if (others.length === 0) return values;
+    throw this.#withheld(projectId, devices, others);
+  }
+
+  /** The same for a host that has its run already: none in place of a refusal. */
+  async grantOrNone(projectId: string, hostOwnerId: string): Promise<LaunchSecrets> {
+    const receivers = await this.findReceivers(projectId);
+    return receivers?.has(hostOwnerId) === true ? this.#options.secretsOf(projectId) : {};
+  }
+
+  #withheld(projectId: string, devices: readonly SecretDevice[], others: readonly SecretDevice[]): ApiError {
+    const { nameOf } = this.#options;
+    const textOf = ({ id, serial, ownerId }: SecretDevice): string =>
+      `${id} ${serial} (host of ${nameOf(ownerId)})`;
+    const details = { devices: boundedList(others.map(textOf), ', '), project_id: projectId };
+    if (devices.length === 1) return ApiError.of('secrets_withheld', details);
+    const rows = devices.map((device): DeviceOutcome => {
+      const isWithheld = others.includes(device);
+      return {
+        device_id: device.id,
+        outcome: 'refused',
+        run_id: null,
+        code: isWithheld ? 'secrets_withheld' : 'devices_unavailable',
+        reason: isWithheld
+          ? `${textOf(device)}: the project has secrets, and the owner of this host is not among those who get them.`
+          : 'Other devices are not available.',
+      };
+    });
+    return ApiError.of('secrets_withheld', details, { devices: rows });
+  }
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import { change } from '../../storage/db/writes.ts';
+import type { Db } from '../../storage/db/database.ts';
+import { serialize } from '../../storage/db/transactions.ts';
+import type { Row } from '../../storage/db/tables/tables.ts';
+import type { SealedColumn, SealedRow, SealingKeyStore } from './sealing.ts';
+
+export type StoredSecret = Row<'project_secret'>;
+export type SecretStore = ReturnType<typeof createSecretStore>;
+
+/** What a sealed value belongs to. A value that is moved to another project or name cannot be read there. */
+export const placeOf = ({ project_id, name }: Pick<StoredSecret, 'project_id' | 'name'>): string =>
+  `secret ${project_id} ${name}`;
+
+/** The secrets of projects, sealed. */
+export function createSecretStore(db: Db) {
+  const ofProject = (from: Db, projectId: string) =>
+    from.selectFrom('project_secret').selectAll().where('project_id', '=', projectId).orderBy('name');
+
+  return {
+    list: (projectId: string): Promise<StoredSecret[]> => ofProject(db, projectId).execute(),
+
+    /** Undefined, and nothing is stored: the project has `most` secrets already. */
+    put: (
+      secret: Pick<StoredSecret, 'project_id' | 'name' | 'sealed'>,
+      { most, now }: { most: number; now: number },
+    ): Promise<StoredSecret | undefined> =>
+      change(db, async (transaction) => {
+        await serialize(transaction, `secrets of ${secret.project_id}`);
+        const known = await ofProject(transaction, secret.project_id).execute();
+        const before = known.find(({ name }) => name === secret.name);
+        if (before === undefined && known.length >= most) return undefined;
+        const after = {
+          ...secret,
+          version: (before?.version ?? 0) + 1,
+          created_at: before?.created_at ?? now,
+          updated_at: now,
+        };
+        await transaction
+          .insertInto('project_secret')
+          .values(after)
+          .onConflict((conflict) => conflict.columns(['project_id', 'name']).doUpdateSet(after))
+          .execute();
+        return after;
+      }),
+
+    /** False: there is none. */
+    delete: (projectId: string, name: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('project_secret')
+          .where('project_id', '=', projectId)
+          .where('name', '=', name)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+  };
+}
+
+/** The sealed values, for a change of the key. */
+export const sealedSecrets = (db: Db): SealedColumn => ({
+  async listOfOtherKeys(keyId, limit) {
+    const rows = await db
+      .selectFrom('project_secret')
+      .select(['project_id', 'name', 'sealed'])
+      .where('sealed', 'not like', `v1.${keyId}.%`)
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ place: placeOf(row), sealed: row.sealed }));
+  },
+
+  replace: (before: SealedRow, sealed: string) =>
+    db.updateTable('project_secret').set({ sealed }).where('sealed', '=', before.sealed).execute(),
+});
+
+export const createSealingKeyStore = (db: Db): SealingKeyStore => ({
+  async claim(id) {
+    const row = await db
+      .updateTable('installation')
+      .set({ sealing_key_id: sql`coalesce(sealing_key_id, ${id})` })
+      .returning('sealing_key_id')
+      .executeTakeFirstOrThrow();
+    return row.sealing_key_id ?? id;
+  },
+  replace: (id) => db.updateTable('installation').set({ sealing_key_id: id }).execute(),
+});

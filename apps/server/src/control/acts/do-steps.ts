@@ -1,0 +1,146 @@
+import { HostActAnswer, type HostActStep, type ActOutcome, numbered } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import { type Asked, askHost } from '../../fleet/devices/ask-host.ts';
+import {
+  compactView,
+  type Telling,
+  type ReadScreen,
+  type ScreenReader,
+} from '../../fleet/devices/screens/read-screen.ts';
+import type { Touch } from '../../fleet/hosts/connected-hosts.ts';
+import type { Turns } from '../../kernel/limits/turns.ts';
+import { KeptCode } from './kept-code.ts';
+
+const validator = Compile(HostActAnswer);
+
+interface Order {
+  readonly steps: readonly HostActStep[];
+  readonly timeoutMs: number;
+  readonly touch: Touch;
+  readonly telling: Telling;
+}
+
+/** The reader of the screens of answers, and its turns. */
+interface Reading {
+  readonly turns: Turns;
+  readonly reader: ScreenReader;
+}
+
+type StepOutcome = ActOutcome['steps'][number];
+type Result = HostActAnswer['results'][number];
+
+/** The part of the steps that a host has done. */
+interface Part extends HostActAnswer {
+  readonly screen: ReadScreen;
+}
+
+/** A host answers within 15 seconds; what takes longer is asked for again. */
+const budgetMs = 6000;
+const maxHeadBytes = 64 * 1024;
+
+/** Hosts measure the time of a question by clocks of their own. */
+const leastShareOfBudget = 0.9;
+
+/**
+ * Has a phone do the steps, in as many questions as their time needs: each brings an end of a step, or takes the time that it
+ * was given. Rejects with `host_request_failed` when a host answers with neither.
+ */
+export async function doSteps(
+  asked: Asked,
+  { steps, timeoutMs, touch, telling }: Order,
+  reading: Reading,
+): Promise<ActOutcome> {
+  const until = performance.now() + timeoutMs;
+  const results: Result[] = [];
+  const code = new KeptCode();
+  let captures = 0;
+  for (let left = [...steps]; ;) {
+    const askedAt = performance.now();
+    const part = await askFor(asked, { steps: left, until, touch, ...reading });
+    captures += part.captures;
+    const ended = part.results.filter(({ state }) => state !== 'unfinished');
+    code.add(part.code ?? [], ended.length);
+    results.push(...ended);
+    left = continued(left.slice(ended.length), performance.now() - askedAt);
+    const isOver = left.length === 0 || results.at(-1)?.state === 'failed';
+    if (!isOver && performance.now() < until) continue;
+    if (!isOver) results.push(timedOut);
+    return {
+      ...outcomeOf(steps, results, compactView(part.screen, telling)),
+      settled: part.settled,
+      captures,
+      code: code.list(),
+    };
+  }
+}
+
+type Told = ReturnType<typeof compactView>;
+
+function outcomeOf(
+  steps: readonly HostActStep[],
+  results: readonly Result[],
+  { view, told }: Told,
+): Pick<ActOutcome, 'done' | 'steps' | 'screen'> {
+  const lineAt = (place: number): string[] => {
+    const line = told.lines[place];
+    return line === undefined ? [] : [numbered(line.number, { ...line, depth: 0 })];
+  };
+  const outcomes = steps.map(({ type }, at): StepOutcome => {
+    const { state, candidates = [], ...why } = results[at] ?? { state: 'skipped' as const };
+    const lines = candidates.flatMap(lineAt);
+    return {
+      type,
+      state: state === 'unfinished' ? 'failed' : state,
+      ...why,
+      ...(lines.length === 0 ? {} : { candidates: lines }),
+    };
+  });
+  return { done: outcomes.every(({ state }) => state === 'done'), steps: outcomes, screen: view };
+}
+
+const timedOut: Result = {
+  state: 'failed',
+  refusal: 'timeout',
+  message: 'The time of the request, timeout_ms, was over before this step was done',
+};
+
+/** A step that waits has waited already. */
+function continued(steps: readonly HostActStep[], afterMs: number): HostActStep[] {
+  const [first, ...others] = steps;
+  if (first?.type !== 'wait_for' || first.timeout_ms === undefined) return [...steps];
+  return [{ ...first, timeout_ms: Math.max(0, Math.round(first.timeout_ms - afterMs)) }, ...others];
+}
+
+interface Asking extends Pick<Order, 'steps' | 'touch'>, Reading {
+  readonly until: number;
+}
+
+async function askFor(asked: Asked, { steps, until, touch, turns, reader }: Asking): Promise<Part> {
+  const budget_ms = Math.round(Math.max(0, Math.min(budgetMs, until - performance.now())));
+  const { serial } = asked.device;
+  const askedAt = performance.now();
+  const answer = await askHost(asked, 'host_request_failed', (ask) =>
+    ask({ type: 'act', serial, steps: [...steps], budget_ms }, touch),
+  );
+  const isTimeOver = performance.now() - askedAt >= leastShareOfBudget * budget_ms;
+  return turns.run(touch.userId, () =>
+    askHost(asked, 'host_request_failed', async () => {
+      const end = answer.subarray(0, maxHeadBytes).indexOf('\n');
+      const head: unknown = JSON.parse(answer.toString('utf8', 0, Math.max(0, end)));
+      if (!validator.Check(head) || !isPossible(head.results, { steps, isTimeOver }))
+        throw new Error('its host answered with something else');
+      return { ...head, screen: await reader.readCompact(answer.subarray(end + 1)) };
+    }),
+  );
+}
+
+/** Steps are done in order up to the first that is not, and time is over once it has passed. */
+function isPossible(
+  results: readonly Result[],
+  { steps, isTimeOver }: { steps: readonly HostActStep[]; isTimeOver: boolean },
+): boolean {
+  const [first] = results;
+  if (first === undefined || results.length > steps.length) return false;
+  if (results.slice(0, -1).some(({ state }) => state !== 'done')) return false;
+  return first.state !== 'unfinished' || isTimeOver;
+}

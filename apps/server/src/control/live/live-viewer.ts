@@ -1,0 +1,114 @@
+import {
+  type HostVideo,
+  type LiveMessage,
+  LiveRequest,
+  maxAskedAhead,
+  maxLivePictureBytes,
+  type VideoPlace,
+} from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import type { OpenStream } from '../../http/requests/sockets/open-streams.ts';
+import type { ViewerSocket } from '../../http/requests/sockets/viewer-socket.ts';
+
+const validator = Compile(LiveRequest);
+
+export interface LivePicture {
+  readonly hash: string;
+  readonly captured_at: number;
+  readonly width: number;
+  readonly height: number;
+  readonly jpeg: Buffer;
+}
+
+/** Packets of H.264, which follow one another. */
+export interface LiveVideo extends Extract<HostVideo, { first: unknown }> {
+  readonly bytes: Buffer;
+}
+
+/** Two seconds of video: who has not read so much gets no more. */
+const maxBehindBytes = 512 * 1024;
+
+interface ViewerOptions {
+  readonly socket: ViewerSocket;
+  /** Else pictures alone. */
+  readonly takesVideo: boolean;
+  readonly expiresAt: number;
+  /** It wants one more answer. */
+  readonly onNext: (viewer: LiveViewer) => void;
+}
+
+/** One who watches a phone. It is sent nothing but an answer to each `next`, so a slow one keeps nobody waiting. */
+export class LiveViewer implements OpenStream {
+  readonly expiresAt: number;
+  readonly takesVideo: boolean;
+  readonly #socket: ViewerSocket;
+  #seen = '';
+  /** Answers that it waits for. */
+  #asked = 0;
+  /** Of the last packet that it has; undefined: it begins with a key frame. */
+  #place: VideoPlace | undefined;
+
+  constructor({ socket, takesVideo, expiresAt, onNext }: ViewerOptions) {
+    this.takesVideo = takesVideo;
+    this.expiresAt = expiresAt;
+    this.#socket = socket;
+    socket.onMessage(validator, () => {
+      // Who asks on without reading is no viewer.
+      if (!takesVideo && socket.unsentBytes > maxLivePictureBytes) return socket.terminate();
+      this.#asked = Math.min(this.#asked + 1, takesVideo ? maxAskedAhead : 1);
+      onNext(this);
+    });
+  }
+
+  /** Whether an answer is due. */
+  get isWaiting(): boolean {
+    return this.#asked > 0;
+  }
+
+  /** Whether it has not read what it was sent. */
+  get isBehind(): boolean {
+    return this.#socket.unsentBytes > maxBehindBytes;
+  }
+
+  /** Whether it has all packets up to there. */
+  hasReached({ stream, number }: VideoPlace): boolean {
+    return this.#place?.stream === stream && this.#place.number >= number;
+  }
+
+  /** `noVideo`: why one who takes video has pictures. */
+  show({ hash, jpeg, captured_at, width, height }: LivePicture, noVideo: string | undefined): void {
+    const why = this.takesVideo && noVideo !== undefined ? { no_video: noVideo } : {};
+    this.#place = undefined;
+    if (this.#seen === hash) return this.tell({ type: 'still', captured_at, ...why });
+    this.#seen = hash;
+    this.tell({ type: 'frame', captured_at, width, height, ...why });
+    this.#socket.send(jpeg);
+  }
+
+  /** Sends what it does not have yet, as the phone made it. Who is behind, or has missed some, goes on with a key frame. */
+  showVideo({ first, bytes, ...video }: LiveVideo): void {
+    const { captured_at, packets } = video;
+    if (packets.length === 0) return this.tell({ type: 'still', captured_at });
+    const known = this.#place?.stream === first.stream ? this.#place.number + 1 - first.number : -1;
+    const skipped = known >= 0 ? known : packets.findIndex(({ is_key }) => is_key);
+    if (skipped < 0 || skipped >= packets.length) return;
+    if (this.isBehind) {
+      this.#place = undefined;
+      return;
+    }
+    this.#seen = '';
+    this.#place = { stream: first.stream, number: first.number + packets.length - 1 };
+    this.tell({ ...video, type: 'video', packets: packets.slice(skipped) });
+    const skippedBytes = packets.slice(0, skipped).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+    this.#socket.send(bytes.subarray(skippedBytes));
+  }
+
+  tell(message: LiveMessage): void {
+    this.#asked = Math.max(0, this.#asked - 1);
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  end(code: number): void {
+    this.#socket.end(code);
+  }
+}

@@ -1,8 +1,0 @@
-/**
- * A parameter of a query as both engines store it. PostgreSQL has no U+0000 in a text, and no half of a surrogate pair is UTF-8: both
- * become U+FFFD. Texts that people give as names are refused before (`http/validation.ts`); others come from code, phones and hosts.
- */
-export function storable(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD');
-  return Array.isArray(value) ? value.map(storable) : value;
-}

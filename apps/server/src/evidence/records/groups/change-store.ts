@@ -1,0 +1,267 @@
+import type { GroupStatus } from '@phalanx/protocol';
+import { v7 as uuidv7 } from 'uuid';
+import { change } from '../../../storage/db/writes.ts';
+import type { Db, Transaction } from '../../../storage/db/database.ts';
+import { textsIn } from '../../../storage/db/dialect.ts';
+import { timeOfUuidV7 } from '../../../kernel/uuid-v7.ts';
+import { lockRecordsOf } from '../retention/retention-store.ts';
+import type { Row } from '../../../storage/db/tables/tables.ts';
+import { countMembers, type StoredGroup } from './membership-store.ts';
+import * as moves from './moves-store.ts';
+
+const mostAtOnce = 100;
+
+type MarkedAs = NonNullable<moves.StoredMove['mark']>;
+
+/** What is done to a group, and what came of it. */
+export interface Changed {
+  groups: StoredGroup[];
+  /** What has still to be done to its records. */
+  move: string | null;
+}
+
+export interface Marking {
+  status?: GroupStatus;
+  assigneeId?: string | null;
+  solvedCommit?: string | null;
+  /** Null: its records stay as they are. */
+  markedAs?: MarkedAs | null;
+  /** What a commit has said, which is done by this. */
+  noted?: NotedSolving;
+}
+
+export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
+
+/** What people do to groups. Each change of groups locks the records of their owner. */
+export function createGroupChangeStore(db: Db) {
+  return {
+    /** Undefined: it is gone, was merged into another one, or another server has done what was noted. */
+    mark: (id: string, marking: Marking, maker: moves.Maker): Promise<Changed | undefined> =>
+      changing(db, id, async (transaction, group) => {
+        const { status, assigneeId, solvedCommit = null, markedAs = null, noted } = marking;
+        if (noted !== undefined && !(await takeSolving(transaction, noted))) return undefined;
+        const assigned = assigneeId === undefined ? {} : { assignee_id: assigneeId };
+        if (status === undefined) return { groups: [await update(transaction, group, assigned)], move: null };
+        const move = moves.newMove('mark', group.id, maker, { groups: [group], prints: {}, created: null });
+        await moves.insertMove(transaction, {
+          ...move,
+          mark: markedAs,
+          is_unfinished: markedAs === null ? 0 : 1,
+        });
+        if (markedAs !== null) await moves.notePending(transaction, move.id, group.id);
+        const solved =
+          status === 'solved'
+            ? { solved_commit: solvedCommit, solved_at: maker.now, reopened_at: null, reopened_by: null }
+            : {};
+        const changed = await update(transaction, group, {
+          ...assigned,
+          ...solved,
+          status,
+          last_move: move.id,
+        });
+        return { groups: [changed], move: move.id };
+      }),
+
+    /** Undefined: one of them is gone, or is of another automation. */
+    merge: (id: string, others: readonly string[], maker: moves.Maker): Promise<Changed | undefined> =>
+      changing(db, id, async (transaction, group) => {
+        const sources: StoredGroup[] = [];
+        for (const other of others) {
+          const source = await findLiving(transaction, other);
+          if (source === undefined || !isOfOneAutomation(source, group) || other === id) return undefined;
+          sources.push(source);
+        }
+        const prints: moves.Before['prints'] = {};
+        for (const { id: source } of sources) prints[source] = await moves.listPrintKeys(transaction, source);
+        const before = { groups: [group, ...sources], prints, created: null };
+        const move = moves.newMove('merge', id, maker, before);
+        await moves.insertMove(transaction, move);
+        for (const source of sources)
+          await moves.moveAll(transaction, { from: source.id, into: id, move: move.id });
+        const seen = {
+          first_seen: Math.min(...before.groups.map((one) => one.first_seen)),
+          last_seen: Math.max(...before.groups.map((one) => one.last_seen)),
+        };
+        return finishMove(transaction, before.groups, (one) =>
+          one.id === id ? { ...seen, last_move: move.id } : { merged_into: id, last_move: move.id },
+        );
+      }),
+
+    /** Undefined: one of the records is not in the group, or all of them are it. */
+    split: (id: string, recordIds: readonly string[], maker: moves.Maker): Promise<Changed | undefined> =>
+      changing(db, id, async (transaction, group) => {
+        const members = await transaction
+          .selectFrom('group_member')
+          .select(['record_id', 'print_key'])
+          .where('group_id', '=', id)
+          .where('record_id', 'in', textsIn(transaction, recordIds))
+          .execute();
+        if (members.length < recordIds.length || members.length === group.records) return undefined;
+        const created = { ...group, ...newPart(recordIds), records: 0, phones: 0 };
+        await transaction.insertInto('record_group').values(created).execute();
+        const keys = await moves.keysOnlyOf(transaction, id, members);
+        const before = { groups: [group], prints: { [id]: keys }, created: created.id };
+        const move = moves.newMove('split', id, maker, before);
+        await moves.insertMove(transaction, move);
+        await moves.moveRecords(transaction, { from: id, into: created.id, move: move.id, recordIds });
+        const title = await moves.movePrints(transaction, keys, { from: id, into: created.id });
+        return finishMove(transaction, [created, group], (one) => ({
+          last_move: move.id,
+          ...(one.id === created.id && title !== undefined ? { title } : {}),
+        }));
+      }),
+
+    /** A text says why nothing can be undone. */
+    undo: (id: string): Promise<Changed | string | undefined> =>
+      changing(db, id, async (transaction, group) => {
+        const move = await moves.findMove(transaction, group.last_move);
+        if (move === undefined) return 'nothing was marked, merged or split since the last undo';
+        const { groups, prints, created } = moves.readBefore(move);
+        const partners = [...groups.map((one) => one.id), ...(created === null ? [] : [created])];
+        if (!(await areUnchanged(transaction, partners, move.id)))
+          return 'another group of its last merge or split has been changed since';
+        const isMarked = move.mark !== null;
+        await transaction
+          .updateTable('group_move')
+          .set({ is_undone: 1, is_unfinished: isMarked ? 1 : 0 })
+          .where('id', '=', move.id)
+          .execute();
+        if (move.kind === 'mark') {
+          const [before] = groups;
+          const changed = before && (await update(transaction, group, markOf(before)));
+          return { groups: changed === undefined ? [] : [changed], move: isMarked ? move.id : null };
+        }
+        if (created !== null)
+          await moves.moveAll(transaction, { from: created, into: move.group_id, move: null });
+        await moves.putBack(transaction, move);
+        for (const [place, keys] of Object.entries(prints))
+          await moves.setGroupOfPrints(transaction, keys, { owner: group, into: place });
+        const newest = await moves.findNewestTime(transaction, move.group_id);
+        return finishMove(transaction, await listGroups(transaction, partners), (one) => {
+          const before = groups.find((other) => other.id === one.id);
+          if (before === undefined) return { merged_into: move.group_id };
+          const { first_seen, merged_into, last_move } = before;
+          const joined = one.id === move.group_id ? newest : 0;
+          return { first_seen, merged_into, last_move, last_seen: Math.max(before.last_seen, joined) };
+        });
+      }),
+
+    findMove: (id: string | null): Promise<moves.StoredMove | undefined> => moves.findMove(db, id),
+  };
+}
+
+/** With all records of the owner locked. */
+const changing = <Result>(
+  db: Db,
+  id: string,
+  work: (transaction: Transaction, group: StoredGroup) => Promise<Result>,
+): Promise<Result | undefined> =>
+  change<Result | undefined>(
+    db,
+    async (transaction) => {
+      const found = await findLiving(transaction, id);
+      if (found === undefined) return undefined;
+      await lockRecordsOf(transaction, found.owner_id);
+      const group = await findLiving(transaction, id);
+      return group && work(transaction, group);
+    },
+    (result) => result !== undefined && typeof result !== 'string',
+  );
+
+const findLiving = (from: Db, id: string): Promise<StoredGroup | undefined> =>
+  from
+    .selectFrom('record_group')
+    .selectAll()
+    .where('id', '=', id)
+    .where('merged_into', 'is', null)
+    .executeTakeFirst();
+
+const listGroups = (from: Db, ids: readonly string[]): Promise<StoredGroup[]> =>
+  from.selectFrom('record_group').selectAll().where('id', 'in', ids).execute();
+
+const isOfOneAutomation = (one: StoredGroup, other: StoredGroup): boolean =>
+  one.owner_id === other.owner_id && one.automation_id === other.automation_id;
+
+async function update(
+  transaction: Transaction,
+  group: StoredGroup,
+  changes: Partial<StoredGroup>,
+): Promise<StoredGroup> {
+  if (Object.keys(changes).length > 0)
+    await transaction.updateTable('record_group').set(changes).where('id', '=', group.id).execute();
+  return { ...group, ...changes };
+}
+
+const markOf = (before: StoredGroup): Partial<StoredGroup> => {
+  const { status, solved_commit, solved_at, reopened_at, reopened_by, last_move } = before;
+  return { status, solved_commit, solved_at, reopened_at, reopened_by, last_move };
+};
+
+/** A group that begins with records of another one. */
+function newPart(recordIds: readonly string[]): Partial<StoredGroup> & { id: string } {
+  const times = recordIds.map((id) => timeOfUuidV7(id));
+  return {
+    ...{ id: uuidv7(), status: 'open', assignee_id: null, solved_commit: null, solved_at: null },
+    ...{ reopened_at: null, reopened_by: null, first_version: null },
+    ...{ first_seen: Math.min(...times), last_seen: Math.max(...times) },
+  };
+}
+
+async function areUnchanged(
+  transaction: Transaction,
+  ids: readonly string[],
+  moveId: string,
+): Promise<boolean> {
+  const groups = await listGroups(transaction, ids);
+  return groups.length === ids.length && groups.every((one) => one.last_move === moveId);
+}
+
+/** Counts all groups anew. */
+async function finishMove(
+  transaction: Transaction,
+  groups: readonly StoredGroup[],
+  changesOf: (group: StoredGroup) => Partial<StoredGroup>,
+): Promise<Changed> {
+  for (const group of groups) {
+    await update(transaction, group, changesOf(group));
+    await countMembers(transaction, group.id);
+  }
+  return {
+    groups: await listGroups(
+      transaction,
+      groups.map(({ id }) => id),
+    ),
+    move: null,
+  };
+}
+
+type NotedSolving = Row<'group_solving'>;
+
+/** In the transaction that stores the commits. */
+export async function noteSolvings(
+  transaction: Transaction,
+  solvings: readonly NotedSolving[],
+): Promise<void> {
+  if (solvings.length === 0) return;
+  await transaction
+    .insertInto('group_solving')
+    .values(solvings)
+    .onConflict((conflict) => conflict.columns(['group_id', 'commit_hash']).doNothing())
+    .execute();
+}
+
+export const listSolvings = (db: Db): Promise<NotedSolving[]> =>
+  db.selectFrom('group_solving').selectAll().orderBy('noted_at').limit(mostAtOnce).execute();
+
+/** False: it was taken already. */
+export async function takeSolving(
+  from: Db,
+  { group_id: id, commit_hash: hash }: NotedSolving,
+): Promise<boolean> {
+  const { numDeletedRows } = await from
+    .deleteFrom('group_solving')
+    .where('group_id', '=', id)
+    .where('commit_hash', '=', hash)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

@@ -1,0 +1,98 @@
+import type { RecordStatus } from '@phalanx/protocol';
+import type { Db, Transaction } from '../../../storage/db/database.ts';
+import { transact } from '../../../storage/db/transactions.ts';
+import { cellOf, kindOf, type StoredRecord } from '../stored-record.ts';
+import { lockRecordsOf } from '../retention/retention-store.ts';
+import { moveTo } from '../store.ts';
+
+/** A transaction of this length is not noticed by others. */
+const recordsPerTransaction = 100;
+const pending: RecordStatus = 'pending';
+
+/** The records that a change of their group marks, or makes pending again. */
+export function createMarkingStore(db: Db) {
+  return {
+    /** Does some of it. Returns the records that have changed; undefined: all is done. */
+    step: (moveId: string): Promise<StoredRecord[] | undefined> =>
+      transact(db, async (transaction) => {
+        const found = await findUnfinished(transaction, moveId);
+        if (found === undefined) return undefined;
+        await lockRecordsOf(transaction, found.owner_id);
+        const move = await findUnfinished(transaction, moveId);
+        if (move === undefined || move.mark === null) return undefined;
+        const { mark, is_undone: isUndone } = move;
+        const rows = await transaction
+          .selectFrom('group_move_record')
+          .select('record_id')
+          .where('move_id', '=', moveId)
+          .where('is_done', '=', isUndone)
+          .limit(recordsPerTransaction)
+          .execute();
+        const changed: StoredRecord[] = [];
+        for (const { record_id: id } of rows) {
+          const status = isUndone === 1 ? { from: mark, to: pending } : { from: pending, to: mark };
+          const record = await changeStatus(transaction, id, status);
+          if (record !== undefined) changed.push(record);
+          await noteDone(transaction, { moveId, id, isKept: record !== undefined && isUndone === 0 });
+        }
+        if (rows.length === recordsPerTransaction) return changed;
+        await transaction
+          .updateTable('group_move')
+          .set({ is_unfinished: 0 })
+          .where('id', '=', moveId)
+          .execute();
+        return changed.length === 0 ? undefined : changed;
+      }),
+
+    /** What a server that is gone has left. */
+    async listUnfinished(before: number): Promise<string[]> {
+      const query = db.selectFrom('group_move').select('id').where('is_unfinished', '=', 1);
+      const rows = await query.where('made_at', '<', before).orderBy('made_at').limit(100).execute();
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+const findUnfinished = (transaction: Transaction, moveId: string) =>
+  transaction
+    .selectFrom('group_move')
+    .innerJoin('record_group', 'record_group.id', 'group_move.group_id')
+    .select(['group_move.mark', 'group_move.is_undone', 'record_group.owner_id'])
+    .where('group_move.id', '=', moveId)
+    .where('group_move.is_unfinished', '=', 1)
+    .executeTakeFirst();
+
+/** Undefined: the record is gone, or somebody has marked it otherwise. */
+async function changeStatus(
+  transaction: Transaction,
+  id: string,
+  { from, to }: { from: RecordStatus; to: RecordStatus },
+): Promise<StoredRecord | undefined> {
+  const record = await transaction.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
+  if (record === undefined) return undefined;
+  const kind = kindOf(record.cell);
+  if (kind.status !== from) return undefined;
+  const cell = cellOf({ ...kind, status: to });
+  await moveTo(transaction, record, cell);
+  return { ...record, cell };
+}
+
+/** What the mark has not marked, its undo leaves alone. */
+async function noteDone(
+  transaction: Transaction,
+  { moveId, id, isKept }: { moveId: string; id: string; isKept: boolean },
+): Promise<void> {
+  if (isKept)
+    await transaction
+      .updateTable('group_move_record')
+      .set({ is_done: 1 })
+      .where('move_id', '=', moveId)
+      .where('record_id', '=', id)
+      .execute();
+  else
+    await transaction
+      .deleteFrom('group_move_record')
+      .where('move_id', '=', moveId)
+      .where('record_id', '=', id)
+      .execute();
+}

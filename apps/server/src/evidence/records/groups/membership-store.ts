@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+
+import type { Transaction } from '../../../storage/db/database.ts';
+import type { Row } from '../../../storage/db/tables/tables.ts';
+import type { StoredRecord, StoredScreen } from '../stored-record.ts';
+
+export type StoredGroup = Row<'record_group'>;
+export type GroupMember = Row<'group_member'>;
+
+/** Notes that a new record has to be put into a group when the tree of its last screen has arrived. */
+export async function expectGrouping(
+  transaction: Transaction,
+  record: StoredRecord,
+  { screens, commit }: { screens: readonly StoredScreen[]; commit: string | null },
+): Promise<void> {
+  const decisive = screens.findLast(({ tree }) => tree !== 'none');
+  // An author asks for `debug` records: they are not unknown screens.
+  if (decisive === undefined || record.retention_group !== '') return;
+  const is_ready = decisive.tree === 'stored' ? 1 : 0;
+  const row = { record_id: record.id, screen_id: decisive.screen_id, is_ready, commit_hash: commit } as const;
+  await transaction
+    .insertInto('record_grouping')
+    .values({ ...row, claimed_until: 0 })
+    .execute();
+}
+
+/** The tree of a screen is there. */
+export async function treeStored(transaction: Transaction, screen: { recordId: string; screenId: string }) {
+  await transaction
+    .updateTable('record_grouping')
+    .set({ is_ready: 1 })
+    .where('record_id', '=', screen.recordId)
+    .where('screen_id', '=', screen.screenId)
+    .execute();
+}
+
+/** Takes a record that is deleted out of its group, which stays when it was the last one. */
+export async function leaveGroup(transaction: Transaction, recordId: string): Promise<void> {
+  const member = await transaction
+    .deleteFrom('group_member')
+    .where('record_id', '=', recordId)
+    .returningAll()
+    .executeTakeFirst();
+  if (member?.group_id === undefined || member.group_id === null) return;
+  const phones = (await hasPhone(transaction, member.group_id, member.device_id)) ? 0 : 1;
+  await transaction
+    .updateTable('record_group')
+    .set((eb) => ({ records: eb('records', '-', 1), phones: eb('phones', '-', phones) }))
+    .where('id', '=', member.group_id)
+    .execute();
+}
+
+export async function hasPhone(
+  transaction: Transaction,
+  groupId: string,
+  deviceId: string,
+): Promise<boolean> {
+  const query = transaction.selectFrom('group_member').select('record_id');
+  const ofPhone = query.where('group_id', '=', groupId).where('device_id', '=', deviceId);
+  return (await ofPhone.limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Counts the members of a group anew, after many have come or gone. */
+export async function countMembers(transaction: Transaction, groupId: string): Promise<void> {
+  const of = (what: string) =>
+    sql<number>`(select ${sql.raw(what)} from group_member where group_id = ${groupId})`;
+  await transaction
+    .updateTable('record_group')
+    .set({ records: of('count(*)'), phones: of('count(distinct device_id)') })
+    .where('id', '=', groupId)
+    .execute();
+}

@@ -1,0 +1,211 @@
+import { LRUCache } from 'lru-cache';
+import type { Transaction } from '../../../../storage/db/database.ts';
+import type { Row } from '../../../../storage/db/tables/tables.ts';
+import { keepScreen, removeKeptScreen } from './kept-screens-store.ts';
+import { printFrom, type PrintJson } from './process/messages.ts';
+import { type GroupedScreen, likeness, type ScreenGroup } from './nearest-group.ts';
+import { textsIn } from '../../../../storage/db/dialect.ts';
+import type { StoredRecord } from '../../stored-record.ts';
+import type { ScreenPrint } from './screen-print.ts';
+
+/** Those that others are compared with, and whose screens are kept for replays. */
+const mostSamples = 8;
+/** Further ones are found by likeness. */
+const mostPrints = 24;
+
+interface NewPrint {
+  group: Pick<Row<'record_group'>, 'id' | 'owner_id' | 'automation_id'>;
+  json: PrintJson;
+  /** JSON of the screen's tree. */
+  tree: Uint8Array;
+  language: string | null;
+  appVersion: string | null;
+  addedAt: number;
+  /** The key of a crash: its screen is compared with nothing, and not kept. */
+  crashKey: string | undefined;
+  screen: Pick<Row<'group_screen'>, 'record_id' | 'next_stage' | 'screen_state'>;
+}
+
+interface Candidate extends KeptSample {
+  /** Undefined: the new one. */
+  printKey: string | undefined;
+}
+
+/** Adds a print that the group does not have. Where it has its share, another one goes, or this one is not kept. */
+export async function addPrint(transaction: Transaction, added: NewPrint): Promise<void> {
+  const { group, json, language, appVersion, addedAt, crashKey } = added;
+  const { owner_id, automation_id, id: group_id } = group;
+  const known = await transaction
+    .selectFrom('group_print')
+    .select(['print_key', 'is_sample', 'added_at'])
+    .where('group_id', '=', group_id)
+    .orderBy('added_at')
+    .orderBy('print_key')
+    .execute();
+  const samples = known.filter(({ is_sample: isSample }) => isSample === 1);
+  const isOver = crashKey === undefined && samples.length >= mostSamples;
+  const gone = isOver ? await findGone(transaction, added) : undefined;
+  const isSample = crashKey === undefined && (!isOver || gone?.printKey !== undefined);
+  if (gone?.printKey !== undefined) await endSample(transaction, group_id, gone.printKey);
+  if (known.length >= mostPrints) {
+    if (!isSample && crashKey === undefined) return;
+    const oldest = known.find(({ print_key: key, is_sample: one }) => one === 0 || key === gone?.printKey);
+    await deletePrint(transaction, group, oldest?.print_key ?? '');
+  }
+  await transaction
+    .insertInto('group_print')
+    .values({
+      ...{ owner_id, automation_id, group_id, print_key: crashKey ?? json.key, print: JSON.stringify(json) },
+      ...{ is_sample: isSample ? 1 : 0, language, app_version: appVersion, added_at: addedAt },
+    })
+    .execute();
+  if (!isSample) return;
+  const { tree, screen } = added;
+  await keepScreen(transaction, { owner_id, automation_id, print_key: json.key, ...screen }, tree);
+}
+
+async function findGone(transaction: Transaction, added: NewPrint): Promise<Candidate | undefined> {
+  const rows = await transaction
+    .selectFrom('group_print')
+    .select(['print_key', 'print', 'language', 'app_version', 'added_at'])
+    .where('group_id', '=', added.group.id)
+    .where('is_sample', '=', 1)
+    .execute();
+  const samples = rows.map(
+    ({ print_key: printKey, print, language, app_version: appVersion, added_at: addedAt }): Candidate => ({
+      ...{ printKey, print: readPrint(print), language, appVersion, addedAt },
+    }),
+  );
+  const { language, appVersion, addedAt, json } = added;
+  return findSuperfluous([
+    ...samples,
+    { printKey: undefined, print: printFrom(json), language, appVersion, addedAt },
+  ]);
+}
+
+async function endSample(transaction: Transaction, groupId: string, printKey: string): Promise<void> {
+  await transaction
+    .updateTable('group_print')
+    .set({ is_sample: 0 })
+    .where('group_id', '=', groupId)
+    .where('print_key', '=', printKey)
+    .execute();
+  await removeKeptScreen(transaction, groupId, printKey);
+}
+
+async function deletePrint(
+  transaction: Transaction,
+  { owner_id, automation_id }: NewPrint['group'],
+  printKey: string,
+): Promise<void> {
+  await transaction
+    .deleteFrom('group_print')
+    .where('owner_id', '=', owner_id)
+    .where('automation_id', '=', automation_id)
+    .where('print_key', '=', printKey)
+    .execute();
+}
+
+/** A screen that a group keeps, or could keep. */
+export interface KeptSample extends GroupedScreen {
+  appVersion: string | null;
+  /** Milliseconds. */
+  addedAt: number;
+}
+
+/**
+ * The screen that a group misses least, where it has one too many: the older one of the two that are most alike. Two of
+ * one language and one version of the app go before two of one language, and these before any two: what stays has as
+ * many languages and versions as there is room for.
+ */
+export function findSuperfluous<Sample extends KeptSample>(samples: readonly Sample[]): Sample | undefined {
+  const pairs = samples.flatMap((one, index) =>
+    samples.slice(index + 1).map((other) => [one, other] as const),
+  );
+  const isOfCell = ([one, other]: readonly [Sample, Sample]): boolean =>
+    one.language === other.language && one.appVersion === other.appVersion;
+  const candidates = [
+    pairs.filter(isOfCell),
+    pairs.filter(([one, other]) => one.language === other.language),
+    pairs,
+  ].find(({ length }) => length > 0);
+  const [closest] = (candidates ?? [])
+    .map((pair) => ({ pair, likeness: likeness(pair[0].print, pair[1].print) }))
+    .toSorted((a, b) => b.likeness - a.likeness);
+  return closest?.pair.toSorted((a, b) => a.addedAt - b.addedAt)[0];
+}
+
+/** Groups of the app that a new print is compared with: those that were seen last. */
+const mostCompared = 100;
+/** Of all of them together; merging gives a group more than it has by itself. */
+const mostComparedPrints = 800;
+
+/** What is compared is bounded, however many groups there are. */
+export async function listCompared(
+  transaction: Transaction,
+  { owner_id, automation_id }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
+  packageName: string,
+): Promise<ScreenGroup[]> {
+  const newest = await transaction
+    .selectFrom('record_group')
+    .select('id')
+    .where('owner_id', '=', owner_id)
+    .where('automation_id', '=', automation_id)
+    .where('package_name', '=', packageName)
+    .where('merged_into', 'is', null)
+    .orderBy('last_seen', 'desc')
+    .limit(mostCompared)
+    .execute();
+  if (newest.length === 0) return [];
+  const ids = newest.map(({ id }) => id);
+  const rows = await transaction
+    .selectFrom('group_print')
+    .select(['group_id', 'print_key', 'language'])
+    .where('group_id', 'in', ids)
+    .where('is_sample', '=', 1)
+    .limit(mostComparedPrints)
+    .execute();
+  const keys = rows.map(({ print_key: key }) => key);
+  const prints = await mapPrints(transaction, { owner_id, automation_id }, keys);
+  const byGroup = Map.groupBy(rows, ({ group_id: id }) => id);
+  return [...byGroup].map(([id, known]) => ({
+    id,
+    screens: known.flatMap(({ print_key: key, language }) => {
+      const print = prints.get(key);
+      return print === undefined ? [] : [{ print, language }];
+    }),
+  }));
+}
+
+/** Reading them takes longer than comparing them. Of one key there is one print, wherever it belongs by now. */
+const knownPrints = new LRUCache<string, ScreenPrint>({ max: 2000 });
+
+async function mapPrints(
+  transaction: Transaction,
+  { owner_id, automation_id }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
+  keys: readonly string[],
+): Promise<Map<string, ScreenPrint>> {
+  const nameOf = (key: string): string => JSON.stringify([owner_id, automation_id, key]);
+  const missing = keys.filter((key) => !knownPrints.has(nameOf(key)));
+  const found = new Map<string, ScreenPrint>();
+  if (missing.length > 0) {
+    const rows = await transaction
+      .selectFrom('group_print')
+      .select(['print_key', 'print'])
+      .where('owner_id', '=', owner_id)
+      .where('automation_id', '=', automation_id)
+      .where('print_key', 'in', textsIn(transaction, missing))
+      .execute();
+    for (const { print_key: key, print } of rows) found.set(key, readPrint(print));
+  }
+  for (const key of keys) {
+    const print = found.get(key) ?? knownPrints.get(nameOf(key));
+    if (print !== undefined) found.set(key, print);
+  }
+  for (const [key, print] of found) knownPrints.set(nameOf(key), print);
+  return found;
+}
+
+/** Only `addPrint` writes the column. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const readPrint = (json: string): ScreenPrint => printFrom(JSON.parse(json) as PrintJson);

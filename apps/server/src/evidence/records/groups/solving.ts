@@ -1,0 +1,109 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Db } from '../../../storage/db/database.ts';
+import { type AutomationAccess, isReviewerOf } from '../access-store.ts';
+import {
+  type Changed,
+  type GroupChangeStore,
+  listSolvings,
+  noteSolvings,
+  takeSolving,
+} from './change-store.ts';
+import type { Solution, Solving } from '../../../code/commits/solving.ts';
+import type { GroupStore } from './store.ts';
+import { isAncestor } from '../../../code/git/git-objects.ts';
+import type { Limits } from '../../../kernel/limits/limits.ts';
+import type { ProjectRepositories } from '../../../code/projects/repositories/project-repositories.ts';
+
+interface Options {
+  database: Db;
+  store: Pick<GroupStore, 'find'>;
+  changeStore: Pick<GroupChangeStore, 'mark'>;
+  access: AutomationAccess;
+  onMarked: (changed: Changed) => Promise<void>;
+  clock: Clock;
+}
+
+const line = /^Solves:?[ \t]+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[ \t]*$/gim;
+/** In all commits of one push. */
+const mostSolutions = 100;
+
+export function createSolving({ database, store, changeStore, access, onMarked, clock }: Options): Solving {
+  return {
+    async find({ principal, projectId }, commits) {
+      // As `PATCH /groups/:id` would refuse it.
+      if (!principal.scopes.has('review') || principal.phones !== null) return [];
+      const found: Solution[] = [];
+      for (const { hash, groupId } of solutionsIn(commits).slice(0, mostSolutions)) {
+        const group = await store.find(groupId);
+        if (group?.project_id === projectId && (await isReviewerOf(access, principal, group)))
+          found.push({ hash, groupId: group.id });
+      }
+      return found;
+    },
+
+    note: (transaction, { principal, projectId }, solutions) =>
+      noteSolvings(
+        transaction,
+        solutions.map(({ hash, groupId }) => ({
+          ...{ group_id: groupId, commit_hash: hash, project_id: projectId },
+          ...{ user_id: principal.userId, noted_at: clock.now() },
+        })),
+      ),
+
+    async mark() {
+      for (const noted of await listSolvings(database)) {
+        const { group_id: id, commit_hash: solvedCommit, user_id: userId } = noted;
+        const group = await store.find(id);
+        const marking = { status: 'solved', markedAs: 'solved', solvedCommit, noted } as const;
+        const changed = group && (await changeStore.mark(group.id, marking, { userId, now: clock.now() }));
+        if (changed === undefined) await takeSolving(database, noted);
+        else await onMarked(changed);
+      }
+    },
+  };
+}
+
+function solutionsIn(commits: readonly { hash: string; message: string }[]): Solution[] {
+  const found = new Map<string, Solution>();
+  for (const { hash, message } of commits)
+    for (const [, id = ''] of message.matchAll(line)) {
+      const groupId = id.toLowerCase();
+      found.set(`${hash} ${groupId}`, { hash, groupId });
+    }
+  return [...found.values()];
+}
+
+interface AskedProject {
+  projectId: string;
+  /** Whose turn it is to use git. */
+  ownerId: string;
+}
+
+/** What groups ask of the commits of projects. */
+export interface CommitHistory {
+  /** Whether a run of the newer commit has what the older one brought. */
+  contains(question: AskedProject & { older: string; newer: string }): Promise<boolean>;
+  /** The commit of the project's history that a hash or its beginning names. */
+  find(question: AskedProject & { hash: string }): Promise<string | undefined>;
+}
+
+export const createCommitHistory = (repositories: ProjectRepositories, limits: Limits): CommitHistory => ({
+  contains: ({ projectId, ownerId, older, newer }) =>
+    limits.turns.git.run(ownerId, () =>
+      repositories.read(projectId, async (repository, { head }) => {
+        // A commit that was taken back solves nothing, and of a run that nobody knows nothing is hidden.
+        if (!(await isAncestor(repository, { older, newer: head }))) return true;
+        if ((await repository.findInfo(newer))?.type !== 'commit') return true;
+        return isAncestor(repository, { older, newer });
+      }),
+    ),
+
+  find: ({ projectId, ownerId, hash }) =>
+    limits.turns.git.run(ownerId, () =>
+      repositories.read(projectId, async (repository, { head }) => {
+        const commit = (await repository.findInfo(`${hash}^{commit}`))?.id;
+        if (commit === undefined) return undefined;
+        return (await isAncestor(repository, { older: commit, newer: head })) ? commit : undefined;
+      }),
+    ),
+});

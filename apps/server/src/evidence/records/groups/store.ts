@@ -1,0 +1,280 @@
+import type { GroupStatus, GroupVerdict, RecordGroup } from '@phalanx/protocol';
+import { type ReferenceExpression, sql } from 'kysely';
+import type { Db } from '../../../storage/db/database.ts';
+import { transact } from '../../../storage/db/transactions.ts';
+import type { Database } from '../../../storage/db/tables/tables.ts';
+import type { ReviewScope, StoredRecord, StoredScreen } from '../stored-record.ts';
+import type { GroupMember, StoredGroup } from './membership-store.ts';
+
+/** A record of a group with the screen that has put it there. */
+export interface ShownMember {
+  member: GroupMember;
+  record: StoredRecord;
+  screen: StoredScreen;
+}
+
+export interface GroupCursor {
+  value: number;
+  id: string;
+}
+
+export interface GroupFilter {
+  scopes: readonly ReviewScope[];
+  status: GroupStatus | undefined;
+  assigneeId: string | undefined;
+  sort: 'last_seen' | 'records';
+  cursor: GroupCursor | undefined;
+  limit: number;
+}
+
+/** Of a group, among which one of each phone is looked for. */
+const newestMembers = 300;
+const groupsPerStep = 100;
+/** Of a group, in which versions and languages are counted. */
+const countedMembers = 5000;
+/** So many of them are told. */
+const mostCounts = 50;
+/** Merged groups are followed so far. */
+const mostMerges = 20;
+
+export type GroupStore = ReturnType<typeof createGroupStore>;
+
+/** How many of the newest records have each value. */
+const countMembers = (db: Db, groupId: string, column: 'app_version' | 'language') =>
+  db
+    .selectFrom(
+      db
+        .selectFrom('group_member')
+        .select(`${column} as value`)
+        .where('group_id', '=', groupId)
+        .orderBy('record_id', 'desc')
+        .limit(countedMembers)
+        .as('newest'),
+    )
+    .select((eb) => ['value', eb.fn.countAll<number>().as('records')])
+    .groupBy('value')
+    .orderBy('records', 'desc')
+    .orderBy((eb) => eb.fn.coalesce('value', sql.lit('')), 'desc')
+    .limit(mostCounts)
+    .execute();
+
+/** Groups of records, as they are read. */
+export function createGroupStore(db: Db) {
+  const show = async (members: readonly GroupMember[]): Promise<ShownMember[]> => {
+    if (members.length === 0) return [];
+    const ids = members.map(({ record_id: id }) => id);
+    const records = await db.selectFrom('record').selectAll().where('id', 'in', ids).execute();
+    const screens = await db
+      .selectFrom('record_screen')
+      .selectAll()
+      .where('record_id', 'in', ids)
+      .where(
+        'screen_id',
+        'in',
+        members.map(({ screen_id: id }) => id),
+      )
+      .execute();
+    const recordOf = new Map(records.map((record) => [record.id, record]));
+    const screenOf = new Map(screens.map((screen) => [`${screen.record_id} ${screen.screen_id}`, screen]));
+    return members.flatMap((member) => {
+      const record = recordOf.get(member.record_id);
+      const screen = screenOf.get(`${member.record_id} ${member.screen_id}`);
+      return record === undefined || screen === undefined ? [] : [{ member, record, screen }];
+    });
+  };
+
+  return {
+    /** The group that has the records of this one now. */
+    async find(id: string): Promise<StoredGroup | undefined> {
+      for (let wanted = id, steps = 0; steps < mostMerges; steps += 1) {
+        const query = db.selectFrom('record_group').selectAll().where('id', '=', wanted);
+        const group = await query.executeTakeFirst();
+        if (group === undefined || group.merged_into === null) return group;
+        wanted = group.merged_into;
+      }
+      return undefined;
+    },
+
+    list: async ({
+      scopes,
+      status,
+      assigneeId,
+      sort,
+      cursor,
+      limit,
+    }: GroupFilter): Promise<StoredGroup[]> => {
+      if (scopes.length === 0) return [];
+      let query = db
+        .selectFrom('record_group')
+        .selectAll()
+        .where('merged_into', 'is', null)
+        .where((eb) =>
+          eb.or(
+            scopes.map(({ ownerId, automationId }) =>
+              automationId === null
+                ? eb('owner_id', '=', ownerId)
+                : eb.and([eb('owner_id', '=', ownerId), eb('automation_id', '=', automationId)]),
+            ),
+          ),
+        );
+      if (status !== undefined) query = query.where('status', '=', status);
+      if (assigneeId !== undefined) query = query.where('assignee_id', '=', assigneeId);
+      const column: ReferenceExpression<Database, 'record_group'> = sort;
+      if (cursor !== undefined)
+        query = query.where((eb) => eb(eb.refTuple(column, 'id'), '<', eb.tuple(cursor.value, cursor.id)));
+      return query.orderBy(column, 'desc').orderBy('id', 'desc').limit(limit).execute();
+    },
+
+    /** The newest record of each. */
+    async mapSamples(groupIds: readonly string[]): Promise<Map<string, ShownMember>> {
+      if (groupIds.length === 0) return new Map();
+      const newest = db
+        .selectFrom('group_member')
+        .select((eb) => eb.fn.max('record_id').as('id'))
+        .where('group_id', 'in', groupIds)
+        .groupBy('group_id');
+      const rows = await db.selectFrom('group_member').selectAll().where('record_id', 'in', newest).execute();
+      return new Map((await show(rows)).map((shown) => [shown.member.group_id ?? '', shown]));
+    },
+
+    /** The newest record of each phone, of the newest records. */
+    async listPhones(groupId: string, limit: number): Promise<ShownMember[]> {
+      const rows = await db
+        .selectFrom('group_member')
+        .selectAll()
+        .where('group_id', '=', groupId)
+        .orderBy('record_id', 'desc')
+        .limit(newestMembers)
+        .execute();
+      const first = new Map(rows.toReversed().map((row) => [row.device_id, row]));
+      return show(rows.filter((row) => first.get(row.device_id) === row).slice(0, limit));
+    },
+
+    async listMembers(groupId: string, cursor: string | undefined, limit: number): Promise<ShownMember[]> {
+      let query = db.selectFrom('group_member').selectAll().where('group_id', '=', groupId);
+      if (cursor !== undefined) query = query.where('record_id', '<', cursor);
+      return show(await query.orderBy('record_id', 'desc').limit(limit).execute());
+    },
+
+    countVersions: async (groupId: string) =>
+      (await countMembers(db, groupId, 'app_version')).map(({ value, records }) => ({
+        version: value,
+        records,
+      })),
+
+    countLanguages: async (groupId: string) =>
+      (await countMembers(db, groupId, 'language')).map(({ value, records }) => ({
+        language: value,
+        records,
+      })),
+
+    findMember: (recordId: string): Promise<GroupMember | undefined> =>
+      db.selectFrom('group_member').selectAll().where('record_id', '=', recordId).executeTakeFirst(),
+
+    /** Whether the tree of the record's last screen is there or to come. */
+    isWaiting: async (recordId: string): Promise<boolean> =>
+      (await db
+        .selectFrom('record_grouping')
+        .select('record_id')
+        .where('record_id', '=', recordId)
+        .executeTakeFirst()) !== undefined,
+
+    async findUserName(userId: string): Promise<string> {
+      const query = db.selectFrom('user').select('name').where('id', '=', userId);
+      return (await query.executeTakeFirst())?.name ?? '';
+    },
+
+    /** Groups whose projects are gone, and those that had no record for long. Returns how many went. */
+    deleteSome: (emptySince: number, movesBefore: number): Promise<number> =>
+      transact(db, async (transaction) => {
+        await transaction
+          .deleteFrom('group_move')
+          .where('made_at', '<', movesBefore)
+          .where('is_unfinished', '=', 0)
+          .execute();
+        const ids = sql<string>`(select id from record_group
+          where (project_id is not null and project_id not in (select id from project) and records = 0)
+            or (records = 0 and last_seen < ${emptySince}) limit ${groupsPerStep})`;
+        const { numDeletedRows } = await transaction
+          .deleteFrom('record_group')
+          .where('id', 'in', ids)
+          .executeTakeFirst();
+        return Number(numDeletedRows);
+      }),
+
+    /** Call it after its records are gone. */
+    deleteOf: async (of: 'project_id' | 'owner_id', id: string): Promise<void> => {
+      await db.deleteFrom('record_group').where(of, '=', id).where('records', '=', 0).execute();
+    },
+  };
+}
+
+type Proof = RecordGroup['proved'];
+
+/** A group has fewer screens. */
+const mostVerdicts = 100;
+
+/** What the last replay of code that was saved made of the screens of a group. */
+export async function findNewestVerdict(db: Db, groupId: string): Promise<GroupVerdict | null> {
+  const replay = await db
+    .selectFrom('replay')
+    .selectAll()
+    .where('status', '=', 'done')
+    .where('is_draft', '=', 0)
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('replay_verdict').select('replay_id').where('group_id', '=', groupId),
+    )
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (replay === undefined) return null;
+  const outcomes = await listOutcomes(db, groupId, replay.id);
+  const count = (wanted: readonly string[]): number =>
+    outcomes.filter((outcome) => wanted.includes(outcome)).length;
+  return {
+    ...{ replay_id: replay.id, commit: replay.commit_hash, cause: replay.cause },
+    ended_at: replay.ended_at ?? replay.created_at,
+    ...{ screens: outcomes.length, handled: count(['handled']), known: count(['handled', 'recognised']) },
+    not_told: count(['not_told']),
+  };
+}
+
+/** Whether the commits that solve groups know all of their screens, as far as a replay has said so. */
+export async function mapProofs(db: Db, groups: readonly StoredGroup[]): Promise<Map<string, Proof>> {
+  const proofs = new Map<string, Proof>();
+  for (const { id, project_id: projectId, solved_commit: commit, status } of groups) {
+    if (status !== 'solved' || projectId === null || commit === null) continue;
+    const replay = await db
+      .selectFrom('replay')
+      .select('id')
+      .where('project_id', '=', projectId)
+      .where('commit_hash', '=', commit)
+      .where('screen_set', '=', 'all')
+      .where('group_id', 'is', null)
+      .where('status', '=', 'done')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (replay !== undefined) proofs.set(id, proofOf(await listOutcomes(db, id, replay.id)));
+  }
+  return proofs;
+}
+
+function proofOf(outcomes: readonly string[]): Proof {
+  if (outcomes.length === 0) return null;
+  if (outcomes.every((outcome) => outcome === 'handled')) return 'yes';
+  return outcomes.some((outcome) => outcome !== 'not_told' && outcome !== 'handled')
+    ? 'no'
+    : 'not_replayable';
+}
+
+async function listOutcomes(db: Db, groupId: string, replayId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('replay_verdict')
+    .select('outcome')
+    .where('group_id', '=', groupId)
+    .where('replay_id', '=', replayId)
+    .limit(mostVerdicts)
+    .execute();
+  return rows.map(({ outcome }) => outcome);
+}

@@ -1,0 +1,52 @@
+import type { SignCondition } from '@phalanx/automation/screen-signs';
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import { SignConditionJson } from '../../../../code/compile/process/messages.ts';
+
+const PossibleSignJson = Type.Object({
+  condition: SignConditionJson,
+  cost: Type.Number(),
+  isCommon: Type.Boolean(),
+});
+
+/** The bytes of stored trees. */
+export type ToProcess =
+  | { readonly kind: 'list'; readonly trees: readonly Uint8Array[]; readonly most: number }
+  | {
+      readonly kind: 'test';
+      readonly trees: readonly Uint8Array[];
+      readonly conditions: readonly SentCondition[];
+    };
+
+type SentCondition = Static<typeof SignConditionJson>;
+
+/** As it travels. */
+export const asSent = (condition: SignCondition): SentCondition =>
+  condition.by === 'text' ? { by: 'text', texts: [...condition.texts] } : condition;
+
+const print = Type.String({ minLength: 24, maxLength: 24 });
+
+const FromProcess = Type.Union([
+  /** The first message. */
+  Type.Object({ kind: Type.Literal('ready') }),
+  /** What holds on all trees that can be read. */
+  Type.Object({
+    kind: Type.Literal('listed'),
+    signs: Type.Array(PossibleSignJson),
+    button: Type.Union([SignConditionJson, Type.Null()]),
+    /** Of each tree; null: it can't be read. */
+    prints: Type.Array(Type.Union([print, Type.Null()])),
+  }),
+  Type.Object({
+    kind: Type.Literal('tested'),
+    /** Of each tree the positions of the conditions that hold; null: it can't be read. */
+    screens: Type.Array(
+      Type.Union([Type.Object({ print, held: Type.Array(Type.Integer({ minimum: 0 })) }), Type.Null()]),
+    ),
+  }),
+]);
+export type FromProcess = Static<typeof FromProcess>;
+
+const fromProcess = Compile(FromProcess);
+export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);

@@ -1,0 +1,44 @@
+import { v7 as uuidv7 } from 'uuid';
+import { describe, expect, it } from 'vitest';
+import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
+import { cellOf, type StoredRecord } from './stored-record.ts';
+import { createRecordStore } from './store.ts';
+
+const newRecord = (): StoredRecord => ({
+  ...{ id: uuidv7(), owner_id: 'owner', automation_id: 'automation', project_id: null, run_id: 'run' },
+  ...{
+    user_id: 'owner',
+    device_id: 'device',
+    device_info: '{}',
+    automation_name: 'shop',
+    error: null,
+    app: null,
+  },
+  cell: cellOf({ type: 'crash', status: 'pending', isPartial: false }),
+  ...{ tag: 'default', retention_group: '', saved: 0, has_gap: 0, missing_captures: 0 },
+  ...{ capture_bytes: 0, added_at: 0 },
+});
+const retention = { limits: { debugPerTag: 200, others: 1000 }, nowMs: 0 };
+
+describe.each(engines)('in %s', (engine) => {
+  it('of a hundred who mark a record at once, one does it', async () => {
+    const store = createRecordStore(await openTestDatabase(engine));
+    const record = newRecord();
+    await store.insert(record, [], retention);
+    const marks = Array.from({ length: 100 }, (_, caller) =>
+      store.mark(record.id, caller % 2 === 0 ? 'solved' : 'skipped'),
+    );
+    const marked = (await Promise.all(marks)).filter((mark) => mark?.marked === true);
+    expect(marked).toHaveLength(1);
+    expect(await store.find(record.id)).toEqual(marked[0]?.record);
+  });
+
+  it('records that come at once are all counted', async () => {
+    const db = await openTestDatabase(engine);
+    const store = createRecordStore(db);
+    const records = Array.from({ length: 300 }, newRecord);
+    await Promise.all(records.map((record) => store.insert(record, [], retention)));
+    const tallies = await db.selectFrom('record_tally').select('n').where('node', '=', '0').execute();
+    expect(tallies.map(({ n }) => n)).toEqual([300, 300, 300, 300]);
+  });
+});

@@ -1,0 +1,160 @@
+import {
+  type CaptureKind,
+  OutOfStepsRecord,
+  RecordedCalls,
+  type RecordScreen,
+  RunError,
+} from '@phalanx/protocol';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Logger } from 'pino';
+import type { EventFeed } from '../../runs/events/event-feed.ts';
+import type { RecordFigures } from '../../http/health/metrics.ts';
+import type { AutomationAccess } from './access-store.ts';
+import { kindOf, readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
+import type { RecordStore } from './store.ts';
+
+/** Makes a URL at which a browser can read a capture. */
+export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;
+
+type DeviceInfo = OutOfStepsRecord['device_info'];
+const deviceInfo = Compile(OutOfStepsRecord.properties.device_info);
+
+export function readDeviceInfo(json: string): DeviceInfo {
+  const info: unknown = JSON.parse(json);
+  if (!deviceInfo.Check(info)) throw new Error('a stored record has no readable device');
+  return info;
+}
+
+const runError = Compile(RunError);
+
+export function readError(json: string | null): OutOfStepsRecord['error'] {
+  const error: unknown = json === null ? null : JSON.parse(json);
+  return runError.Check(error) ? error : null;
+}
+
+const recordedCalls = Compile(RecordedCalls);
+
+export function readActions(json: string | null): RecordedCalls {
+  const calls: unknown = json === null ? [] : JSON.parse(json);
+  return recordedCalls.Check(calls) ? calls : [];
+}
+
+export function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof RecordScreen> {
+  const { record_id: recordId, screen_id: screenId } = screen;
+  const urlOf = (kind: CaptureKind): string | null =>
+    screen[kind] === 'stored' ? url({ recordId, screenId, kind }) : null;
+  return {
+    _id: screenId,
+    uiUrl: urlOf('tree'),
+    screenshot: {
+      screenshotUrl: urlOf('screenshot'),
+      compressedWidth: screen.width,
+      compressedHeight: screen.height,
+      originalWidth: screen.original_width,
+      originalHeight: screen.original_height,
+    },
+    nextStage: screen.next_stage,
+    screenState: screen.screen_state,
+    maxSteps: screen.max_steps,
+    timestamp: screen.captured_at,
+    actions: readActions(screen.actions),
+  };
+}
+
+/** A record as the API shows it. */
+function recordView(
+  record: StoredRecord,
+  screens: readonly StoredScreen[],
+  url: CaptureUrl,
+): OutOfStepsRecord {
+  const { type, status, isPartial } = kindOf(record.cell);
+  return {
+    device_info: readDeviceInfo(record.device_info),
+    automation_name: record.automation_name,
+    out_of_steps_id: record.id,
+    automation_id: record.automation_id,
+    run_id: record.run_id,
+    type,
+    status,
+    screens: screens.map((screen) => screenView(screen, url)),
+    added: new Date(record.added_at).toISOString(),
+    saved: record.saved === 1,
+    tag: record.tag,
+    partial: isPartial,
+    error: readError(record.error),
+    app: readApp(record.app) ?? null,
+  };
+}
+
+/** Gives a record as the API shows it; with the screens of one that is new, it reads nothing. */
+export type ReadRecord = (
+  record: StoredRecord,
+  screens?: readonly StoredScreen[],
+) => Promise<OutOfStepsRecord>;
+
+interface Options {
+  store: RecordStore;
+  access: AutomationAccess;
+  captureUrl: CaptureUrl;
+}
+
+export function createReadRecord({ store, access, captureUrl }: Options): ReadRecord {
+  /** A project may have another name by now. */
+  const nameOf = async ({ project_id: projectId, automation_name: name }: StoredRecord): Promise<string> =>
+    (projectId === null ? undefined : await access.findProject(projectId))?.name ?? name;
+
+  return async (record, known) => {
+    if (known !== undefined) return recordView(record, known, captureUrl);
+    const screens = await store.listScreens(record.id);
+    return recordView({ ...record, automation_name: await nameOf(record) }, screens, captureUrl);
+  };
+}
+
+interface ChangesOptions {
+  access: AutomationAccess;
+  read: ReadRecord;
+  feed: EventFeed;
+  figures: RecordFigures;
+  log: Logger;
+  /** Told how many records were deleted; their captures are still there. */
+  onDeleted: (count: number) => void;
+}
+
+/** Tells those who follow what has become of records. */
+export class RecordChanges {
+  readonly #options: ChangesOptions;
+  /** One after the other: what was stored later is told later. */
+  #told = Promise.resolve();
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  stored(record: StoredRecord, screens: readonly StoredScreen[]): void {
+    this.#options.figures.stored.inc({ type: kindOf(record.cell).type });
+    this.changed(record, screens);
+  }
+
+  /** `screens`: those of a record that is new. */
+  changed(record: StoredRecord, screens?: readonly StoredScreen[]): void {
+    if (!this.#options.feed.isFollowed) return;
+    this.#told = this.#told
+      .then(() => this.#tell(record, screens))
+      .catch((error: unknown) => {
+        this.#options.log.error({ err: error }, 'a record event could not be sent');
+      });
+  }
+
+  deleted(count: number): void {
+    if (count > 0) this.#options.onDeleted(count);
+  }
+
+  async #tell(record: StoredRecord, screens?: readonly StoredScreen[]): Promise<void> {
+    const { access, read, feed } = this.#options;
+    const automation = { ownerId: record.owner_id, automationId: record.automation_id };
+    const userIds =
+      record.project_id === null ? [record.owner_id] : await access.listAcceptedReviewers(automation);
+    feed.recordChanged({ record: await read(record, screens), deviceId: record.device_id, userIds });
+  }
+}

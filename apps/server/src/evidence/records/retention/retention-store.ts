@@ -1,0 +1,163 @@
+import { sql, type RawBuilder } from 'kysely';
+import { change } from '../../../storage/db/writes.ts';
+import type { Db, Transaction } from '../../../storage/db/database.ts';
+import { serialize, transact } from '../../../storage/db/transactions.ts';
+import { debugCells, otherCells, type StoredRecord, listsOf } from '../stored-record.ts';
+import { leaveGroup } from '../groups/membership-store.ts';
+import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
+
+const protectedMonths = 2;
+
+export interface RetentionLimits {
+  /** Debug records that an automation keeps for each tag. */
+  debugPerTag: number;
+  /** Records of all other types together that an automation keeps. */
+  others: number;
+}
+
+export interface RetentionOptions {
+  limits: RetentionLimits;
+  nowMs: number;
+}
+
+/** One group of records that are kept by one limit. */
+type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
+
+/** The counts of the lists of an owner are read and then written: one transaction at a time changes their records. */
+export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promise<void> =>
+  serialize(transaction, `records of ${ownerId}`);
+
+/** Deletes a record, and notes that its captures have to go. */
+async function removeRecord(transaction: Transaction, record: StoredRecord): Promise<void> {
+  await leaveGroup(transaction, record.id);
+  await transaction.deleteFrom('record').where('id', '=', record.id).execute();
+  await removeFromTallies(transaction, listsOf(record), record);
+  await transaction.insertInto('capture_deletion').values({ record_id: record.id }).execute();
+}
+
+/** No two months are shorter: what is younger and saved is protected for sure. */
+const shortestProtectionMs = 59 * 24 * 60 * 60 * 1000;
+/** More go with the next call: a transaction of this length is not noticed by others. */
+const deletionsPerTransaction = 100;
+
+/** Those of the `surplus` oldest of a group that are not protected. */
+async function listDoomed(
+  transaction: Db,
+  group: RetentionGroup,
+  { surplus, nowMs }: { surplus: number; nowMs: number },
+): Promise<StoredRecord[]> {
+  const ofGroup = transaction
+    .selectFrom('record')
+    .where('owner_id', '=', group.owner_id)
+    .where('automation_id', '=', group.automation_id)
+    .where('retention_group', '=', group.retention_group)
+    .orderBy('id');
+  const newest = await ofGroup
+    .select('id')
+    .offset(surplus - 1)
+    .limit(1)
+    .executeTakeFirst();
+  const candidates = await ofGroup
+    .selectAll()
+    .where('id', '<=', newest?.id ?? '')
+    .where((eb) => eb.or([eb('saved', '=', 0), eb('added_at', '<=', nowMs - shortestProtectionMs)]))
+    .limit(deletionsPerTransaction)
+    .execute();
+  return candidates.filter((record) => record.saved === 0 || protectionEnd(record.added_at) <= nowMs);
+}
+
+/** Deletes what is older than the newest of the group that are kept, and not protected. Returns how many went. */
+export async function trimGroup(
+  transaction: Transaction,
+  group: RetentionGroup,
+  { limits, nowMs }: RetentionOptions,
+): Promise<number> {
+  const isDebug = group.retention_group !== '';
+  const list = {
+    ownerId: group.owner_id,
+    automationId: group.automation_id,
+    tag: isDebug ? group.retention_group : null,
+  };
+  const count = await countInLists(transaction, [list], isDebug ? debugCells : otherCells);
+  const surplus = count - (isDebug ? limits.debugPerTag : limits.others);
+  if (surplus <= 0) return 0;
+  const doomed = await listDoomed(transaction, group, { surplus, nowMs });
+  for (const record of doomed) await removeRecord(transaction, record);
+  return doomed.length;
+}
+
+export type RetentionStore = ReturnType<typeof createRetentionStore>;
+
+/** Which records may go, and their going. */
+export function createRetentionStore(db: Db) {
+  return {
+    trim: (group: RetentionGroup, retention: RetentionOptions): Promise<number> =>
+      transact(db, async (transaction) => {
+        await lockRecordsOf(transaction, group.owner_id);
+        return trimGroup(transaction, group, retention);
+      }),
+
+    /** Saved records after one of them, oldest first. */
+    listSaved: (afterId: string, limit: number): Promise<StoredRecord[]> =>
+      db
+        .selectFrom('record')
+        .selectAll()
+        .where('saved', '=', 1)
+        .where('id', '>', afterId)
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+
+    /** Deletes a record, saved or not, and the copies of its screens. Undefined: it is gone already. */
+    deleteOne: (id: string): Promise<StoredRecord | undefined> =>
+      change(db, async (transaction) => {
+        const found = transaction.selectFrom('record').selectAll().where('id', '=', id);
+        const { owner_id: ownerId } = (await found.executeTakeFirst()) ?? {};
+        if (ownerId === undefined) return undefined;
+        await lockRecordsOf(transaction, ownerId);
+        const record = await found.executeTakeFirst();
+        if (record === undefined) return undefined;
+        await transaction.deleteFrom('group_screen').where('record_id', '=', id).execute();
+        await removeRecord(transaction, record);
+        return record;
+      }),
+
+    /** Deletes up to `limit` records of a project or an owner, saved or not. Returns how many went. */
+    deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number> =>
+      transact(db, async (transaction) => {
+        const found = transaction.selectFrom('record').where(of, '=', id);
+        const owner = await found.select('owner_id').limit(1).executeTakeFirst();
+        if (owner === undefined) return 0;
+        await lockRecordsOf(transaction, owner.owner_id);
+        const records = await found.selectAll().where('owner_id', '=', owner.owner_id).limit(limit).execute();
+        for (const record of records) await removeRecord(transaction, record);
+        return records.length;
+      }),
+
+    /** A project that is gone and still has records. Jumps from project to project through the index. */
+    async findLostProject(): Promise<string | undefined> {
+      const next = (after: RawBuilder<unknown>) => sql`(
+        select project_id from record where project_id > ${after} order by project_id limit 1)`;
+      const { rows } = await sql<{ id: string }>`
+        with recursive known(id) as (
+          select ${next(sql`''`)}
+          union all select ${next(sql.ref('known.id'))} from known where known.id is not null)
+        select id from known where id is not null and id not in (select id from project) limit 1`.execute(db);
+      return rows[0]?.id;
+    },
+  };
+}
+
+/**
+ * When a saved record of this time loses its protection, epoch ms: two calendar months later, UTC. Where the month has
+ * no such day, its last one counts: 31 December → 28 (or 29) February.
+ */
+export function protectionEnd(addedAt: number): number {
+  const end = new Date(addedAt);
+  const day = end.getUTCDate();
+  end.setUTCDate(1);
+  end.setUTCMonth(end.getUTCMonth() + protectedMonths);
+  const lastDay = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate();
+  end.setUTCDate(Math.min(day, lastDay));
+  return end.getTime();
+}

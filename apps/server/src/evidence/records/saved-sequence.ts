@@ -1,0 +1,61 @@
+import { buffer } from 'node:stream/consumers';
+import type { HostQuestionOf, RecordType } from '@phalanx/protocol';
+import type { Captures } from '../../runs/captures/captures.ts';
+import { kindOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
+import { readActions } from './record-view.ts';
+import type { RecordStore } from './store.ts';
+
+type Sequence = NonNullable<HostQuestionOf<'replay'>['sequence']>;
+
+/** A record as it is replayed in order, or why it can't be: the end of a sentence that begins with "The record". */
+export type SavedSequence = { runId: string; sequence: Sequence } | { problem: string };
+
+export type ReadSequence = (recordId: string) => Promise<SavedSequence | undefined>;
+
+/** Of all trees of a record together. */
+const mostBytes = 8 * 1024 * 1024;
+
+export const createReadSequence =
+  (store: RecordStore, captures: Captures): ReadSequence =>
+  async (recordId) => {
+    const record = await store.find(recordId);
+    if (record === undefined) return undefined;
+    const screens = await store.listScreens(recordId);
+    if (screens.length === 0) return { problem: 'has no screens' };
+    const read: Sequence['screens'] = [];
+    let left = mostBytes;
+    for (const [index, screen] of screens.entries()) {
+      const treeJson = await readTree(captures, screen, left);
+      if (treeJson === undefined) return { problem: `has no tree of its screen ${index + 1}` };
+      if (treeJson === 'too large') return { problem: `has trees of more than ${mostBytes} bytes together` };
+      left -= treeJson.length;
+      const { next_stage: stage, screen_state: state, actions } = screen;
+      read.push({ tree_json: treeJson, stage, state, calls: readActions(actions) });
+    }
+    return { runId: record.run_id, sequence: { screens: read, ends: endOf(record) } };
+  };
+
+async function readTree(
+  captures: Captures,
+  { record_id: recordId, screen_id: screenId, tree }: StoredScreen,
+  mostLength: number,
+): Promise<string | undefined> {
+  const found = tree === 'stored' ? await captures.find({ recordId, screenId, kind: 'tree' }) : undefined;
+  if (found === undefined) return undefined;
+  if (found.sizeBytes <= mostLength) return (await buffer(found.read())).toString();
+  await found.close();
+  return 'too large';
+}
+
+const ends: Record<RecordType, Sequence['ends']> = {
+  outOfSteps: 'submits',
+  timeout: 'submits',
+  crash: 'throws',
+  debug: null,
+};
+
+/** A record that its host has made of a time limit says nothing of the code. */
+function endOf({ cell, error }: StoredRecord): Sequence['ends'] {
+  const { type } = kindOf(cell);
+  return type === 'timeout' && error !== null ? null : ends[type];
+}

@@ -1,0 +1,208 @@
+import type { RecordStatus, CaptureKind } from '@phalanx/protocol';
+import { change } from '../../storage/db/writes.ts';
+import type { Db, Transaction } from '../../storage/db/database.ts';
+import { type AppVersionCount, countAppVersions } from '../../storage/db/app-versions.ts';
+import { type OutboxEvent, addToOutbox } from '../../storage/db/webhook-outbox.ts';
+import { transact } from '../../storage/db/transactions.ts';
+import {
+  cellOf,
+  kindOf,
+  metVersionOf,
+  type StoredRecord,
+  type StoredScreen,
+  listsOf,
+} from './stored-record.ts';
+import { expectGrouping, treeStored } from './groups/membership-store.ts';
+import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
+import { addToTallies, moveInTallies } from './browse/tally-store.ts';
+
+export type RecordStore = ReturnType<typeof createRecordStore>;
+
+const screensPerStatement = 50;
+
+const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
+  from.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
+
+/** Changes a record as it is, while nobody else does. Undefined: there is none. */
+const changeRecord = <Result>(
+  db: Db,
+  id: string,
+  work: (transaction: Transaction, before: StoredRecord) => Promise<Result>,
+  isChange: (result: Result) => boolean = () => true,
+): Promise<Result | undefined> =>
+  change<Result | undefined>(
+    db,
+    async (transaction) => {
+      const found = await findRecord(transaction, id);
+      if (found === undefined) return undefined;
+      await lockRecordsOf(transaction, found.owner_id);
+      const before = await findRecord(transaction, id);
+      return before && work(transaction, before);
+    },
+    (result) => result !== undefined && isChange(result),
+  );
+
+export async function moveTo(transaction: Db, before: StoredRecord, cell: number): Promise<void> {
+  await transaction.updateTable('record').set({ cell }).where('id', '=', before.id).execute();
+  await moveInTallies(transaction, listsOf(before), { id: before.id, from: before.cell, to: cell });
+}
+
+/** What webhooks tell of a new record. */
+const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
+  const { owner_id: ownerId, automation_id: automationId } = record;
+  return {
+    at: record.added_at,
+    data: {
+      ...{ record_id: record.id, automation_id: automationId, automation_name: record.automation_name },
+      ...{ run_id: record.run_id, device_id: record.device_id },
+      ...{ type: kindOf(record.cell).type, tag: record.tag },
+    },
+    audience: { kind: 'record', ownerId, automationId, isDirect: record.project_id === null },
+  };
+};
+
+/** Authors ask for `debug` records: they tell nothing of a version. */
+function countOf(record: StoredRecord): AppVersionCount[] {
+  const met = record.retention_group === '' ? metVersionOf(record) : undefined;
+  return met === undefined ? [] : [{ ...met, at: record.added_at, records: 1 }];
+}
+
+/** Out-of-steps records with their screens. Whatever changes one changes the counts in the same transaction. */
+export function createRecordStore(db: Db) {
+  return {
+    find: (id: string): Promise<StoredRecord | undefined> => findRecord(db, id),
+
+    /** The newest of them. */
+    listOfRun: (runId: string, limit: number): Promise<StoredRecord[]> =>
+      db
+        .selectFrom('record')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+
+    listScreens: (recordId: string): Promise<StoredScreen[]> =>
+      db
+        .selectFrom('record_screen')
+        .selectAll()
+        .where('record_id', '=', recordId)
+        .orderBy('position')
+        .execute(),
+
+    /** `commit`: of its run. Stores a record with all its screens, or nothing when the ID is taken, and keeps its group within its limit. */
+    insert: (
+      record: StoredRecord,
+      screens: readonly StoredScreen[],
+      { commit = null, ...retention }: RetentionOptions & { commit?: string | null },
+    ): Promise<{ isNew: boolean; deleted: number }> =>
+      transact(db, async (transaction) => {
+        await lockRecordsOf(transaction, record.owner_id);
+        if ((await findRecord(transaction, record.id)) !== undefined) return { isNew: false, deleted: 0 };
+        await transaction.insertInto('record').values(record).execute();
+        for (let first = 0; first < screens.length; first += screensPerStatement) {
+          const rows = screens.slice(first, first + screensPerStatement);
+          await transaction.insertInto('record_screen').values(rows).execute();
+        }
+        await addToTallies(transaction, listsOf(record), record);
+        await expectGrouping(transaction, record, { screens, commit });
+        await addToOutbox(transaction, 'record.new', [newsOf(record)]);
+        await countAppVersions(transaction, countOf(record));
+        return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
+      }),
+
+    /** `marked` false: it had another status than pending, which is returned. Undefined: there is none. */
+    mark: (
+      id: string,
+      status: RecordStatus,
+    ): Promise<{ record: StoredRecord; marked: boolean } | undefined> =>
+      changeRecord(
+        db,
+        id,
+        async (transaction, record) => {
+          const kind = kindOf(record.cell);
+          if (kind.status !== 'pending') return { record, marked: false };
+          const cell = cellOf({ ...kind, status });
+          await moveTo(transaction, record, cell);
+          return { record: { ...record, cell }, marked: true };
+        },
+        ({ marked }) => marked,
+      ),
+
+    /** What is no longer saved may have outlived its group's limit. Undefined: there is none. */
+    save: (
+      id: string,
+      saved: boolean,
+      retention: RetentionOptions,
+    ): Promise<{ record: StoredRecord; deleted: number } | undefined> =>
+      changeRecord(db, id, async (transaction, before) => {
+        const record = { ...before, saved: saved ? 1 : 0 };
+        if (before.saved !== record.saved) {
+          await transaction.updateTable('record').set({ saved: record.saved }).where('id', '=', id).execute();
+        }
+        return { record, deleted: saved ? 0 : await trimGroup(transaction, record, retention) };
+      }),
+  };
+}
+
+/** What is noted of the captures of records: which are there, and which have to go. */
+export function createCaptureNotes(db: Db) {
+  return {
+    async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
+      return db
+        .selectFrom('record_screen')
+        .selectAll()
+        .where('record_id', '=', recordId)
+        .where('screen_id', '=', screenId)
+        .executeTakeFirst();
+    },
+
+    /** A capture has arrived. Undefined: it was not expected, or the record is gone. */
+    captureStored: (
+      recordId: string,
+      screenId: string,
+      { kind, sizeBytes }: { kind: CaptureKind; sizeBytes: number },
+    ): Promise<StoredRecord | undefined> =>
+      changeRecord(db, recordId, async (transaction, before) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('record_screen')
+          .set({ [kind]: 'stored' })
+          .where('record_id', '=', recordId)
+          .where('screen_id', '=', screenId)
+          .where(kind, '=', 'expected')
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return undefined;
+        if (kind === 'tree') await treeStored(transaction, { recordId, screenId });
+        const record = { ...before, missing_captures: before.missing_captures - 1 };
+        await transaction
+          .updateTable('record')
+          .set((eb) => ({
+            missing_captures: record.missing_captures,
+            capture_bytes: eb('capture_bytes', '+', sizeBytes),
+          }))
+          .where('id', '=', recordId)
+          .execute();
+        if (record.missing_captures > 0 || record.has_gap === 1) return record;
+        const cell = cellOf({ ...kindOf(record.cell), isPartial: false });
+        await moveTo(transaction, record, cell);
+        return { ...record, cell };
+      }),
+
+    async listDeletions(limit: number): Promise<string[]> {
+      const rows = await db.selectFrom('capture_deletion').selectAll().limit(limit).execute();
+      return rows.map((row) => row.record_id);
+    },
+
+    async endDeletion(recordId: string): Promise<void> {
+      await db.deleteFrom('capture_deletion').where('record_id', '=', recordId).execute();
+    },
+
+    /** Those of the IDs that are records or runs. */
+    async listKnown(ids: readonly string[]): Promise<Set<string>> {
+      if (ids.length === 0) return new Set();
+      const records = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();
+      const runs = await db.selectFrom('run').select('id').where('id', 'in', ids).execute();
+      return new Set([...records, ...runs].map((row) => row.id));
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { requirePath } from '../../code/files/file-path.ts';
+import { contentOf } from '../../code/files/new-content.ts';
+import { buildNext, filesOfNext, requireChange } from '../../code/files/replace-files.ts';
+import type { SavedFiles, ProjectServices } from '../../code/projects/project-files.ts';
+import { emptyTree } from '../../code/projects/saved-state.ts';
+
+/** Unsaved text, and the tree that it is laid over. */
+export interface DraftText {
+  treeId: string;
+  files: { path: string; content: string }[];
+  deleted: string[];
+}
+
+export type DraftDesk = Pick<ProjectServices, 'repositories' | 'totals'>;
+
+/** Throws for paths that no file may have. */
+export const draftOf = (
+  treeId: string,
+  { files = [], deleted = [] }: { files: DraftText['files'] | undefined; deleted: string[] | undefined },
+): DraftText => ({
+  treeId,
+  files: files.map(({ path, content }) => ({ path: requirePath(path), content })),
+  deleted: deleted.map(requirePath),
+});
+
+/** The files as a save would make them; nothing is stored. Throws what a save throws. */
+export async function layDraft(
+  desk: DraftDesk,
+  projectId: string,
+  { treeId, files, deleted }: DraftText,
+): Promise<SavedFiles> {
+  const contents = files.map(({ path, content }) => ({ path, content: contentOf(content, undefined) }));
+  const change = { projectId, files: contents, deleted };
+  await requireChange(change);
+  const next = await desk.repositories.read(projectId, (repository, state) =>
+    buildNext(desk, {
+      ...{ repository, change },
+      state: { ...state, files: treeId === emptyTree ? undefined : treeId },
+    }),
+  );
+  return filesOfNext(desk, projectId, next);
+}
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+/** More than the largest request becomes. */
+const mostBytes = 16 * 1024 * 1024;
+
+export const packDraft = (draft: DraftText): Promise<Buffer> => compress(Buffer.from(JSON.stringify(draft)));
+
+export async function unpackDraft(packed: Buffer): Promise<DraftText> {
+  const json = (await decompress(packed, { maxOutputLength: mostBytes })).toString();
+  // Only `packDraft` makes them.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(json) as DraftText;
+}

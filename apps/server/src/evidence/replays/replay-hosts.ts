@@ -1,0 +1,204 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import {
+  HostReplayAnswer,
+  type HostQuestionOf,
+  type ReplayVerdict,
+  type SequenceResult,
+  type SequenceOutcome,
+} from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+import { readAnswer } from '../../fleet/devices/ask-host.ts';
+import type { Hosts } from '../../fleet/hosts/feature.ts';
+import { isUnreachable } from '../../fleet/hosts/host-link.ts';
+import { isAncestor } from '../../code/git/git-objects.ts';
+import type { ProjectRepositories } from '../../code/projects/repositories/project-repositories.ts';
+import { emptyTree } from '../../code/projects/saved-state.ts';
+import type { ReadSequence, SavedSequence } from '../records/saved-sequence.ts';
+import { parametersOf, type StoredRunDetail } from '../../runs/runs/stored-run.ts';
+
+const answers = Compile(HostReplayAnswer);
+
+/** The time that a host has for the screens of one question; it answers in time for the question. */
+const budgetMs = 8000;
+/** How long a replay waits for a host that is gone, or has no time. */
+const timeoutMs = 60_000;
+const pauseMs = 500;
+/** So often a screen is tried by itself before it is blamed. */
+const mostTries = 2;
+
+export type HostCode = Pick<
+  HostQuestionOf<'replay'>,
+  'code' | 'source_map' | 'parameters' | 'job_variables' | 'fetches'
+>;
+export type HostSequence = NonNullable<HostQuestionOf<'replay'>['sequence']>;
+export type HostScreen = HostQuestionOf<'replay'>['screens'][number];
+
+export class NoReplayHost extends Error {
+  override readonly name = 'NoReplayHost';
+}
+
+interface AskedHosts {
+  readonly connected: Pick<Hosts['connected'], 'ask'>;
+  readonly known: Pick<Hosts['known'], 'listReplaying'>;
+}
+
+/** Has screens replayed by hosts of certain users. */
+export class ReplayHosts {
+  readonly #hosts: AskedHosts;
+  #turn = 0;
+
+  constructor(hosts: AskedHosts) {
+    this.#hosts = hosts;
+  }
+
+  async isThere(ownerIds: readonly string[]): Promise<boolean> {
+    return (await this.#hosts.known.listReplaying(ownerIds)).length > 0;
+  }
+
+  /**
+   * What the code makes of each screen. Rejects with `NoReplayHost` when no host has done any for some time. `goesOn`
+   * is asked whenever time has passed; when it says no, the screens that are left have no verdict.
+   */
+  async replay(
+    ownerIds: readonly string[],
+    { code, screens }: { code: HostCode; screens: readonly HostScreen[] },
+    goesOn: () => Promise<boolean>,
+  ): Promise<(ReplayVerdict | null)[]> {
+    const verdicts: (ReplayVerdict | null)[] = screens.map(() => null);
+    let open = [...screens.keys()];
+    let tries = 0;
+    let most = open.length;
+    for (let waitedSince = performance.now(); open.length > 0;) {
+      const asked = open.slice(0, most);
+      const answer = await this.#ask(ownerIds, { ...code, screens: pick(screens, asked) });
+      const answered = typeof answer === 'string' ? answer : answer.verdicts;
+      if (answered === 'failed' && asked.length === 1) tries += 1;
+      if (answered === 'failed') most = 1;
+      if (Array.isArray(answered))
+        for (const [at, index] of asked.entries()) verdicts[index] = answered[at] ?? null;
+      if (tries >= mostTries) verdicts[asked[0] ?? 0] = hung;
+      const left = open.filter((index) => verdicts[index] === null);
+      if (left.length < open.length) {
+        waitedSince = performance.now();
+        tries = 0;
+        if (Array.isArray(answered)) most = screens.length;
+      } else if (performance.now() - waitedSince > timeoutMs) throw new NoReplayHost();
+      else if (answered !== 'failed') await pause(pauseMs);
+      open = left;
+      if (open.length > 0 && !(await goesOn())) break;
+    }
+    return verdicts;
+  }
+
+  /** The same for the screens of one record in their order. Null: it does not go on. */
+  async follow(
+    ownerIds: readonly string[],
+    { code, sequence }: { code: HostCode; sequence: HostSequence },
+    goesOn: () => Promise<boolean>,
+  ): Promise<SequenceResult | null> {
+    let tries = 0;
+    for (const waitsSince = performance.now(); ;) {
+      const answer = await this.#ask(ownerIds, { ...code, screens: [], sequence });
+      if (typeof answer !== 'string' && answer.sequence) return answer.sequence;
+      if (answer === 'failed' && ++tries >= mostTries) return { ...hung, index: 0 };
+      if (performance.now() - waitsSince > timeoutMs) throw new NoReplayHost();
+      if (!(await goesOn())) return null;
+      await pause(pauseMs);
+    }
+  }
+
+  /** `failed`: a host that is still there has said nothing. */
+  async #ask(
+    ownerIds: readonly string[],
+    given: HostCode & Pick<HostQuestionOf<'replay'>, 'screens' | 'sequence'>,
+  ): Promise<HostReplayAnswer | 'failed' | 'absent'> {
+    const epochs = await this.#hosts.known.listReplaying(ownerIds);
+    this.#turn += 1;
+    const epoch = epochs[this.#turn % epochs.length];
+    if (epoch === undefined) return 'absent';
+    const question = { type: 'replay' as const, serial: '', ...given, budget_ms: budgetMs };
+    try {
+      return readAnswer(await this.#hosts.connected.ask(epoch, question), answers);
+    } catch (error) {
+      // A host that went away is not the screens' fault. Another server may list it for a moment after that.
+      if (isUnreachable(error)) return 'absent';
+      return (await this.#hosts.known.listReplaying(ownerIds)).includes(epoch) ? 'failed' : 'absent';
+    }
+  }
+}
+
+const pick = (screens: readonly HostScreen[], indices: readonly number[]): HostScreen[] =>
+  indices.flatMap((index) => screens[index] ?? []);
+
+const hung = { kind: 'limit' as const, message: 'took too long: no host had an answer in time' };
+
+interface Options {
+  hosts: ReplayHosts;
+  repositories: Pick<ProjectRepositories, 'read'>;
+  readSequence: ReadSequence;
+  findRun: (runId: string) => Promise<StoredRunDetail | undefined>;
+}
+
+type ReadableSequence = Exclude<SavedSequence, { problem: string }>;
+
+interface SequenceOrder {
+  read: ReadableSequence;
+  projectId: string;
+  /** Of the code that is asked about. */
+  treeId: string;
+  /** Whose hosts may see the screens. */
+  hostOwners: readonly string[];
+  codeOf: (treeId: string, parameters: Record<string, unknown>) => Promise<HostCode>;
+  goesOn: () => Promise<boolean>;
+}
+
+/** Replays the screens of records in their order. */
+export class SequenceReplays {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async read(recordId: string): Promise<SavedSequence> {
+    return (await this.#options.readSequence(recordId)) ?? { problem: 'was deleted' };
+  }
+
+  /** Undefined: it does not go on. */
+  async replay(order: SequenceOrder): Promise<SequenceOutcome | undefined> {
+    const run = await this.#options.findRun(order.read.runId);
+    const result = await this.#follow(order, order.treeId, run);
+    if (result === null) return undefined;
+    if (result.kind === 'same') return { result, own_code: null };
+    const ownTree = await this.#treeOf(order.projectId, run);
+    if (ownTree === undefined) return { result, own_code: 'not_known' };
+    if (ownTree === order.treeId) return { result, own_code: 'not_reproducible' };
+    const own = await this.#follow(order, ownTree, run);
+    if (own === null) return undefined;
+    return { result, own_code: own.kind === 'same' ? 'same' : 'not_reproducible' };
+  }
+
+  /** With what the run was given, as far as it is known. */
+  async #follow(
+    { read: { sequence }, hostOwners, codeOf, goesOn }: SequenceOrder,
+    treeId: string,
+    run: StoredRunDetail | undefined,
+  ): Promise<SequenceResult | null> {
+    const given = run === undefined ? null : parametersOf(run);
+    const code = await codeOf(treeId, given?.automation_parameters ?? {});
+    const job_variables = given?.job_variables ?? {};
+    return this.#options.hosts.follow(hostOwners, { code: { ...code, job_variables }, sequence }, goesOn);
+  }
+
+  /** The files that the run had, if its commit tells them and is in the history. */
+  #treeOf(projectId: string, run: StoredRunDetail | undefined): Promise<string | undefined> {
+    const commit = run?.dirty === 0 ? run.commit : null;
+    if (commit === null) return Promise.resolve(undefined);
+    return this.#options.repositories.read(projectId, async (repository, { head }) => {
+      if (!(await isAncestor(repository, { older: commit, newer: head }))) return undefined;
+      return (await repository.findInfo(`${commit}^{tree}`))?.id ?? emptyTree;
+    });
+  }
+}

@@ -1,0 +1,321 @@
+import {
+  ReplayFetches,
+  replayFetchesPath,
+  type ReplayCounts,
+  type SequenceOutcome,
+  type GoldenExpectation,
+  isExpected,
+  isHandled,
+  isUnknownState,
+  type ReplayChange,
+  type ReplayOutcome,
+  type ReplayVerdict,
+} from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import { periodically } from '../../kernel/periodically.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
+import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import { createProjectFiles, type SavedFiles } from '../../code/projects/project-files.ts';
+import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
+import type { ReplayChanges } from './replay-view.ts';
+import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
+import { type HostCode, NoReplayHost, type ReplayHosts, type SequenceReplays } from './replay-hosts.ts';
+import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
+import { noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
+
+interface Options {
+  keptScreens: KeptScreens;
+  store: ReplayStore;
+  hosts: ReplayHosts;
+  launches: Pick<ProjectLaunches, 'bundle' | 'checkParameters'>;
+  desk: DraftDesk;
+  sequences: SequenceReplays;
+  /** Whose hosts may see the screens of a project. */
+  listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  changes: ReplayChanges;
+  clock: Clock;
+  faults: FaultMonitor;
+  /** A replay that nobody has asked for looks for a host in these steps. */
+  hostLookMs: number;
+}
+
+const lookEveryMs = 1000;
+/** Longer than a step of a replay; a server that is killed keeps others from its replays for so long. */
+const claimMs = 45_000;
+/** At a time, of different users, on one server. */
+const mostAtOnce = 4;
+const screensPerStep = 50;
+const lengthPerStep = 2 * 1024 * 1024;
+/** A replay that takes longer is given up. */
+const mostMs = 10 * 60_000;
+/** For so long a replay that nobody has asked for waits for a host. */
+const hostTimeoutMs = 2 * 60_000;
+/** After so long it is not begun again. */
+const mostAgeMs = 60 * 60_000;
+const maxFetchesBytes = 1024 * 1024;
+const fetches = Compile(ReplayFetches);
+
+const noHost =
+  'No host that may replay screens of this project is connected: start one with a token of the owner, or of a shared editor who has accepted the project ("phalanx host").';
+
+/** Why a replay can't be made, for people. */
+class CannotReplay extends Error {
+  override readonly name = 'CannotReplay';
+}
+
+/** Why a replay has failed, for people. Throws what is a fault of the service. */
+function problemOf(error: unknown, { cause }: StoredReplay): string {
+  if (error instanceof CannotReplay) return error.message;
+  if (error instanceof NoReplayHost)
+    return cause === 'request' ? 'No host has replayed a screen for a minute.' : noHost;
+  if (error instanceof ApiError) return error.message.slice(0, 2000).toWellFormed();
+  throw error;
+}
+
+/** Does replays that wait, of any server. */
+export class ReplayWorker {
+  readonly #options: Options;
+  readonly #endLooking: () => Promise<void>;
+  readonly #running = new Map<string, Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#endLooking = periodically(options.faults, lookEveryMs, () => this.look());
+  }
+
+  /** Begins what waits and has a place. */
+  async look(): Promise<void> {
+    const { store, clock } = this.#options;
+    for (const replay of await store.listDue(clock.now(), mostAtOnce * 5)) {
+      if (this.#isClosed || this.#running.size >= mostAtOnce) return;
+      const turn = `${replay.made_by} ${replay.cause}`;
+      if (this.#running.has(turn)) continue;
+      const work = this.#work(replay).finally(() => this.#running.delete(turn));
+      this.#running.set(turn, work);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#endLooking();
+    await Promise.all(this.#running.values());
+  }
+
+  async #work(replay: StoredReplay): Promise<void> {
+    const { store, changes, clock, faults } = this.#options;
+    try {
+      const now = clock.now();
+      if (!(await store.claim(replay, now + claimMs, now))) return;
+      changes.changed(replay);
+      if (await this.#finish(replay)) changes.changed(replay);
+    } catch (error) {
+      faults.report(error, 'screens could not be replayed');
+    }
+  }
+
+  /** False: it is not this server's any more. */
+  async #finish(replay: StoredReplay): Promise<boolean> {
+    const { store, clock, hostLookMs } = this.#options;
+    let sequence: string | null = null;
+    try {
+      if (replay.record_id !== null) {
+        const outcome = await this.#replaySequence(replay, replay.record_id);
+        if (outcome === undefined) return false;
+        sequence = JSON.stringify(outcome).toWellFormed();
+      } else if (!(await this.#replayAll(replay))) return false;
+    } catch (error) {
+      const now = clock.now();
+      const problem = problemOf(error, replay);
+      const isPatient = replay.cause !== 'request' && now - replay.created_at < hostTimeoutMs;
+      if (error instanceof NoReplayHost && isPatient)
+        return store.postpone(replay, { until: now + hostLookMs, problem });
+      return store.end(replay, { status: 'failed', problem, now });
+    }
+    return store.end(replay, { status: 'done', problem: '', sequence, now: clock.now() });
+  }
+
+  /** False: it was stopped, or is another server's. */
+  async #replayAll(replay: StoredReplay): Promise<boolean> {
+    const { keptScreens, store, hosts, changes, clock } = this.#options;
+    if (clock.now() - replay.created_at > mostAgeMs)
+      throw new CannotReplay('It could not be made in an hour.');
+    const files = await this.#filesOf(replay);
+    const screens = await listScreens(keptScreens, replay, files);
+    if (screens.length === 0) return true;
+    const { owner_id: ownerId, project_id: automationId } = replay;
+    const hostOwners = await this.#options.listHostOwners({ ownerId, automationId });
+    if (replay.cause !== 'request' && !(await hosts.isThere(hostOwners))) throw new NoReplayHost();
+    const code = await this.#codeOf(replay, files);
+    const before = await store.mapBefore(replay);
+    const counts: ReplayCounts = { ...noCounts, screens: screens.length };
+    const goesOn = async (verdicts: readonly StoredVerdict[] = []): Promise<boolean> => {
+      const now = clock.now();
+      if (now - (replay.started_at ?? now) > mostMs) throw new CannotReplay('It took more than ten minutes.');
+      if (this.#isClosed) return false;
+      if (!(await store.proceed(replay, { until: now + claimMs, counts, verdicts }))) return false;
+      if (verdicts.length > 0) changes.changed(replay);
+      return true;
+    };
+    let position = 0;
+    for await (const step of stepsOf(screens, (some) =>
+      readScreens(keptScreens, replay, { files, screens: some }),
+    )) {
+      const readable = step.filter(({ problem }) => problem === '');
+      const shown = readable.map(({ treeJson, stage }) => ({ tree_json: treeJson, stage }));
+      const verdicts = await hosts.replay(hostOwners, { code, screens: shown }, () => goesOn());
+      const rows: StoredVerdict[] = [];
+      for (const screen of step) {
+        const verdict =
+          screen.problem === ''
+            ? verdicts[readable.indexOf(screen)]
+            : unreadable(screen.name, screen.problem);
+        // It was stopped.
+        if (verdict === undefined || verdict === null) continue;
+        const outcome = outcomeOf(verdict, screen.expect);
+        const known = before.get(screen.name);
+        const change = changeOf(outcome, known === undefined ? screen.wasKnown : isKnown(known));
+        count(counts, { kind: screen.kind, outcome, change });
+        const { kind, name, groupId: group_id, expect } = screen;
+        const of = { replay_id: replay.id, position, kind, name, group_id, expected: expect?.state ?? null };
+        rows.push({ ...of, outcome, change, verdict: JSON.stringify(verdict).toWellFormed() });
+        position += 1;
+      }
+      if (!(await goesOn(rows))) return false;
+    }
+    return true;
+  }
+
+  /** Undefined: it was stopped, or is another server's. */
+  async #replaySequence(replay: StoredReplay, recordId: string): Promise<SequenceOutcome | undefined> {
+    const { sequences, store, clock } = this.#options;
+    const { owner_id: ownerId, project_id: automationId } = replay;
+    const read = await sequences.read(recordId);
+    if ('problem' in read) throw new CannotReplay(`The record ${read.problem}.`);
+    const counts: ReplayCounts = { ...noCounts, screens: read.sequence.screens.length };
+    const goesOn = async (): Promise<boolean> => {
+      const until = clock.now() + claimMs;
+      return !this.#isClosed && store.proceed(replay, { until, counts, verdicts: [] });
+    };
+    const files = await this.#filesOf(replay);
+    const outcome = await sequences.replay({
+      ...{ read, goesOn, treeId: files.treeId, projectId: automationId },
+      hostOwners: await this.#options.listHostOwners({ ownerId, automationId }),
+      codeOf: (treeId, parameters) =>
+        this.#codeOf(replay, treeId === files.treeId ? files : this.#filesOfTree(replay, treeId), parameters),
+    });
+    counts.replayed = outcome === undefined ? 0 : screensOf(outcome.result);
+    return outcome !== undefined && (await goesOn()) ? outcome : undefined;
+  }
+
+  #filesOfTree({ project_id: projectId, made_by: userId }: StoredReplay, treeId: string): SavedFiles {
+    const { desk } = this.#options;
+    const files = createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
+    return { ...files, userId };
+  }
+
+  async #filesOf(replay: StoredReplay): Promise<SavedFiles> {
+    const { desk, store } = this.#options;
+    const { id, project_id: projectId, tree_id: treeId, made_by: userId } = replay;
+    if (replay.is_draft === 1) {
+      const draft = await store.findDraft(id);
+      // It was stopped meanwhile, or begun by another server.
+      if (draft === undefined) throw new CannotReplay('Its text is gone.');
+      return { ...(await layDraft(desk, projectId, await unpackDraft(draft))), userId };
+    }
+    return this.#filesOfTree(replay, treeId);
+  }
+
+  /** As a launch would get it. */
+  async #codeOf(
+    replay: StoredReplay,
+    files: SavedFiles,
+    parameters: Record<string, unknown> = {},
+  ): Promise<HostCode> {
+    const { launches } = this.#options;
+    const { code, sourceMap } = await launches.bundle(files);
+    const given = await launches
+      .checkParameters({ files }, parameters, replay.made_by)
+      // A parameter without a default is missing: the code is asked without any.
+      .catch((error: unknown) => {
+        if (error instanceof ApiError) return parameters;
+        throw error;
+      });
+    const fetched = await readFetches(files);
+    return { code, source_map: sourceMap, parameters: given, job_variables: {}, fetches: fetched };
+  }
+}
+
+async function readFetches(files: SavedFiles): Promise<ReplayFetches> {
+  const file = await files.readUpTo(replayFetchesPath, maxFetchesBytes);
+  if (file === undefined) return [];
+  const problem = new CannotReplay(`${replayFetchesPath} is not what it has to be: "phalanx test" says why.`);
+  if (!('text' in file) || findExcess(Buffer.from(file.text)) !== undefined) throw problem;
+  try {
+    const value: unknown = JSON.parse(file.text);
+    if (fetches.Check(value)) return value;
+  } catch {
+    throw problem;
+  }
+  throw problem;
+}
+
+/** So many at a time that one question holds them. */
+async function* stepsOf(
+  screens: readonly SetScreen[],
+  read: (screens: readonly SetScreen[]) => Promise<ReadableScreen[]>,
+): AsyncGenerator<ReadableScreen[]> {
+  for (let start = 0; start < screens.length; start += screensPerStep) {
+    let step: ReadableScreen[] = [];
+    let length = 0;
+    for (const screen of await read(screens.slice(start, start + screensPerStep))) {
+      if (step.length > 0 && length + screen.treeJson.length > lengthPerStep) {
+        yield step;
+        [step, length] = [[], 0];
+      }
+      step.push(screen);
+      length += screen.treeJson.length;
+    }
+    if (step.length > 0) yield step;
+  }
+}
+
+const unreadable = (name: string, problem: string) =>
+  ({ kind: 'cannot', message: `${name} ${problem}`.slice(0, 2000) }) as const;
+
+/** That were shown. */
+const screensOf = (result: SequenceOutcome['result']): number =>
+  result.kind === 'same' ? result.screens : result.index + 1;
+
+function count(
+  counts: ReplayCounts,
+  { kind, outcome, change }: Pick<StoredVerdict, 'kind' | 'outcome' | 'change'>,
+): void {
+  counts.replayed += 1;
+  if (kind === 'golden') counts.golden += 1;
+  if (outcome === 'expected') counts.golden_expected += 1;
+  if (outcome === 'handled') counts.handled += 1;
+  if (isKnown(outcome)) counts.known += 1;
+  if (outcome === 'not_told') counts.not_told += 1;
+  if (change !== 'unchanged') counts[change] += 1;
+}
+
+/** What a verdict says of a screen; `expect` is of golden screens. */
+function outcomeOf(verdict: ReplayVerdict, expect: GoldenExpectation | null): ReplayOutcome {
+  if (verdict.kind === 'threw' || verdict.kind === 'limit') return 'failed';
+  if (verdict.kind !== 'state') return 'not_told';
+  if (expect !== null) return isExpected(expect, verdict) ? 'expected' : 'unexpected';
+  if (isUnknownState(verdict.state)) return 'unknown';
+  return isHandled(verdict) ? 'handled' : 'recognised';
+}
+
+const isKnown = (outcome: ReplayOutcome): boolean =>
+  outcome === 'handled' || outcome === 'recognised' || outcome === 'expected';
+
+function changeOf(outcome: ReplayOutcome, wasKnown: boolean): ReplayChange {
+  if (isKnown(outcome) === wasKnown) return 'unchanged';
+  return wasKnown ? 'broken' : 'recognised';
+}

@@ -1,0 +1,77 @@
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Transaction } from '../../storage/db/tables/tables.ts';
+import { emptyTree, type NoteSaved } from '../../code/projects/saved-state.ts';
+import { noCounts } from './store.ts';
+
+/** Commits of a project whose replays have not ended. A burst of more has results for the newest ones only. */
+const mostUnendedCommits = 20;
+
+/** Has the new code of a project replayed soon: a save on open groups, a commit on all screens. */
+export const noteSavedCode: NoteSaved = async (transaction, { projectId, before, saved, now }) => {
+  const isCommit = saved.head !== undefined && saved.head !== before.head;
+  if (!isCommit && saved.files === before.files) return;
+  const project = await findProject(transaction, projectId);
+  // A commit may bring golden screens; a save without screens of groups has nothing to show.
+  if (project === undefined || (!isCommit && project.screen === null)) return;
+  const { owner_id: ownerId } = project;
+  await stopUnended(transaction, projectId, { cause: 'save', newest: 0, now });
+  if (isCommit)
+    await stopUnended(transaction, projectId, { cause: 'commit', newest: mostUnendedCommits - 1, now });
+  await transaction
+    .insertInto('replay')
+    .values({
+      ...{ id: uuidv7(), project_id: projectId, owner_id: ownerId, tree_id: saved.files ?? emptyTree },
+      ...{ is_draft: 0, group_id: null, record_id: null, sequence: null },
+      ...{ commit_hash: isCommit ? (saved.head ?? null) : null, screen_set: isCommit ? 'all' : 'open' },
+      ...{ cause: isCommit ? 'commit' : 'save', status: 'waiting', problem: '', made_by: ownerId },
+      ...{ counts: JSON.stringify(noCounts), created_at: now, started_at: null, ended_at: null },
+      claimed_until: 0,
+    })
+    .execute();
+};
+
+/** Its owner, and a screen of its groups; null: there is none. One statement, as each save asks it. */
+function findProject(
+  transaction: Transaction,
+  projectId: string,
+): Promise<{ owner_id: string; screen: string | null } | undefined> {
+  return transaction
+    .selectFrom('project')
+    .select((build) => [
+      'owner_id',
+      build
+        .selectFrom('group_screen')
+        .select('print_key')
+        .whereRef('group_screen.owner_id', '=', 'project.owner_id')
+        .whereRef('group_screen.automation_id', '=', 'project.id')
+        .limit(1)
+        .as('screen'),
+    ])
+    .where('id', '=', projectId)
+    .executeTakeFirst();
+}
+
+/** All but the newest ones of a cause. */
+async function stopUnended(
+  transaction: Transaction,
+  projectId: string,
+  { cause, newest, now }: { cause: 'save' | 'commit'; newest: number; now: number },
+): Promise<void> {
+  const rows = await transaction
+    .selectFrom('replay')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('cause', '=', cause)
+    .where('ended_at', 'is', null)
+    .orderBy('id', 'desc')
+    .execute();
+  const ids = rows.slice(newest).map(({ id }) => id);
+  if (ids.length === 0) return;
+  await transaction
+    .updateTable('replay')
+    .set({ status: 'stopped', ended_at: now })
+    .where('id', 'in', ids)
+    .where('ended_at', 'is', null)
+    .execute();
+}

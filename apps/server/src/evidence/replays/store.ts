@@ -1,0 +1,334 @@
+import type { Replay, ReplayCounts, ReplaySet } from '@phalanx/protocol';
+import type { ExpressionBuilder } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import { change } from '../../storage/db/writes.ts';
+import type { Db, Transaction } from '../../storage/db/database.ts';
+import { serialize, transact } from '../../storage/db/transactions.ts';
+import type { Database, Row } from '../../storage/db/tables/tables.ts';
+import { addToOutbox } from '../../storage/db/webhook-outbox.ts';
+
+export type StoredReplay = Row<'replay'>;
+export type StoredVerdict = Row<'replay_verdict'>;
+
+// Only the worker writes the column.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const countsOf = ({ counts }: StoredReplay): ReplayCounts => JSON.parse(counts) as ReplayCounts;
+
+export interface NewReplay {
+  project: { id: string; owner_id: string };
+  treeId: string;
+  commit: string | null;
+  set: ReplaySet;
+  groupId: string | null;
+  /** Whose screens are replayed in order. */
+  recordId: string | null;
+  /** Of unsaved text. */
+  draft: Buffer | undefined;
+  madeBy: string;
+  now: number;
+}
+
+export const noCounts: ReplayCounts = {
+  ...{ screens: 0, replayed: 0, known: 0, handled: 0, recognised: 0, broken: 0, not_told: 0 },
+  ...{ golden: 0, golden_expected: 0 },
+};
+
+/** That one user has asked for, and that have not ended. */
+export const mostUnended = 5;
+/** Of a project, the newest ones. */
+const mostKept = 50;
+/** Of drafts, and of records. */
+const mostOthersKept = 10;
+/** One that goes on beside the newest one says what that changes. */
+const mostSavesKept = 2;
+/** That say what was known before. */
+const mostBefore = 5;
+
+export interface ReplayEnd {
+  status: Replay['status'];
+  problem: string;
+  sequence?: string | null;
+  now: number;
+}
+
+export type ReplayStore = ReturnType<typeof createReplayStore>;
+
+/** Replays and what became of each screen. */
+export function createReplayStore(db: Db) {
+  return {
+    /** Undefined: the user has too many that have not ended. */
+    create: (given: NewReplay): Promise<StoredReplay | undefined> =>
+      change(db, async (transaction) => {
+        await serialize(transaction, `replays of ${given.madeBy}`);
+        const { count } = await transaction
+          .selectFrom('replay')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('made_by', '=', given.madeBy)
+          .where('cause', '=', 'request')
+          .where('ended_at', 'is', null)
+          .executeTakeFirstOrThrow();
+        if (count >= mostUnended) return undefined;
+        const { project, treeId: tree_id, commit: commit_hash, set: screen_set, madeBy: made_by } = given;
+        const { draft, groupId: group_id, recordId: record_id } = given;
+        const replay = await transaction
+          .insertInto('replay')
+          .values({
+            ...{ id: uuidv7(), project_id: project.id, owner_id: project.owner_id, tree_id, commit_hash },
+            ...{ is_draft: draft === undefined ? 0 : 1, group_id, record_id, sequence: null },
+            ...{ screen_set, cause: 'request', status: 'waiting', problem: '', made_by },
+            counts: JSON.stringify(noCounts),
+            ...{ created_at: given.now, started_at: null, ended_at: null, claimed_until: 0 },
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        if (draft !== undefined)
+          await transaction
+            .insertInto('replay_draft')
+            .values({ replay_id: replay.id, content: draft })
+            .execute();
+        return replay;
+      }),
+
+    /** Undefined when the replay has ended. */
+    findDraft: async (id: string): Promise<Buffer | undefined> => {
+      const query = db.selectFrom('replay_draft').select('content').where('replay_id', '=', id);
+      return (await query.executeTakeFirst())?.content;
+    },
+
+    find: (id: string): Promise<StoredReplay | undefined> =>
+      db.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    list: (projectId: string, cursor: string | undefined, limit: number): Promise<StoredReplay[]> => {
+      let query = db.selectFrom('replay').selectAll().where('project_id', '=', projectId);
+      if (cursor !== undefined) query = query.where('id', '<', cursor);
+      return query.orderBy('id', 'desc').limit(limit).execute();
+    },
+
+    listVerdicts: (
+      id: string,
+      wish: { onlyChanged: boolean; groupId: string | undefined; after: number; limit: number },
+    ): Promise<StoredVerdict[]> => {
+      const { onlyChanged, groupId, after, limit } = wish;
+      let query = db
+        .selectFrom('replay_verdict')
+        .selectAll()
+        .where('replay_id', '=', id)
+        .where('position', '>', after);
+      if (onlyChanged) query = query.where('change', '!=', 'unchanged');
+      if (groupId !== undefined) query = query.where('group_id', '=', groupId);
+      return query.orderBy('position').limit(limit).execute();
+    },
+
+    /** As it is then; one that has ended stays as it is. */
+    stop: (id: string, now: number): Promise<StoredReplay | undefined> =>
+      change(db, async (transaction) => {
+        await transaction
+          .updateTable('replay')
+          .set({ status: 'stopped', ended_at: now })
+          .where('id', '=', id)
+          .where('ended_at', 'is', null)
+          .execute();
+        await deleteDraft(transaction, id);
+        return transaction.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst();
+      }),
+
+    /** At which nobody is: of each user the oldest one of each cause. A commit waits for those before it. */
+    listDue: (now: number, limit: number): Promise<StoredReplay[]> =>
+      db
+        .selectFrom('replay')
+        .selectAll()
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('replay as due')
+            .select((due) => due.fn.min('due.id').as('id'))
+            .where('due.ended_at', 'is', null)
+            .where('due.claimed_until', '<=', now)
+            .where((of) =>
+              of.or([
+                of('due.cause', '!=', 'commit'),
+                of.not(
+                  of.exists(
+                    of
+                      .selectFrom('replay as older')
+                      .select('older.id')
+                      .whereRef('older.project_id', '=', 'due.project_id')
+                      .whereRef('older.id', '<', 'due.id')
+                      .where('older.cause', '=', 'commit')
+                      .where('older.ended_at', 'is', null),
+                  ),
+                ),
+              ]),
+            )
+            .groupBy(['due.made_by', 'due.cause']),
+        )
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+
+    /** Takes it, and begins it anew. False: another server has it. */
+    claim: (replay: StoredReplay, until: number, now: number): Promise<boolean> =>
+      transact(db, async (transaction) => {
+        const changes = { status: 'running' as const, problem: '', started_at: now };
+        const counts = JSON.stringify(noCounts);
+        if (!(await renew(transaction, replay, { claimed_until: until, counts, ...changes }))) return false;
+        await transaction.deleteFrom('replay_verdict').where('replay_id', '=', replay.id).execute();
+        return true;
+      }),
+
+    /** Adds verdicts and keeps the replay. False: it was stopped, or another server has it. */
+    proceed: (
+      replay: StoredReplay,
+      {
+        until,
+        counts,
+        verdicts,
+      }: { until: number; counts: ReplayCounts; verdicts: readonly StoredVerdict[] },
+    ): Promise<boolean> =>
+      transact(db, async (transaction) => {
+        const changes = { claimed_until: until, counts: JSON.stringify(counts) };
+        if (!(await renew(transaction, replay, changes))) return false;
+        if (verdicts.length > 0) await transaction.insertInto('replay_verdict').values(verdicts).execute();
+        return true;
+      }),
+
+    /** It waits until then for what the problem says. */
+    postpone: (
+      replay: StoredReplay,
+      { until, problem }: { until: number; problem: string },
+    ): Promise<boolean> =>
+      transact(db, (transaction) =>
+        renew(transaction, replay, {
+          ...{ status: 'waiting', problem, started_at: null, claimed_until: until },
+        }),
+      ),
+
+    /** The old ones of the project go. */
+    end: (replay: StoredReplay, { status, problem, sequence = null, now }: ReplayEnd): Promise<boolean> =>
+      transact(db, async (transaction) => {
+        if (!(await renew(transaction, replay, { status, problem, sequence, ended_at: now }))) return false;
+        await deleteDraft(transaction, replay.id);
+        await tellOfEnd(transaction, replay, now);
+        const causes = ['request', 'commit'] as const;
+        for (const old of [
+          { causes: ['save'] as const, of: 'sets' as const, kept: mostSavesKept },
+          { causes, of: 'sets' as const, kept: mostKept },
+          { causes, of: 'drafts' as const, kept: mostOthersKept },
+          { causes, of: 'records' as const, kept: mostOthersKept },
+        ])
+          await deleteOld(transaction, replay.project_id, old);
+        return true;
+      }),
+
+    /**
+     * What the last replays of other code made of each screen, by its name; saves and commits look at commits only, and
+     * none looks at drafts.
+     */
+    async mapBefore({
+      id,
+      project_id,
+      tree_id,
+      cause,
+      group_id: groupId,
+    }: StoredReplay): Promise<Map<string, StoredVerdict['outcome']>> {
+      const replays = await db
+        .selectFrom('replay')
+        .select('id')
+        .where('project_id', '=', project_id)
+        .where('id', '<', id)
+        .where('tree_id', '!=', tree_id)
+        .where('status', '=', 'done')
+        .where('is_draft', '=', 0)
+        .where('record_id', 'is', null)
+        .where((of) => of.or([of('group_id', 'is', null), of('group_id', '=', groupId)]))
+        .$if(cause !== 'request', (query) => query.where('commit_hash', 'is not', null))
+        .orderBy('id', 'desc')
+        .limit(mostBefore)
+        .execute();
+      const outcomes = new Map<string, StoredVerdict['outcome']>();
+      for (const one of replays.toReversed()) {
+        const rows = await db
+          .selectFrom('replay_verdict')
+          .select(['name', 'outcome'])
+          .where('replay_id', '=', one.id)
+          .execute();
+        for (const { name, outcome } of rows) outcomes.set(name, outcome);
+      }
+      return outcomes;
+    },
+  };
+}
+
+/** Whoever claims a replay writes another time, so only one server has the time that is stored. */
+async function renew(
+  transaction: Transaction,
+  replay: StoredReplay,
+  changes: Partial<StoredReplay>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('replay')
+    .set(changes)
+    .where('id', '=', replay.id)
+    .where('claimed_until', '=', replay.claimed_until)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  Object.assign(replay, changes);
+  return true;
+}
+
+/** To webhooks, of replays of whole sets that are no save's. */
+async function tellOfEnd(transaction: Transaction, replay: StoredReplay, at: number): Promise<void> {
+  const { project_id: automationId, owner_id: ownerId, cause, status } = replay;
+  const isTold = cause !== 'save' && replay.is_draft === 0 && replay.record_id === null;
+  if (!isTold || (status !== 'done' && status !== 'failed')) return;
+  const query = transaction.selectFrom('project').select('name').where('id', '=', automationId);
+  const { name } = await query.executeTakeFirstOrThrow();
+  const { screens, known, recognised, broken, not_told } = countsOf(replay);
+  const data = {
+    ...{ replay_id: replay.id, automation_id: automationId, automation_name: name },
+    ...{ commit: replay.commit_hash, cause, status, problem: replay.problem },
+    ...{ screens, known, recognised, broken, not_told },
+  };
+  const audience = { kind: 'record', ownerId, automationId, isDirect: false } as const;
+  await addToOutbox(transaction, 'replay.finished', [{ at, data, audience }]);
+}
+
+const deleteDraft = (transaction: Transaction, replayId: string): Promise<unknown> =>
+  transaction.deleteFrom('replay_draft').where('replay_id', '=', replayId).execute();
+
+interface OldReplays {
+  causes: readonly StoredReplay['cause'][];
+  /** Each kind makes room for its own. */
+  of: 'sets' | 'drafts' | 'records';
+  kept: number;
+}
+
+/** The newest ones are kept, and those that have not ended. */
+async function deleteOld(
+  transaction: Transaction,
+  projectId: string,
+  { causes, of, kept }: OldReplays,
+): Promise<void> {
+  const isOf = (eb: ExpressionBuilder<Database, 'replay'>) =>
+    eb.and([
+      eb('project_id', '=', projectId),
+      eb('cause', 'in', causes),
+      eb('record_id', of === 'records' ? 'is not' : 'is', null),
+      ...(of === 'records' ? [] : [eb('is_draft', '=', of === 'drafts' ? 1 : 0)]),
+    ]);
+  const oldest = await transaction
+    .selectFrom('replay')
+    .select('id')
+    .where(isOf)
+    .orderBy('id', 'desc')
+    .offset(kept)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await transaction
+    .deleteFrom('replay')
+    .where(isOf)
+    .where('id', '<=', oldest.id)
+    .where('ended_at', 'is not', null)
+    .execute();
+}

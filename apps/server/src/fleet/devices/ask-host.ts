@@ -1,0 +1,102 @@
+import {
+  type AppLimit,
+  appRefusalStart,
+  type ErrorCode,
+  type HostTouchType,
+  type PhoneInput,
+  TouchedWindow,
+} from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
+import type { HostQuestion } from '../hosts/host-link.ts';
+import type { ConnectedHosts, TouchFor } from '../hosts/connected-hosts.ts';
+import type { FleetDevice } from './fleet-device.ts';
+import type { Toucher } from './leases/leases.ts';
+
+/** What is said when a host, or its phone, did not do what it was asked for. */
+type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;
+
+/** Whom to ask about a phone. */
+export interface Asked {
+  readonly hosts: Pick<ConnectedHosts, 'ask'>;
+  readonly device: FleetDevice;
+  /** Of the token of whoever asks; undefined: none. */
+  readonly appLimit: AppLimit | undefined;
+}
+
+type Ask = <Question extends HostQuestion>(
+  question: Question,
+  ...touch: TouchFor<Question['type']>
+) => Promise<Buffer>;
+type QuestionOfLooks = Exclude<HostQuestion, { type: HostTouchType }>;
+
+/** Asks the host of a phone. Throws `device_offline` when it is not connected, and `failureCode` when it gives no answer. */
+export async function askHost<Answer>(
+  { hosts, device: { id, epoch, reason }, appLimit }: Asked,
+  failureCode: HostFailureCode,
+  inquire: (ask: Ask) => Promise<Answer>,
+): Promise<Answer> {
+  if (epoch === null) throw ApiError.of('device_offline', { device_id: id, reason });
+  try {
+    const limit = appLimit === undefined ? {} : { app_limit: appLimit };
+    return await inquire((question, ...touch) => hosts.ask(epoch, { ...question, ...limit }, ...touch));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'no reason given';
+    if (why.startsWith(appRefusalStart)) {
+      const refusal = why.slice(appRefusalStart.length).replace(/\.$/, '');
+      throw ApiError.of('app_not_allowed', { device_id: id, reason: refusal });
+    }
+    throw ApiError.of(failureCode, { device_id: id, reason: why.replace(/\.$/, '') }, { cause: error });
+  }
+}
+
+interface AnswerCheck<Answer> {
+  Check: (value: unknown) => value is Answer;
+}
+
+/** Reads the JSON that a host has answered. Throws a sentence for people when it is another one, or too much of it. */
+export function readAnswer<Answer>(answer: Buffer, validator: AnswerCheck<Answer>): Answer {
+  const excess = findExcess(answer);
+  if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
+  const value: unknown = JSON.parse(answer.toString());
+  if (validator.Check(value)) return value;
+  throw new Error('its host answered with something else');
+}
+
+/** The JSON that a host answers, held against its schema. */
+export const askForJson = <Answer>(
+  asked: Asked,
+  question: QuestionOfLooks,
+  validator: AnswerCheck<Answer>,
+): Promise<Answer> =>
+  askHost(asked, 'host_request_failed', async (ask) => readAnswer(await ask(question), validator));
+
+interface WantedInput {
+  readonly input: PhoneInput;
+  readonly tellWindow: boolean;
+}
+
+const touchedWindow = Compile(Type.Union([TouchedWindow, Type.Null()]));
+
+/**
+ * Resolves when the device has done it, with the window that the touch got to where that is wanted. The server of its host checks that
+ * no other user has leased the device.
+ */
+export const doInput = (
+  asked: Asked,
+  { input, tellWindow }: WantedInput,
+  toucher: Toucher,
+): Promise<TouchedWindow | null> =>
+  askHost(asked, 'host_request_failed', async (ask) => {
+    const { id, serial } = asked.device;
+    const answer = await ask(
+      { type: 'input', serial, input, tell_window: tellWindow },
+      { deviceId: id, ...toucher },
+    );
+    // A host of an earlier release tells nothing.
+    if (!tellWindow || answer.length === 0) return null;
+    return readAnswer(answer, touchedWindow);
+  });

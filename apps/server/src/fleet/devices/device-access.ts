@@ -1,0 +1,149 @@
+import type { DeviceRole } from '@phalanx/protocol';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { mergePages } from '../../http/requests/replies/list-replies.ts';
+import type { PhoneLabels } from './labels/phone-labels.ts';
+import type { FleetDevice } from './fleet-device.ts';
+import { type DeviceShares, deviceTarget } from './device-shares.ts';
+import type { Fleet } from './fleet.ts';
+import type { Leases } from './leases/leases.ts';
+import type { DevicePage } from './device-placement-store.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+
+/** Read and shown in about two milliseconds. */
+const devicesAtOnce = 250;
+/** Whoever shares thousands of phones makes nobody else's answers slow. */
+const maxLookedAt = 1000;
+
+/** A phone, and what the caller may do with it. */
+export interface SeenDevice {
+  readonly device: FleetDevice;
+  readonly role: DeviceRole;
+}
+
+/** The fleet as one user sees it: their own phones and those that are shared with them. */
+export class DeviceAccess {
+  readonly fleet: Fleet;
+  readonly shares: DeviceShares;
+  readonly leases: Leases;
+  readonly labels: PhoneLabels;
+
+  constructor(parts: { fleet: Fleet; shares: DeviceShares; leases: Leases; labels: PhoneLabels }) {
+    const { fleet, shares, leases, labels } = parts;
+    this.fleet = fleet;
+    this.shares = shares;
+    this.leases = leases;
+    this.labels = labels;
+  }
+
+  async find(id: string, userId: string): Promise<SeenDevice | undefined> {
+    const device = await this.fleet.find(id);
+    return device && this.#see(device, userId);
+  }
+
+  /** By ID. */
+  async findAll(ids: readonly string[], userId: string): Promise<Map<string, SeenDevice>> {
+    const devices = await this.fleet.findAll(ids);
+    const seen = [...devices.values()].flatMap((device) => this.#see(device, userId) ?? []);
+    return new Map(seen.map((one) => [one.device.id, one]));
+  }
+
+  /** All that the user has a part in, for people who look: what works for them takes `listForWork`. */
+  listSeen(userId: string, cursor: string): AsyncGenerator<SeenDevice[]> {
+    const { shares } = this;
+    return this.#list({ cursor, ownerIds: [userId, ...shares.listOwners(userId)] }, (device) =>
+      shares.roleOf(userId, device),
+    );
+  }
+
+  /**
+   * Their own phones and those that they have accepted, with the role that they have accepted: the only ones on which
+   * anything happens for the user, or is counted or told, that does not name the phone by its ID.
+   */
+  listForWork(userId: string, cursor = ''): AsyncGenerator<SeenDevice[]> {
+    const { shares } = this;
+    return this.#list({ cursor, ownerIds: [userId, ...shares.listAcceptedOwners(userId)] }, (device) =>
+      shares.workRoleOf(userId, device),
+    );
+  }
+
+  /** How many phones with the role `launch` would be chosen, had the user accepted them; of many, the first are counted. */
+  async countWaiting(userId: string, isWanted: (device: FleetDevice) => boolean): Promise<number> {
+    if (!this.shares.hasAny(userId)) return 0;
+    let [count, lookedAt] = [0, 0];
+    for await (const seen of this.listSeen(userId, '')) {
+      for (const { device, role } of seen)
+        if (role === 'launch' && this.shares.workRoleOf(userId, device) !== role && isWanted(device))
+          count += 1;
+      lookedAt += devicesAtOnce;
+      if (lookedAt >= maxLookedAt) break;
+    }
+    return count;
+  }
+
+  /** After the cursor in the order of their IDs, some at a time with a turn of the event loop between them. */
+  async *#list(
+    { cursor, ownerIds }: { cursor: string; ownerIds: readonly string[] },
+    roleOf: (device: FleetDevice) => DeviceRole | undefined,
+  ): AsyncGenerator<SeenDevice[]> {
+    for (let after: string | undefined = cursor; after !== undefined;) {
+      const page: DevicePage = { after, limit: devicesAtOnce };
+      const devices: FleetDevice[] = await mergePages(
+        ownerIds.map((ownerId) => () => this.fleet.listPageOf(ownerId, page)),
+        ({ id }) => id,
+        devicesAtOnce,
+      );
+      yield devices.flatMap((device) => {
+        const role = roleOf(device);
+        return role === undefined ? [] : [{ device, role }];
+      });
+      after = devices.length < devicesAtOnce ? undefined : devices.at(-1)?.id;
+    }
+  }
+
+  /** Throws `device_not_found` for whoever has no part in it. */
+  async get(id: string, userId: string): Promise<SeenDevice> {
+    return this.#require(await this.fleet.find(id), id, userId);
+  }
+
+  /** The same with a phone as `Fleet.findCached` gives it. */
+  async getCached(id: string, userId: string): Promise<SeenDevice> {
+    return this.#require(await this.fleet.findCached(id), id, userId);
+  }
+
+  /** Members know the phone, so they are told why; to anyone else it does not exist. */
+  async getOwn(id: string, userId: string): Promise<FleetDevice> {
+    const { device, role } = await this.get(id, userId);
+    if (role === 'owner') return device;
+    throw ApiError.of('forbidden', { reason: 'Only the owner of a device shares or forgets it' });
+  }
+
+  /** Throws `device_busy`. */
+  async forget(device: FleetDevice): Promise<void> {
+    if (!(await this.fleet.deleteIdle(device))) throw ApiError.of('device_busy', { device_id: device.id });
+    await this.shares.forget(deviceTarget(device));
+    await this.labels.forget(deviceTarget(device));
+  }
+
+  #require(device: FleetDevice | undefined, id: string, userId: string): SeenDevice {
+    const seen = device && this.#see(device, userId);
+    if (seen === undefined) throw ApiError.of('device_not_found', { device_id: id });
+    return seen;
+  }
+
+  #see(device: FleetDevice, userId: string): SeenDevice | undefined {
+    const role = this.shares.roleOf(userId, device);
+    return role && { device, role };
+  }
+}
+
+/** Throws unless the caller may touch it. */
+export async function getTouchable(
+  access: DeviceAccess,
+  id: string,
+  { userId }: Principal,
+): Promise<SeenDevice> {
+  const seen = await access.get(id, userId);
+  if (seen.role === 'view')
+    throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
+  return seen;
+}

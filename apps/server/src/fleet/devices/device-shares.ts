@@ -1,0 +1,259 @@
+import type { DeviceRole, ShareRole } from '@phalanx/protocol';
+import type { Acceptance } from '../../http/acceptance.ts';
+import type { FleetDevice } from './fleet-device.ts';
+import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
+
+const keyOf = ({ owner_id, kind, target_id }: ShareTarget): string => `${owner_id} ${kind} ${target_id}`;
+
+/** The role that a user was given, and whether they have accepted it. */
+interface Membership {
+  readonly role: ShareRole;
+  readonly isAccepted: boolean;
+}
+
+export interface ShareMember extends Membership {
+  readonly userId: string;
+}
+
+interface Shared {
+  target: ShareTarget;
+  members: Map<string, Membership>;
+}
+
+export const deviceTarget = (device: Pick<FleetDevice, 'id' | 'ownerId'>): ShareTarget => ({
+  owner_id: device.ownerId,
+  kind: 'device',
+  target_id: device.id,
+});
+
+export const hostTarget = (ownerId: string, hostId: string): ShareTarget => ({
+  owner_id: ownerId,
+  kind: 'host',
+  target_id: hostId,
+});
+
+interface NewShare {
+  readonly target: ShareTarget;
+  readonly userId: string;
+  readonly role: ShareRole;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+const membershipOf = ({ role, accepted_at }: StoredShare): Membership => ({
+  role,
+  isAccepted: accepted_at !== null,
+});
+
+/** Both decide: a stronger role that waits for its receiver does not hide a weaker one that was accepted. */
+function strongest(memberships: readonly (Membership | undefined)[]): ShareRole | undefined {
+  const roles = memberships.map((one) => one?.role);
+  return roles.find((role) => role === 'launch') ?? roles.find((role) => role !== undefined);
+}
+
+/** The roles of users on phones of others; in memory, because every launch and every reader of events asks. */
+export class DeviceShares {
+  readonly #store: ShareStore;
+  #shared = new Map<string, Shared>();
+  /** How many shares each user has of others. */
+  #counts = new Map<string, number>();
+  readonly #names = new Map<string, string>();
+  /** Targets that have been shared since the start, though they may not be any more. */
+  readonly #everShared = new Set<string>();
+  readonly #listeners: (() => void)[] = [];
+  #changes = 0;
+
+  constructor(store: ShareStore) {
+    this.#store = store;
+  }
+
+  /** Call it at the start, and when another server may have changed something. */
+  async load(): Promise<void> {
+    for (const { id, name } of await this.#store.listUsers()) this.#names.set(id, name);
+    for (let before = -1; before !== this.#changes;) {
+      before = this.#changes;
+      const shares = await this.#store.listAll();
+      // Else what was read before a change would undo it.
+      if (before === this.#changes) this.#replace(shares);
+    }
+    this.#tell();
+  }
+
+  /** Registers who is told that somebody may see less than before. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** A user's name; users that came after the start are known once they connect a host or are given a share. */
+  nameOf(userId: string): string {
+    return this.#names.get(userId) ?? '';
+  }
+
+  noteName(userId: string, name: string): void {
+    this.#names.set(userId, name);
+  }
+
+  /** False: nobody has shared anything since the start. */
+  get areAny(): boolean {
+    return this.#everShared.size > 0;
+  }
+
+  /** False: the user has no part in anybody else's phones. */
+  hasAny(userId: string): boolean {
+    return (this.#counts.get(userId) ?? 0) > 0;
+  }
+
+  /** The owners who share something with the user. */
+  listOwners(userId: string): string[] {
+    return this.#ownersOf(userId, () => true);
+  }
+
+  /** The owners of whom the user has accepted something. */
+  listAcceptedOwners(userId: string): string[] {
+    return this.#ownersOf(userId, ({ isAccepted }) => isAccepted);
+  }
+
+  #ownersOf(userId: string, counts: (membership: Membership) => boolean): string[] {
+    if (!this.hasAny(userId)) return [];
+    const shared = [...this.#shared.values()].filter(({ members }) => {
+      const membership = members.get(userId);
+      return membership !== undefined && counts(membership);
+    });
+    return [...new Set(shared.map(({ target }) => target.owner_id))];
+  }
+
+  /** All of one kind that bear this ID and are shared with the user: owners choose the IDs of their hosts. */
+  listTargets(userId: string, kind: ShareTarget['kind'], id: string): ShareTarget[] {
+    const isMeant = ({ target, members }: Shared): boolean =>
+      target.kind === kind && target.target_id.toLowerCase() === id.toLowerCase() && members.has(userId);
+    return [...this.#shared.values()].filter(isMeant).map(({ target }) => target);
+  }
+
+  find(target: ShareTarget, userId: string): ShareRole | undefined {
+    return this.#membership(target, userId)?.role;
+  }
+
+  isAccepted(target: ShareTarget, userId: string): boolean {
+    return this.#membership(target, userId)?.isAccepted === true;
+  }
+
+  #membership(target: ShareTarget, userId: string): Membership | undefined {
+    return this.#shared.get(keyOf(target))?.members.get(userId);
+  }
+
+  /** The stronger one of what the phone and its host give to whoever names the phone by its ID. */
+  roleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
+    if (device.ownerId === userId) return 'owner';
+    return strongest(this.#targetsOf(device).map((target) => this.#membership(target, userId)));
+  }
+
+  /** The same of what the user has accepted: without it, nothing of theirs is put to work on the phone unless they name it. */
+  workRoleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
+    if (device.ownerId === userId) return 'owner';
+    const memberships = this.#targetsOf(device).map((target) => this.#membership(target, userId));
+    return strongest(memberships.filter((one) => one?.isAccepted === true));
+  }
+
+  /** Whether others than the owner may have had a part in it since the start. */
+  wasShared(device: FleetDevice): boolean {
+    return this.#targetsOf(device).some((target) => this.#everShared.has(keyOf(target)));
+  }
+
+  /** The owner and everybody who shares the phone. */
+  usersOf(device: FleetDevice): string[] {
+    const members = this.#targetsOf(device).flatMap((target) => [
+      ...(this.#shared.get(keyOf(target))?.members.keys() ?? []),
+    ]);
+    return [...new Set([device.ownerId, ...members])];
+  }
+
+  /** Those of them who have accepted it. */
+  acceptedUsersOf(device: FleetDevice): string[] {
+    return this.usersOf(device).filter((userId) => this.workRoleOf(userId, device) !== undefined);
+  }
+
+  listMembers(target: ShareTarget): ShareMember[] {
+    return [...(this.#shared.get(keyOf(target))?.members ?? [])].map(([userId, membership]) => ({
+      userId,
+      ...membership,
+    }));
+  }
+
+  /** Returns the share and the user's name; undefined: there is no such user. */
+  async put(
+    { target, userId, role, now }: NewShare,
+    onSharing: (name: string) => void,
+  ): Promise<{ name: string; isAccepted: boolean } | undefined> {
+    const name = await this.#store.findUserName(userId);
+    if (name === undefined) return undefined;
+    onSharing(name);
+    const share = { ...target, user_id: userId, role, shared_at: now, accepted_at: null };
+    const membership = membershipOf(await this.#store.put(share));
+    this.noteName(userId, name);
+    this.#set(target, userId, membership);
+    return { name, isAccepted: membership.isAccepted };
+  }
+
+  /** False: it is not shared with the user any more, or with another role. */
+  async accept(target: ShareTarget, acceptance: Acceptance): Promise<boolean> {
+    const share = await this.#store.accept(target, acceptance);
+    if (share === undefined) return false;
+    this.#set(target, acceptance.userId, membershipOf(share));
+    return true;
+  }
+
+  async delete(target: ShareTarget, userId: string): Promise<void> {
+    await this.#store.delete(target, userId);
+    this.#remove(target, userId);
+    this.#tell();
+  }
+
+  /** Call it when the target is gone. */
+  async forget(target: ShareTarget): Promise<void> {
+    await this.#store.deleteAll(target);
+    for (const { userId } of this.listMembers(target)) this.#remove(target, userId);
+    this.#tell();
+  }
+
+  /** Call it when a user is deleted: what is stored goes with them. */
+  forgetUser(userId: string): void {
+    for (const { target, members } of this.#shared.values()) {
+      const gone = target.owner_id === userId ? [...members.keys()] : [userId];
+      for (const id of gone) this.#remove(target, id);
+    }
+  }
+
+  #replace(shares: readonly StoredShare[]): void {
+    this.#shared = new Map();
+    this.#counts = new Map();
+    for (const share of shares) this.#add(share, share.user_id, membershipOf(share));
+  }
+
+  #targetsOf(device: FleetDevice): ShareTarget[] {
+    return [deviceTarget(device), hostTarget(device.ownerId, device.stored.host_id)];
+  }
+
+  #set(target: ShareTarget, userId: string, membership: Membership): void {
+    this.#changes += 1;
+    this.#add(target, userId, membership);
+  }
+
+  #add(target: ShareTarget, userId: string, membership: Membership): void {
+    this.#everShared.add(keyOf(target));
+    const { members } = this.#shared.get(keyOf(target)) ?? { members: new Map<string, Membership>() };
+    if (!members.has(userId)) this.#counts.set(userId, (this.#counts.get(userId) ?? 0) + 1);
+    this.#shared.set(keyOf(target), { target, members: members.set(userId, membership) });
+  }
+
+  #remove(target: ShareTarget, userId: string): void {
+    this.#changes += 1;
+    const members = this.#shared.get(keyOf(target))?.members;
+    if (members?.delete(userId) !== true) return;
+    this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);
+    if (members.size === 0) this.#shared.delete(keyOf(target));
+  }
+}

@@ -1,0 +1,166 @@
+import { Labels, poolKey, SelectorProblem, type SelectorTerm } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import type { FleetDevice } from '../fleet-device.ts';
+import { nameKey } from '../../../storage/db/dialect.ts';
+import { type LabelSet, SelectorCache } from './selector-cache.ts';
+import type { LabelStore, LabelTarget, StoredLabelSet, StoredPool } from './store.ts';
+import { ApiError } from '../../../kernel/errors/api-error.ts';
+
+type LabelledDevice = Pick<FleetDevice, 'id' | 'ownerId' | 'stored'>;
+
+const validator = Compile(Labels);
+const none: LabelSet = { name: '', labels: {} };
+
+const keyOf = ({ owner_id, kind, target_id }: LabelTarget): string => `${owner_id} ${kind} ${target_id}`;
+const setOf = ({ name, labels }: StoredLabelSet): LabelSet => ({
+  name,
+  labels: validator.Parse(JSON.parse(labels)),
+});
+const poolKeyOf = ({ user_id, name_key }: Pick<StoredPool, 'user_id' | 'name_key'>): string =>
+  `${user_id} ${name_key}`;
+
+/** Names, labels and pools, cached from the rows: every view of a phone and every selector asks. */
+export class PhoneLabels {
+  readonly #store: LabelStore;
+  #sets = new Map<string, LabelSet>();
+  #pools = new Map<string, StoredPool>();
+  readonly #selectors = new SelectorCache();
+  #changes = 0;
+  #listeners: (() => void)[] = [];
+
+  constructor(store: LabelStore) {
+    this.#store = store;
+  }
+
+  /** Call it at the start, and when another server may have changed something. */
+  async load(): Promise<void> {
+    for (let before = -1; before !== this.#changes;) {
+      before = this.#changes;
+      const [sets, pools] = [await this.#store.listSets(), await this.#store.listPools()];
+      // Else what was read before a change would undo it.
+      if (before !== this.#changes) continue;
+      this.#sets = new Map(sets.map((row) => [keyOf(row), setOf(row)]));
+      this.#pools = new Map(pools.map((row) => [poolKeyOf(row), row]));
+    }
+    this.#tell();
+  }
+
+  /** Registers who is told that selectors may select other phones. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  nameOf(device: LabelledDevice): string {
+    return this.#ofDevice(device).name;
+  }
+
+  /** Those of the phone count before those of its host. */
+  labelsOf(device: LabelledDevice): Labels {
+    return { ...this.#ofHost(device).labels, ...this.#ofDevice(device).labels };
+  }
+
+  /** Throws a `SelectorProblem`; a pool of the user counts as what it selects at this moment. */
+  readSelector(userId: string, selector: string): readonly SelectorTerm[] {
+    const terms = this.#selectors.parse(selector);
+    const pools = terms.flatMap((term) => (term.key === poolKey ? this.#getPool(userId, term).selector : []));
+    if (pools.length === 0) return terms;
+    return this.#selectors.remember(JSON.stringify([selector, ...pools]), () => {
+      const ofPools = pools.values();
+      return terms.flatMap((term) =>
+        term.key === poolKey ? this.#selectors.parse(ofPools.next().value ?? '') : term,
+      );
+    });
+  }
+
+  /** Whether the phone is selected, in the state that its host says. */
+  selects(terms: readonly SelectorTerm[], device: FleetDevice): boolean {
+    const facts = { device, own: this.#ofDevice(device), ofHost: this.#ofHost(device) };
+    return this.#selectors.selects(terms, device.id, facts);
+  }
+
+  async rename(target: LabelTarget, name: string): Promise<void> {
+    this.#note(await this.#store.putName(target, name));
+  }
+
+  async putLabels(target: LabelTarget, labels: Labels): Promise<void> {
+    this.#note(await this.#store.putLabels(target, JSON.stringify(labels)));
+  }
+
+  /** Call it when the target is gone. */
+  async forget(target: LabelTarget): Promise<void> {
+    await this.#store.deleteSet(target);
+    this.#changes += 1;
+    this.#sets.delete(keyOf(target));
+  }
+
+  /** In the order of their names. */
+  listPools(userId: string): StoredPool[] {
+    const own = [...this.#pools.values()].filter((pool) => pool.user_id === userId);
+    return own.toSorted((one, other) => (one.name_key < other.name_key ? -1 : 1));
+  }
+
+  findPool(userId: string, name: string): StoredPool | undefined {
+    return this.#pools.get(poolKeyOf({ user_id: userId, name_key: nameKey(name) }));
+  }
+
+  /** False: the user has as many others as they may. */
+  async putPool(pool: StoredPool, most: number): Promise<boolean> {
+    if (!(await this.#store.putPool(pool, most))) return false;
+    this.#changes += 1;
+    this.#pools.set(poolKeyOf(pool), pool);
+    this.#tell();
+    return true;
+  }
+
+  async deletePool(userId: string, name: string): Promise<boolean> {
+    const key = { user_id: userId, name_key: nameKey(name) };
+    const isDeleted = await this.#store.deletePool(userId, key.name_key);
+    this.#changes += 1;
+    this.#pools.delete(poolKeyOf(key));
+    return isDeleted;
+  }
+
+  #note(row: StoredLabelSet): void {
+    this.#changes += 1;
+    this.#sets.set(keyOf(row), setOf(row));
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #ofDevice({ id, ownerId }: LabelledDevice): LabelSet {
+    return this.#find({ owner_id: ownerId, kind: 'device', target_id: id });
+  }
+
+  #ofHost({ ownerId, stored }: LabelledDevice): LabelSet {
+    return this.#find({ owner_id: ownerId, kind: 'host', target_id: stored.host_id.toLowerCase() });
+  }
+
+  #getPool(userId: string, { operator, values }: SelectorTerm): StoredPool {
+    const [name = ''] = values;
+    if (operator !== '=' || values.length > 1) throw new SelectorProblem('it names one pool as pool=NAME');
+    const pool = this.findPool(userId, name);
+    if (pool === undefined) throw new SelectorProblem(`you have no pool "${name}"`);
+    return pool;
+  }
+
+  #find(target: LabelTarget): LabelSet {
+    return this.#sets.get(keyOf(target)) ?? none;
+  }
+}
+
+/** Throws `invalid_selector`; a pool of the user counts as what it selects at this moment. */
+export function readSelector(labels: PhoneLabels, userId: string, selector: string): readonly SelectorTerm[] {
+  try {
+    return labels.readSelector(userId, selector);
+  } catch (error) {
+    if (!(error instanceof SelectorProblem)) throw error;
+    throw ApiError.of('invalid_selector', { selector, problem: error.message });
+  }
+}
+
+/** Whether the phone is selected, in the state that its host says. */
+export const selects = (labels: PhoneLabels, terms: readonly SelectorTerm[], device: FleetDevice): boolean =>
+  labels.selects(terms, device);

@@ -1,0 +1,72 @@
+import { change } from '../../../storage/db/writes.ts';
+import type { Db } from '../../../storage/db/database.ts';
+import { serialize } from '../../../storage/db/transactions.ts';
+import type { Row } from '../../../storage/db/tables/tables.ts';
+
+export type StoredLabelSet = Row<'label_set'>;
+/** A phone, or all phones of a host; two owners may have hosts of one ID. */
+export type LabelTarget = Pick<StoredLabelSet, 'owner_id' | 'kind' | 'target_id'>;
+export type StoredPool = Row<'pool'>;
+
+export type LabelStore = ReturnType<typeof createLabelStore>;
+
+/** Names and labels of phones and hosts, and saved selectors. */
+export function createLabelStore(db: Db) {
+  const put = (set: StoredLabelSet, changed: Partial<Pick<StoredLabelSet, 'name' | 'labels'>>) =>
+    change(db, (transaction) =>
+      transaction
+        .insertInto('label_set')
+        .values(set)
+        .onConflict((conflict) => conflict.columns(['owner_id', 'kind', 'target_id']).doUpdateSet(changed))
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+    );
+  return {
+    listSets: (): Promise<StoredLabelSet[]> => db.selectFrom('label_set').selectAll().execute(),
+
+    listPools: (): Promise<StoredPool[]> => db.selectFrom('pool').selectAll().execute(),
+
+    putName: (target: LabelTarget, name: string): Promise<StoredLabelSet> =>
+      put({ ...target, name, labels: '{}' }, { name }),
+
+    putLabels: (target: LabelTarget, labels: string): Promise<StoredLabelSet> =>
+      put({ ...target, name: '', labels }, { labels }),
+
+    async deleteSet({ owner_id, kind, target_id }: LabelTarget): Promise<void> {
+      await db
+        .deleteFrom('label_set')
+        .where('owner_id', '=', owner_id)
+        .where('kind', '=', kind)
+        .where('target_id', '=', target_id)
+        .execute();
+    },
+
+    /** False: the user has as many others as they may. */
+    putPool: (pool: StoredPool, most: number): Promise<boolean> =>
+      change(db, async (transaction) => {
+        await serialize(transaction, `pools of ${pool.user_id}`);
+        const { count } = await transaction
+          .selectFrom('pool')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('user_id', '=', pool.user_id)
+          .where('name_key', '<>', pool.name_key)
+          .executeTakeFirstOrThrow();
+        if (count >= most) return false;
+        const { name, selector } = pool;
+        await transaction
+          .insertInto('pool')
+          .values(pool)
+          .onConflict((conflict) => conflict.columns(['user_id', 'name_key']).doUpdateSet({ name, selector }))
+          .execute();
+        return true;
+      }),
+
+    /** False: there was none. */
+    deletePool: (userId: string, nameKey: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const query = transaction.deleteFrom('pool').where('user_id', '=', userId);
+        const { numDeletedRows } = await query.where('name_key', '=', nameKey).executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+  };
+}

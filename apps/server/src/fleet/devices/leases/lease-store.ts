@@ -1,0 +1,139 @@
+import { sql } from 'kysely';
+import { change } from '../../../storage/db/writes.ts';
+import type { Db } from '../../../storage/db/database.ts';
+import type { Row } from '../../../storage/db/tables/tables.ts';
+
+export type StoredLease = Row<'device_lease'>;
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
+
+/** The last of a lease, in rows and bytes. */
+const maxActs = 300;
+const maxCodeBytes = 256 * 1024;
+
+const leftOut = `// What was done before was left out: a lease has room for ${maxActs} acts and ${maxCodeBytes / 1024} KB of code.`;
+
+/** The leases of devices, and what was done during them. */
+export function createLeaseStore(db: Db) {
+  return {
+    list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
+
+    /** False: somebody else has leased the device. `insteadOf`: the user whose lease no longer counts. */
+    take: (lease: StoredLease, now: number, insteadOf: string | undefined): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { numInsertedOrUpdatedRows } = await transaction
+          .insertInto('device_lease')
+          .values(lease)
+          .onConflict((conflict) =>
+            conflict
+              .column('device_id')
+              .doUpdateSet(lease)
+              .where((eb) =>
+                eb.or([
+                  eb('device_lease.id', '=', lease.id),
+                  eb('device_lease.user_id', '=', insteadOf ?? ''),
+                  eb('device_lease.expires_at', '<=', now),
+                  // Of one user, and both of them for any program of theirs.
+                  ...(lease.is_exclusive === 1
+                    ? []
+                    : [
+                        eb.and([
+                          eb('device_lease.user_id', '=', lease.user_id),
+                          eb('device_lease.is_exclusive', '=', 0),
+                        ]),
+                      ]),
+                ]),
+              ),
+          )
+          .executeTakeFirst();
+        if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
+        const code = transaction.deleteFrom('lease_code').where('device_id', '=', lease.device_id);
+        await code.where('lease_id', '<>', lease.id).execute();
+        return true;
+      }),
+
+    find: (deviceId: string): Promise<StoredLease | undefined> =>
+      db.selectFrom('device_lease').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
+
+    /** How many leases of the device have begun or ended. */
+    async countChanges(deviceId: string): Promise<number> {
+      const device = db.selectFrom('device').select('lease_changes').where('id', '=', deviceId);
+      return (await device.executeTakeFirst())?.lease_changes ?? 0;
+    },
+
+    /** False: it has ended, and another one may hold. */
+    delete: ({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const lease = transaction.deleteFrom('device_lease').where('device_id', '=', device_id);
+        return (await lease.where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+      }),
+
+    /** Of an act, if the lease holds still; those of the last acts are kept. */
+    async addCode(lease: Pick<StoredLease, 'device_id' | 'id'>, lines: readonly string[]): Promise<void> {
+      // PostgreSQL stores no NUL.
+      const text = lines.join('\n').replaceAll('\0', '');
+      const earlier = db
+        .selectFrom('lease_code')
+        .where('device_id', '=', lease.device_id)
+        .where('lease_id', '=', lease.id)
+        .select(({ fn }) => fn.coalesce(fn.max('number'), sql<number>`0`).as('number'));
+      await db
+        .insertInto('lease_code')
+        .columns(['device_id', 'lease_id', 'lines', 'size_bytes', 'number'])
+        .expression((eb) =>
+          eb
+            .selectFrom('device_lease')
+            .where('device_id', '=', lease.device_id)
+            .where('id', '=', lease.id)
+            .select([
+              ...(['device_id', 'id'] as const),
+              eb.val(text).as('lines'),
+              eb.val(Buffer.byteLength(text)).as('size_bytes'),
+              eb(earlier, '+', 1).as('number'),
+            ]),
+        )
+        .execute();
+      await deleteSurplus(db, lease.device_id);
+    },
+
+    /** One line more than was done says that the beginning was left out. */
+    async readCode({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<string[]> {
+      const acts = db.selectFrom('lease_code').select(['lines', 'number']).where('device_id', '=', device_id);
+      const found = await acts.where('lease_id', '=', id).orderBy('position').execute();
+      const isCut = (found[0]?.number ?? 1) > 1;
+      return [...(isCut ? [leftOut] : []), ...found.flatMap(({ lines }) => lines.split('\n'))];
+    },
+
+    /** Returns the IDs of the devices. */
+    async deleteExpired(now: number): Promise<string[]> {
+      const rows = await db
+        .deleteFrom('device_lease')
+        .where('expires_at', '<=', now)
+        .returning('device_id')
+        .execute();
+      return rows.map((row) => row.device_id);
+    },
+  };
+}
+
+/** Keeps the last acts of a device. */
+async function deleteSurplus(db: Db, deviceId: string): Promise<void> {
+  const newestFirst = sql`over (order by position desc)`;
+  const kept = db
+    .selectFrom('lease_code')
+    .where('device_id', '=', deviceId)
+    .select([
+      'position',
+      sql<number>`row_number() ${newestFirst}`.as('acts'),
+      sql<number>`sum(size_bytes) ${newestFirst}`.as('bytes'),
+    ])
+    .as('kept');
+  await db
+    .deleteFrom('lease_code')
+    .where('position', 'in', (eb) =>
+      eb
+        .selectFrom(kept)
+        .select('position')
+        .where((row) => row.or([row('acts', '>', maxActs), row('bytes', '>', maxCodeBytes)])),
+    )
+    .execute();
+}

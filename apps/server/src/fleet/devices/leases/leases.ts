@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type { DeviceLease, DeviceRole } from '@phalanx/protocol';
+
+import type { Clock } from '../../../kernel/clock.ts';
+import { ApiError } from '../../../kernel/errors/api-error.ts';
+import type { FleetDevice } from '../fleet-device.ts';
+import type { Fleet } from '../fleet.ts';
+import type { LeaseStore, StoredLease } from './lease-store.ts';
+
+interface Lease {
+  /** Of this taking: whoever shows it is the one who has the device. */
+  readonly id: string;
+  readonly userId: string;
+  /** Not even its user touches the device without the ID. */
+  readonly isExclusive: boolean;
+  readonly since: number;
+  readonly durationMs: number;
+  expiresAt: number;
+}
+
+/** Who may do what with whose phones, and what they are called. */
+interface Roles {
+  roleOf(userId: string, device: FleetDevice): DeviceRole | undefined;
+  nameOf(userId: string): string;
+}
+
+interface LeasesOptions {
+  clock: Clock;
+  shares: Roles;
+  store: LeaseStore;
+}
+
+const leaseOf = ({ id, user_id, since, duration_ms, expires_at, is_exclusive }: StoredLease): Lease => ({
+  ...{ id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at },
+  isExclusive: is_exclusive === 1,
+});
+
+/** Who wants to touch a device. */
+export interface Toucher {
+  readonly userId: string;
+  /** The lease that they have, as far as they say. */
+  readonly leaseId?: string | undefined;
+}
+
+interface Taking extends Toucher {
+  readonly durationMs: number;
+  readonly isExclusive?: boolean | undefined;
+}
+
+/** `changes`: how many leases of the device have begun or ended so far. */
+type LeaseListener = (device: FleetDevice, changes: number) => void;
+
+/** What a holder's next touch adds less than is not stored for itself. */
+const leastExtensionMs = 1000;
+
+/**
+ * The leases of devices, cached from the rows. A lease is worth nothing once it has expired, or its holder may no
+ * longer touch the device.
+ */
+export class Leases {
+  readonly #options: LeasesOptions;
+  #ofDevice = new Map<string, Lease>();
+  readonly #listeners: LeaseListener[] = [];
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+  }
+
+  /** Adds who is told when a lease begins or ends. */
+  onChange(listener: LeaseListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Resolves when all have been told. */
+  async #tell(device: FleetDevice): Promise<void> {
+    const changes = await this.#options.store.countChanges(device.id);
+    for (const listen of this.#listeners) listen(device, changes);
+  }
+
+  /** Call it at the start, and when another server may have changed something. */
+  async load(): Promise<void> {
+    const rows = await this.#options.store.list();
+    this.#ofDevice = new Map(rows.map((row) => [row.device_id, leaseOf(row)]));
+  }
+
+  #know(deviceId: string, row: StoredLease | undefined): void {
+    if (row === undefined) this.#ofDevice.delete(deviceId);
+    else this.#ofDevice.set(deviceId, leaseOf(row));
+  }
+
+  find(device: FleetDevice): DeviceLease | null {
+    const { clock, shares } = this.#options;
+    const lease = this.#ofDevice.get(device.id);
+    if (lease === undefined || lease.expiresAt <= clock.now()) return null;
+    const role = shares.roleOf(lease.userId, device);
+    return role === 'owner' || role === 'launch' ? this.#view(lease) : null;
+  }
+
+  /** Another user who has leased it, and until when. */
+  findOther(device: FleetDevice, userId: string): { user: string; until: string } | undefined {
+    const lease = this.find(device);
+    if (lease === null || lease.user.id === userId) return undefined;
+    return { user: lease.user.name, until: new Date(lease.expires_at).toISOString() };
+  }
+
+  /**
+   * Throws `device_leased` when it is in the hand of somebody else, also of another program of the same user, and
+   * `lease_lost` when the lease that is shown is not the one that holds.
+   */
+  requireFree(device: FleetDevice, { userId, leaseId }: Toucher): void {
+    const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    const isOther = lease !== undefined && (lease.userId !== userId || (lease.isExclusive && !leaseId));
+    if (isOther) this.#refuse(device, lease);
+    if (leaseId !== undefined && lease?.id !== leaseId)
+      throw ApiError.of('lease_lost', { device_id: device.id });
+  }
+
+  /**
+   * The same by the row, for the server of the device's host: its cache may be a second old, and the request may have
+   * waited. Resolves with how many leases of the device have begun or ended until then.
+   */
+  async requireFreeNow(device: FleetDevice, toucher: Toucher): Promise<number> {
+    // Before the row: what changes in between counts as later than this.
+    const changes = await this.#options.store.countChanges(device.id);
+    await this.readNow(device);
+    this.requireFree(device, toucher);
+    return changes;
+  }
+
+  /** The lease by its row, which another server may have changed a moment ago. */
+  async readNow(device: FleetDevice): Promise<DeviceLease | null> {
+    this.#know(device.id, await this.#options.store.find(device.id));
+    return this.find(device);
+  }
+
+  /** Extends the lease that its user has already. Throws `device_leased` and `lease_lost`. */
+  async take(
+    device: FleetDevice,
+    { durationMs, isExclusive = false, ...toucher }: Taking,
+  ): Promise<DeviceLease & { lease_id: string }> {
+    this.requireFree(device, toucher);
+    const before = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    // Who wants it alone gets none that another program of theirs may have.
+    if (before !== undefined && isExclusive && toucher.leaseId === undefined) this.#refuse(device, before);
+    const now = this.#options.clock.now();
+    const lease: Lease = {
+      ...(before ?? { id: randomUUID(), userId: toucher.userId, since: now, isExclusive }),
+      ...{ durationMs, expiresAt: now + durationMs },
+    };
+    await this.#keep(device, lease);
+    if (before === undefined) await this.#tell(device);
+    return { ...this.#view(lease), lease_id: lease.id };
+  }
+
+  #refuse(device: FleetDevice, { userId, expiresAt }: Lease): never {
+    const user = this.#options.shares.nameOf(userId);
+    const until = new Date(expiresAt).toISOString();
+    throw ApiError.of('device_leased', { device_id: device.id, user, until });
+  }
+
+  /** Its holder has used it, so that it begins anew; others are refused. Throws `device_leased`. */
+  async use(device: FleetDevice, toucher: Toucher): Promise<void> {
+    this.requireFree(device, toucher);
+    const lease = this.#ofDevice.get(device.id);
+    if (this.find(device) === null || lease === undefined) return;
+    const expiresAt = this.#options.clock.now() + lease.durationMs;
+    if (expiresAt - lease.expiresAt >= leastExtensionMs) await this.#keep(device, { ...lease, expiresAt });
+  }
+
+  /** What was done with the device, for `readCode`: only in a lease is it kept. */
+  async addCode(device: FleetDevice, { userId }: Toucher, lines: readonly string[]): Promise<void> {
+    const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    if (lease?.userId !== userId || lines.length === 0) return;
+    await this.#options.store.addCode({ device_id: device.id, id: lease.id }, lines);
+  }
+
+  /** Throws `device_leased`, and `lease_lost` without a lease. */
+  async readCode(device: FleetDevice, toucher: Toucher): Promise<string[]> {
+    await this.requireFreeNow(device, toucher);
+    const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    if (lease === undefined) throw ApiError.of('lease_lost', { device_id: device.id });
+    return this.#options.store.readCode({ device_id: device.id, id: lease.id });
+  }
+
+  /** Ends the lease that is known here. False: it has ended already. One that was taken since is left alone. */
+  async end(device: FleetDevice): Promise<boolean> {
+    const lease = this.#ofDevice.get(device.id);
+    if (lease === undefined) return false;
+    const hasCounted = this.find(device) !== null;
+    const isDeleted = await this.#options.store.delete({ device_id: device.id, id: lease.id });
+    await this.readNow(device);
+    if (isDeleted && hasCounted) await this.#tell(device);
+    return isDeleted && hasCounted;
+  }
+
+  /** Tells of the leases that have ended without a word. */
+  async sweep(fleet: Pick<Fleet, 'findAll'>): Promise<void> {
+    const { store, clock } = this.#options;
+    // The cache may have lost them meanwhile, by reading the rows again.
+    const expired = await store.deleteExpired(clock.now());
+    const ids = [...new Set([...expired, ...this.#ofDevice.keys()])];
+    const devices = ids.length === 0 ? undefined : await fleet.findAll(ids);
+    for (const id of ids) {
+      const device = devices?.get(id);
+      if (device !== undefined && this.find(device) !== null) continue;
+      this.#ofDevice.delete(id);
+      if (device !== undefined) await this.#tell(device);
+    }
+  }
+
+  /** Throws `device_leased` when another server was faster, and `lease_lost` when the lease does not hold any more. */
+  async #keep(device: FleetDevice, lease: Lease): Promise<void> {
+    const { store, clock } = this.#options;
+    const { id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
+    const is_exclusive = Number(lease.isExclusive);
+    const row = { device_id: device.id, id, user_id, since, duration_ms, expires_at, is_exclusive };
+    const known = this.#ofDevice.get(device.id);
+    // Of one that has expired here, only the row knows whether it was used at another server meanwhile.
+    const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
+    const insteadOf = isWorthless ? known.userId : undefined;
+    if (!(await store.take(row, clock.now(), insteadOf))) {
+      await this.load();
+      const holder = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+      if (known?.id === lease.id) this.requireFree(device, { userId: lease.userId, leaseId: lease.id });
+      else if (holder !== undefined) this.#refuse(device, holder);
+      // What was in the way has ended meanwhile.
+      return this.#keep(device, lease);
+    }
+    this.#ofDevice.set(device.id, lease);
+  }
+
+  #view({ userId, since, expiresAt }: Lease): DeviceLease {
+    return { user: { id: userId, name: this.#options.shares.nameOf(userId) }, since, expires_at: expiresAt };
+  }
+}

@@ -1,0 +1,114 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { DeviceOutcome } from '@phalanx/protocol';
+import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import type { DeviceAccess } from './device-access.ts';
+import type { FleetDevice } from './fleet-device.ts';
+
+export interface OnlineDevice {
+  device: FleetDevice;
+  /** Of the connection of its host. */
+  epoch: number;
+}
+
+/** A little longer than a device counts as returning. */
+const mostWaitMs = 3500;
+const lookEveryMs = 50;
+
+/** Why a device can't be used: a stable word, and what follows its name in a sentence. */
+interface Obstacle {
+  code: string;
+  reason: string;
+}
+
+const whyNot = ({ state, reason }: FleetDevice): Obstacle | undefined =>
+  state === 'ready' ? undefined : { code: state, reason: `${state}: ${reason}` };
+
+function whoElse({ leases }: DeviceAccess, device: FleetDevice, userId: string): Obstacle | undefined {
+  const other = leases.findOther(device, userId);
+  if (other === undefined) return undefined;
+  return { code: 'device_leased', reason: `controlled by hand by ${other.user} until ${other.until}` };
+}
+
+/** People know a phone by its serial number. */
+export const nameOf = ({ id, serial }: Pick<FleetDevice, 'id' | 'serial'>): string => `${id} ${serial}`;
+
+/**
+ * The same for a stop: a phone that has stopped answering is no reason to leave its runs going, as long as its host can
+ * be told.
+ */
+export function getStoppableDevices(
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+  hasRuns: (deviceId: string) => boolean,
+): Promise<OnlineDevice[]> {
+  const stoppable = (device: FleetDevice): boolean => device.epoch !== null && hasRuns(device.id);
+  return getDevices(access, userId, deviceIds, (device) => (stoppable(device) ? undefined : whyNot(device)));
+}
+
+/**
+ * The devices of these IDs, all of them online, the user's to launch on, and not leased by another user; else
+ * `devices_unavailable`, which names each that is not. A host that goes from one server to another is waited for.
+ */
+export async function getOnlineDevices(
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+): Promise<OnlineDevice[]> {
+  const until = performance.now() + mostWaitMs;
+  while (performance.now() < until && (await areReturning(access, userId, deviceIds)))
+    await wait(lookEveryMs);
+  return getDevices(access, userId, deviceIds, (device) => whyNot(device) ?? whoElse(access, device, userId));
+}
+
+/** Whether some may be back in a moment, and none is away for longer. */
+async function areReturning(
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+): Promise<boolean> {
+  const seen = [...(await access.findAll([...new Set(deviceIds)], userId)).values()];
+  const offline = seen.filter(({ device }) => device.state === 'offline');
+  return offline.length > 0 && offline.every(({ device }) => device.isReturning);
+}
+
+async function getDevices(
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+  whyNotThis: (device: FleetDevice) => Obstacle | undefined,
+): Promise<OnlineDevice[]> {
+  const obstacles = new Map<string, Obstacle & { name: string }>();
+  const online: OnlineDevice[] = [];
+  const wanted = [...new Set(deviceIds)];
+  const seen = await access.findAll(wanted, userId);
+  for (const id of wanted) {
+    const { device, role } = seen.get(id) ?? {};
+    if (device === undefined) {
+      obstacles.set(id, { ...notFound, name: id });
+      continue;
+    }
+    const obstacle = role === 'view' ? viewOnly : whyNotThis(device);
+    if (obstacle !== undefined) obstacles.set(id, { ...obstacle, name: nameOf(device) });
+    else if (device.epoch !== null) online.push({ device, epoch: device.epoch });
+  }
+  if (obstacles.size === 0) return online;
+  const named = [...obstacles.values()].map(({ name, reason }) => `${name} (${reason})`);
+  throw ApiError.of(
+    'devices_unavailable',
+    { devices: boundedList(named) },
+    {
+      devices: wanted.map((id) => refusalOf(id, obstacles.get(id))),
+    },
+  );
+}
+
+const notFound: Obstacle = { code: 'device_not_found', reason: 'not found' };
+const viewOnly: Obstacle = { code: 'forbidden', reason: 'shared with you to view only' };
+
+function refusalOf(deviceId: string, obstacle: (Obstacle & { name: string }) | undefined): DeviceOutcome {
+  const reason =
+    obstacle === undefined ? 'Other devices are not available.' : `${obstacle.name}: ${obstacle.reason}`;
+  const code = obstacle?.code ?? 'devices_unavailable';
+  return { device_id: deviceId, outcome: 'refused', code, reason, run_id: null };
+}

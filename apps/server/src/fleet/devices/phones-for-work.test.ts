@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { glob } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+
+const sources = path.join(import.meta.dirname, '../..');
+
+/** Calls that also tell of what a user has not accepted, and who may make them: for people who look, or by an ID. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  'listSeen(': [
+    'fleet/devices/device-access.ts', // the list itself, and how many phones wait
+    'fleet/devices/routes.ts', // the list of phones
+  ],
+  'listOwners(': [
+    'fleet/devices/device-access.ts',
+    'fleet/devices/device-shares.ts',
+    'fleet/devices/hosts/host-list.ts',
+  ],
+  'roleOf(': [
+    'fleet/devices/device-access.ts',
+    'fleet/devices/device-shares.ts',
+    'fleet/devices/hosts/host-list.ts',
+    'fleet/devices/leases/leases.ts', // of one phone
+    'runs/events/event-feed.ts', // the view of one user
+    'work/jobs/job-runner.ts', // of jobs that name the phone
+    'control/live/feature.ts', // of one phone
+  ],
+  'usersOf(': ['fleet/devices/device-shares.ts', 'runs/runs/run-access.ts'],
+  'listReaders(': ['runs/runs/run-access.ts'],
+  'listReviewers(': [
+    'evidence/records/access-store.ts',
+    'evidence/records/groups/routes.ts', // of one user
+  ],
+  'people.of(': ['runs/launches/routes.ts', 'runs/runs/run-access.ts'],
+  // Values for looking for them on the server; hosts get those of `SecretGrants`.
+  'secretsOf(': ['runs/launches/project-launches.ts', 'code/secrets/secret-grants.ts'],
+};
+
+it('whatever works for a user takes the phones, people and secrets that were accepted', async () => {
+  const found = new Map(Object.keys(allowed).map((call) => [call, new Set<string>()]));
+  for await (const file of glob('**/*.ts', { cwd: sources })) {
+    if (file.includes('.test.') || file.includes('testing/')) continue;
+    const text = await readFile(path.join(sources, file), 'utf8');
+    for (const [call, files] of found)
+      if (new RegExp(`(?<![A-Za-z#])${call.replace('(', String.raw`\(`)}`).test(text)) files.add(file);
+  }
+  for (const [call, files] of found)
+    expect([...files].toSorted(), `${call} lists what was not accepted`).toEqual(
+      (allowed[call] ?? []).toSorted(),
+    );
+});

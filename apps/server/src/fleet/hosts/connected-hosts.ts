@@ -1,0 +1,187 @@
+import { type HostTouchType, isHostTouch, type LaunchBundle, type ServerMessage } from '@phalanx/protocol';
+
+import type { Bus } from '../../storage/bus/bus.ts';
+import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
+import type { HostPage, KnownHostStore, StoredHost } from './store.ts';
+import { userMark } from './user-mark.ts';
+
+/** A user's touch of a device by hand. */
+export interface Touch {
+  readonly deviceId: string;
+  readonly userId: string;
+  /** The lease that they show. */
+  readonly leaseId?: string | undefined;
+}
+
+/** Arguments that a question of that type is asked with. */
+export type TouchFor<Type extends HostQuestion['type']> = Type extends HostTouchType ? [touch: Touch] : [];
+
+interface Asking {
+  readonly question: HostQuestion;
+  readonly touch?: Touch | undefined;
+}
+
+/** The subjects of the bus on which a host's server is asked, and is told that a message to the host is stored. */
+const questionsTo = (epoch: number): string => `host.${epoch}.ask`;
+const flushesOf = (epoch: number): string => `host.${epoch}.flush`;
+
+/**
+ * The hosts that are connected to any server, by the epochs of their connections. A message to a host of another server
+ * is stored, and that server sends it.
+ */
+export class ConnectedHosts {
+  readonly #byEpoch = new Map<number, HostLink>();
+  readonly #bus: Bus;
+  readonly #ends = new Map<number, (() => void)[]>();
+  #permit: (touch: Touch) => Promise<number> = () => Promise.reject(new Error('nobody may touch it yet'));
+  #onFlush: (epochs: readonly number[]) => void = () => undefined;
+
+  /** Made before the features that are told what hosts say: they may answer. */
+  constructor(on: HostListeners['on'], bus: Bus) {
+    this.#bus = bus;
+    on('hello', (link) => this.#add(link));
+    on('closed', (link) => this.#remove(link));
+  }
+
+  /** Sets who sends what is stored for hosts of this server, by their connections. */
+  onFlush(listener: (epochs: readonly number[]) => void): void {
+    this.#onFlush = listener;
+  }
+
+  has(epoch: number): boolean {
+    return this.#byEpoch.has(epoch);
+  }
+
+  /** Of the connections of this server. */
+  epochs(): number[] {
+    return [...this.#byEpoch.keys()];
+  }
+
+  /** To a host of this server. What can't arrive, because the connection is gone, is left to the next connection's `hello`. */
+  send(epoch: number, message: ServerMessage): void {
+    const link = this.#byEpoch.get(epoch);
+    if (message.type !== 'launch') link?.send(message);
+    else link?.send({ ...message, bundle: bundleFor(link, message.bundle) });
+  }
+
+  /** Has what is stored for a host sent, whichever server has it. */
+  flush(epoch: number): void {
+    if (this.has(epoch)) this.#onFlush([epoch]);
+    else this.#bus.publish(flushesOf(epoch), '');
+  }
+
+  /**
+   * Sets who may touch, asked where the phone is, at the moment of the touch. `permit` resolves with the count of the phone's leases at
+   * that moment, and rejects with a sentence for people.
+   */
+  permitTouches(permit: (touch: Touch) => Promise<number>): void {
+    this.#permit = permit;
+  }
+
+  /** Rejects with a sentence for people. */
+  async ask<Question extends HostQuestion>(
+    epoch: number,
+    question: Question,
+    ...[touch]: TouchFor<Question['type']>
+  ): Promise<Buffer> {
+    const link = this.#byEpoch.get(epoch);
+    if (link !== undefined) return this.#askHere(link, { question, touch });
+    return this.#bus.ask(questionsTo(epoch), JSON.stringify({ question, touch }));
+  }
+
+  async #askHere(link: HostLink, { question, touch }: Asking): Promise<Buffer> {
+    if (touch === undefined) {
+      if (isHostTouch(question.type)) throw new Error(`the question ${question.type} does not say who asks`);
+      return link.ask(question);
+    }
+    const { deviceId: device_id, userId } = touch;
+    const lease = await this.#permit(touch);
+    // Hosts of other users are not told of IDs of users.
+    return link.ask({ ...question, touch: { device_id, lease, by: userMark(device_id, userId) } });
+  }
+
+  #add(link: HostLink): void {
+    const { epoch } = link;
+    this.#byEpoch.set(epoch, link);
+    this.#ends.set(epoch, [
+      this.#bus.subscribe(flushesOf(epoch), () => this.#onFlush([epoch])),
+      // Only servers of this database reach the subject, and they write what an `Asking` is.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      this.#bus.answer(questionsTo(epoch), (asking) => this.#askHere(link, JSON.parse(asking) as Asking)),
+    ]);
+  }
+
+  #remove({ epoch }: HostLink): void {
+    this.#byEpoch.delete(epoch);
+    for (const end of this.#ends.get(epoch) ?? []) end();
+    this.#ends.delete(epoch);
+  }
+}
+
+/** A host that has the code by its hash is not sent it again. */
+function bundleFor({ bundles }: HostLink, { hash, content }: LaunchBundle): LaunchBundle {
+  if (content === null || bundles.find(hash) !== undefined) return { hash, content: null };
+  bundles.add(hash, content.code.length + (content.source_map?.length ?? 0), true);
+  return { hash, content };
+}
+
+export interface KnownHost {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly name: string;
+  readonly isConnected: boolean;
+  /** When it connected, or its connection ended, epoch ms; null: that is not known. */
+  readonly since: number | null;
+  /** Why it finds no phones, and what to do; null: it has nothing to tell, or is not connected. */
+  readonly problem: string | null;
+  /** Of its newest connection. */
+  readonly epoch: number | null;
+  /** Whether that is a connection to this server. */
+  readonly isHere: boolean;
+}
+
+interface Options {
+  store: KnownHostStore;
+  connected: Pick<ConnectedHosts, 'has'>;
+  /** This server's. */
+  nodeId: string;
+}
+
+/** The hosts that are connected or have been, to whichever server. */
+export class KnownHosts {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async listPageOf(ownerId: string, page: HostPage): Promise<KnownHost[]> {
+    return (await this.#options.store.listPageOf(ownerId, page)).map((row) => this.#view(row));
+  }
+
+  async listOfId(ownerIds: readonly string[], id: string): Promise<KnownHost[]> {
+    return (await this.#options.store.listOfId(ownerIds, id.toLowerCase())).map((row) => this.#view(row));
+  }
+
+  /** The connections of hosts of these users that replay saved screens. */
+  async listReplaying(ownerIds: readonly string[]): Promise<number[]> {
+    const rows = await this.#options.store.listReplaying(ownerIds);
+    return rows.flatMap((row) => (this.#isConnected(row) && row.epoch !== null ? [row.epoch] : []));
+  }
+
+  #view(row: StoredHost): KnownHost {
+    return {
+      ...{ id: row.given_id, ownerId: row.owner_id, name: row.name, epoch: row.epoch },
+      isConnected: this.#isConnected(row),
+      isHere: row.node_id === this.#options.nodeId,
+      problem: this.#isConnected(row) ? row.problem : null,
+      since: row.is_connected === 1 ? row.opened_at : row.ended_at,
+    };
+  }
+
+  /** Of this server's own connections it knows the end before it is stored. */
+  #isConnected({ is_connected, node_id, epoch }: StoredHost): boolean {
+    const { connected, nodeId } = this.#options;
+    return is_connected === 1 && (node_id !== nodeId || connected.has(epoch ?? 0));
+  }
+}

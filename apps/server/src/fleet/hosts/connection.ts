@@ -1,0 +1,330 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import {
+  closeCodes,
+  hostProtocolVersion,
+  hostQuestions,
+  oldestHostProtocolVersion,
+  RecentBundles,
+  type HostAnswerHeader,
+  type HostMessage,
+  type ServerMessage,
+} from '@phalanx/protocol';
+import type { Logger } from 'pino';
+import type { RawData, WebSocket } from 'ws';
+import { notConnected } from '../../storage/bus/bus.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+import { HelloPages, isOfRuns, parseFrame, parseHostMessage, ProtocolError, passLogs } from './frames.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import { EpochOver } from '../../storage/db/epochs.ts';
+import { HostRefused, type HostSessions, type AdmissionThrottle } from './host-sessions.ts';
+import { type HostLink, type HostQuestion, type HostListeners, HostRequests } from './host-link.ts';
+
+interface ConnectionOptions {
+  socket: WebSocket;
+  principal: Principal;
+  address: string | null;
+  listeners: HostListeners;
+  arrivals: AdmissionThrottle;
+  clock: Clock;
+  log: Logger;
+  limits: Limits;
+  sessions: Pick<HostSessions, 'open' | 'end' | 'setProblem'>;
+  heartbeatMs: number;
+}
+
+/** Hosts of the version before know no masks. */
+const secretsVersion = 8;
+/** Hosts of the version before let every token use all apps. */
+const appLimitsVersion = 9;
+/** Missed heartbeats after which a host counts as gone; its phones are not ready after two. */
+const toleratedSilence = 5;
+const helloTimeoutMs = 10_000;
+/** Between problems of one host that are stored. */
+const problemEveryMs = 1000;
+/** Messages that wait to be handled; beyond either the socket is not read. */
+const mostQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
+/** Between messages that are larger, others have their turn. */
+const smallBytes = 64 * 1024;
+/** Messages that a host has not read; two launches of the largest size fit. */
+const maxUnreadBytes = 128 * 1024 * 1024;
+
+/** `ws` gives single buffers unless it is asked for something else. */
+const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
+
+/** One connection of a host: reads its messages in order, one at a time. */
+export class HostConnection implements HostLink {
+  readonly userId: string;
+  readonly userName: string;
+  readonly principal: Principal;
+  readonly address: string | null;
+  readonly tokenId: string;
+  /** When the token ends, epoch ms. */
+  readonly expiresAt: number;
+  readonly bundles = new RecentBundles<true>();
+  epoch = 0;
+  hostId = '';
+  hostName = '';
+  readonly #options: ConnectionOptions;
+  /** Before it says which host it is. */
+  readonly #name = randomUUID();
+  readonly #requests = new HostRequests();
+  readonly #pages = new HelloPages();
+  #version = 0;
+  /** Why the host finds no phones, as stored, and when that may be stored again. */
+  #problem: { told: string | null; nextAt: number } = { told: null, nextAt: 0 };
+  readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
+  #queuedBytes = 0;
+  #isHandling = false;
+  #isOpen = true;
+  #silence: NodeJS.Timeout;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.userId = options.principal.userId;
+    this.userName = options.principal.userName;
+    this.principal = options.principal;
+    this.address = options.address;
+    this.tokenId = options.principal.tokenId;
+    this.expiresAt = options.principal.expiresAt ?? Infinity;
+    this.#silence = this.#watchSilence(helloTimeoutMs);
+    options.socket.on('message', (data, isBinary) => this.#enqueue(asBuffer(data), isBinary));
+    options.socket.on('close', () => this.#close());
+    options.socket.on('error', (error) => options.log.warn({ err: error }, 'host socket failed'));
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  send(message: ServerMessage): void {
+    if (!this.#isOpen) return;
+    const { socket } = this.#options;
+    socket.send(JSON.stringify(message));
+    if (socket.bufferedAmount > maxUnreadBytes) this.drop(closeCodes.tryAgainLater, 'the host does not read');
+  }
+
+  get knowsSecrets(): boolean {
+    return this.#version >= secretsVersion;
+  }
+
+  get knowsAppLimits(): boolean {
+    return this.#version >= appLimitsVersion;
+  }
+
+  ask(question: HostQuestion): Promise<Buffer> {
+    if (!this.#isOpen) return Promise.reject(new Error(notConnected));
+    const isLimited = question.app_limit !== undefined && !this.knowsAppLimits;
+    if (isLimited || this.#version < hostQuestions[question.type].since)
+      return Promise.reject(new Error('its host is of an earlier release: run the same release on both'));
+    return this.#requests.ask((request_id) => this.send({ ...question, request_id }));
+  }
+
+  drop(closeCode: number, reason: string): void {
+    const { socket } = this.#options;
+    socket.close(closeCode, reason);
+    // What still arrives on it is of no use, and a peer that does not answer the close must not hold it.
+    this.#close();
+    setTimeout(() => socket.terminate(), 1000).unref();
+  }
+
+  #enqueue(bytes: Buffer, isBinary: boolean): void {
+    if (!this.#isOpen) return;
+    this.#silence.refresh();
+    this.#queue.push({ bytes, isBinary });
+    this.#queuedBytes += bytes.length;
+    if (this.#isFull(1)) this.#options.socket.pause();
+    if (!this.#isHandling) void this.#handleAll();
+  }
+
+  async #handleAll(): Promise<void> {
+    this.#isHandling = true;
+    try {
+      for (let next = this.#shift(); next !== undefined && this.#isOpen; next = this.#shift()) {
+        // A message that waits here for its turn is a sign of life.
+        this.#silence.refresh();
+        if (next.bytes.length > smallBytes) await nextTurn();
+        if (this.hostId === '') await this.#options.arrivals.next();
+        await this.#keepPace();
+        if (next.isBinary) await this.#handleFrame(next.bytes);
+        else await this.#takeMessage(next.bytes);
+        if (this.#options.socket.isPaused && !this.#isFull(0.5)) this.#options.socket.resume();
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#isHandling = false;
+    }
+  }
+
+  #shift(): { bytes: Buffer; isBinary: boolean } | undefined {
+    const next = this.#queue.shift();
+    this.#queuedBytes -= next?.bytes.length ?? 0;
+    return next;
+  }
+
+  /** To this share. */
+  #isFull(share: number): boolean {
+    const { messages, bytes } = mostQueued;
+    return this.#queue.length >= share * messages || this.#queuedBytes >= share * bytes;
+  }
+
+  /** A host that says too much is read more slowly. */
+  async #keepPace(): Promise<void> {
+    const { frames } = this.#options.limits;
+    const key = `${this.userId} ${this.hostId || this.#name}`;
+    for (let waitMs = frames.spend(key); waitMs > 0; waitMs = frames.spend(key)) {
+      this.#options.limits.note('host_messages', this.userId);
+      await pause(waitMs);
+    }
+  }
+
+  /** Messages of a user whose hosts say much are taken one after the other, with a pace. */
+  async #takeMessage(bytes: Buffer): Promise<void> {
+    const { hostMessageScheduler: scheduler } = this.#options.limits;
+    const ofHello = await scheduler.pass(this.userId, bytes.length, async (pace) => {
+      await pace?.();
+      if (!this.#isOpen) return undefined;
+      const startedAt = performance.now();
+      try {
+        const message = this.#withRunsBehind(parseHostMessage(bytes));
+        // Hosts that connect at the same time are welcomed side by side.
+        if (this.hostId === '') return message;
+        const handled = this.#handleMessage(message);
+        // Else what the host says next is not held up by the disk.
+        if (message.type !== 'runs' || pace !== undefined) await handled;
+        return undefined;
+      } finally {
+        scheduler.note(this.userId, performance.now() - startedAt);
+      }
+    });
+    if (ofHello !== undefined) await this.#handleMessage(ofHello);
+  }
+
+  /** Reports of runs that have come one by one are stored together: each store waits for the disk. */
+  #withRunsBehind(message: HostMessage): HostMessage {
+    if (message.type !== 'runs') return message;
+    const runs = [...message.runs];
+    let room = smallBytes;
+    for (let next = this.#queue[0]; next?.isBinary === false && isOfRuns(next.bytes); next = this.#queue[0]) {
+      room -= next.bytes.length;
+      if (room < 0) break;
+      const behind = parseHostMessage(next.bytes);
+      if (behind.type !== 'runs') break;
+      runs.push(...behind.runs);
+      this.#shift();
+    }
+    return { ...message, runs };
+  }
+
+  #handleFrame(frame: Buffer): Promise<void> | void {
+    const { header, payload } = parseFrame(frame);
+    if (this.hostId === '') throw new ProtocolError('the first message must be hello');
+    if (header.type !== 'logs') return this.#takeAnswer(header, payload);
+    return passLogs(payload, header.first_seq, {
+      ...{ scheduler: this.#options.limits.logFrameScheduler, userId: this.userId },
+      isWanted: () => this.#isOpen,
+      tell: (logs) => this.#options.listeners.tell('logs', this, header.run_id, logs),
+    });
+  }
+
+  #takeAnswer({ type, request_id }: HostAnswerHeader, payload: Buffer): void {
+    const { maxAnswerBytes: most } = hostQuestions[type];
+    if (payload.length <= most) return this.#requests.answer(request_id, payload);
+    this.#requests.refuse(request_id, `its host answered with more than ${most} bytes`);
+  }
+
+  async #handleMessage(message: HostMessage): Promise<void> {
+    const { listeners, clock } = this.#options;
+    const hello = this.#pages.take(message);
+    if (hello === 'more') return;
+    if (hello !== undefined) return this.#welcome(hello);
+    if (this.hostId === '') throw new ProtocolError('the first message must be hello');
+    if (message.type === 'hello' || message.type === 'hello_more') return;
+    if (message.type === 'devices') return listeners.tell('devices', this, message.devices);
+    if (message.type === 'runs') return this.#tellRuns(message.runs);
+    if (message.type === 'record') return listeners.tell('record', this, message.record);
+    if (message.type === 'request_failed') return this.#requests.refuse(message.request_id, message.message);
+    this.#silence.refresh();
+    this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
+    await listeners.tell('heartbeat', this, message.ready);
+    // Last, so that no phone waits for the disk to be confirmed.
+    return this.#takeProblem(message.problem ?? null);
+  }
+
+  /** A host that tells another one with each message has some of them stored. */
+  async #takeProblem(problem: string | null): Promise<void> {
+    if (problem === this.#problem.told || performance.now() < this.#problem.nextAt) return;
+    this.#problem.nextAt = performance.now() + problemEveryMs;
+    if (await this.#options.sessions.setProblem(this.epoch, problem)) this.#problem.told = problem;
+  }
+
+  /** Resolves also when they could not be stored. */
+  #tellRuns(reports: Extract<HostMessage, { type: 'runs' }>['runs']): Promise<void> {
+    return this.#options.listeners.tell('runs', this, reports).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {
+    const { listeners, arrivals, heartbeatMs, clock, sessions } = this.#options;
+    if (this.hostId !== '') throw new ProtocolError('hello was said twice');
+    requireVersion(hello.protocol_version);
+    const { userId, tokenId } = this;
+    this.#version = hello.protocol_version;
+    const { knowsSecrets, knowsAppLimits } = this;
+    const { host_id: hostId, host_name: hostName, replays = false } = hello;
+    const knows = { knowsSecrets, knowsAppLimits, replays };
+    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, ...knows });
+    if (!this.#isOpen) return sessions.end(this.epoch);
+    this.hostId = hostId;
+    this.hostName = hostName;
+    clearTimeout(this.#silence);
+    this.#silence = this.#watchSilence(toleratedSilence * heartbeatMs);
+    this.send({ type: 'welcome', server_time: clock.now(), heartbeat_ms: heartbeatMs });
+    await arrivals.next();
+    // Its end has been told already.
+    if (!this.#isOpen) return;
+    await listeners.tell('hello', this, hello);
+  }
+
+  #watchSilence(timeoutMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#options.log.warn({ host: this.hostName }, 'host is silent: its connection is ended');
+      this.#options.socket.terminate();
+      this.#close();
+    }, timeoutMs).unref();
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof EpochOver) return this.drop(closeCodes.replaced, error.message);
+    const isTheirs = error instanceof ProtocolError || error instanceof HostRefused;
+    if (isTheirs) this.#options.log.warn({ host: this.hostName, reason: error.message }, 'host was refused');
+    else
+      this.#options.log.error(
+        { err: error, host: this.hostName },
+        'a message of a host could not be handled',
+      );
+    const code = error instanceof HostRefused ? closeCodes.refused : closeCodes.protocolError;
+    if (isTheirs) this.drop(code, error.message.slice(0, 120));
+    else this.drop(1011, 'the service could not handle a message');
+  }
+
+  #close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    clearTimeout(this.#silence);
+    this.#queue.length = 0;
+    this.#queuedBytes = 0;
+    this.#requests.close();
+    if (this.hostId === '') return;
+    this.#options.sessions.end(this.epoch);
+    void this.#options.listeners.tell('closed', this);
+  }
+}
+
+function requireVersion(version: number): void {
+  if (version >= oldestHostProtocolVersion && version <= hostProtocolVersion) return;
+  throw new ProtocolError(
+    `this server speaks version ${hostProtocolVersion} of the host protocol, the host ${version}: run the same release on both`,
+  );
+}

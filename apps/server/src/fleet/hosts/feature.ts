@@ -1,0 +1,110 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { closeCodes } from '@phalanx/protocol';
+import { AuditEvent } from '../../http/requests/audit-event.ts';
+import { addBackgroundJob } from '../../storage/background-job.ts';
+import { periodically } from '../../kernel/periodically.ts';
+import type { Context } from '../../http/context.ts';
+import { HostSessions } from './host-sessions.ts';
+import { createKnownHostStore, createHostStore, type HostStore } from './store.ts';
+import { KnownHosts, ConnectedHosts } from './connected-hosts.ts';
+import { type Bus, subscribeTo } from '../../storage/bus/bus.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { HostGateway } from './gateway.ts';
+import type { HostLink } from './host-link.ts';
+
+export interface Hosts {
+  /** The connections of hosts to this server. */
+  readonly gateway: HostGateway;
+  /** The hosts of all servers, to send to and to ask. */
+  readonly connected: ConnectedHosts;
+  readonly known: KnownHosts;
+  readonly sessions: HostSessions;
+}
+
+/** The hosts of all servers, and which connection of each is the valid one. */
+export function openHosts(context: Context): Hosts {
+  const { app, database, cluster, node, commits, clock, limits, faults, timing } = context;
+  const gateway = openGateway(context);
+  const store = createHostStore(database, commits);
+  const connected = new ConnectedHosts(gateway.on, cluster.bus);
+  const sessions = new HostSessions({ limits, clock, faults, node, store });
+  gateway.admitBy(sessions);
+  const replaced = new ReplacedHosts({ bus: cluster.bus, store, gateway, faults });
+  app.addHook('onClose', () => replaced.close());
+  app.addHook('onClose', () => sessions.endsStored());
+  const known = new KnownHosts({ store: createKnownHostStore(database), connected, nodeId: node.id });
+  addBackgroundJob(context, {
+    name: 'drop hosts whose tokens have expired',
+    everyMs: timing.sweepMs,
+    onEachServer: true,
+    work: () => gateway.dropExpired(),
+  });
+  return { gateway, connected, known, sessions };
+}
+
+/** Takes the connections of hosts, and ends those that may not go on. */
+function openGateway(context: Context): HostGateway {
+  const { app, addressOf, audit, authenticator, clock, connections, faults, limits, log, node } = context;
+  const gateway = new HostGateway({
+    authenticate: authenticator.authenticate,
+    addressOf,
+    peerOf: app.peerOf,
+    requirePlace: connections.requirePlace.bind(connections),
+    limits,
+    clock,
+    log,
+    faults,
+    heartbeatMs: context.timing.heartbeatMs,
+    auditEvents: audit,
+  });
+  authenticator.onForget((tokenId) => gateway.dropToken(tokenId));
+  authenticator.onRecheck(() => gateway.tokenIds());
+  node.onGone(() => gateway.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
+  app.addHook('preClose', async () => gateway.close());
+  gateway.attach(app.server, context.webSockets);
+  gateway.on('hello', (link) => noteHost(context, 'connect_host', link));
+  gateway.on('closed', (link) => noteHost(context, 'disconnect_host', link));
+  return gateway;
+}
+
+function noteHost({ audit }: Context, action: 'connect_host' | 'disconnect_host', link: HostLink): void {
+  const { principal, address } = link;
+  const auditEvent = new AuditEvent(action, { principal, address, requestId: null });
+  auditEvent.on({ type: 'host', id: link.hostId, name: link.hostName }, []);
+  audit.happened(auditEvent);
+}
+
+const Opened = Compile(Type.Object({ userId: Type.String(), hostId: Type.String(), epoch: Type.Integer() }));
+const subject = 'hosts';
+const lookEveryMs = 1000;
+
+interface Options {
+  bus: Bus;
+  store: Pick<HostStore, 'listReplaced'>;
+  gateway: HostGateway;
+  faults: FaultMonitor;
+}
+
+/** Ends the connections of hosts that have connected to another server since. */
+class ReplacedHosts {
+  readonly #ends: (() => unknown)[];
+
+  constructor({ bus, store, gateway, faults }: Options) {
+    gateway.on('hello', ({ userId, hostId, epoch }) =>
+      bus.publish(subject, JSON.stringify({ userId, hostId, epoch })),
+    );
+    this.#ends = [
+      subscribeTo(bus, subject, Opened, (opened) => gateway.dropOlder(opened)),
+      // What no message has told.
+      periodically(faults, lookEveryMs, async () => {
+        const epochs = gateway.epochs();
+        if (epochs.length > 0) gateway.dropEpochs(await store.listReplaced(epochs));
+      }),
+    ];
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end();
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import type { HostCandidate, HostStore } from './store.ts';
+
+/** A host that may not connect; the text goes to its operator. */
+export class HostRefused extends Error {
+  override readonly name = 'HostRefused';
+}
+
+/** The last connection of a host that is away. */
+export interface AwayHost {
+  readonly userId: string;
+  readonly hostId: string;
+  readonly epoch: number;
+}
+
+interface Options {
+  store: HostStore;
+  limits: Limits;
+  clock: Clock;
+  faults: FaultMonitor;
+  node: { readonly id: string; upSince(): Promise<number> };
+}
+
+/** The reason of a close has 123 bytes. */
+const maxShownName = 20;
+
+/**
+ * Who is connected as which host. A host ID belongs to the token that first connected with it, until that is revoked or
+ * has expired: with another token of the same user nobody gets what is launched on the phones of the host.
+ */
+export class HostSessions {
+  readonly #options: Options;
+  /** Connections whose end is about to be stored. */
+  #ended: number[] = [];
+  #storing: Promise<void> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+    options.limits.show('hosts', (userId) => options.store.count(userId));
+  }
+
+  /** Returns the epoch of the connection, greater than that of every earlier one. Throws `HostRefused`. */
+  async open(candidate: HostCandidate): Promise<number> {
+    const { store, clock, limits, node } = this.#options;
+    const most = limits.most('hosts');
+    const opening = await store.open(candidate, { nodeId: node.id, most, now: clock.now() });
+    if (opening === 'too_many') {
+      limits.note('hosts', candidate.userId);
+      throw new HostRefused(`Its user has ${most} hosts already, the limit (PHALANX_MAX_HOSTS)`);
+    }
+    if ('epoch' in opening) return opening.epoch;
+    const name = opening.belongsTo.slice(0, maxShownName).replaceAll(/[^\x20-\x7e]/g, '?');
+    throw new HostRefused(
+      `This host ID belongs to token "${name}": revoke it, or give this host a data folder of its own`,
+    );
+  }
+
+  /** A connection is over. Those that end together are stored together. */
+  end(epoch: number): void {
+    this.#ended.push(epoch);
+    if (this.#ended.length > 1) return;
+    this.#storing = this.#storing.then(() => this.#storeEnds());
+  }
+
+  /** Stores why the host of a connection finds no phones; null when it has nothing to tell. False: it is to be told again. */
+  async setProblem(epoch: number, problem: string | null): Promise<boolean> {
+    const { store, faults } = this.#options;
+    try {
+      await store.setProblem(epoch, problem);
+      return true;
+    } catch (error) {
+      faults.report(error, 'what a host says of its phones could not be stored');
+      return false;
+    }
+  }
+
+  /** Hosts that have been away for so long, while the service was there. */
+  async listAway(forMs: number): Promise<AwayHost[]> {
+    const { store, clock, node } = this.#options;
+    const since = clock.now() - forMs;
+    if ((await node.upSince()) > since) return [];
+    const away = await store.listAway(since);
+    return away.map(({ owner_id: userId, host_id: hostId, epoch }) => ({ userId, hostId, epoch }));
+  }
+
+  /** Resolves when it is stored which connections have ended until now. */
+  endsStored(): Promise<void> {
+    return this.#storing;
+  }
+
+  async #storeEnds(): Promise<void> {
+    const { store, clock } = this.#options;
+    const epochs = this.#ended;
+    this.#ended = [];
+    const now = clock.now();
+    while (!(await this.#isStored(() => store.end(epochs, now))));
+  }
+
+  /** False: it is to be done again, now that what was in its way has passed. */
+  async #isStored(work: () => Promise<void>): Promise<boolean> {
+    const { faults } = this.#options;
+    try {
+      await work();
+    } catch (error) {
+      faults.report(error, 'the end of a connection could not be stored');
+      return !faults.note(error) || !(await faults.whenStorable());
+    }
+    return true;
+  }
+}
+
+/** They share a transaction, and nobody else waits for more of them than these. */
+const few = 8;
+
+/** Lets through a few callers in each turn of the event loop: what comes in thousands at once keeps nobody else waiting. */
+export class AdmissionThrottle {
+  readonly #waiting: (() => void)[] = [];
+
+  next(): Promise<void> {
+    if (this.#waiting.length === 0) setImmediate(() => this.#letIn());
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #letIn(): void {
+    for (const letIn of this.#waiting.splice(0, few)) letIn();
+    if (this.#waiting.length > 0) setImmediate(() => this.#letIn());
+  }
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { ServerConfig } from '../../config.ts';
+import type { Db } from '../../storage/db/database.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { OwnAddress } from '../requests/addresses.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import { type Authenticator, createAuthenticator } from './authenticator.ts';
+import { createSessionStore } from './sessions/session-store.ts';
+import { Sessions, SignInLinks } from './sessions/sessions.ts';
+import { type AccessStore, createAccessStore } from './store.ts';
+
+export interface Access {
+  readonly store: AccessStore;
+  readonly authenticator: Authenticator;
+  readonly sessions: Sessions;
+  readonly ownAddress: OwnAddress;
+  readonly links: SignInLinks;
+}
+
+interface AccessContext {
+  config: ServerConfig;
+  database: Db;
+  clock: Clock;
+  limits: Limits;
+  faults: FaultMonitor;
+}
+
+/** Users, tokens and sessions: who a request comes from. */
+export function openAccess({ config, database, clock, limits, faults }: AccessContext): Access {
+  const store = createAccessStore(database);
+  const authenticator = createAuthenticator({
+    ...{ store, clock, limits },
+    onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
+  });
+  const ownAddress = new OwnAddress(config.listen.host, config.publicUrl);
+  const sessions = new Sessions({ store: createSessionStore(database), authenticator, ownAddress, clock });
+  return { store, authenticator, sessions, ownAddress, links: new SignInLinks(store, clock) };
+}

@@ -1,0 +1,221 @@
+import { hash as digest, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+import { boundedCache } from '../../kernel/bounded-cache.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { Authenticate } from '../requests/authentication.ts';
+import type { Principal } from '../requests/principal.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import type { Budget } from '../../storage/db/token-use.ts';
+import type { AccessStore, StoredToken, StoredUser } from './store.ts';
+
+/** Tokens that are looked up without the database; the least recently used one makes room. */
+const cacheSize = 10_000;
+const lastUseFlushMs = 30_000;
+
+const refuse = (reason: string): ApiError => ApiError.of('unauthorized', { reason });
+
+function secretOf(authorization: string): string {
+  if (authorization === '') throw refuse('The request has no token.');
+  const secret = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (secret === undefined) throw refuse('The Authorization header is malformed.');
+  return secret;
+}
+
+function budgetOf({ id, name, runsPerDay, minutesPerDay }: StoredToken): Budget | null {
+  if (runsPerDay === null && minutesPerDay === null) return null;
+  return { tokenId: id, tokenName: name, runs: runsPerDay, minutes: minutesPerDay };
+}
+
+function principalOf(token: StoredToken, user: StoredUser): Principal {
+  return {
+    userId: user.id,
+    userName: user.name,
+    role: user.role,
+    tokenId: token.id,
+    tokenName: token.name,
+    scopes: new Set(token.scopes),
+    projectIds: token.projectIds === null ? null : new Set(token.projectIds),
+    phones:
+      token.selector === null && token.maxPhones === null && token.apps === null
+        ? null
+        : { selector: token.selector, most: token.maxPhones, apps: token.apps },
+    budget: budgetOf(token),
+    expiresAt: token.expiresAt,
+  };
+}
+
+export interface Authenticator {
+  authenticate: Authenticate;
+  /** The same by the hash of a token's secret, which a session has. */
+  authenticateHash(tokenHash: string): Promise<Principal>;
+  /** Call it when a token is revoked: from then on it is refused. */
+  forget(tokenId: string): void;
+  /** Call it when a user has changed: what is known of them is read again. */
+  renew(): void;
+  onForget(listener: (tokenId: string) => void): void;
+  /** Registers where tokens are in use that `recheck` looks at. */
+  onRecheck(listTokens: () => readonly string[]): void;
+  /** Call it when another server may have revoked tokens: those of them that are in use are refused from then on. */
+  recheck(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface AuthenticatorOptions {
+  store: AccessStore;
+  clock: Clock;
+  limits: Limits;
+  /** Told when the times of last use could not be stored. */
+  onError: (error: unknown) => void;
+}
+
+export function createAuthenticator({ store, clock, limits, onError }: AuthenticatorOptions): Authenticator {
+  const cache = boundedCache<Principal>(cacheSize);
+  const lastUses = new Map<string, number>();
+  /** What each connection was let in with: most send one token again and again, and to hash it takes a microsecond. */
+  const entries = new WeakMap<object, { authorization: string; hash: string }>();
+  const forgetListeners: ((tokenId: string) => void)[] = [];
+  const inUse: (() => readonly string[])[] = [];
+  let revocations = 0;
+
+  const flush = async (): Promise<void> => {
+    if (lastUses.size === 0) return;
+    const uses = new Map(lastUses);
+    await store.noteUse(uses);
+    for (const [tokenId, at] of uses) if (lastUses.get(tokenId) === at) lastUses.delete(tokenId);
+  };
+  const timer = setInterval(() => void flush().catch(onError), lastUseFlushMs).unref();
+
+  const requireGuesses = (secret: string, address: () => string): void => {
+    // Who is known, or can't have been guessed, goes on also from an address that others guess from.
+    const waitMs = isWholeSecret(secret) ? 0 : limits.badTokens.waitMs(address());
+    if (waitMs > 0) throw limits.refusal('bad_tokens', null, { seconds: waitMs / 1000 });
+  };
+
+  const lookUp = async (hash: string, secret = ''): Promise<Principal> => {
+    const found = await store.findTokenByHash(hash);
+    if (found !== undefined && found.user.disabled_at !== null)
+      throw refuse('The user of this token is disabled: ask an administrator.');
+    if (found === undefined) {
+      // Only now: the administrator's token from outside may begin like ours.
+      if (isDamagedSecret(secret)) throw refuse('This token is incomplete or mistyped.');
+      throw refuse('The token is unknown or was revoked.');
+    }
+    return principalOf(found.token, found.user);
+  };
+
+  const read = async (hash: string, secret?: string): Promise<Principal> => {
+    const revocationsBefore = revocations;
+    const principal = await lookUp(hash, secret);
+    // What was read before a revocation must not come back into the cache after it.
+    if (revocations === revocationsBefore) cache.set(hash, principal);
+    return principal;
+  };
+
+  const admit = (principal: Principal): Principal => {
+    const { expiresAt, tokenId, userId } = principal;
+    const now = clock.now();
+    if (expiresAt !== null && expiresAt <= now) throw refuse('The token has expired.');
+    lastUses.set(tokenId, now);
+    limits.spend('requests', userId, userId);
+    return principal;
+  };
+
+  const countRefusal = (error: unknown, address: () => string): never => {
+    if (error instanceof ApiError && error.code === 'unauthorized') limits.spend('bad_tokens', address());
+    throw error;
+  };
+
+  const findEntered = (authorization: string | undefined, connection: object): Principal | undefined => {
+    const entry = entries.get(connection);
+    return entry?.authorization === authorization ? cache.get(entry?.hash ?? '') : undefined;
+  };
+
+  const enter = async (authorization = '', address: () => string, connection: object): Promise<Principal> => {
+    const secret = secretOf(authorization);
+    const hash = hashTokenSecret(secret);
+    const known = cache.get(hash);
+    if (known === undefined) requireGuesses(secret, address);
+    const principal = admit(known ?? (await read(hash, secret)));
+    entries.set(connection, { authorization, hash });
+    return principal;
+  };
+
+  const forget = (tokenId: string): void => {
+    revocations += 1;
+    for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
+    lastUses.delete(tokenId);
+    for (const listener of forgetListeners) listener(tokenId);
+  };
+
+  const renew = (): void => {
+    revocations += 1;
+    cache.clear();
+  };
+
+  return {
+    authenticate(authorization, address, connection = {}) {
+      try {
+        const known = findEntered(authorization, connection);
+        if (known !== undefined) return admit(known);
+        return enter(authorization, address, connection).catch((error) => countRefusal(error, address));
+      } catch (error) {
+        return countRefusal(error, address);
+      }
+    },
+    authenticateHash: async (hash) => admit(cache.get(hash) ?? (await read(hash))),
+    forget,
+    renew,
+    onRecheck: (listTokens) => void inUse.push(listTokens),
+    async recheck() {
+      renew();
+      const tokens = new Set(inUse.flatMap((list) => list()));
+      if (tokens.size === 0) return;
+      for (const tokenId of tokens.difference(await store.listValid([...tokens]))) forget(tokenId);
+    },
+    onForget: (listener) => void forgetListeners.push(listener),
+    async close() {
+      clearInterval(timer);
+      await flush().catch(onError);
+    },
+  };
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefix = 'phx_';
+const randomLength = 33;
+const checksumLength = 6;
+
+function base62(value: bigint, length: number): string {
+  let rest = value;
+  let text = '';
+  while (text.length < length) {
+    text = (alphabet[Number(rest % 62n)] ?? '0') + text;
+    rest /= 62n;
+  }
+  return text;
+}
+
+const checksum = (random: string): string => base62(BigInt(crc32(random)), checksumLength);
+
+/** 192 random bits and a checksum, so that a scanner can tell a leaked token from other text. */
+export function createTokenSecret(): string {
+  const random = base62(BigInt(`0x${randomBytes(24).toString('hex')}`), randomLength);
+  return `${prefix}${random}${checksum(random)}`;
+}
+
+/** True for a whole token of ours: nobody finds one by guessing. */
+const isWholeSecret = (secret: string): boolean => secret.startsWith(prefix) && !isDamagedSecret(secret);
+
+/** True for a text that begins like a token of ours but is not whole. */
+export function isDamagedSecret(secret: string): boolean {
+  if (!secret.startsWith(prefix)) return false;
+  const random = secret.slice(prefix.length, -checksumLength);
+  return random.length !== randomLength || !secret.endsWith(checksum(random));
+}
+
+/** The only form in which a token is stored. One plain hash is enough: the secret is random, not a password. */
+export function hashTokenSecret(secret: string): string {
+  return digest('sha256', secret, 'hex');
+}

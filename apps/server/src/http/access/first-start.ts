@@ -1,0 +1,134 @@
+import { scopes, type Scope } from '@phalanx/protocol';
+import { v7 as uuidv7 } from 'uuid';
+import type { Clock } from '../../kernel/clock.ts';
+import { AuditEvent, type AuditEventSink } from '../requests/audit-event.ts';
+import type { AccessStore, StoredToken, StoredUser } from './store.ts';
+import { createTokenSecret, hashTokenSecret } from './authenticator.ts';
+
+const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+
+interface FirstStartContext {
+  store: AccessStore;
+  clock: Clock;
+  auditEvents: Pick<AuditEventSink, 'done'>;
+}
+
+interface NewToken {
+  name: string;
+  secret: string;
+  expiresAt: number | null;
+  scopes?: Scope[];
+}
+
+/** Nobody asked for it over the network. */
+const ownAuditEvent = (action: 'create_user' | 'create_token'): AuditEvent =>
+  new AuditEvent(action, { principal: undefined, address: null, requestId: null });
+
+/** The notes come first: of a start that dies in between, a note without its token is the harmless half. */
+async function createAdministrator({ store, clock, auditEvents }: FirstStartContext): Promise<StoredUser> {
+  const [id, name] = [uuidv7(), 'administrator'];
+  const auditEvent = ownAuditEvent('create_user');
+  auditEvent.on({ type: 'user', id, name }, [id]);
+  await auditEvents.done(auditEvent);
+  return store.insertUser({ id, name, role: 'admin', created_at: clock.now() });
+}
+
+async function noteToken(
+  { auditEvents }: FirstStartContext,
+  id: string,
+  user: StoredUser,
+  token: NewToken,
+): Promise<void> {
+  const auditEvent = ownAuditEvent('create_token');
+  const details = { user_id: user.id, scopes: token.scopes ?? [...scopes], project_ids: null };
+  auditEvent.on({ type: 'token', id, name: token.name }, [user.id], {
+    ...details,
+    expires_at: token.expiresAt,
+  });
+  await auditEvents.done(auditEvent);
+}
+
+async function addToken(context: FirstStartContext, user: StoredUser, token: NewToken): Promise<void> {
+  const id = uuidv7();
+  await noteToken(context, id, user, token);
+  const { secret, ...rest } = token;
+  await context.store.insertToken({
+    scopes: [...scopes],
+    ...rest,
+    ...{ id, userId: user.id, hash: hashTokenSecret(secret), createdAt: context.clock.now() },
+    ...{
+      projectIds: null,
+      selector: null,
+      maxPhones: null,
+      apps: null,
+      runsPerDay: null,
+      minutesPerDay: null,
+      parentId: null,
+    },
+  });
+}
+
+const isEnvironmentToken = (token: StoredToken, administrator: StoredUser): boolean =>
+  token.name === environmentTokenName &&
+  token.userId === administrator.id &&
+  token.parentId === null &&
+  token.projectIds === null &&
+  token.selector === null &&
+  token.maxPhones === null &&
+  token.expiresAt === null &&
+  scopes.every((scope) => token.scopes.includes(scope));
+
+/** The token that the operator gives from outside replaces the one of the last start. */
+async function useEnvironmentToken(
+  context: FirstStartContext,
+  administrator: StoredUser,
+  secret: string,
+): Promise<void> {
+  const { store } = context;
+  const same = await store.findTokenByHash(hashTokenSecret(secret));
+  // The sessions of a token end with it: who is signed in stays so over a restart.
+  if (same !== undefined && isEnvironmentToken(same.token, administrator)) return;
+  await store.deleteTokensNamed(administrator.id, environmentTokenName);
+  // The operator may have taken a token that the service made.
+  if (same !== undefined) {
+    await store.releaseChildren(same.token.id);
+    await store.deleteToken(same.token.id);
+  }
+  await addToken(context, administrator, { name: environmentTokenName, secret, expiresAt: null });
+}
+
+/**
+ * Makes sure that there is an administrator who can get in. Returns the secret of the first token when it was
+ * made here: it is shown once and stored nowhere.
+ */
+export async function ensureAdministrator(
+  context: FirstStartContext,
+  environmentToken: string | undefined,
+): Promise<string | undefined> {
+  const { store, clock } = context;
+  const administrator = (await store.findAdministrator()) ?? (await createAdministrator(context));
+  if (environmentToken !== undefined) {
+    await useEnvironmentToken(context, administrator, environmentToken);
+    return undefined;
+  }
+  // An operator who takes the variable away takes the token away.
+  await store.deleteTokensNamed(administrator.id, environmentTokenName);
+  const tokens = await store.listTokens({ userId: administrator.id, cursor: undefined, limit: 1 });
+  if (tokens.length > 0) return undefined;
+  const secret = createTokenSecret();
+  const expiresAt = clock.now() + yearMs;
+  await addToken(context, administrator, { name: 'first token', secret, expiresAt });
+  return secret;
+}
+
+/** For the host that runs beside the server on one machine: nobody has to carry its token, so it lives for one start. */
+export async function replaceHostToken(context: FirstStartContext, name: string): Promise<string> {
+  const { store } = context;
+  const administrator = await store.findAdministrator();
+  if (administrator === undefined) throw new Error('there is no administrator');
+  const secret = createTokenSecret();
+  await store.deleteTokensNamed(administrator.id, name);
+  await addToken(context, administrator, { name, secret, expiresAt: null, scopes: ['host'] });
+  return secret;
+}

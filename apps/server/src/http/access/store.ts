@@ -1,0 +1,320 @@
+import type { Scope } from '@phalanx/protocol';
+import { sql } from 'kysely';
+import { change } from '../../storage/db/writes.ts';
+import type { Db } from '../../storage/db/database.ts';
+import { serialize, transact } from '../../storage/db/transactions.ts';
+import { hasPart, nameKey, textsIn } from '../../storage/db/dialect.ts';
+import type { Row } from '../../storage/db/tables/tables.ts';
+import { readTokenUse, type TokenUse } from '../../storage/db/token-use.ts';
+
+type TokenRow = Row<'token'>;
+
+export type StoredUser = Omit<Row<'user'>, 'name_key'>;
+
+export type UserChanges = Pick<StoredUser, 'id'> & Partial<Omit<StoredUser, 'created_at'>>;
+
+export type NewUser = Omit<StoredUser, 'disabled_at'>;
+
+export interface StoredToken {
+  id: string;
+  userId: string;
+  name: string;
+  scopes: Scope[];
+  projectIds: string[] | null;
+  /** The only phones that it reaches; null: all of its user. */
+  selector: string | null;
+  /** On so many one launch with it may start. */
+  maxPhones: number | null;
+  /** The only apps that it may use there; null: all. */
+  apps: string[] | null;
+  /** So many runs it may begin in a day; null: any number. */
+  runsPerDay: number | null;
+  /** So long its runs may take in a day, together; null: any time. */
+  minutesPerDay: number | null;
+  createdAt: number;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  /** The token that it was made with: it is revoked with that. */
+  parentId: string | null;
+}
+
+export const hasBudget = ({ runsPerDay, minutesPerDay }: StoredToken): boolean =>
+  runsPerDay !== null || minutesPerDay !== null;
+
+/** One more than `limit` are read, so that the caller knows whether there are more. */
+interface ListPart {
+  /** The ID of the last one of the page before. */
+  cursor: string | undefined;
+  limit: number;
+}
+
+export type NewToken = Omit<StoredToken, 'lastUsedAt'> & { hash: string };
+
+// Nobody but `toRow` writes the columns.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const parseList = <Item extends string>(json: string): Item[] => JSON.parse(json) as Item[];
+
+function toToken(row: TokenRow): StoredToken {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    name: row.name,
+    scopes: parseList<Scope>(row.scopes),
+    projectIds: row.project_ids === null ? null : parseList(row.project_ids),
+    selector: row.selector,
+    maxPhones: row.max_phones,
+    apps: row.apps === null ? null : parseList(row.apps),
+    runsPerDay: row.runs_per_day,
+    minutesPerDay: row.minutes_per_day,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    parentId: row.parent_id,
+  };
+}
+
+function toRow(token: NewToken): TokenRow {
+  return {
+    id: token.id,
+    user_id: token.userId,
+    name: token.name,
+    hash: token.hash,
+    scopes: JSON.stringify(token.scopes),
+    project_ids: token.projectIds === null ? null : JSON.stringify(token.projectIds),
+    selector: token.selector,
+    max_phones: token.maxPhones,
+    apps: token.apps === null ? null : JSON.stringify(token.apps),
+    runs_per_day: token.runsPerDay,
+    minutes_per_day: token.minutesPerDay,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    last_used_at: null,
+    parent_id: token.parentId,
+  };
+}
+
+interface TokenFilter {
+  userId: string | undefined;
+  /** Only this token and those that were made with it, directly or not. */
+  ancestorId?: string;
+}
+
+const family = (id: string) => sql<string>`(
+  WITH RECURSIVE family(id) AS (
+    SELECT id FROM token WHERE id = ${id} UNION SELECT token.id FROM token JOIN family ON token.parent_id = family.id)
+  SELECT id FROM family)`;
+
+export type AccessStore = ReturnType<typeof createAccessStore>;
+
+async function countTokens(db: Db, userId: string): Promise<number> {
+  const row = await db
+    .selectFrom('token')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+const activeAdministrators = (db: Db) =>
+  db.selectFrom('user').where('role', '=', 'admin').where('disabled_at', 'is', null);
+
+/** Users and tokens. */
+export function createAccessStore(db: Db) {
+  return {
+    findUser: (id: string): Promise<StoredUser | undefined> =>
+      db.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    async listUsers(part: ListPart & { search: string | undefined }): Promise<StoredUser[]> {
+      let query = db
+        .selectFrom('user')
+        .selectAll()
+        .orderBy('id')
+        .limit(part.limit + 1);
+      if (part.cursor !== undefined) query = query.where('id', '>', part.cursor);
+      if (part.search !== undefined)
+        query = query.where(hasPart(db, sql.ref('name_key'), sql`${nameKey(part.search)}`));
+      return query.execute();
+    },
+
+    findAdministrator: (): Promise<StoredUser | undefined> =>
+      activeAdministrators(db).selectAll().orderBy('id').limit(1).executeTakeFirst(),
+
+    /**
+     * False, and nothing is changed, when there would be no administrator left. Throws what `isUniqueViolation` knows
+     * when the name is taken.
+     */
+    updateUser: ({ id, ...changes }: UserChanges): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const row = { ...changes, ...(changes.name !== undefined && { name_key: nameKey(changes.name) }) };
+        const isLeaving = row.role === 'user' || typeof row.disabled_at === 'number';
+        if (isLeaving) {
+          await serialize(transaction, 'administrators');
+          const administrators = await activeAdministrators(transaction).select('id').execute();
+          if (administrators.length === 1 && administrators[0]?.id === id) return false;
+        }
+        await transaction.updateTable('user').set(row).where('id', '=', id).execute();
+        return true;
+      }),
+
+    /** With all that refers to them. */
+    deleteUser: (id: string): Promise<unknown> =>
+      change(db, (transaction) => transaction.deleteFrom('user').where('id', '=', id).execute()),
+
+    /** Those of the tokens that let somebody in. */
+    async listValid(tokenIds: readonly string[]): Promise<Set<string>> {
+      const rows = await db
+        .selectFrom('token')
+        .innerJoin('user', 'user.id', 'token.user_id')
+        .select('token.id')
+        .where('token.id', 'in', textsIn(db, tokenIds))
+        .where('user.disabled_at', 'is', null)
+        .execute();
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    async insertSignInLink(link: { hash: string; tokenId: string; expiresAt: number }): Promise<void> {
+      const { hash, tokenId, expiresAt } = link;
+      await db
+        .insertInto('sign_in_link')
+        .values({ hash, token_id: tokenId, expires_at: expiresAt })
+        .execute();
+    },
+
+    /** Once. Returns the token that stands behind it, unless it has expired. */
+    async takeSignInLink(hash: string, now: number): Promise<string | undefined> {
+      await db.deleteFrom('sign_in_link').where('expires_at', '<=', now).execute();
+      const taken = db.deleteFrom('sign_in_link').where('hash', '=', hash).returning('token_id');
+      return (await taken.executeTakeFirst())?.token_id;
+    },
+
+    async listTokenIds(userId: string): Promise<string[]> {
+      const rows = await db.selectFrom('token').select('id').where('user_id', '=', userId).execute();
+      return rows.map(({ id }) => id);
+    },
+
+    /** Those that are no projects in which the user has a part. */
+    async findForeignProjects(userId: string, projectIds: readonly string[]): Promise<string[]> {
+      const own = db.selectFrom('project').select('id').where('owner_id', '=', userId);
+      const shared = db.selectFrom('project_member').select('project_id as id').where('user_id', '=', userId);
+      const rows = await own.where('id', 'in', textsIn(db, projectIds)).union(shared).execute();
+      const known = new Set(rows.map(({ id }) => id));
+      return projectIds.filter((id) => !known.has(id));
+    },
+
+    /** Throws what `isUniqueViolation` knows when the name is taken. */
+    async insertUser(user: NewUser): Promise<StoredUser> {
+      const row = { ...user, name_key: nameKey(user.name), disabled_at: null };
+      await change(db, (transaction) => transaction.insertInto('user').values(row).execute());
+      return row;
+    },
+
+    async insertToken(token: NewToken): Promise<void> {
+      await db.insertInto('token').values(toRow(token)).execute();
+    },
+
+    /** False, and nothing is stored, when the user has `most` tokens already. */
+    async insertTokenWithin(token: NewToken, most: number): Promise<boolean> {
+      return change(db, async (transaction) => {
+        await serialize(transaction, `tokens of ${token.userId}`);
+        if ((await countTokens(transaction, token.userId)) >= most) return false;
+        await transaction.insertInto('token').values(toRow(token)).execute();
+        return true;
+      });
+    },
+
+    countTokens: (userId: string): Promise<number> => countTokens(db, userId),
+
+    async listTokens(part: ListPart & TokenFilter): Promise<StoredToken[]> {
+      let query = db
+        .selectFrom('token')
+        .selectAll()
+        .orderBy('id')
+        .limit(part.limit + 1);
+      if (part.userId !== undefined) query = query.where('user_id', '=', part.userId);
+      const { ancestorId } = part;
+      if (ancestorId !== undefined) query = query.where('id', 'in', family(ancestorId));
+      if (part.cursor !== undefined) query = query.where('id', '>', part.cursor);
+      return (await query.execute()).map(toToken);
+    },
+
+    async findToken(id: string): Promise<StoredToken | undefined> {
+      const row = await db.selectFrom('token').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && toToken(row);
+    },
+
+    /** The newest of that name. */
+    async findTokenNamed(userId: string, name: string): Promise<StoredToken | undefined> {
+      const row = await db
+        .selectFrom('token')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('name', '=', name)
+        .orderBy('id', 'desc')
+        .executeTakeFirst();
+      return row && toToken(row);
+    },
+
+    async findTokenByHash(hash: string): Promise<{ token: StoredToken; user: StoredUser } | undefined> {
+      const row = await db.selectFrom('token').selectAll().where('hash', '=', hash).executeTakeFirst();
+      if (row === undefined) return undefined;
+      const user = await db
+        .selectFrom('user')
+        .selectAll()
+        .where('id', '=', row.user_id)
+        .executeTakeFirstOrThrow();
+      return { token: toToken(row), user };
+    },
+
+    /** With those that were made with it. Returns the IDs of all; `onDeleted` is told their number before it is final. */
+    async deleteToken(id: string, onDeleted?: (count: number) => void): Promise<string[]> {
+      const rows = await change(
+        db,
+        async (transaction) => {
+          const query = transaction.deleteFrom('token').where('id', 'in', family(id));
+          const deleted = await query.returning('id').execute();
+          onDeleted?.(deleted.length);
+          return deleted;
+        },
+        ({ length }) => length > 0,
+      );
+      return rows.map((row) => row.id);
+    },
+
+    /** What tokens with a budget have used today. */
+    readUse: (tokens: readonly StoredToken[], now: number): Promise<(tokenId: string) => TokenUse> =>
+      readTokenUse(
+        db,
+        tokens.filter(hasBudget).map(({ id }) => id),
+        now,
+      ),
+
+    async isInFamily(id: string, ancestorId: string): Promise<boolean> {
+      const row = await db
+        .selectFrom('token')
+        .select('id')
+        .where('id', '=', id)
+        .where('id', 'in', family(ancestorId))
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
+    /** What was made with the token stays when it goes. */
+    async releaseChildren(id: string): Promise<void> {
+      await db.updateTable('token').set({ parent_id: null }).where('parent_id', '=', id).execute();
+    },
+
+    async deleteTokensNamed(userId: string, name: string): Promise<void> {
+      await db.deleteFrom('token').where('user_id', '=', userId).where('name', '=', name).execute();
+    },
+
+    async noteUse(lastUses: ReadonlyMap<string, number>): Promise<void> {
+      // In one order, so that no two of them wait for each other.
+      const sorted = [...lastUses].sort(([one], [other]) => (one < other ? -1 : 1));
+      await transact(db, async (transaction) => {
+        for (const [id, at] of sorted) {
+          await transaction.updateTable('token').set({ last_used_at: at }).where('id', '=', id).execute();
+        }
+      });
+    },
+  };
+}

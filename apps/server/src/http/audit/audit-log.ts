@@ -1,0 +1,205 @@
+import type { AuditOutcome, ErrorCode } from '@phalanx/protocol';
+import type { Clock } from '../../kernel/clock.ts';
+import type { ChangeNote, GroupCommit, Write } from '../../storage/db/writes.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import type { ApiError } from '../../kernel/errors/api-error.ts';
+import type { AuditEvent, AuditEventSink } from '../requests/audit-event.ts';
+import { IncreasingIds } from '../../kernel/uuid-v7.ts';
+import type { AuditStore, StoredEntry } from './store.ts';
+
+interface Options {
+  store: AuditStore;
+  commits: GroupCommit;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+type NewEntry = Omit<StoredEntry, 'id' | 'count'>;
+
+interface Noted {
+  entry: NewEntry;
+  readers: ReadonlySet<string>;
+}
+
+/** What is refused to one token, or to all strangers, is told apart so far until the next flush. */
+const mostRefusals = 50;
+const maxDetailsLength = 8192;
+
+/** To those who may not see a thing, it is not there. */
+const hiding: ReadonlySet<ErrorCode> = new Set([
+  'project_not_found',
+  'device_not_found',
+  'host_not_found',
+  'run_not_found',
+  'token_not_found',
+  'record_not_found',
+]);
+/** What has happened all the same, on some devices. */
+const halfDone: ReadonlySet<ErrorCode> = new Set(['launch_not_acknowledged', 'stop_not_confirmed']);
+
+/** Undefined: nothing was changed, and no right was missing. */
+function outcomeOf(auditEvent: AuditEvent, { status, code }: ApiError): AuditOutcome | undefined {
+  if (status === 401 || status === 403) return 'refused';
+  if (auditEvent.action === 'read') return undefined;
+  if (hiding.has(code)) return 'refused';
+  return halfDone.has(code) || (status >= 500 && auditEvent.subject !== null) ? 'failed' : undefined;
+}
+
+const jsonOf = (details: Record<string, unknown>): string => {
+  const json = JSON.stringify(details);
+  return json.length <= maxDetailsLength ? json : '{"too_long":true}';
+};
+
+const notedOf = (auditEvent: AuditEvent, outcome: AuditOutcome, code: ErrorCode | null): Noted => ({
+  entry: {
+    action: auditEvent.action,
+    outcome,
+    code,
+    user_id: auditEvent.actor.principal?.userId ?? null,
+    user_name: auditEvent.actor.principal?.userName ?? null,
+    token_id: auditEvent.actor.principal?.tokenId ?? null,
+    token_name: auditEvent.actor.principal?.tokenName ?? null,
+    address: auditEvent.actor.address,
+    subject_type: auditEvent.subject?.type ?? null,
+    subject_id: auditEvent.subject?.id ?? null,
+    subject_name: auditEvent.subject?.name ?? null,
+    details: jsonOf(auditEvent.details),
+    request_id: auditEvent.actor.requestId,
+  },
+  readers: auditEvent.concerned,
+});
+
+/** Who did what, with which token, from where. Entries are added, and deleted when they are old; none is changed. */
+export class AuditLog implements AuditEventSink {
+  readonly #options: Options;
+  readonly #ids = new IncreasingIds();
+  readonly #recurring: Recurrences<Noted>;
+  /** What nobody waits for. */
+  #written: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: Options) {
+    this.#options = options;
+    this.#recurring = new Recurrences({
+      mostKinds: mostRefusals,
+      blur: ({ entry, readers }) => ({
+        entry: { ...entry, address: null, subject_id: null, subject_name: null, details: '{"others":true}' },
+        readers,
+      }),
+      write: (noted, count) => this.#writeLater(noted, count),
+    });
+  }
+
+  static async open(options: Options): Promise<AuditLog> {
+    const log = new AuditLog(options);
+    const lastId = await options.store.findLastId();
+    if (lastId !== undefined) log.#ids.resumeAfter(lastId);
+    return log;
+  }
+
+  done(auditEvent: AuditEvent): Promise<void> {
+    return this.#options.commits.write(this.writeOf(auditEvent));
+  }
+
+  noteOf(auditEvent: AuditEvent): ChangeNote {
+    return {
+      get isPending() {
+        return auditEvent.subject !== null && !auditEvent.isNoted && !auditEvent.isFrequent;
+      },
+      write: (transaction) => this.writeOf(auditEvent)(transaction),
+    };
+  }
+
+  /** Alone, a server knows by itself what it has done. */
+  async tell(): Promise<void> {}
+
+  /** For a change that is a transaction of its own. */
+  writeOf(auditEvent: AuditEvent): Write<void> {
+    auditEvent.isNoted = true;
+    return this.#writeOf(notedOf(auditEvent, 'done', null), 1);
+  }
+
+  failed(auditEvent: AuditEvent, error: ApiError): void {
+    const outcome = outcomeOf(auditEvent, error);
+    if (outcome !== undefined) this.#recur(notedOf(auditEvent, outcome, error.code));
+  }
+
+  /** An audit event that may come in any number. Nobody waits for it. */
+  happened(auditEvent: AuditEvent): void {
+    this.#recur(notedOf(auditEvent, 'done', null));
+  }
+
+  /** Writes what has come again and again. */
+  flush(): void {
+    this.#recurring.flush();
+  }
+
+  async close(): Promise<void> {
+    this.flush();
+    await this.#written;
+  }
+
+  #recur(noted: Noted): void {
+    const { request_id: _, ...kind } = noted.entry;
+    this.#recurring.note(kind.token_id ?? '', JSON.stringify(kind), noted);
+  }
+
+  #writeOf({ entry, readers }: Noted, count: number): Write<void> {
+    const { store, clock } = this.#options;
+    const stored = { ...entry, id: this.#ids.next(clock.now()), count };
+    return (transaction) => store.insert(transaction, stored, readers);
+  }
+
+  #writeLater(noted: Noted, count: number): void {
+    const { commits, faults } = this.#options;
+    const written = commits.write(this.#writeOf(noted, count)).catch((error: unknown) => {
+      faults.report(error, 'something could not be put in the audit log');
+    });
+    this.#written = Promise.all([this.#written, written]);
+  }
+}
+
+interface RecurrenceOptions<Item> {
+  /** So many kinds of a group are told apart. */
+  mostKinds: number;
+  /** What stands for all kinds beyond these. */
+  blur: (item: Item) => Item;
+  write: (item: Item, count: number) => void;
+}
+
+interface Kind<Item> {
+  item: Item;
+  /** How often it has come since it was last written. */
+  count: number;
+}
+
+/**
+ * What may come in any number and must not be written as often: the first of each kind is written at once, of the
+ * others how many they were.
+ */
+class Recurrences<Item> {
+  readonly #options: RecurrenceOptions<Item>;
+  readonly #groups = new Map<string, Map<string, Kind<Item>>>();
+
+  constructor(options: RecurrenceOptions<Item>) {
+    this.#options = options;
+  }
+
+  note(group: string, key: string, item: Item): void {
+    const { mostKinds, blur, write } = this.#options;
+    const kinds = this.#groups.get(group) ?? new Map<string, Kind<Item>>();
+    this.#groups.set(group, kinds);
+    const isKept = kinds.has(key) || kinds.size < mostKinds;
+    const name = isKept ? key : 'others';
+    const known = kinds.get(name);
+    if (known !== undefined) known.count += 1;
+    else kinds.set(name, { item: isKept ? item : blur(item), count: isKept ? 0 : 1 });
+    if (isKept && known === undefined) write(item, 1);
+  }
+
+  /** Writes what has come since, and begins anew. */
+  flush(): void {
+    const kinds = [...this.#groups.values()].flatMap((group) => [...group.values()]);
+    this.#groups.clear();
+    for (const { item, count } of kinds) if (count > 0) this.#options.write(item, count);
+  }
+}

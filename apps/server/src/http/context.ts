@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { type Confinement, openConfinement } from '@phalanx/confinement';
+import { prepareFolder, programLog } from '@phalanx/settings';
+import type { FastifyInstance } from 'fastify';
+import { pino, type Logger } from 'pino';
+import { type Access, openAccess } from './access/access.ts';
+import type { Authenticator } from './access/authenticator.ts';
+import { AuditLog } from './audit/audit-log.ts';
+import { createAuditStore } from './audit/store.ts';
+import { type Bucket, openBucket } from '../storage/blobs/s3/bucket.ts';
+import { type Clock, DatabaseClock } from '../kernel/clock.ts';
+import type { ServerConfig } from '../config.ts';
+import { type Db, openTables, watchFaults } from '../storage/db/database.ts';
+import { GroupCommit } from '../storage/db/writes.ts';
+import type { ServerLock } from '../storage/db/server-lock.ts';
+import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
+import { createHttpKernel, type HttpKernel } from './requests/kernel.ts';
+import { WebSockets } from './requests/sockets/web-sockets.ts';
+import { Limits } from '../kernel/limits/limits.ts';
+import { createStoredBytes } from '../storage/db/stored-bytes.ts';
+import { type Cluster, openCluster, ServerNode } from '../storage/nodes/cluster.ts';
+import { invalidatingAuditEvents } from './audit/invalidating-audit-events.ts';
+import { createNodeStore } from '../storage/nodes/store.ts';
+
+const defaultTiming = {
+  heartbeatMs: 2000,
+  /** How long devices have to acknowledge a start or a stop. */
+  ackTimeoutMs: 10_000,
+  /** How often what has expired, or was missed, is looked for. */
+  sweepMs: 5000,
+  /**
+   * When after the start the compiler gets ready for its first request; undefined: with that request. The start needs
+   * the processor itself; hosts take about as long to come back.
+   */
+  prepareCompilerMs: 2000 as number | undefined,
+};
+
+type Timing = Readonly<typeof defaultTiming>;
+
+/** What a test may set otherwise; the defaults are the product's. */
+export interface ContextOverrides extends Partial<Timing> {
+  clock?: Clock;
+  log?: Logger;
+  /** Default: what this machine offers. */
+  confinement?: Confinement;
+}
+
+/**
+ * What every feature gets. It adds its routes to `app` and ends with it, by its hooks: `preClose` runs before the
+ * connections of callers end, `onClose` after it, the last one first.
+ */
+export interface Context {
+  readonly app: FastifyInstance;
+  readonly config: ServerConfig;
+  readonly timing: Timing;
+  readonly webSockets: WebSockets;
+  readonly connections: HttpKernel['connections'];
+  readonly addressOf: HttpKernel['addressOf'];
+  readonly limits: Limits;
+  readonly access: Access;
+  readonly authenticator: Authenticator;
+  readonly database: Db;
+  /** Of a database that others can reach too. */
+  readonly lock: ServerLock | undefined;
+  readonly cluster: Cluster;
+  readonly node: ServerNode;
+  readonly commits: GroupCommit;
+  readonly audit: AuditLog;
+  readonly dataDir: string;
+  /** Where large bodies are; none: in the data folder. */
+  readonly bucket: Bucket | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly faults: FaultMonitor;
+  /** What holds the processes that work with what users wrote. */
+  readonly confinement: Confinement;
+}
+
+/** In a cluster each line names its server. */
+function openLog(config: ServerConfig): Logger {
+  const { natsUrls, nodeName, logLevel: level } = config;
+  if (natsUrls === undefined) return pino({ level }, programLog(config));
+  return pino({ level, base: { pid: process.pid, node: nodeName } }, programLog(config));
+}
+
+type Storage = Awaited<ReturnType<typeof openStorage>>;
+
+/** The database, what watches it, and the other servers of it. */
+async function openStorage(config: ServerConfig, overrides: ContextOverrides) {
+  const databaseClock = new DatabaseClock();
+  const clock = overrides.clock ?? databaseClock;
+  const log = overrides.log ?? openLog(config);
+  await prepareFolder(config.dataDir);
+  const { database, lock, isExclusive, release } = await openTables(config);
+  const faults = await watchFaults(database, config, log);
+  const node = await ServerNode.open({
+    name: config.nodeName,
+    isAlone: isExclusive,
+    store: createNodeStore(database),
+    onTime: databaseClock.adjust.bind(databaseClock),
+    ...{ clock, faults },
+  });
+  const cluster = await openCluster({ database, node, faults, log }, config);
+  const commits = new GroupCommit(database);
+  const audit = await AuditLog.open({ store: createAuditStore(database), commits, clock, faults });
+  return { config, clock, log, database, lock, release, faults, node, cluster, commits, audit };
+}
+
+function createLimits({ config, database }: Storage): Limits {
+  const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));
+  const limits = new Limits({ ...config.limits, maxConnections });
+  const storedBytes = createStoredBytes(database);
+  limits.show('capture_bytes', (userId) => storedBytes.count(userId, 'captures'));
+  limits.show('project_bytes', (userId) => storedBytes.count(userId, 'projects'));
+  limits.show('work_bytes', (userId) => storedBytes.count(userId, 'work'));
+  return limits;
+}
+
+function openKernel(storage: Storage, access: Access, limits: Limits): HttpKernel {
+  const { config, log, audit, cluster, faults } = storage;
+  const { authenticator, sessions } = access;
+  const { invalidations } = cluster;
+  return createHttpKernel({
+    ...{ log, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
+    authenticate: authenticator.authenticate,
+    findCaller: sessions.findCaller.bind(sessions),
+    noteFault: (error) => faults.note(error),
+    auditEvents: invalidatingAuditEvents(audit, invalidations),
+    catchUp: () => invalidations.catchUp(),
+  });
+}
+
+/** Ends with the server, after every feature. */
+function closeWith(app: FastifyInstance, storage: Storage, { authenticator }: Access): void {
+  const { audit, cluster, database, faults, node, release } = storage;
+  app.addHook('preClose', async () => faults.close());
+  app.addHook('onClose', release);
+  app.addHook('onClose', () => database.destroy());
+  app.addHook('onClose', () => cluster.close());
+  app.addHook('onClose', () => node.close());
+  app.addHook('onClose', () => audit.close());
+  app.addHook('onClose', () => authenticator.close());
+}
+
+export async function createContext(config: ServerConfig, overrides: ContextOverrides): Promise<Context> {
+  const timing = { ...defaultTiming, ...overrides };
+  const { release, ...storage } = await openStorage(config, overrides);
+  const { faults } = storage;
+  const limits = createLimits({ ...storage, release });
+  const access = openAccess({ ...storage, limits });
+  const { authenticator } = access;
+  const { app, connections, addressOf } = openKernel({ ...storage, release }, access, limits);
+  closeWith(app, { ...storage, release }, access);
+  const webSockets = new WebSockets(app, limits);
+  const bucket = await openBucket(config.s3, faults);
+  app.addHook('onClose', async () => bucket?.close());
+  const confinement = overrides.confinement ?? (await openConfinement());
+  return {
+    ...storage,
+    ...{ app, timing, webSockets, connections, addressOf, limits, access, authenticator },
+    ...{ dataDir: config.dataDir, bucket, confinement },
+  };
+}
+
+/** How many files and connections the process may have open; infinite where the system doesn't say. */
+function mostOpenFiles(): number {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity;
+  }
+}

@@ -1,0 +1,226 @@
+import { limitNames } from '@phalanx/protocol';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { FastifyInstance } from 'fastify';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import { faultParts, type Fault } from '../../kernel/faults/fault-monitor.ts';
+
+export interface Figures {
+  /** Hosts that are connected. */
+  hosts: () => number;
+  activeRuns: () => number;
+  /** Devices by state. */
+  devices: () => Promise<ReadonlyMap<string, number>>;
+  /** Devices of this server's hosts by what somebody should look after. */
+  warnings: () => ReadonlyMap<string, number>;
+  /** Connections of callers and hosts. */
+  connections: () => number;
+  /** Free bytes of the disk that has the data folder, for this user. */
+  freeBytes: () => Promise<number>;
+  limits: Limits;
+  /** What does not work at present. */
+  faults: () => readonly Fault[];
+  /** Name of this server; empty without one. */
+  node: string;
+  /** Whether the other servers can hear this one. */
+  isBusConnected: () => boolean;
+  /** How long ago this server has last read what to drop from its caches. */
+  invalidationsAgeMs: () => number;
+}
+
+/** What is counted of out-of-steps records. */
+export interface RecordFigures {
+  stored: Counter<'type'>;
+  deleted: Counter;
+  captures: Counter<'kind'>;
+  captureBytes: Counter;
+}
+
+export interface Metrics {
+  registry: Registry;
+  logEntries: Counter;
+  records: RecordFigures;
+}
+
+function recordFigures(registers: Registry[]): RecordFigures {
+  return {
+    stored: new Counter({
+      name: 'phalanx_records_stored_total',
+      help: 'Out-of-steps records stored, by type',
+      labelNames: ['type'],
+      registers,
+    }),
+    deleted: new Counter({
+      name: 'phalanx_records_deleted_total',
+      help: 'Out-of-steps records deleted, by retention or with their project',
+      registers,
+    }),
+    captures: new Counter({
+      name: 'phalanx_captures_stored_total',
+      help: 'Captures stored, by kind',
+      labelNames: ['kind'],
+      registers,
+    }),
+    captureBytes: new Counter({
+      name: 'phalanx_capture_bytes_stored_total',
+      help: 'Bytes of captures stored',
+      registers,
+    }),
+  };
+}
+
+function gauge(name: string, help: string, read: () => number | Promise<number>): Gauge {
+  return new Gauge({
+    name,
+    help,
+    registers: [],
+    async collect() {
+      this.set(await read());
+    },
+  });
+}
+
+interface CountedBy {
+  name: string;
+  help: string;
+  label: string;
+  read: () => Promise<ReadonlyMap<string, number>>;
+}
+
+function gaugeBy({ name, help, label, read }: CountedBy): Gauge {
+  return new Gauge({
+    ...{ name, help, labelNames: [label], registers: [] },
+    async collect() {
+      const counts = await read();
+      this.reset();
+      for (const [value, count] of counts) this.set({ [label]: value }, count);
+    },
+  });
+}
+
+/** Counts of another feature. They are read for each scrape: what they cost must not grow with what is stored. */
+export const addGaugeBy = ({ registry }: Metrics, counted: CountedBy): void =>
+  registry.registerMetric(gaugeBy(counted));
+
+function faultsByPart(figures: Figures): Gauge<'part'> {
+  return new Gauge({
+    name: 'phalanx_faults',
+    help: 'Whether a part of the service does not work: 1 while it has a fault',
+    labelNames: ['part'],
+    registers: [],
+    collect() {
+      const failed = new Set(figures.faults().map(({ part }) => part));
+      for (const part of faultParts) this.set({ part }, failed.has(part) ? 1 : 0);
+    },
+  });
+}
+
+function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
+  const refusals = new Counter({
+    name: 'phalanx_limit_refusals_total',
+    help: 'How often a limit was met',
+    labelNames: ['limit'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const limit of limitNames) this.inc({ limit }, limits.refusals.get(limit) ?? 0);
+    },
+  });
+  const turns = new Gauge({
+    name: 'phalanx_turns',
+    help: 'Work that users take turns at, by its kind and whether it waits',
+    labelNames: ['work', 'state'],
+    registers: [],
+    collect() {
+      for (const [work, { waiting, working }] of Object.entries(limits.turns)) {
+        this.set({ work, state: 'waiting' }, waiting);
+        this.set({ work, state: 'working' }, working);
+      }
+    },
+  });
+  return [refusals, turns];
+}
+
+function clusterFigures({ node, isBusConnected, invalidationsAgeMs }: Figures): Gauge[] {
+  const info = new Gauge({
+    name: 'phalanx_server_info',
+    help: 'The name of this server; always 1',
+    labelNames: ['node'],
+    registers: [],
+  });
+  info.set({ node }, 1);
+  return [
+    info,
+    gauge('phalanx_bus_connected', 'Whether the other servers can hear this one', () =>
+      Number(isBusConnected()),
+    ),
+    gauge(
+      'phalanx_invalidations_age_seconds',
+      'Time since this server has last read what to drop from its caches',
+      () => invalidationsAgeMs() / 1000,
+    ),
+  ];
+}
+
+/** Of Node's own figures, those whose names Prometheus objects to: gauges that are called totals. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** The figures of this process, for Prometheus. */
+export function createMetrics(figures: Figures): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  registry.registerMetric(gauge('phalanx_hosts_connected', 'Hosts that are connected', figures.hosts));
+  registry.registerMetric(gauge('phalanx_runs_active', 'Runs that have not ended', figures.activeRuns));
+  registry.registerMetric(
+    gaugeBy({ name: 'phalanx_devices', help: 'Devices by state', label: 'state', read: figures.devices }),
+  );
+  registry.registerMetric(
+    gaugeBy({
+      name: 'phalanx_device_warnings',
+      help: "Devices of this server's hosts by what somebody should look after",
+      label: 'code',
+      read: async () => figures.warnings(),
+    }),
+  );
+  registry.registerMetric(faultsByPart(figures));
+  registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));
+  registry.registerMetric(
+    gauge('phalanx_data_folder_free_bytes', 'Free bytes of the disk of the data folder', figures.freeBytes),
+  );
+  for (const metric of limitFigures(figures)) registry.registerMetric(metric);
+  for (const metric of clusterFigures(figures)) registry.registerMetric(metric);
+  const logEntries = new Counter({
+    name: 'phalanx_log_entries_stored_total',
+    help: 'Log entries stored',
+    registers: [registry],
+  });
+  return { registry, logEntries, records: recordFigures([registry]) };
+}
+
+/** Times every request by its route, so that an ID in a path does not become a label. */
+export function measureRequests(app: FastifyInstance, { registry }: Metrics): void {
+  const durations = new Histogram({
+    name: 'phalanx_http_request_duration_seconds',
+    help: 'Duration of HTTP requests',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
+    registers: [registry],
+  });
+  // As many as there are kinds of replies: finding one by its labels costs more than counting.
+  const kinds = new Map<string, Histogram.Internal<string>>();
+  const kindOf = (method: string, route: string, status: number): Histogram.Internal<string> => {
+    const key = `${method} ${route} ${status}`;
+    const kind = kinds.get(key) ?? durations.labels(method, route, String(status));
+    kinds.set(key, kind);
+    return kind;
+  };
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none');
+    kindOf(request.method, route, reply.statusCode).observe(reply.elapsedTime / 1000);
+    done();
+  });
+}

@@ -1,0 +1,143 @@
+import type { IncomingMessage } from 'node:http';
+import { auditActions, type AuditAction, type AuditSubject } from '@phalanx/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChangeNote } from '../../storage/db/writes.ts';
+import type { ApiError } from '../../kernel/errors/api-error.ts';
+import type { Principal } from './principal.ts';
+
+/** Set while such requests are made; what they change is noted with it. */
+export const calledBy = new AsyncLocalStorage<CalledBy>();
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the audit log calls it; `null`: it changes nothing. Only GET may go without. */
+    audit?: AuditAction | null;
+  }
+  interface FastifyRequest {
+    /** What it changes; `undefined` until its handler begins. */
+    auditEvent: AuditEvent | undefined;
+  }
+  interface FastifyInstance {
+    auditEvents: AuditEventSink;
+    /** Where a request comes from. */
+    peerOf: PeerOf;
+  }
+}
+
+type PeerOf = (request: IncomingMessage) => string;
+
+/** Who does something, as far as that is known. */
+export interface Actor {
+  principal: Pick<Principal, 'userId' | 'userName' | 'tokenId' | 'tokenName'> | undefined;
+  readonly address: string | null;
+  readonly requestId: string | null;
+}
+
+/** What a request changes, for whoever has to answer for it later. Its handler says what it is done to. */
+export class AuditEvent {
+  readonly actor: Actor;
+  action: AuditAction;
+  /** Null as long as nothing is done. */
+  subject: AuditSubject | null = null;
+  /** Whose things it is done to: they may read of it. */
+  readonly concerned = new Set<string>();
+  /** Never a secret, and nothing of what users write into files or parameters. */
+  details: Record<string, unknown> = {};
+  /** True: it was stored together with the change itself. */
+  isNoted = false;
+  /** True: it comes again and again, so that the first is noted and the rest are counted. */
+  isFrequent = false;
+
+  constructor(action: AuditAction, actor: Actor) {
+    this.action = action;
+    this.actor = actor;
+    this.add({ ...calledBy.getStore() });
+    if (actor.principal !== undefined) this.concerned.add(actor.principal.userId);
+  }
+
+  on(subject: AuditSubject, concerned: Iterable<string>, details: Record<string, unknown> = {}): void {
+    this.subject = subject;
+    for (const userId of concerned) this.concerned.add(userId);
+    this.add(details);
+  }
+
+  add(details: Record<string, unknown>): void {
+    this.details = { ...this.details, ...details };
+  }
+}
+
+/** Stores audit events. */
+export interface AuditEventSink {
+  /** What stores it in the transaction of its change. */
+  noteOf(auditEvent: AuditEvent): ChangeNote;
+  /** Resolves when other servers know of it that have to, before the caller does. */
+  tell(auditEvent: AuditEvent): Promise<void>;
+  /** Resolves when it is stored for good. */
+  done(auditEvent: AuditEvent): Promise<void>;
+  /** Nobody waits for it. */
+  happened(auditEvent: AuditEvent): void;
+  /** Nobody waits for it. */
+  failed(auditEvent: AuditEvent, error: ApiError): void;
+}
+
+export const actorOf = (request: FastifyRequest): Actor => ({
+  principal: request.hasPrincipal ? request.principal : undefined,
+  address: request.server.peerOf(request.raw),
+  requestId: request.id,
+});
+
+/** Notes what requests change before they are answered, and what they were refused. */
+export function noteDeeds(app: FastifyInstance, auditEvents: AuditEventSink, peerOf: PeerOf): void {
+  app.decorate('peerOf', peerOf);
+  app.decorate('auditEvents', auditEvents);
+  app.decorateRequest('auditEvent');
+  app.addHook('onRoute', ({ method, url, config }) => {
+    const isReading = [method].flat().every((one) => one === 'GET' || one === 'HEAD');
+    if (isReading || config?.audit !== undefined) return;
+    throw new Error(`${String(method)} ${url} has no audit action: name one, or null if it changes nothing`);
+  });
+}
+
+/** For routes with an action: what is no change of the database is noted before the answer of the success. */
+export async function noteSuccess(
+  request: FastifyRequest,
+  { statusCode }: { statusCode: number },
+): Promise<void> {
+  const { auditEvent } = request;
+  if (auditEvent === undefined || auditEvent.subject === null || statusCode >= 400) return;
+  const { auditEvents } = request.server;
+  if (!auditEvent.isNoted && auditEvent.isFrequent) auditEvents.happened(auditEvent);
+  else if (!auditEvent.isNoted) await auditEvents.done(auditEvent);
+  auditEvent.isNoted = true;
+  await auditEvents.tell(auditEvent);
+}
+
+const idIn = (params: unknown): unknown =>
+  typeof params === 'object' && params !== null && 'id' in params ? params.id : undefined;
+
+/** Call it with whatever a request is answered with that is no success. */
+export function noteFailure(request: FastifyRequest, error: ApiError): void {
+  const { config, url } = request.routeOptions;
+  const auditEvent = request.auditEvent ?? new AuditEvent(config.audit ?? 'read', actorOf(request));
+  const id = idIn(request.params);
+  const type = auditActions[auditEvent.action];
+  // As it was named, which may be by guessing.
+  if (
+    auditEvent.subject === null &&
+    request.hasPrincipal &&
+    error.status < 500 &&
+    typeof id === 'string' &&
+    type !== null
+  )
+    auditEvent.subject = { type, id: id.slice(0, 200), name: null };
+  if (url !== undefined) auditEvent.add({ route: `${request.method} ${url}` });
+  request.server.auditEvents.failed(auditEvent, error);
+}
+
+/** A way into the service that makes requests of its own, with the token of whoever came by it. */
+interface CalledBy {
+  readonly via: 'mcp';
+  /** What the caller's program calls itself. */
+  readonly client: string;
+}

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Budget } from '../../storage/db/token-use.ts';
+import type { PhoneLimit, Principal } from './principal.ts';
+
+const limits = Compile(
+  Type.Object({
+    selector: Type.Union([Type.String(), Type.Null()]),
+    most: Type.Union([Type.Integer(), Type.Null()]),
+    apps: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  }),
+);
+
+const budgets = Compile(
+  Type.Object({
+    tokenId: Type.String(),
+    tokenName: Type.String(),
+    runs: Type.Union([Type.Integer(), Type.Null()]),
+    minutes: Type.Union([Type.Integer(), Type.Null()]),
+  }),
+);
+
+/** Limits of a token, as rows of work that goes on without a request keep them. */
+export interface KeptToken {
+  readonly token_name: string | null;
+  /** JSON of the IDs of the only projects; null: all of the user. */
+  readonly token_projects: string | null;
+  /** JSON of a `PhoneLimit`; null: none. */
+  readonly token_phones: string | null;
+  /** JSON of a `Budget`; null: none. */
+  readonly token_budget: string | null;
+}
+
+/** Equal limits are equal texts. */
+export const keptTokenOf = (
+  principal: Pick<Principal, 'tokenName' | 'projectIds' | 'phones' | 'budget'>,
+): KeptToken => ({
+  token_name: principal.tokenName,
+  token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds].toSorted()),
+  token_phones: limitOf(principal),
+  token_budget: principal.budget === null ? null : JSON.stringify(principal.budget),
+});
+
+/** All limits of the token as one text; null: it has none. */
+export const limitsTextOf = ({ token_projects, token_phones, token_budget }: KeptToken): string | null =>
+  token_projects === null && token_phones === null && token_budget === null
+    ? null
+    : JSON.stringify([token_projects, token_phones, token_budget]);
+
+/** The limit of the token to phones and apps. */
+export const limitOf = ({ phones }: Pick<Principal, 'phones'>): string | null =>
+  phones === null
+    ? null
+    : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
+
+export const readLimit = (json: string | null): PhoneLimit | null =>
+  json === null ? null : limits.Parse(JSON.parse(json));
+
+export const readBudget = (json: string | null): Budget | null =>
+  json === null ? null : budgets.Parse(JSON.parse(json));

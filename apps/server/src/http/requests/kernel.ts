@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  fastify,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+  type FastifyReply,
+  type FastifyRequest,
+  type HTTPMethods,
+} from 'fastify';
+import type { Logger } from 'pino';
+import type { TSchema } from 'typebox';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import { type Authenticate, type FindCaller, requireCallers } from './authentication.ts';
+import { callerAddress, networkOf, peerAddress, type TrustProxy, pathOf } from './addresses.ts';
+import { serializerOf, compileValidator } from './validation.ts';
+import { type AuditEventSink, noteDeeds } from './audit-event.ts';
+import { answerErrors, refuseMalformedHttp, sendError } from './replies/error-replies.ts';
+import { ListReplies } from './replies/list-replies.ts';
+import { representReplies } from './replies/representations.ts';
+import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './bodies/request-bodies.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+
+interface KernelOptions {
+  log: Logger;
+  authenticate: Authenticate;
+  findCaller: FindCaller;
+  limits: Limits;
+  trustProxy: TrustProxy;
+  /** How long a connection may be silent. */
+  idleMs: number;
+  noteFault: (error: unknown) => boolean;
+  auditEvents: AuditEventSink;
+  /** Brings the caches of this server up to date before it decides about a caller; undefined: they are. */
+  catchUp: () => Promise<void> | undefined;
+}
+
+export interface HttpKernel {
+  readonly app: FastifyInstance;
+  readonly connections: Connections;
+  /** Where a request comes from. */
+  readonly addressOf: (request: IncomingMessage) => string;
+}
+
+/** What a silent peer may hold: a request has begun, is between two, or has not come at all. */
+const mostIdleMs = { betweenRequests: 60_000, untilHeaders: 20_000, checkEvery: 5000 };
+
+/** An HTTP server with the rules that hold for every endpoint: request IDs, tokens, JSON, one shape for errors. */
+export function createHttpKernel(options: KernelOptions): HttpKernel {
+  const { limits, trustProxy, idleMs } = options;
+  const loggerInstance: FastifyBaseLogger = options.log;
+  const app = fastify({
+    loggerInstance,
+    // A logger of its own for each request costs more than most requests; what logs names the request.
+    childLoggerFactory: (logger) => logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: maxJsonBytes,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    // For the whole request with its body, against peers that send a byte now and then.
+    requestTimeout: 300_000,
+    connectionTimeout: idleMs,
+    keepAliveTimeout: Math.min(idleMs, mostIdleMs.betweenRequests),
+    routerOptions: { maxParamLength: 500 },
+    clientErrorHandler: (error, socket) => {
+      refuseMalformedHttp(error, socket);
+    },
+    frameworkErrors: (error, request, reply) => {
+      void sendError(error, request, reply);
+    },
+    forceCloseConnections: true,
+    // Clients that offer HTTP/2 in passing ("Upgrade: h2c") are answered as if they had not.
+    http: {
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+      headersTimeout: Math.min(idleMs, mostIdleMs.untilHeaders),
+      connectionsCheckingInterval: Math.min(idleMs, mostIdleMs.checkEvery),
+    },
+  });
+  app.decorate('noteFault', options.noteFault);
+  app.decorate('lists', new ListReplies(limits.turns.lists));
+  const connections = new Connections(limits, trustProxy);
+  connections.watch(app.server);
+  endSilent(app.server);
+  limits.requestsUnderWay.watch(app.server);
+  const addressOf = (request: IncomingMessage): string => callerAddress(request, trustProxy);
+  app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler<TSchema>(({ schema }) => {
+    const getSerializer = serializerOf(schema);
+    return (reply) => getSerializer()(reply);
+  });
+  noteDeeds(app, options.auditEvents, (request) => peerAddress(request, trustProxy));
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    connections.requirePlace(request.raw);
+    done();
+  });
+  checkBodiesFirst(app, { turns: limits.turns.bodies, addressOf });
+  representReplies(app);
+  acceptJsonBodies(app);
+  answerErrors(app);
+  const { authenticate, findCaller, catchUp } = options;
+  requireCallers(app, {
+    ...{ authenticate, findCaller, addressOf, catchUp },
+    admitStranger: (address) => limits.spend('requests', address),
+    turns: limits.requestTurns,
+  });
+  return { app, connections, addressOf };
+}
+
+/** Ends connections whose peer is silent. One that has said all and waits for its answer is not, however long the work takes. */
+function endSilent(server: Server): void {
+  const answers = new WeakMap<Socket, ServerResponse>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answers.set(request.socket, response);
+  });
+  server.on('timeout', (socket: Socket) => {
+    const answer = answers.get(socket);
+    const isWorkedOn = answer?.req.complete === true && !answer.headersSent;
+    if (!isWorkedOn) socket.destroy();
+  });
+}
+
+/** So many beyond a limit are told so; the others are only closed. */
+const mostTold = 64;
+/** So long who is told has to send a request. */
+const tellMs = 5000;
+
+type Excess = 'connections' | 'address_connections';
+
+/** Counts connections, by the address that they come from. */
+class Connections {
+  readonly #limits: Limits;
+  readonly #trust: TrustProxy;
+  readonly #byAddress = new Map<string, number>();
+  readonly #beyond = new WeakMap<object, Excess>();
+  #open = 0;
+
+  constructor(limits: Limits, trust: TrustProxy) {
+    this.#limits = limits;
+    this.#trust = trust;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => this.#take(socket));
+  }
+
+  /** Throws `too_many_connections` when the connection of the request is one too many. */
+  requirePlace({ socket }: Pick<IncomingMessage, 'socket'>): void {
+    const excess = this.#beyond.get(socket);
+    if (excess !== undefined) throw this.#limits.refusal(excess, null, { seconds: 10 });
+  }
+
+  #take(socket: Socket): void {
+    const direct = socket.remoteAddress ?? '';
+    const address = this.#trust(direct) ? undefined : networkOf(direct);
+    this.#count(address, 1);
+    socket.once('close', () => this.#count(address, -1));
+    const ofAddress = address === undefined ? 0 : (this.#byAddress.get(address) ?? 0);
+    this.#refuse(socket, 'connections', this.#open);
+    this.#refuse(socket, 'address_connections', ofAddress);
+  }
+
+  #refuse(socket: Socket, limit: Excess, count: number): void {
+    const beyond = count - this.#limits.most(limit);
+    if (beyond <= 0) return;
+    if (beyond > mostTold) {
+      this.#limits.note(limit, null);
+      socket.destroy();
+    }
+    this.#beyond.set(socket, limit);
+    socket.setTimeout(tellMs, () => socket.destroy());
+  }
+
+  #count(address: string | undefined, change: number): void {
+    this.#open += change;
+    if (address === undefined) return;
+    const count = (this.#byAddress.get(address) ?? 0) + change;
+    if (count > 0) this.#byAddress.set(address, count);
+    else this.#byAddress.delete(address);
+  }
+}
+
+const allMethods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Remembers which methods each path takes. Call it before the routes are added, and the result after them. */
+export function watchMethods(app: FastifyInstance): { refuseOthers: () => void } {
+  const taken = new Map<string, Set<string>>();
+  let watching = true;
+  app.addHook('onRoute', ({ url, method }) => {
+    if (!watching) return;
+    const methods = taken.get(url) ?? new Set();
+    for (const name of [method].flat()) methods.add(name);
+    if (methods.has('GET')) methods.add('HEAD');
+    taken.set(url, methods);
+  });
+  refuseUnknown(app, taken);
+  return {
+    refuseOthers: () => {
+      watching = false;
+      for (const [url, methods] of taken) refuse(app, url, methods);
+    },
+  };
+}
+
+const notAllowed = (request: FastifyRequest, reply: FastifyReply, taken: Iterable<string>): ApiError => {
+  const allowed = [...taken].join(', ');
+  void reply.header('allow', allowed);
+  const path = pathOf(request.url);
+  return ApiError.of('method_not_allowed', { path, method: request.method, allowed });
+};
+
+/** Methods that no route is made for, such as PROPFIND: the path is looked up here. */
+function refuseUnknown(app: FastifyInstance, taken: ReadonlyMap<string, Set<string>>): void {
+  const usual: readonly string[] = allMethods;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 || usual.includes(request.method)) return done();
+    const path = pathOf(request.url);
+    const methods = taken.get(path) ?? [...taken].find(([url]) => patternOf(url).test(path))?.[1];
+    done(methods && notAllowed(request, reply, methods));
+  });
+}
+
+/** `/runs/:id` takes what stands between two slashes. */
+const patternOf = (url: string): RegExp =>
+  new RegExp(
+    `^${url
+      .replaceAll('.', String.raw`\.`)
+      .replaceAll('*', '.*')
+      .replaceAll(/:\w+/g, '[^/]+')}$`,
+  );
+
+function refuse(app: FastifyInstance, url: string, taken: ReadonlySet<string>): void {
+  const others = allMethods.filter((method) => !taken.has(method));
+  if (others.length === 0 || url.includes('*')) return;
+  app.route({
+    url,
+    method: others,
+    config: { scope: null, reach: null, audit: null },
+    // Before the body is read, so that a wrong method is named even when the body is unreadable too.
+    onRequest: async (request, reply) => sendError(notAllowed(request, reply, taken), request, reply),
+    handler: async () => undefined,
+  });
+}

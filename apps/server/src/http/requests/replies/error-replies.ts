@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { maxHeaderSize } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorCodeOf, ApiError, errorBody } from '../../../kernel/errors/api-error.ts';
+import { findFault } from '../../../kernel/faults/fault-monitor.ts';
+import { noteFailure } from '../audit-event.ts';
+import { refuseSocket } from '../sockets/refuse-socket.ts';
+import { endUnreadBody } from '../bodies/request-bodies.ts';
+import { pathOf } from '../addresses.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether an error is a known kind of fault of the surroundings; then the operator is told of it. */
+    noteFault: (error: unknown) => boolean;
+  }
+}
+
+const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (request) =>
+    ApiError.of('body_too_large', { limit: request.routeOptions.bodyLimit ?? 0 }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => ApiError.of('unsupported_media_type', {}),
+  FST_ERR_BAD_URL: () =>
+    ApiError.of('invalid_request', { problem: 'The address is not well-formed: look at its percent signs' }),
+  FST_ERR_MAX_PARAM_LENGTH: () =>
+    ApiError.of('invalid_request', { problem: 'A segment of the path is longer than any ID' }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    ApiError.of('invalid_request', { problem: 'The body is not as long as its Content-Length says' }),
+};
+
+export function asApiError(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error;
+  // Nobody hears it.
+  if (request.raw.destroyed && !request.raw.complete)
+    return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });
+  const known = frameworkErrors[errorCodeOf(error)]?.(request) ?? faultReply(error);
+  return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
+}
+
+/** A part that has failed is tried again each second. */
+const faultRetryS = 1;
+
+function faultReply(error: unknown): ApiError | undefined {
+  const { code, reason } = findFault(error) ?? {};
+  if (code === undefined || reason === undefined) return undefined;
+  return code === 'storage_full'
+    ? ApiError.of(code, {}, { cause: error, retryAfterS: faultRetryS })
+    : ApiError.of(code, { reason }, { cause: error, retryAfterS: faultRetryS });
+}
+
+/** A fault is told once to the operator, however many requests meet it; a mistake of ours each time. */
+export function logFailure(error: unknown, known: ApiError, request: FastifyRequest): void {
+  noteFailure(request, known);
+  if (
+    known.status < 500 ||
+    known.code === 'not_ready' ||
+    known.code === 'too_busy' ||
+    request.server.noteFault(error)
+  )
+    return;
+  request.log.error({ reqId: request.id, err: known.cause ?? known, code: known.code }, 'request failed');
+}
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = asApiError(error, request);
+  logFailure(error, known, request);
+  endUnreadBody(request, reply);
+  if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
+  tellWhen(known, reply);
+  return reply
+    .code(known.status)
+    .header('x-request-id', request.id)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(known)));
+}
+
+/** When it makes sense to ask again; who has too many connections is to close this one. */
+export function tellWhen({ code, retryAfterS }: ApiError, reply: FastifyReply): void {
+  if (retryAfterS !== undefined) void reply.header('retry-after', retryAfterS);
+  if (code === 'too_many_connections') void reply.header('connection', 'close');
+}
+
+const parserErrors: Record<string, ApiError> = {
+  HPE_HEADER_OVERFLOW: ApiError.of('headers_too_large', { limit: maxHeaderSize }),
+  ERR_HTTP_REQUEST_TIMEOUT: ApiError.of('request_timeout', {}),
+};
+const malformed = ApiError.of('invalid_request', { problem: 'This is not a well-formed HTTP/1.1 request' });
+
+/** What Node's HTTP parser refuses never becomes a request; the reply is written by hand. */
+export function refuseMalformedHttp(error: Error, socket: Socket): void {
+  if (socket.writable) refuseSocket(socket, parserErrors[errorCodeOf(error)] ?? malformed);
+  else socket.destroy();
+}
+
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request.url);
+    return sendError(ApiError.of('route_not_found', { method: request.method, path }), request, reply);
+  });
+}

@@ -1,0 +1,105 @@
+import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { defaultPageLimit } from '@phalanx/protocol';
+
+import type { Turns } from '../../../kernel/limits/turns.ts';
+import type { Principal } from '../principal.ts';
+
+/** A page of a list, ready to be sent. */
+export interface EncodedList {
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+/** To send a reply takes most of a millisecond. */
+const repliesATurn = 4;
+
+interface Reading {
+  readonly encoded: Promise<EncodedList>;
+  /** Requests that share it. */
+  sharers: number;
+  /** From then on the page may lack what a later request has to see. */
+  hasBegun: boolean;
+}
+
+/**
+ * Reads and encodes pages of lists, a few at a time for each user. Requests of one token for the same page share one
+ * reading that has not begun.
+ */
+export class ListReplies {
+  readonly #turns: Turns;
+  /** The newest reading of each page. */
+  readonly #readings = new Map<string, Reading>();
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  /** `encode` gives the JSON of the page at `url`. Throws when too many requests of the user wait already. */
+  read({ userId, tokenId }: Principal, url: string, encode: () => Promise<string>): Promise<EncodedList> {
+    const key = `${userId} ${tokenId} ${url}`;
+    const waiting = this.#readings.get(key);
+    if (waiting?.hasBegun === false) return share(waiting);
+    const encoded = this.#turns.run(userId, () => begin());
+    const reading: Reading = { encoded, sharers: 0, hasBegun: false };
+    const begin = async (): Promise<EncodedList> => {
+      // Requests of others go before each page.
+      await nextTurn();
+      reading.hasBegun = true;
+      const text = await encode();
+      return { body: Buffer.from(text), etag: `W/"${hash('sha1', text, 'base64url')}"` };
+    };
+    const forget = (): void => {
+      if (this.#readings.get(key) === reading) this.#readings.delete(key);
+    };
+    this.#readings.set(key, reading);
+    encoded.then(forget, forget);
+    return share(reading);
+  }
+}
+
+/** A few of those who share it go on in each turn of the event loop. */
+async function share(reading: Reading): Promise<EncodedList> {
+  const turns = Math.floor(reading.sharers / repliesATurn);
+  reading.sharers += 1;
+  const encoded = await reading.encoded;
+  for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+  return encoded;
+}
+
+interface Page<Item> {
+  items: Item[];
+  next_cursor: string | null;
+}
+
+export const pageLimit = (query: { limit?: number }): number => query.limit ?? defaultPageLimit;
+
+/** The page of `items`, of which one more than `limit` was read when there are more. */
+export function toPage<Item>(
+  items: readonly Item[],
+  limit: number,
+  cursorOf: (item: Item) => string,
+): Page<Item> {
+  const page = items.slice(0, limit);
+  const last = items.length > limit ? page.at(-1) : undefined;
+  return { items: page, next_cursor: last === undefined ? null : cursorOf(last) };
+}
+
+/**
+ * The first items of several lists, each in the order of `cursorOf`. The lists are read one after the other, with a
+ * turn of the event loop between them.
+ */
+export async function mergePages<Item>(
+  lists: readonly (() => Promise<readonly Item[]>)[],
+  cursorOf: (item: Item) => string,
+  limit: number,
+): Promise<Item[]> {
+  let merged: Item[] = [];
+  for (const list of lists) {
+    const items = [...merged, ...(await list())];
+    merged = items.sort((one, other) => (cursorOf(one) < cursorOf(other) ? -1 : 1)).slice(0, limit);
+    await nextTurn();
+  }
+  return merged;
+}

@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+
+import { boundedCache } from '../../../kernel/bounded-cache.ts';
+import { type Coding, compress } from './codings.ts';
+
+/** A document that is the same for everybody as long as the service runs, with all that a reply needs: made once. */
+export class StaticDocument {
+  readonly bytes: Buffer;
+  /** Its `ETag`. */
+  readonly tag: string;
+  readonly #compressed = new Map<Coding, Promise<Buffer>>();
+
+  private constructor(text: string) {
+    this.bytes = Buffer.from(text);
+    this.tag = tagOf(text);
+  }
+
+  /** A long string is found by its address or its length: it is neither encoded nor hashed again. */
+  static of(text: string): StaticDocument {
+    const document = documents.get(text) ?? new StaticDocument(text);
+    documents.set(text, document);
+    return document;
+  }
+
+  /** Compresses once, however many ask for it; again after a failure. */
+  compressed(coding: Coding): Promise<Buffer> {
+    const known = this.#compressed.get(coding);
+    if (known !== undefined) return known;
+    const compressed = compress(coding, this.bytes);
+    this.#compressed.set(coding, compressed);
+    compressed.catch(() => this.#compressed.delete(coding));
+    return compressed;
+  }
+}
+
+export const tagOf = (text: string): string => `W/"${hash('sha1', text, 'base64url')}"`;
+
+/** Static documents, of which there are some dozens. */
+const maxKept = 500;
+
+const documents = boundedCache<StaticDocument>(maxKept);

@@ -1,0 +1,137 @@
+import type { RawData, WebSocket } from 'ws';
+import type { Limits } from '../../../kernel/limits/limits.ts';
+
+/** RFC 6455: a message that is not one of ours, or one too many. */
+const policyViolation = 1008;
+/** A peer that has not closed its side by then is cut off. */
+const lingerMs = 1000;
+/** Beyond what the rate allows; the answers that a viewer waits for are fewer. */
+const maxUnread = 100;
+/** Hundreds of sockets that wait for the rate of one user would otherwise try again every millisecond. */
+const minPauseMs = 100;
+const pingMs = 15_000;
+
+let lastNumber = 0;
+
+interface Options {
+  readonly limits: Pick<Limits, 'spendViewerMessage' | 'requestTurns'>;
+  readonly userId: string;
+}
+
+interface Check<Message> {
+  Check(value: unknown): value is Message;
+}
+
+/**
+ * The WebSocket of a caller. Whatever comes on it, pings too, is spent from a rate of the socket and one of its user, and is
+ * read in turns with the requests of others. Beyond a rate
+ * nothing is read, so that the peer has to wait, and one that does not wait is cut off.
+ */
+export class ViewerSocket {
+  readonly #socket: WebSocket;
+  readonly #options: Options;
+  readonly #key = String((lastNumber += 1));
+  /** Messages that were parsed, and wait for the rate. */
+  readonly #unread: (() => void)[] = [];
+  #take: (data: RawData, isBinary: boolean) => void = () => this.end(policyViolation);
+  #isReading = false;
+  #isOver = false;
+
+  constructor(socket: WebSocket, options: Options) {
+    this.#socket = socket;
+    this.#options = options;
+    socket.on('message', (data, isBinary) => this.#read(() => this.#take(data, isBinary)));
+    socket.on('ping', (data) => this.#read(() => socket.pong(data)));
+    socket.on('error', () => socket.terminate());
+    this.#keepAlive();
+  }
+
+  /** Bytes that were sent, and wait for the peer to read them. */
+  get unsentBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** `take` gets every message that `validator` takes; any other message ends the socket. */
+  onMessage<Message>(validator: Check<Message>, take: (message: Message) => void): void {
+    this.#take = (data, isBinary) => {
+      const message = isBinary ? undefined : parse(data);
+      if (validator.Check(message)) take(message);
+      else this.refuse();
+    };
+  }
+
+  onClose(tell: () => void): void {
+    this.#socket.on('close', tell);
+  }
+
+  send(data: string | Buffer): void {
+    this.#socket.send(data);
+  }
+
+  /** Ends it because of what was said. */
+  refuse(): void {
+    this.end(policyViolation);
+  }
+
+  /** The peer is told the code. Nothing that it still says is heard, and it is cut off when it does not close. */
+  end(code: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#unread.length = 0;
+    this.#socket.close(code);
+    const timer = setTimeout(() => this.#socket.terminate(), lingerMs).unref();
+    this.#socket.on('close', () => clearTimeout(timer));
+  }
+
+  /** Cuts it off without a word. */
+  terminate(): void {
+    this.#isOver = true;
+    this.#unread.length = 0;
+    this.#socket.terminate();
+  }
+
+  #read(take: () => void): void {
+    // Only the answer to the close frame is wanted, which an honest peer sends next.
+    if (this.#isOver) return this.#socket.pause();
+    this.#unread.push(take);
+    if (this.#unread.length > maxUnread) return this.terminate();
+    if (!this.#isReading) this.#readNext();
+  }
+
+  #readNext(): void {
+    this.#isReading = true;
+    const { limits, userId } = this.#options;
+    const waitMs = limits.spendViewerMessage(userId, this.#key);
+    if (waitMs > 0) {
+      this.#socket.pause();
+      setTimeout(() => this.#isOver || this.#readNext(), Math.max(waitMs, minPauseMs)).unref();
+    } else limits.requestTurns.pass(userId, () => this.#takeNext());
+  }
+
+  #takeNext(): void {
+    this.#unread.shift()?.();
+    if (this.#unread.length > 0) return this.#readNext();
+    this.#isReading = false;
+    if (this.#socket.isPaused && !this.#isOver) this.#socket.resume();
+  }
+
+  /** Ends a socket whose peer has vanished without a word, which would be kept for ever. */
+  #keepAlive(): void {
+    let isAlive = true;
+    const timer = setInterval(() => {
+      if (!isAlive) return this.#socket.terminate();
+      isAlive = false;
+      this.#socket.ping();
+    }, pingMs);
+    this.#socket.on('pong', () => this.#read(() => (isAlive = true)));
+    this.#socket.on('close', () => clearInterval(timer));
+  }
+}
+
+function parse(data: RawData): unknown {
+  try {
+    return Buffer.isBuffer(data) ? JSON.parse(data.toString()) : undefined;
+  } catch {
+    return undefined;
+  }
+}

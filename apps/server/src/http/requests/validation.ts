@@ -1,0 +1,119 @@
+import type { FastifySchemaCompiler } from 'fastify';
+import { IsObject, IsUnion, type TSchema } from 'typebox';
+import fastJsonStringify from 'fast-json-stringify';
+import { Compile, type Validator } from 'typebox/compile';
+import { findSchemaProblem, type TimeInput } from '@phalanx/protocol';
+
+import { ApiError } from '../../kernel/errors/api-error.ts';
+
+export const validatorOf = lazily((schema): Validator => Compile(schema));
+
+export const serializerOf = lazily((schema): ((reply: unknown) => string) => fastJsonStringify(schema));
+
+const places: Record<string, { whole: string; field: string }> = {
+  body: { whole: 'The body', field: 'Field' },
+  querystring: { whole: 'The query', field: 'Query parameter' },
+  params: { whole: 'The path', field: 'Path segment' },
+  headers: { whole: 'The header', field: 'Header' },
+};
+
+const somewhere = { whole: 'The request', field: 'Field' };
+
+const isInteger = (schema: TSchema): boolean => 'type' in schema && schema.type === 'integer';
+
+/** The fields of a query that may be whole numbers. */
+function listNumbers(schema: TSchema): ReadonlySet<string> {
+  const fields = IsObject(schema) ? Object.entries(schema.properties) : [];
+  const may = (field: TSchema): boolean =>
+    isInteger(field) || (IsUnion(field) && field.anyOf.some(isInteger));
+  return new Set(fields.filter(([, field]) => may(field)).map(([name]) => name));
+}
+
+function withNumbers(query: unknown, names: ReadonlySet<string>): unknown {
+  if (typeof query !== 'object' || query === null) return query;
+  const asNumber = ([name, value]: [string, unknown]): [string, unknown] => {
+    const isNumber = names.has(name) && typeof value === 'string' && /^\d{1,15}$/.test(value);
+    return [name, isNumber ? Number(value) : value];
+  };
+  return Object.fromEntries(Object.entries(query).map(asNumber));
+}
+
+/** The sentence for the first thing that is wrong. */
+function problemOf(schema: TSchema, value: unknown, httpPart: string | undefined): string {
+  const place = places[httpPart ?? ''] ?? somewhere;
+  const found = findSchemaProblem(schema, value);
+  if (found === undefined) return `${place.whole} does not have the required form`;
+  if (found.field !== '') return `${place.field} ${found.field} ${found.problem}`;
+  return `${place.whole} ${found.problem.replace(/^must be an object$/, 'must be a JSON object')}`;
+}
+
+/**
+ * Values are taken as they are: nothing is coerced, nothing is added, unknown fields are left alone. Only the numbers
+ * of a query, which arrive as text, become numbers.
+ */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const getValidator = validatorOf(schema);
+  const numbers = httpPart === 'querystring' ? listNumbers(schema) : new Set<string>();
+  return (data: unknown) => {
+    const value = numbers.size === 0 ? data : withNumbers(data, numbers);
+    const validator = getValidator();
+    if (validator.Check(value)) return { value };
+    const problem = problemOf(schema, value, httpPart);
+    return { error: ApiError.of('invalid_request', { problem }) };
+  };
+};
+
+/**
+ * Compiles a schema of a contract when the first request needs it: all of them at the start of a server would take
+ * most of its time. Servers of one process and routes with the same schema share the result.
+ */
+function lazily<Compiled>(compile: (schema: TSchema) => Compiled): (schema: TSchema) => () => Compiled {
+  const compiled = new WeakMap<TSchema, Compiled>();
+  return (schema) => () => {
+    const found = compiled.get(schema) ?? compile(schema);
+    compiled.set(schema, found);
+    return found;
+  };
+}
+
+// oxlint-disable-next-line no-control-regex
+const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
+
+function findProblem(name: string): string | undefined {
+  if (controlCharacter.test(name)) return 'must not contain control characters';
+  return name.isWellFormed() ? undefined : 'must be valid Unicode';
+}
+
+/** A name that people can read, without the white space around it. Throws `invalid_request`. */
+export function requireName(text: string): string {
+  const name = requireNameOrNone(text);
+  if (name !== '') return name;
+  throw ApiError.of('invalid_request', { problem: 'Field name must not be empty' });
+}
+
+/** The same where a thing needs no name: empty without one. Throws `invalid_request`. */
+export function requireNameOrNone(text: string): string {
+  const name = text.trim();
+  const problem = findProblem(name);
+  if (problem === undefined) return name;
+  throw ApiError.of('invalid_request', { problem: `Field name ${problem}` });
+}
+
+const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2}))?$/;
+
+/** `Date.parse` makes a day of March of the 30th of February. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** Epoch ms. `field` is named as the caller knows it: `Field expires_at`. Throws `invalid_request`. */
+export function parseTime(input: TimeInput, field: string): number {
+  if (typeof input === 'number') return input;
+  const day = isoTime.exec(input)?.[1];
+  const time = day !== undefined && isDay(day) ? Date.parse(input) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw ApiError.of('invalid_request', {
+    problem: `${field} must be milliseconds since the Unix epoch, or an ISO 8601 time with a zone such as 2030-01-31T12:00:00Z`,
+  });
+}

@@ -1,0 +1,70 @@
+import { IsArray, IsObject, IsOptional, IsRecord, type TObject, type TSchema } from 'typebox';
+
+import { JsonScan } from '../../../http/requests/bodies/json-bounds.ts';
+import { type Fields, isClosedObject, isFields, keywordOf, takesText, variantOf } from './variants.ts';
+
+/** Values in all JSON texts of a call, as many as the protocol's library takes beside them. */
+export const maxValues = 10_000;
+const maxDepth = 64;
+
+/**
+ * Reads what programs send for a schema. Many send arrays, objects, numbers and booleans as JSON text, and `null` or an
+ * empty text for what they leave out.
+ */
+export class GivenValues {
+  #left = maxValues;
+  #excess: string | undefined;
+
+  /** The excess in the JSON texts, as the end of a sentence that begins with "it". */
+  get excess(): string | undefined {
+    return this.#excess;
+  }
+
+  /** The value that the schema has for it; what doesn't fit is left as it is. */
+  read(schema: TSchema, value: unknown): unknown {
+    if (typeof value === 'string') {
+      const parsed = takesText(schema, value) ? undefined : this.#parse(value);
+      // Some send JSON text of JSON text.
+      return parsed === undefined ? value : this.read(schema, parsed);
+    }
+    const variant = variantOf(schema, value);
+    if (IsArray(variant) && Array.isArray(value)) return value.map((item) => this.read(variant.items, item));
+    if (IsObject(variant) && isFields(value)) return this.#readFields(variant, value);
+    const [values] = IsRecord(variant) ? Object.values(variant.patternProperties) : [];
+    if (values === undefined || !isFields(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, given]) => [name, this.read(values, given)]));
+  }
+
+  #readFields(object: TObject, fields: Fields): Fields {
+    const { properties } = object;
+    const isClosed = isClosedObject(object);
+    const kept = Object.entries(fields).flatMap(([name, given]) => {
+      const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      const value = schema === undefined ? given : this.read(schema, given);
+      const mayBeLeftOut = schema === undefined ? isClosed : IsOptional(schema);
+      return mayBeLeftOut && isNothing(schema, value) ? [] : [[name, value] as const];
+    });
+    return Object.fromEntries(kept);
+  }
+
+  /** Undefined: it is no JSON. */
+  #parse(text: string): unknown {
+    if (this.#excess !== undefined) return undefined;
+    const scan = new JsonScan({ depth: maxDepth, names: this.#left, values: this.#left });
+    this.#excess = scan.push(Buffer.from(text));
+    this.#left -= scan.values;
+    if (this.#excess !== undefined) return undefined;
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Only a field that says that it may be empty is given by an empty text. */
+function isNothing(schema: TSchema | undefined, value: unknown): boolean {
+  if (typeof value !== 'string') return value === null;
+  if (schema === undefined || !takesText(schema, value)) return value.trim() === '';
+  return value === '' && keywordOf(schema, 'minLength') !== 0;
+}

@@ -1,0 +1,35 @@
+import { IsObject, type Static, type TSchema } from 'typebox';
+
+import { validatorOf } from '../../../http/requests/validation.ts';
+import { findProblem } from './find-problem.ts';
+import { GivenValues } from './given-values.ts';
+import { isFields } from './variants.ts';
+
+/** Field of arguments that are wrapped: by programs that do so, and by `readMessages` what is no object. */
+export const wrapper = 'arguments';
+
+type Read<Args> = { readonly args: Args; readonly problem?: undefined } | { readonly problem: string };
+
+/** The arguments of a tool as its schema has them, or one sentence for whoever called it. */
+export function readArguments<Input extends TSchema>(schema: Input, given: unknown): Read<Static<Input>> {
+  const values = new GivenValues();
+  const args = values.read(schema, unwrapped(schema, given));
+  if (values.excess !== undefined) return { problem: `The JSON text in the arguments ${values.excess}.` };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the check
+  if (validatorOf(schema)().Check(args)) return { args: args as Static<Input> };
+  return { problem: findProblem(schema, args) ?? 'The arguments do not have the form that the tool lists.' };
+}
+
+function unwrapped(schema: TSchema, given: unknown): unknown {
+  const [name, ...others] = isFields(given) ? Object.keys(given) : [];
+  const isOwn = IsObject(schema) && Object.hasOwn(schema.properties, wrapper);
+  const inner = isFields(given) && name === wrapper && others.length === 0 && !isOwn ? given[wrapper] : given;
+  return isNone(inner) ? {} : inner;
+}
+
+/** Some languages write an object without fields as an empty array. */
+const isNone = (given: unknown): boolean =>
+  given === undefined ||
+  given === null ||
+  (typeof given === 'string' && given.trim() === '') ||
+  (Array.isArray(given) && given.length === 0);

@@ -1,0 +1,156 @@
+import type { RouteContract } from '@phalanx/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { errorCodeOf, ApiError } from '../../kernel/errors/api-error.ts';
+import type { RecordFigures } from '../../http/health/metrics.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import type { HostCaller } from '../../http/requests/principal.ts';
+import { addRawRoute, type RouteRequest } from '../../http/requests/route.ts';
+import {
+  type CaptureKey,
+  type Captures,
+  type ReceivedCapture,
+  type BlobKind,
+  contentTypes,
+} from './captures.ts';
+import { checkedBody, tooLarge } from './checked-body.ts';
+
+/** What is known of a capture, or of a file or a part of the film of a run, before it comes. */
+export type Expectation = 'unknown' | 'expected' | 'stored';
+
+export interface UploadNotes<Key extends CaptureKey> {
+  /** Whether it is wanted of the host that has this token. */
+  expectationOf: (caller: HostCaller, key: Key) => Promise<Expectation>;
+  /** Notes that it is there. False: nobody expects it any more. */
+  noteStored: (key: Key, sizeBytes: number) => Promise<boolean>;
+  /** What a host is told of which it is not wanted. */
+  notExpected: (key: Key) => ApiError;
+}
+
+interface Options<Key extends CaptureKey> extends UploadNotes<Key> {
+  captures: Captures;
+  limits: Limits;
+  figures: RecordFigures;
+}
+
+const nameOf = ({ recordId, screenId, kind }: CaptureKey): string => `${recordId} ${screenId} ${kind}`;
+
+/** Takes in what hosts upload: captures that they have announced, and files and films of their runs. */
+export class Uploads<Key extends CaptureKey> {
+  readonly #options: Options<Key>;
+  /** The end of the last step on each one that is being kept. */
+  readonly #busy = new Map<string, Promise<void>>();
+
+  constructor(options: Options<Key>) {
+    this.#options = options;
+  }
+
+  /** The body is read only when it is wanted; what is there stays as it is. */
+  async take(caller: HostCaller, key: Key, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const expectation = await this.#options.expectationOf(caller, key);
+    if (expectation === 'unknown') throw this.#options.notExpected(key);
+    if (expectation === 'stored') return;
+    // Whoever has no room at all need not send it.
+    (await this.#keepRoom(caller, 1))();
+    const received = await this.#receive(key, body);
+    await this.#inTurn(nameOf(key), () => this.#keep(caller, key, received));
+  }
+
+  async #receive(key: Key, body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture> {
+    try {
+      return await this.#options.captures.receive(key, checkedBody(body, key.kind));
+    } catch (error) {
+      throw asApiError(error);
+    }
+  }
+
+  /** First the body, then its row: what a row names is there. */
+  async #keep(caller: HostCaller, key: Key, received: ReceivedCapture): Promise<void> {
+    const { captures, expectationOf, noteStored, notExpected } = this.#options;
+    const release = await this.#permit(caller, key, received);
+    if (release === undefined) return;
+    try {
+      await received.keep();
+      if (await noteStored(key, received.sizeBytes)) return this.#count(key, received.sizeBytes);
+    } finally {
+      release();
+    }
+    // Another server has taken it at the same time: a host that was cut off sends it again elsewhere.
+    if ((await expectationOf(caller, key)) === 'stored') return;
+    // What it belongs to was deleted meanwhile, and all that is stored of that perhaps before this one came.
+    await captures.deleteRecord(key.recordId);
+    throw notExpected(key);
+  }
+
+  /** Makes room for it. Undefined when it is there already. Whatever is not kept is discarded. */
+  async #permit(caller: HostCaller, key: Key, received: ReceivedCapture): Promise<(() => void) | undefined> {
+    const { expectationOf, notExpected } = this.#options;
+    let release: (() => void) | undefined;
+    try {
+      const expectation = await expectationOf(caller, key);
+      if (expectation === 'unknown') throw notExpected(key);
+      if (expectation === 'expected') release = await this.#keepRoom(caller, received.sizeBytes);
+      return release;
+    } finally {
+      if (release === undefined) await received.discard();
+    }
+  }
+
+  /** Rejects when the user has no room for it. To be called when it is noted. */
+  #keepRoom({ userId }: HostCaller, sizeBytes: number): Promise<() => void> {
+    return this.#options.limits.keepRoom('capture_bytes', userId, sizeBytes);
+  }
+
+  #count({ kind }: Key, sizeBytes: number): void {
+    const { figures } = this.#options;
+    figures.captures.inc({ kind });
+    figures.captureBytes.inc(sizeBytes);
+  }
+
+  async #inTurn(name: string, work: () => Promise<void>): Promise<void> {
+    const turn = (this.#busy.get(name) ?? Promise.resolve()).then(work);
+    const end = turn.catch(() => undefined);
+    this.#busy.set(name, end);
+    try {
+      await turn;
+    } finally {
+      if (this.#busy.get(name) === end) this.#busy.delete(name);
+    }
+  }
+}
+
+function asApiError(error: unknown): unknown {
+  const code = errorCodeOf(error);
+  const isCutOff = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (isCutOff) return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });
+  return error;
+}
+
+interface UploadRoute<Contract extends RouteContract> {
+  kindOf: (request: RouteRequest<Contract>) => BlobKind;
+  take: (request: RouteRequest<Contract>, body: AsyncIterable<Uint8Array>) => Promise<void>;
+}
+
+/** Serves an endpoint whose body is not JSON. Such bodies are let through here and nowhere else. */
+export async function addUploadRoute<Contract extends RouteContract>(
+  app: FastifyInstance,
+  contract: Contract,
+  { kindOf, take }: UploadRoute<Contract>,
+): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    addRawRoute(scope, contract, async (request, reply) => {
+      requireHeaders(request.raw, kindOf(request));
+      // A refusal must reach the host, so its socket stays open.
+      await take(request, request.raw.raw.iterator({ destroyOnReturn: false }));
+      return reply.send({ success: true });
+    });
+  });
+}
+
+function requireHeaders({ headers, routeOptions }: FastifyRequest, kind: BlobKind): void {
+  const given = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  const contentType = contentTypes[kind];
+  if (given !== contentType) throw ApiError.of('wrong_capture_type', { content_type: contentType });
+  if (Number(headers['content-length'] ?? 0) > (routeOptions.bodyLimit ?? 0)) throw tooLarge(kind);
+}

@@ -1,0 +1,125 @@
+import type { ServiceEvent } from '@phalanx/protocol';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type Bus, subscribeTo } from '../../storage/bus/bus.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import type { Peers } from '../../storage/nodes/cluster.ts';
+import { periodically } from '../../kernel/periodically.ts';
+
+const typeNames = [
+  'device',
+  'run',
+  'log',
+  'record',
+  'group',
+  'replay',
+] as const satisfies readonly ServiceEvent['type'][];
+
+/** An event on its way to those who follow: ready to be written, with what they filter by. */
+const FeedEvent = Type.Object({
+  type: Type.Enum([...typeNames]),
+  userId: Type.String(),
+  deviceId: Type.String(),
+  automationId: Type.Union([Type.String(), Type.Null()], {
+    description: '`null` for a device: it is of interest whatever runs on it',
+  }),
+  data: Type.String({ description: 'JSON of the event without its type' }),
+  lastId: Type.String({ description: 'Of the last log entry; empty for other events' }),
+});
+export type FeedEvent = Readonly<Static<typeof FeedEvent>>;
+
+type Listener = (event: FeedEvent) => void;
+
+const validator = Compile(FeedEvent);
+const subjectOf = (userId: string): string => `events.${userId}`;
+const topic = 'followed';
+const announceEveryMs = 5000;
+/** A server that has announced nothing for so long has nobody who follows any more. */
+const followedMs = 3 * announceEveryMs;
+
+interface Options {
+  bus: Bus;
+  /** This server's. */
+  nodeId: string;
+  peers: Peers;
+  faults: FaultMonitor;
+}
+
+/**
+ * Hands events to the users who follow, at whatever server. Each server makes events of what happens at it, while
+ * somebody follows at any of them. A listener must not throw.
+ */
+export class EventBus {
+  readonly #options: Options;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #gapListeners = new Set<() => void>();
+  /** Until when others have somebody who follows, by server. */
+  readonly #followers = new Map<string, number>();
+  readonly #ends: (() => unknown)[];
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { bus, peers, faults } = options;
+    bus.onGap(() => {
+      for (const tell of this.#gapListeners) tell();
+    });
+    this.#ends = [
+      peers.answer(topic, (nodeId) => void this.#followers.set(nodeId, performance.now() + followedMs)),
+      periodically(faults, announceEveryMs, async () => {
+        if (this.#listeners.size > 0) await this.#announce();
+      }),
+    ];
+  }
+
+  /** False when an event would reach nobody. */
+  get isFollowed(): boolean {
+    return this.#listeners.size > 0 || this.#isFollowedElsewhere();
+  }
+
+  publish(event: FeedEvent): void {
+    this.#hear(event);
+    if (this.#isFollowedElsewhere())
+      this.#options.bus.publish(subjectOf(event.userId), JSON.stringify(event));
+  }
+
+  /** What is published to this user after it resolves is heard. Resolves with the function that ends it. */
+  async subscribe(userId: string, listener: Listener): Promise<() => void> {
+    const listeners = this.#listeners.get(userId) ?? new Set();
+    this.#listeners.set(userId, listeners.add(listener));
+    const endThere = subscribeTo(this.#options.bus, subjectOf(userId), validator, listener);
+    await this.#announce();
+    return () => {
+      endThere();
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(userId);
+    };
+  }
+
+  /** Registers who is told that events may have been missed. Returns the function that ends it. */
+  onGap(listener: () => void): () => void {
+    this.#gapListeners.add(listener);
+    return () => this.#gapListeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end();
+  }
+
+  #hear(event: FeedEvent): void {
+    for (const listener of this.#listeners.get(event.userId) ?? []) listener(event);
+  }
+
+  #isFollowedElsewhere(): boolean {
+    const now = performance.now();
+    for (const [nodeId, until] of this.#followers) {
+      if (until > now) return true;
+      this.#followers.delete(nodeId);
+    }
+    return false;
+  }
+
+  #announce(): Promise<void> {
+    const { peers, nodeId } = this.#options;
+    return peers.broadcast(topic, nodeId);
+  }
+}

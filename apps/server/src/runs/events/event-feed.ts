@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { OutOfStepsRecord, RecordGroup, Replay } from '@phalanx/protocol';
+import type { Logger } from 'pino';
+
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import { deviceView } from '../../fleet/devices/device-view.ts';
+import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
+import type { ActiveRunRows } from '../runs/active-run-rows.ts';
+import type { RunAccess } from '../runs/run-access.ts';
+import { originOf, type RunOrigin, runView, type StoredRun } from '../runs/stored-run.ts';
+import type { EventBus, FeedEvent } from './event-bus.ts';
+
+/** Told in about two milliseconds. */
+const devicesAtOnce = 100;
+
+/** A record that is new or has changed, and who may see it. */
+interface RecordNews {
+  record: OutOfStepsRecord;
+  deviceId: string;
+  userIds: readonly string[];
+}
+
+interface Sources {
+  bus: EventBus;
+  devices: DeviceAccess;
+  activeRunRows: Pick<ActiveRunRows, 'mapByDevice'>;
+  runAccess: RunAccess;
+  log: Logger;
+}
+
+/** Makes events of what changes, when somebody follows. */
+export class EventFeed {
+  readonly #sources: Sources;
+  /** Events are told one after the other. */
+  #told = Promise.resolve();
+
+  constructor(sources: Sources) {
+    this.#sources = sources;
+    sources.devices.fleet.onChange((deviceIds) => this.#devicesChanged(deviceIds));
+    sources.devices.leases.onChange((device) => this.#devicesChanged([device.id]));
+  }
+
+  /** False when an event would reach nobody, so that making it can be saved. */
+  get isFollowed(): boolean {
+    return this.#sources.bus.isFollowed;
+  }
+
+  /** A run that begins or ends also changes whether its device is busy. */
+  runsChanged(rows: readonly StoredRun[]): void {
+    if (!this.isFollowed) return;
+    const told = rows.map((row) => ({ row, data: JSON.stringify({ run: runView(row) }) }));
+    this.#inTurn(async () => {
+      for (const { row, data } of told)
+        await this.#tellReaders(originOf(row), { type: 'run', data, lastId: '' });
+      await this.#tellOfDevices(rows.map((row) => row.device_id));
+    });
+  }
+
+  logsStored({ stream, entries, lastId }: LogBatch): void {
+    if (!this.isFollowed) return;
+    const data = `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${entries.replaceAll(entrySeparator, ',')}]}`;
+    this.#inTurn(() => this.#tellReaders(stream, { type: 'log', data, lastId }));
+  }
+
+  /** The users are told: those who may review the record, and have accepted its project. */
+  recordChanged({ record, deviceId, userIds }: RecordNews): void {
+    const data = JSON.stringify({ record });
+    const automationId = record.automation_id;
+    for (const userId of userIds) {
+      this.#sources.bus.publish({ type: 'record', userId, deviceId, automationId, data, lastId: '' });
+    }
+  }
+
+  /** The same of the group's records. It is of no one device. */
+  groupChanged({ group, userIds }: { group: RecordGroup; userIds: readonly string[] }): void {
+    const data = JSON.stringify({ group });
+    const automationId = group.automation_id;
+    for (const userId of userIds)
+      this.#sources.bus.publish({ type: 'group', userId, deviceId: '', automationId, data, lastId: '' });
+  }
+
+  /** The same of the project's records. */
+  replayChanged({ replay, userIds }: { replay: Replay; userIds: readonly string[] }): void {
+    const data = JSON.stringify({ replay });
+    const automationId = replay.project_id;
+    for (const userId of userIds)
+      this.#sources.bus.publish({ type: 'replay', userId, deviceId: '', automationId, data, lastId: '' });
+  }
+
+  #devicesChanged(deviceIds: readonly string[]): void {
+    if (this.isFollowed) this.#inTurn(() => this.#tellOfDevices(deviceIds));
+  }
+
+  /** Everybody who has accepted a part in a device is told, each with their own role. */
+  async #tellOfDevices(deviceIds: readonly string[]): Promise<void> {
+    const all = [...new Set(deviceIds)];
+    for (let first = 0; first < all.length; first += devicesAtOnce) {
+      await this.#tellOfSome(all.slice(first, first + devicesAtOnce));
+      await nextTurn();
+    }
+  }
+
+  async #tellOfSome(deviceIds: readonly string[]): Promise<void> {
+    const { bus, devices, activeRunRows } = this.#sources;
+    const running = await activeRunRows.mapByDevice(deviceIds);
+    for (const device of (await devices.fleet.findAll(deviceIds)).values()) {
+      for (const userId of devices.shares.acceptedUsersOf(device)) {
+        const role = devices.shares.roleOf(userId, device);
+        if (role === undefined) continue;
+        const view = deviceView(devices, running.get(device.id) ?? [], { device, role, viewerId: userId });
+        const data = JSON.stringify({ device: view });
+        bus.publish({ type: 'device', userId, deviceId: device.id, automationId: null, data, lastId: '' });
+      }
+    }
+  }
+
+  /** After what was told before. */
+  #inTurn(tell: () => Promise<void>): void {
+    const { log } = this.#sources;
+    this.#told = this.#told
+      .then(tell)
+      .catch((error: unknown) => log.error({ err: error }, 'an event could not be sent'));
+  }
+
+  async #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {
+    const { runAccess, bus } = this.#sources;
+    const { deviceId, automationId } = run;
+    for (const userId of await runAccess.listHearers(run))
+      bus.publish({ ...event, userId, deviceId, automationId });
+  }
+}

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+import { type Compiler, requireCompiled } from '../../code/compile/compiler.ts';
+import type { BundleResult } from '../../code/compile/process/bundle.ts';
+import type { ProjectFiles } from '../../code/compile/project-mirror.ts';
+
+/** Code that is ready for the sandbox: one script without imports, and the way back to the user's lines. */
+export interface Bundle {
+  readonly code: string;
+  /** JSON of a version 3 source map. */
+  readonly sourceMap: string | null;
+  /** Hash of both: a host that has it is not sent it again. */
+  readonly hash: string;
+}
+
+export function bundleOf({ code, sourceMap }: Pick<Bundle, 'code' | 'sourceMap'>): Bundle {
+  return { code, sourceMap, hash: hash('sha256', JSON.stringify([code, sourceMap]), 'hex') };
+}
+
+/** In UTF-16 units; the bundles that were not launched for longest make room. */
+const maxKeptLength = 64 * 1024 * 1024;
+
+/** The bundles of what is launched, by exactly what they are made of: many launches of the same are one work. */
+export class Bundles {
+  readonly #compiler: Compiler;
+  readonly #made = new LRUCache<string, Bundle>({ maxSize: maxKeptLength, sizeCalculation: lengthOf });
+  readonly #making = new Map<string, Promise<Bundle>>();
+
+  constructor(compiler: Compiler) {
+    this.#compiler = compiler;
+  }
+
+  /** Throws `compile_failed` with a line for each mistake. */
+  async ofProject(files: ProjectFiles): Promise<Bundle> {
+    return this.#get(`${files.projectId} ${files.treeId}`, () => this.#compiler.bundleProject(files));
+  }
+
+  /** The same for direct code. What others have launched is nobody's to find out, so each user has bundles of their own. */
+  async ofDirectCode(userId: string, code: string): Promise<Bundle> {
+    const key = `${userId} ${hash('sha256', JSON.stringify(code), 'hex')}`;
+    return this.#get(key, () => this.#compiler.bundleDirectCode(userId, code));
+  }
+
+  async #get(key: string, compile: () => Promise<BundleResult>): Promise<Bundle> {
+    const made = this.#made.get(key);
+    if (made !== undefined) return made;
+    const making = this.#making.get(key) ?? compile().then((result) => bundleOf(requireCompiled(result)));
+    this.#making.set(key, making);
+    try {
+      const bundle = await making;
+      this.#made.set(key, bundle);
+      return bundle;
+    } finally {
+      this.#making.delete(key);
+    }
+  }
+}
+
+const lengthOf = ({ code, sourceMap }: Bundle): number => code.length + (sourceMap?.length ?? 0) + 1;

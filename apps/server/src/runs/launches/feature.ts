@@ -1,0 +1,149 @@
+import type { LaunchSecrets } from '@phalanx/protocol';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { addBackgroundJob } from '../../storage/background-job.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Compiler } from '../../code/compile/compiler.ts';
+import type { Context } from '../../http/context.ts';
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import { nameOf } from '../../fleet/devices/online-devices.ts';
+import type { Hosts } from '../../fleet/hosts/feature.ts';
+import type { GetLaunchable } from '../../code/projects/project-files.ts';
+import type { ProjectPeople } from '../../code/projects/project-access.ts';
+import type { Runs } from '../runs/feature.ts';
+import { RunStops } from '../runs/run-stops.ts';
+import { ProjectMatchers } from '../../code/secrets/project-matchers.ts';
+import { Bundles } from './bundles.ts';
+import type { NamesOf } from './dispatch.ts';
+import { DirectLaunches } from './direct-launches.ts';
+import { KeyedLaunches } from './keyed-launches.ts';
+import { ParameterChecker } from './parameters/parameter-checker.ts';
+import { createPayloadStore, createLaunchStore, type LaunchStore } from './store.ts';
+import { ProjectLaunches } from './project-launches.ts';
+import { addLaunchRoutes } from './routes.ts';
+import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
+import { RunLimits } from './run-limits.ts';
+import { RunOutbox } from './run-outbox.ts';
+
+interface LaunchDependencies {
+  compiler: Compiler;
+  parameters: ParameterChecker;
+  getLaunchable: GetLaunchable;
+  secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+  grants: SecretGrants;
+  people: ProjectPeople;
+  hosts: Hosts;
+  devices: DeviceAccess;
+  runs: Runs;
+}
+
+const hourMs = 60 * 60 * 1000;
+
+function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencies): RunOutbox {
+  const { app, database, clock, faults, timing } = context;
+  const { activeRunRows: store, activeRuns, lifecycle } = runs;
+  const payloads = createPayloadStore(database);
+  const outbox = new RunOutbox({
+    store,
+    payloads,
+    activeRuns,
+    hosts: hosts.connected,
+    lifecycle,
+    grants,
+    faults,
+    ackTimeoutMs: timing.ackTimeoutMs,
+  });
+  app.addHook('onClose', () => outbox.close());
+  addBackgroundJob(context, {
+    name: 'delete old payloads of launches',
+    everyMs: hourMs,
+    work: () => payloads.deleteOld(clock.now()),
+  });
+  return outbox;
+}
+
+/** Starting and stopping automations. */
+export function serveLaunches(context: Context, dependencies: LaunchDependencies): ProjectLaunches {
+  const { app, config, database, commits, audit, clock, limits, timing } = context;
+  const { compiler, parameters, getLaunchable, secretsOf, grants, people, devices, runs } = dependencies;
+  const { activeRuns, activeRunRows } = runs;
+  const { ackTimeoutMs } = timing;
+  const hosts = dependencies.hosts.connected;
+  const launches = createLaunchStore(database, commits);
+  const stops = new RunStops({
+    store: runs.store,
+    activeRunRows,
+    activeRuns,
+    hosts,
+    timeoutMs: ackTimeoutMs,
+  });
+  const namesOf: NamesOf = async (deviceIds) => {
+    const known = await devices.fleet.findAll(deviceIds);
+    return (id) => nameOf(known.get(id) ?? { id, serial: '' });
+  };
+  const dispatcher = {
+    ...{ launches, audit, activeRuns, hosts, stops, clock, ackTimeoutMs, onCreated: runs.created },
+    outbox: openOutbox(context, dependencies),
+    runLimits: new RunLimits(limits, activeRunRows),
+    matchers: new ProjectMatchers(),
+    turns: limits.turns.launches,
+    namesOf,
+  };
+  const bundles = new Bundles(compiler);
+  const keyedLaunches = new KeyedLaunches(dispatcher);
+  const projectLaunches = new ProjectLaunches({
+    dispatcher,
+    devices,
+    getLaunchable,
+    bundles,
+    parameters,
+    secretsOf,
+    grants,
+  });
+  addLaunchRoutes(app, {
+    keyedLaunches,
+    directLaunches: new DirectLaunches({ dispatcher, devices, bundles, keyedLaunches }),
+    projectLaunches,
+    getLaunchable,
+    people,
+    stopper: { devices, activeRunRows, stops },
+    phones: { access: devices, activeRunRows, grants },
+    runAccess: runs.access,
+    findRun: (runId) => runs.store.find(runId),
+  });
+  addBackgroundJob(context, {
+    name: 'delete old launches',
+    everyMs: hourMs,
+    atStart: true,
+    work: () => deleteOldLaunches(launches, { clock, historyDays: config.historyDays }),
+  });
+  return projectLaunches;
+}
+
+/** Checks of parameters against their schema, in processes of their own. */
+export function openParameterChecker({ app, confinement, limits }: Context): ParameterChecker {
+  const checker = new ParameterChecker({ turns: limits.turns.parameters, confinement });
+  app.addHook('onClose', () => checker.close());
+  return checker;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** Small steps, with a turn of the event loop between them, so that requests come in between. */
+const launchesPerStep = 50;
+
+/** Deletes launches and runs that ended longer ago than the history is kept. */
+export async function deleteOldLaunches(
+  store: LaunchStore,
+  { clock, historyDays }: HistoryLimits,
+): Promise<void> {
+  const limit = clock.now() - historyDays * dayMs;
+  for (let old = await store.listEndedBefore(limit, launchesPerStep); old.length > 0;) {
+    await store.delete(old);
+    await nextTurn();
+    old = await store.listEndedBefore(limit, launchesPerStep);
+  }
+}
+
+interface HistoryLimits {
+  clock: Clock;
+  historyDays: number;
+}

@@ -1,0 +1,193 @@
+import { hash } from 'node:crypto';
+import type { DeviceOutcome } from '@phalanx/protocol';
+import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { awaitOutcome, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
+import type { StoredLaunch, BegunRun } from './store.ts';
+
+/** A launch with a key of its caller's. */
+interface KeyedLaunch {
+  readonly userId: string;
+  readonly launchId: string;
+  /** Of what is asked for: another request with the same key is refused. */
+  readonly fingerprint: string;
+  /** Stores it and waits for the phones. Rejects when nothing was stored. */
+  readonly begin: () => Promise<BegunLaunch>;
+}
+
+export interface BegunLaunch {
+  /** The service's own ID of the launch. */
+  readonly id: string;
+  readonly outcome: LaunchOutcome;
+}
+
+interface UnderWay {
+  fingerprint: string;
+  answer: Promise<LaunchAnswer>;
+}
+
+export const fingerprintOf = (request: readonly unknown[]): string =>
+  hash('sha256', JSON.stringify(request, inOrder), 'hex');
+
+/** For `JSON.stringify`: the order of an object's keys says nothing. */
+const inOrder = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
+
+function requireSame({ launchId, fingerprint }: KeyedLaunch, known: string): void {
+  if (fingerprint !== known) throw ApiError.of('launch_id_conflict', { launch_id: launchId });
+}
+
+/** Makes sure that a launch ID starts something once, whoever asks how often at whichever server. */
+export class KeyedLaunches {
+  readonly #dispatcher: Dispatcher;
+  /** The launches that wait for their answer, by user and launch ID. */
+  readonly #underWay = new Map<string, UnderWay>();
+
+  constructor(dispatcher: Dispatcher) {
+    this.#dispatcher = dispatcher;
+  }
+
+  /** The same without a key: each request starts something. */
+  async startWithout(begin: KeyedLaunch['begin']): Promise<LaunchReply> {
+    const { outcome } = await begin();
+    return deliver(await answerOf(outcome, this.#dispatcher));
+  }
+
+  /** Throws what the error table has for launches. */
+  async start(launch: KeyedLaunch): Promise<LaunchReply> {
+    const { userId, launchId, fingerprint } = launch;
+    const key = `${userId} ${launchId}`;
+    const known = this.#underWay.get(key);
+    if (known !== undefined) requireSame(launch, known.fingerprint);
+    const answer = known?.answer ?? this.#answer(launch);
+    if (known === undefined) {
+      this.#underWay.set(key, { fingerprint, answer });
+      const forget = () => this.#underWay.delete(key);
+      void answer.then(forget, forget);
+    }
+    return deliver(await answer);
+  }
+
+  async #answer(launch: KeyedLaunch): Promise<LaunchAnswer> {
+    const earlier = await this.#repeated(launch);
+    if (earlier !== undefined) return earlier;
+    try {
+      const { id, outcome } = await launch.begin();
+      return await this.#remember(id, outcome);
+    } catch (error) {
+      // Another server was faster, and its runs may be what was in the way.
+      const first = await this.#repeated(launch);
+      if (first === undefined) throw error;
+      return first;
+    }
+  }
+
+  async #repeated(launch: KeyedLaunch): Promise<LaunchAnswer | undefined> {
+    const earlier = await this.#dispatcher.launches.find(launch.userId, launch.launchId);
+    if (earlier === undefined) return undefined;
+    requireSame(launch, earlier.fingerprint);
+    return this.#repeat(earlier);
+  }
+
+  /** A launch that is stored is never sent again; without an answer it has started, or the server stopped in the middle of it. */
+  async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
+    if (launch.answer !== null) return readAnswer(launch.answer);
+    return this.#remember(launch.id, await awaitOutcome(this.#dispatcher, launch.id));
+  }
+
+  async #remember(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
+    const { launches } = this.#dispatcher;
+    const answer = await answerOf(outcome, this.#dispatcher);
+    if ('refusal' in answer) return readAnswer(await launches.saveAnswer(id, JSON.stringify(answer)));
+    // That all have started is what the stored runs say too, unless somebody was told otherwise before they had.
+    const isCalledOff = outcome.some((run) => run.stop_requested === 1);
+    const earlier = isCalledOff ? await launches.findAnswer(id) : null;
+    return earlier === null ? answer : readAnswer(earlier);
+  }
+}
+
+/** The reply to a launch, as it is stored, so that the same request gets it again. */
+type LaunchAnswer = ({ message: string } | { refusal: Record<'missing' | 'started', string> }) & {
+  /** Missing in answers of the first release. */
+  devices?: DeviceOutcome[];
+};
+
+const count = (devices: number): string => `${devices} device${devices === 1 ? '' : 's'}`;
+const hasStarted = (run: BegunRun): boolean => run.started_at !== null;
+
+async function answerOf(
+  runs: LaunchOutcome,
+  { namesOf }: Pick<Dispatcher, 'namesOf'>,
+): Promise<LaunchAnswer> {
+  const [started, missing] = [runs.filter(hasStarted), runs.filter((run) => !hasStarted(run))];
+  if (missing.length === 0)
+    return { message: `Started on ${count(started.length)}.`, devices: started.map(startedRow) };
+  const nameOf = await namesOf(runs.map((run) => run.device_id));
+  const namesOfStarted = started.map((run) => nameOf(run.device_id));
+  return {
+    refusal: {
+      missing: boundedList(
+        missing.map((run) => `${nameOf(run.device_id)} (${run.error_message ?? 'no answer'})`),
+      ),
+      started: started.length === 0 ? 'none' : boundedList(namesOfStarted, ', '),
+    },
+    devices: runs.map((run) => (hasStarted(run) ? startedRow(run) : missingRow(run, nameOf(run.device_id)))),
+  };
+}
+
+const startedRow = (run: BegunRun): DeviceOutcome => ({
+  ...{ device_id: run.device_id, run_id: run.id },
+  ...{ outcome: 'started', code: null, reason: null },
+});
+
+function missingRow(run: BegunRun, name: string): DeviceOutcome {
+  const row = { device_id: run.device_id, run_id: run.id };
+  if (run.error_code !== null)
+    return {
+      ...row,
+      outcome: 'refused',
+      code: run.error_code,
+      reason: `${name}: ${run.error_message ?? ''}`,
+    };
+  const reason = `${name}: no answer in time; it does not begin any more.`;
+  return { ...row, outcome: 'not_acknowledged', code: 'launch_not_acknowledged', reason };
+}
+
+/** `json` is what was stored of an answer. */
+function readAnswer(json: string): LaunchAnswer {
+  // Nobody else writes the column.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(json) as LaunchAnswer;
+}
+
+/** The reply of a success; a refusal is thrown. */
+function deliver(answer: LaunchAnswer): LaunchReply {
+  const { devices = [] } = answer;
+  if ('message' in answer) return { success: true, message: answer.message, devices };
+  throw ApiError.of('launch_not_acknowledged', answer.refusal, { devices });
+}
+
+/** The body of a success. */
+export interface LaunchReply {
+  success: true;
+  message: string;
+  devices: DeviceOutcome[];
+}
+
+/** A refusal that does not say what it means for each device means the same for all of them. */
+export async function refusingEach<Result>(
+  deviceIds: readonly string[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400 || error.devices !== undefined) throw error;
+    const { code, message: reason } = error;
+    const ids = [...new Set(deviceIds)];
+    throw error.withDevices(
+      ids.map((device_id) => ({ device_id, outcome: 'refused', code, reason, run_id: null })),
+    );
+  }
+}

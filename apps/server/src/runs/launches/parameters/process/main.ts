@@ -1,0 +1,86 @@
+// A process of its own: a schema is a user's, and may take all memory or never come to an end.
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import * as ajvFormats from 'ajv-formats';
+import { LRUCache } from 'lru-cache';
+import { openServerChannel } from '../../../../kernel/processes/message-stream.ts';
+import type { FromProcess, ToProcess } from './messages.ts';
+
+const maxReasons = 10;
+/** Each value and each name of the parameters counts for at least one. */
+const maxAnswerLength = 1024 * 1024;
+/** In characters of schemas; a compiled one takes up to a hundred times as much. */
+const maxWarmLength = 1024 * 1024;
+/** Larger ones are compiled for each launch. */
+const maxWarmSchemaLength = 64 * 1024;
+
+const warm = new LRUCache<string, ValidateFunction>({ maxSize: maxWarmLength, max: 1000 });
+/** The one that is in work, which may be too large to stay warm. */
+let latest: { hash: string; validate: ValidateFunction } | undefined;
+
+const createAjv = (): Ajv2020 => {
+  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: false, logger: false });
+  ajvFormats.default.default(ajv);
+  return ajv;
+};
+
+function reasonOf({ instancePath, message, params }: ErrorObject): string {
+  const place = `automationParameters${instancePath.replaceAll('/', '.')}`;
+  const unexpected: unknown = Object.entries(params).find(([name]) => name === 'additionalProperty')?.[1];
+  const named = typeof unexpected === 'string' ? ` ("${unexpected}")` : '';
+  return `${place} ${message ?? 'is not valid'}${named}`;
+}
+
+const isSchema = (parsed: unknown): parsed is object | boolean =>
+  typeof parsed === 'boolean' || (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed));
+
+function problemOf(error: unknown): string {
+  if (error instanceof RangeError)
+    return 'its references or its rules go round in a circle, or are nested too deeply';
+  return error instanceof Error ? error.message.slice(0, 1000) : 'it is not valid';
+}
+
+function compile(hash: string, schema: string): FromProcess {
+  try {
+    const parsed: unknown = JSON.parse(schema);
+    if (!isSchema(parsed)) return { kind: 'compiled', problem: 'it must be a JSON object, true or false' };
+    const validate = createAjv().compile(parsed);
+    // A circle of references shows when something is checked.
+    validate({});
+    latest = { hash, validate };
+    if (schema.length <= maxWarmSchemaLength) warm.set(hash, validate, { size: schema.length });
+    return { kind: 'compiled', problem: null };
+  } catch (error) {
+    return { kind: 'compiled', problem: problemOf(error) };
+  }
+}
+
+function check(hash: string, parameters: Record<string, unknown>): FromProcess {
+  const validate = latest?.hash === hash ? latest.validate : warm.get(hash);
+  if (validate === undefined) return { kind: 'unknown' };
+  try {
+    if (!validate(parameters))
+      return { kind: 'refused', reasons: (validate.errors ?? []).slice(0, maxReasons).map(reasonOf) };
+    // Defaults of a list's items stand in each item.
+    if (JSON.stringify(parameters).length > maxAnswerLength)
+      return { kind: 'schema_problem', problem: 'with its defaults the parameters are larger than 1 MB' };
+    return { kind: 'fits', parameters };
+  } catch (error) {
+    return { kind: 'schema_problem', problem: problemOf(error) };
+  }
+}
+
+const answer = (message: ToProcess): FromProcess =>
+  message.kind === 'compile'
+    ? compile(message.hash, message.schema)
+    : check(message.hash, message.parameters);
+
+const channel = openServerChannel(
+  (message) => {
+    // The server is trusted.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    channel.send(answer(message as ToProcess));
+  },
+  () => process.exit(0),
+);
+const ready: FromProcess = { kind: 'ready' };
+channel.send(ready);

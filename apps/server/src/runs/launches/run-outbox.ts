@@ -1,0 +1,123 @@
+import type { LaunchSecrets } from '@phalanx/protocol';
+import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { Batcher } from '../../kernel/batcher.ts';
+import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
+import { userMark } from '../../fleet/hosts/user-mark.ts';
+import { periodically } from '../../kernel/periodically.ts';
+import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
+import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
+import { originOf } from '../runs/stored-run.ts';
+import type { RunLifecycle } from '../runs/run-lifecycle.ts';
+import { launchMessage, type LaunchPayload, type PayloadStore } from './store.ts';
+
+interface Options {
+  store: Pick<ActiveRunRows, 'listToSend'>;
+  payloads: Pick<PayloadStore, 'list'>;
+  activeRuns: ActiveRuns;
+  hosts: ConnectedHosts;
+  lifecycle: Pick<RunLifecycle, 'endUnsent'>;
+  grants: Pick<SecretGrants, 'grantOrNone'>;
+  faults: FaultMonitor;
+  /** How long a single run has to begin. */
+  ackTimeoutMs: number;
+}
+
+/** The runs of a launch that one host gets. */
+interface HostLaunch {
+  readonly epoch: number;
+  readonly runs: readonly RunToSend[];
+  readonly secrets: LaunchSecrets;
+}
+
+/** As long as a message that was missed delays a launch. */
+const flushEveryMs = 1000;
+
+/** Sends the hosts of this server what is stored for them: stops, and launches of other servers. */
+export class RunOutbox {
+  readonly #options: Options;
+  /** This server stores them at the moment, and sends them itself. */
+  readonly #ownLaunches = new Set<string>();
+  /** By the epochs of their connections. */
+  readonly #toFlush: Batcher<number>;
+  readonly #endFlushing: () => Promise<void>;
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { hosts, faults } = options;
+    this.#toFlush = new Batcher({
+      work: (epochs) => this.#flush(epochs),
+      ...{ faults, says: 'what hosts are to be sent could not be read' },
+    });
+    hosts.onFlush((epochs) => this.#toFlush.add(epochs));
+    this.#endFlushing = periodically(faults, flushEveryMs, () => this.#toFlush.add(hosts.epochs()));
+  }
+
+  /** While a launch of this server is stored and not sent yet. Call the result when it is. */
+  keepOff(launch: string): () => void {
+    this.#ownLaunches.add(launch);
+    return () => this.#ownLaunches.delete(launch);
+  }
+
+  async close(): Promise<void> {
+    await this.#endFlushing();
+    await this.#toFlush.end();
+  }
+
+  async #flush(epochs: readonly number[]): Promise<void> {
+    const { store, activeRuns } = this.#options;
+    const rows = (await store.listToSend(epochs)).filter(({ launch }) => !this.#ownLaunches.has(launch));
+    const unsent = rows.filter(
+      ({ id, status }) => status === 'starting' && activeRuns.find(id) === undefined,
+    );
+    await this.#endStopped(unsent.filter((row) => row.stop_requested === 1));
+    await this.#launch(unsent.filter((row) => row.stop_requested === 0));
+    this.#stop(rows.filter((row) => row.stop_requested === 1));
+  }
+
+  async #endStopped(rows: readonly RunToSend[]): Promise<void> {
+    for (const [epoch, ofHost] of Map.groupBy(rows, (row) => row.epoch)) {
+      const runs = ofHost.map((row) => activeRunOf(row, epoch));
+      if (epoch !== null) await this.#options.lifecycle.endUnsent(runs, epoch);
+    }
+  }
+
+  async #launch(rows: readonly RunToSend[]): Promise<void> {
+    if (rows.length === 0) return;
+    const payloads = await this.#options.payloads.list([...new Set(rows.map(({ launch }) => launch))]);
+    for (const payload of payloads) {
+      const ofLaunch = rows.filter(({ launch }) => launch === payload.launch);
+      for (const [epoch, runs] of Map.groupBy(ofLaunch, (row) => row.epoch))
+        if (epoch !== null) this.#send(payload, { epoch, runs, secrets: await this.#secretsFor(runs) });
+    }
+  }
+
+  /** Secrets of the runs of one launch on one host. Direct code has none: its launch ID may be the ID of a project. */
+  async #secretsFor([run]: readonly RunToSend[]): Promise<LaunchSecrets> {
+    if (run === undefined || originOf(run).isDirect) return {};
+    return this.#options.grants.grantOrNone(run.automation_id, run.device_owner_id);
+  }
+
+  #send(payload: LaunchPayload, { epoch, runs, secrets }: HostLaunch): void {
+    const { activeRuns, hosts, ackTimeoutMs } = this.#options;
+    if (!hosts.has(epoch)) return;
+    for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
+    const sent = runs.map(({ id, device_id, serial, user_id }) => ({
+      run_id: id,
+      device_id,
+      serial,
+      by: userMark(device_id, user_id),
+    }));
+    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets, ackTimeoutMs }));
+  }
+
+  #stop(rows: readonly RunToSend[]): void {
+    const { activeRuns, hosts } = this.#options;
+    const untold = rows.flatMap(({ id }) => activeRuns.find(id) ?? []).filter((run) => !run.stopRequested);
+    for (const [epoch, runs] of Map.groupBy(untold, (run) => run.epoch)) {
+      if (epoch === null || !hosts.has(epoch)) continue;
+      for (const run of runs) run.stopRequested = true;
+      hosts.send(epoch, { type: 'stop', run_ids: runs.map((run) => run.runId) });
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import { sql } from 'kysely';
+import {
+  AppLimit,
+  type LaunchSecrets,
+  PhoneSettings,
+  ScreenMasks,
+  type ServerMessage,
+} from '@phalanx/protocol';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Db, Transaction } from '../../storage/db/database.ts';
+import { requireCurrent } from '../../storage/db/epochs.ts';
+import type { GroupCommit, Write } from '../../storage/db/writes.ts';
+import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
+import type { Row } from '../../storage/db/tables/tables.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
+import type { Bundle } from './bundles.ts';
+import { startLimitMs } from './start-limit.ts';
+
+export type StoredLaunch = Row<'launch'>;
+export type NewLaunch = Omit<StoredLaunch, 'answer' | 'bytes'>;
+/** What became of a run. */
+export type BegunRun = Pick<
+  StoredRun,
+  | 'id'
+  | 'device_id'
+  | 'device_owner_id'
+  | 'host_id'
+  | 'status'
+  | 'stop_requested'
+  | 'started_at'
+  | 'error_code'
+  | 'error_message'
+>;
+
+/** With the connection that it is to be sent on. */
+export type NewRun = StoredRun & { epoch: number | null };
+
+/** What is stored with a launch. */
+export interface LaunchTerms {
+  /** Throws when there are too many runs. */
+  requireRoom: Write<void>;
+  /** Direct code as `keptCode` makes it; null: it is too large to be kept. */
+  code?: string | null;
+  /** For other servers, which have hosts of the runs. */
+  payload: LaunchPayload | undefined;
+  /** Notes who has launched what. */
+  note: Write<void>;
+}
+
+/** Counts what is kept of a launch. */
+export const bytesOf = (...texts: readonly (string | null)[]): number =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
+
+/** What the runs of a launch do not have in common. */
+const ownColumns = {
+  id: 'text',
+  device_id: 'text',
+  device_owner_id: 'text',
+  host_id: 'text',
+  epoch: 'bigint',
+} as const;
+
+export type LaunchStore = ReturnType<typeof createLaunchStore>;
+
+/** Launches, and the runs they begin. */
+export function createLaunchStore(db: Db, commits: GroupCommit) {
+  return {
+    find: (userId: string, launchId: string): Promise<StoredLaunch | undefined> =>
+      db
+        .selectFrom('launch')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('launch_id', '=', launchId)
+        .executeTakeFirst(),
+
+    /** A launch may have ten thousand, so no more than that of each. */
+    listRuns: (launch: string): Promise<BegunRun[]> =>
+      db
+        .selectFrom('run')
+        .select(['id', 'device_id', 'device_owner_id', 'host_id', 'status', 'stop_requested'])
+        .select(['started_at', 'error_code', 'error_message'])
+        .where('launch', '=', launch)
+        .execute(),
+
+    /** The devices on which the project runs. */
+    async listBusy(projectId: string, deviceIds: readonly string[]): Promise<string[]> {
+      const rows = await db
+        .selectFrom('run')
+        .select('device_id')
+        .where('device_id', 'in', textsIn(db, deviceIds))
+        .where('automation_id', '=', projectId)
+        .where('ended_at', 'is', null)
+        .where('launch_id', 'is', null)
+        .execute();
+      return rows.map((row) => row.device_id);
+    },
+
+    /**
+     * The launch with all its new runs and what is noted of it, or nothing. Throws what `isUniqueViolation` knows when
+     * there is one of this launch ID, or its project runs on one of the devices, and `EpochOver` when a host has another
+     * connection than the one that the runs are to be sent on.
+     */
+    async insert(
+      launch: NewLaunch,
+      runs: readonly NewRun[],
+      { requireRoom, code = null, payload, note }: LaunchTerms,
+    ): Promise<void> {
+      const { id, user_id: userId, created_at: createdAt } = launch;
+      const [first] = runs;
+      const epochs = [...new Set(runs.map(({ epoch }) => epoch))].filter((epoch) => epoch !== null);
+      await commits.write(async (transaction) => {
+        await requireCurrent(transaction, epochs);
+        await requireRoom(transaction);
+        await transaction
+          .insertInto('launch')
+          .values({ ...launch, answer: null, bytes: bytesOf(launch.parameters, code) })
+          .execute();
+        // One statement for all of them: a value for each field of each run would make it too long.
+        await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, epoch, launch, user_id, automation_id,
+            project_name, launch_id, status, "commit", dirty, created_at)
+          SELECT own.id, own.device_id, own.device_owner_id, own.host_id, own.epoch, ${id}, ${userId},
+            ${first?.automation_id}, ${first?.project_name}, ${first?.launch_id}, 'starting', ${first?.commit}, ${first?.dirty},
+            ${createdAt}
+          FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
+        if (code !== null) await transaction.insertInto('launch_code').values({ launch: id, code }).execute();
+        if (payload !== undefined) await storePayload(transaction, payload, createdAt);
+        await note(transaction);
+      });
+    },
+
+    /** The first one stays. Returns which one that is. */
+    saveAnswer: (id: string, answer: string): Promise<string> =>
+      commits.write(async (transaction) => {
+        const saved = await transaction
+          .updateTable('launch')
+          .set((eb) => ({ answer: eb.fn.coalesce('answer', eb.val(answer)) }))
+          .where('id', '=', id)
+          .returning('answer')
+          .executeTakeFirst();
+        return saved?.answer ?? answer;
+      }),
+
+    async findAnswer(id: string): Promise<string | null> {
+      const row = await db.selectFrom('launch').select('answer').where('id', '=', id).executeTakeFirst();
+      return row?.answer ?? null;
+    },
+
+    /** Up to `limit` launches of before `time` whose runs have all ended. */
+    async listEndedBefore(time: number, limit: number): Promise<string[]> {
+      const active = db.selectFrom('run').select('run.launch').where('ended_at', 'is', null);
+      const old = await db
+        .selectFrom('launch')
+        .select('id')
+        .where('created_at', '<', time)
+        .where('id', 'not in', active)
+        .orderBy('created_at')
+        .limit(limit)
+        .execute();
+      return old.map((launch) => launch.id);
+    },
+
+    /** The launches with their runs. */
+    async delete(launches: readonly string[]): Promise<void> {
+      await db
+        .deleteFrom('launch')
+        .where('id', 'in', [...launches])
+        .execute();
+    },
+  };
+}
+
+/** What the code of a launch is given. */
+const Given = Type.Object({
+  automation_id: Type.String(),
+  automation_parameters: Type.Record(Type.String(), Type.Unknown()),
+  job_variables: Type.Record(Type.String(), Type.Unknown()),
+  masks: ScreenMasks,
+  film: Type.Optional(Type.Boolean()),
+  phone_settings: Type.Optional(PhoneSettings),
+  app_limit: Type.Optional(AppLimit),
+});
+export type Given = Static<typeof Given>;
+
+/** What a server sends to a host of a launch that another one has stored. */
+export interface LaunchPayload {
+  readonly launch: string;
+  readonly bundle: Bundle;
+  readonly given: Given;
+}
+
+type LaunchMessage = Extract<ServerMessage, { type: 'launch' }>;
+
+interface HostLaunch {
+  readonly runs: LaunchMessage['runs'];
+  readonly secrets: LaunchSecrets;
+  /** How long a single run has to begin. */
+  readonly ackTimeoutMs: number;
+}
+
+/** To the host that has the phones of these runs. */
+export const launchMessage = (
+  { bundle: { hash, code, sourceMap }, given }: Omit<LaunchPayload, 'launch'>,
+  { runs, secrets, ackTimeoutMs }: HostLaunch,
+): LaunchMessage => ({
+  type: 'launch',
+  ...given,
+  ...(Object.keys(secrets).length > 0 && { secrets }),
+  bundle: { hash, content: { code, source_map: sourceMap } },
+  start_within_ms: startLimitMs(runs.length, ackTimeoutMs),
+  runs,
+});
+
+const validator = Compile(Given);
+/** A bundle that was launched so lately need not be noted as used again. */
+const noteUseAfterMs = 60 * 60 * 1000;
+/** Nobody waits longer for a host to begin. */
+const payloadMs = 60 * 60 * 1000;
+const bundleMs = 24 * 60 * 60 * 1000;
+
+/** Keeps it until it is sent, in the transaction that stores the launch. */
+async function storePayload(
+  transaction: Transaction,
+  { launch, bundle: { hash, code, sourceMap }, given }: LaunchPayload,
+  now: number,
+): Promise<void> {
+  await transaction
+    .insertInto('bundle')
+    .values({ hash, code, source_map: sourceMap, used_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .column('hash')
+        .doUpdateSet({ used_at: now })
+        .where('bundle.used_at', '<', now - noteUseAfterMs),
+    )
+    .execute();
+  await transaction
+    .insertInto('launch_payload')
+    .values({ launch, bundle_hash: hash, given: JSON.stringify(given), created_at: now })
+    .execute();
+}
+
+export type PayloadStore = ReturnType<typeof createPayloadStore>;
+
+export function createPayloadStore(db: Db) {
+  return {
+    async list(launches: readonly string[]): Promise<LaunchPayload[]> {
+      const rows = await db
+        .selectFrom('launch_payload')
+        .innerJoin('bundle', 'bundle.hash', 'launch_payload.bundle_hash')
+        .select(['launch', 'given', 'hash', 'code', 'source_map as sourceMap'])
+        .where('launch', 'in', textsIn(db, launches))
+        .execute();
+      return rows.map(({ launch, given, ...bundle }) => ({
+        launch,
+        bundle,
+        given: validator.Parse(JSON.parse(given)),
+      }));
+    },
+
+    /** What nobody sends any more goes. */
+    async deleteOld(now: number): Promise<void> {
+      await db
+        .deleteFrom('launch_payload')
+        .where('created_at', '<', now - payloadMs)
+        .execute();
+      await db
+        .deleteFrom('bundle')
+        .where('used_at', '<', now - bundleMs)
+        .where((eb) => {
+          const used = eb.selectFrom('launch_payload').select('launch').whereRef('bundle_hash', '=', 'hash');
+          return eb.not(eb.exists(used));
+        })
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,234 @@
+import { closeCodes } from '@phalanx/protocol';
+import type { Logger } from 'pino';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import type { HostLink, LogFrame } from '../../fleet/hosts/host-link.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+import type { IncomingEntries, LogBatch, LogStream } from './log-batch.ts';
+import type { RecentLogs } from './tables/recent-logs.ts';
+
+/** Entries of many hosts share a transaction, one in so long; the first after a silence wait for no others. */
+const flushEveryMs = 4;
+/** Or until so many wait: what waits for long is moved again and again by the garbage collector. */
+const flushAtEntries = 5000;
+/** So many are stored at once, also after the storage has failed for a while. */
+const mostFrames = 10_000;
+
+interface Pending {
+  link: HostLink;
+  incoming: IncomingEntries;
+}
+
+interface Options {
+  store: RecentLogs;
+  limits: Limits;
+  log: Logger;
+  faults: FaultMonitor;
+  /** Where the entries of a run belong; undefined unless the host may send them. */
+  findStream: (link: HostLink, runId: string) => Promise<LogStream | undefined>;
+  onStored: (batch: LogBatch) => void;
+}
+
+/** Stores what hosts send, and acknowledges it when it is stored. */
+export class LogIngest {
+  readonly #options: Options;
+  readonly #pace: LogRateLimit;
+  #pending: Pending[] = [];
+  #pendingEntries = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+  #flushedAt = 0;
+  /**
+   * Others wait meanwhile, because entries are stored in the order of their IDs, or for the storage to work again; how
+   * many that can be is limited by what hosts send without an acknowledgement.
+   */
+  #storing: Promise<void> | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#pace = new LogRateLimit(options.limits);
+  }
+
+  async take(link: HostLink, runId: string, { firstSeq, entries, sizeBytes }: LogFrame): Promise<void> {
+    const stream = await this.#options.findStream(link, runId);
+    if (stream === undefined) {
+      // Nobody may read them, and the host need not keep them.
+      link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
+      return;
+    }
+    const store = (): void => this.#add(link, { stream, firstSeq, entries, epoch: link.epoch });
+    this.#pace.pass(link, { sizeBytes, store });
+  }
+
+  #add(link: HostLink, incoming: IncomingEntries): void {
+    // Its host sends them again, with those before them, which may not be stored.
+    if (!link.isOpen) return;
+    this.#pending.push({ link, incoming });
+    this.#pendingEntries += incoming.entries.length;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#storing !== undefined || this.#pending.length === 0) return;
+    if (this.#pendingEntries >= flushAtEntries) this.#flush();
+    else this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    const waitMs = this.#flushedAt + flushEveryMs - performance.now();
+    // The shortest timer takes a millisecond.
+    if (waitMs <= 0) this.#immediate ??= setImmediate(() => this.#flush());
+    else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
+  }
+
+  /** What its connection brought will come again on the next one. */
+  forget(link: HostLink): void {
+    this.#pace.forget(link);
+    this.#pending = this.#pending.filter((one) => one.link !== link);
+  }
+
+  /** Resolves when nothing waits to be stored any more. */
+  async close(): Promise<void> {
+    await this.#storing;
+    this.#flush();
+    await this.#storing;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+    this.#timer = undefined;
+    this.#immediate = undefined;
+    const pending = this.#takePending();
+    if (pending.length === 0) return;
+    this.#flushedAt = performance.now();
+    this.#storing = this.#store(pending).finally(() => {
+      this.#storing = undefined;
+      this.#goOn();
+    });
+  }
+
+  /** Without those of connections that have ended: what was sent before them may not be stored. */
+  #takePending(): Pending[] {
+    this.#pending = this.#pending.filter(({ link }) => link.isOpen);
+    const pending = this.#pending.splice(0, mostFrames);
+    const entries = pending.reduce((sum, { incoming }) => sum + incoming.entries.length, 0);
+    this.#pendingEntries = this.#pending.length === 0 ? 0 : this.#pendingEntries - entries;
+    return pending;
+  }
+
+  async #store(pending: readonly Pending[]): Promise<void> {
+    const begunAt = performance.now();
+    try {
+      const { batches, replaced } = await this.#options.store.append(pending.map(({ incoming }) => incoming));
+      acknowledge(replaced.size === 0 ? pending : dropReplaced(pending, replaced));
+      for (const batch of batches) this.#options.onStored(batch);
+      this.#account(pending, performance.now() - begunAt);
+    } catch (error) {
+      await this.#refuse(pending, error);
+    }
+  }
+
+  #account(pending: readonly Pending[], tookMs: number): void {
+    const { logFrameScheduler } = this.#options.limits;
+    if (!logFrameScheduler.isPacing) return;
+    const all = pending.reduce((sum, { incoming }) => sum + incoming.entries.length, 0);
+    for (const { link, incoming } of pending)
+      logFrameScheduler.note(link.userId, (tookMs * incoming.entries.length) / all);
+  }
+
+  /** What its connection brought comes again on the next one. */
+  async #tryLater(pending: readonly Pending[]): Promise<void> {
+    if (!(await this.#options.faults.whenStorable())) return;
+    await this.#store(pending.filter(({ link }) => link.isOpen));
+  }
+
+  /** Nothing was acknowledged: the hosts keep their entries and send them again when they are back. */
+  async #refuse(pending: readonly Pending[], error: unknown): Promise<void> {
+    if (this.#options.faults.note(error)) return this.#tryLater(pending);
+    this.#options.log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
+    for (const link of new Set(pending.map((one) => one.link))) {
+      link.drop(closeCodes.tryAgainLater, 'log entries could not be stored');
+    }
+  }
+}
+
+/** Those of the other connections. */
+function dropReplaced(pending: readonly Pending[], replaced: ReadonlySet<number>): Pending[] {
+  for (const { link } of pending)
+    if (replaced.has(link.epoch)) link.drop(closeCodes.replaced, 'the host has connected again');
+  return pending.filter(({ link }) => !replaced.has(link.epoch));
+}
+
+/** One acknowledgement a run and connection: it holds for all entries before it. */
+function acknowledge(pending: readonly Pending[]): void {
+  for (const [link, ofLink] of Map.groupBy(pending, (one) => one.link)) {
+    const lastSeqs = new Map<string, number>();
+    for (const { incoming } of ofLink) {
+      lastSeqs.set(incoming.stream.runId, incoming.firstSeq + incoming.entries.length - 1);
+    }
+    for (const [runId, seq] of lastSeqs) link.send({ type: 'logs_stored', run_id: runId, seq });
+  }
+}
+
+interface Batch {
+  readonly sizeBytes: number;
+  readonly store: () => void;
+}
+
+/** Of one user; a host that goes on without acknowledgements is no host of ours. */
+const maxHeldBytes = 32 * 1024 * 1024;
+
+/**
+ * Batches beyond what a user may send are held back, in order and without an acknowledgement: the host keeps what comes
+ * behind them, and says itself how much it could not keep.
+ */
+class LogRateLimit {
+  readonly #limits: Limits;
+  readonly #held = new Map<HostLink, Batch[]>();
+  readonly #heldBytes = new Map<string, number>();
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+    limits.show('log_bytes', (userId) =>
+      Math.round(limits.logs.share(userId) * limits.most('log_bytes') * 60),
+    );
+  }
+
+  /** Calls `store` now or, in the order of the calls, later. */
+  pass(link: HostLink, batch: Batch): void {
+    const held = this.#held.get(link);
+    const waitMs = held === undefined ? this.#limits.logs.spend(link.userId, batch.sizeBytes) : 0;
+    if (held === undefined && waitMs === 0) return batch.store();
+    if (held === undefined) {
+      this.#limits.note('log_bytes', link.userId);
+      this.#held.set(link, [batch]);
+      setTimeout(() => this.#release(link), waitMs);
+    } else held.push(batch);
+    if (this.#count(link, batch.sizeBytes) > maxHeldBytes)
+      link.drop(closeCodes.tryAgainLater, 'log entries come without waiting for their acknowledgement');
+  }
+
+  forget(link: HostLink): void {
+    for (const { sizeBytes } of this.#held.get(link) ?? []) this.#count(link, -sizeBytes);
+    this.#held.delete(link);
+  }
+
+  #release(link: HostLink): void {
+    const held = this.#held.get(link) ?? [];
+    for (let next = held[0]; next !== undefined; next = held[0]) {
+      const waitMs = this.#limits.logs.spend(link.userId, next.sizeBytes);
+      if (waitMs > 0) return void setTimeout(() => this.#release(link), waitMs);
+      held.shift();
+      this.#count(link, -next.sizeBytes);
+      next.store();
+    }
+    this.#held.delete(link);
+  }
+
+  #count({ userId }: HostLink, change: number): number {
+    const bytes = (this.#heldBytes.get(userId) ?? 0) + change;
+    if (bytes > 0) this.#heldBytes.set(userId, bytes);
+    else this.#heldBytes.delete(userId);
+    return bytes;
+  }
+}

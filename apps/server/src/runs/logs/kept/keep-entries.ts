@@ -1,0 +1,146 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type EntryKind, entrySeparator, kindOf, runIdOf, type StoredBatch } from '../log-batch.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
+import { findFault, type FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
+import type { LogTable } from '../tables/log-tables.ts';
+import type { RecentLogs } from '../tables/recent-logs.ts';
+import type { NewChunk, KeptState } from './kept-chunk-store.ts';
+import type { ArchivedLogs, ArchiveQuota } from './archived-logs.ts';
+
+/** Those of one chunk, before they are packed. */
+const chunkBytes = 256 * 1024;
+/** So many runs wait for each other, so that their chunks are packed beside each other and stored together. */
+const runsAtOnce = 32;
+
+const retryMs = 60_000;
+/** Entries that are read at a time, without a turn of the event loop. */
+const stepBytes = 512 * 1024;
+
+interface Part {
+  batches: StoredBatch[];
+  sizeBytes: number;
+}
+
+/** Where the entries of each kind are kept. */
+export type Archives = Readonly<Record<EntryKind, ArchivedLogs>>;
+
+/**
+ * Adds the entries to the kept logs and traces of their runs: all batches of a table, some at a time. It can be done
+ * again from the start. Returns the runs.
+ */
+export async function keepEntries(
+  batchSteps: AsyncIterable<readonly StoredBatch[]>,
+  kept: Archives,
+): Promise<string[]> {
+  const archivers = { log: new EntryArchiver(kept.log), trace: new EntryArchiver(kept.trace) };
+  for await (const batches of batchSteps) {
+    for (const batch of batches) await archivers[kindOf(batch.entries)].take(batch);
+    await nextTurn();
+  }
+  for (const archiver of Object.values(archivers)) await archiver.finish();
+  return [...new Set(Object.values(archivers).flatMap(({ runIds }) => runIds))];
+}
+
+/** Keeps entries of one kind. */
+class EntryArchiver {
+  readonly #kept: ArchivedLogs;
+  readonly #states = new Map<string, KeptState>();
+  readonly #parts = new Map<string, Part>();
+
+  constructor(kept: ArchivedLogs) {
+    this.#kept = kept;
+  }
+
+  get runIds(): string[] {
+    return [...this.#states.keys()];
+  }
+
+  async take(batch: StoredBatch): Promise<void> {
+    const runId = runIdOf(batch.entries);
+    if (runId === undefined) return;
+    const state = this.#states.get(runId) ?? (await this.#kept.stateOf(runId));
+    this.#states.set(runId, state);
+    if (batch.last_id <= state.lastId) return;
+    const isFull = this.#add(runId, batch) >= chunkBytes;
+    if (isFull || this.#parts.size >= runsAtOnce) await this.finish();
+  }
+
+  /** Keeps what waits. */
+  async finish(): Promise<void> {
+    const chunks = new Map(Array.from(this.#parts, ([runId, { batches }]) => [runId, chunkOf(batches)]));
+    this.#parts.clear();
+    if (chunks.size === 0) return;
+    for (const [runId, state] of await this.#kept.append(chunks)) this.#states.set(runId, state);
+  }
+
+  /** Returns how much there is of the run. */
+  #add(runId: string, batch: StoredBatch): number {
+    const part = this.#parts.get(runId) ?? { batches: [], sizeBytes: 0 };
+    this.#parts.set(runId, part);
+    part.batches.push(batch);
+    return (part.sizeBytes += batch.entries.length);
+  }
+}
+
+const separator = Buffer.from(entrySeparator);
+
+function chunkOf(batches: readonly StoredBatch[]): NewChunk {
+  const texts = batches.flatMap(({ entries }, index) => (index === 0 ? [entries] : [separator, entries]));
+  return {
+    last_id: batches.at(-1)?.last_id ?? '',
+    count: batches.reduce((sum, { count }) => sum + count, 0),
+    entries: Buffer.concat(texts),
+  };
+}
+
+interface Options {
+  store: RecentLogs;
+  kept: Archives;
+  quota: ArchiveQuota;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+/** Brings entries to the kept logs of their runs, before they expire. */
+export class LogArchiver {
+  readonly #options: Options;
+  #retryAt = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Keeps what takes no more entries, the oldest first. */
+  async keep(): Promise<void> {
+    const { store, clock } = this.#options;
+    if (clock.now() < this.#retryAt) return;
+    for (const table of await store.listUnkept()) {
+      if (!(await this.#tryToKeep(table))) return;
+    }
+  }
+
+  /** Whether the next one may be tried. */
+  async #tryToKeep(table: LogTable): Promise<boolean> {
+    const { store, kept, quota, clock, faults } = this.#options;
+    try {
+      await quota.count(await keepEntries(store.readAll(table, stepBytes), kept));
+      await store.markKept(table);
+      return true;
+    } catch (error) {
+      const lost = this.#lossOf(table, error);
+      faults.report(error, lost ?? 'logs could not be kept; tried again');
+      // What could be kept of it, was.
+      if (lost !== undefined) store.giveUp(table);
+      else this.#retryAt = clock.now() + retryMs;
+      return lost !== undefined;
+    }
+  }
+
+  #lossOf(table: LogTable, error: unknown): string | undefined {
+    if (String(errorCodeOf(error)).startsWith('SQLITE_CORRUPT')) return 'a log file is damaged';
+    const isFull = findFault(error)?.code === 'storage_full';
+    if (!isFull || !this.#options.store.isPastWindow(table)) return undefined;
+    return 'a minute of old logs was given up to make room for new ones';
+  }
+}

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../storage/db/database.ts';
+import { rowsAs, textsIn } from '../../../storage/db/dialect.ts';
+
+export type ProgressStore = ReturnType<typeof createProgressStore>;
+
+/** The number of each run's last stored entry: what a host repeats is known by it, also when the entries have expired. */
+export function createProgressStore(db: Db) {
+  return {
+    /** 0 when nothing is stored; runs that are gone are missing. */
+    async of(runIds: readonly string[]): Promise<Map<string, number>> {
+      const rows = await db
+        .selectFrom('run')
+        .leftJoin('log_progress', 'log_progress.run_id', 'run.id')
+        .select(['run.id', 'seq'])
+        .where('run.id', 'in', textsIn(db, runIds))
+        .execute();
+      return new Map(rows.map(({ id, seq }) => [id, seq ?? 0]));
+    },
+
+    /** Never goes back; runs that are gone are left out. */
+    async save(seqs: ReadonlyMap<string, number>): Promise<void> {
+      const rows = Array.from(seqs, ([run_id, seq]) => ({ run_id, seq }));
+      await sql`INSERT INTO log_progress (run_id, seq)
+        SELECT run.id, seen.seq FROM ${rowsAs(db, 'seen', { run_id: 'text', seq: 'bigint' }, rows)}
+          JOIN run ON run.id = seen.run_id
+        WHERE true ON CONFLICT (run_id) DO UPDATE SET seq = excluded.seq
+        WHERE excluded.seq > log_progress.seq`.execute(db);
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { sql } from 'kysely';
+import { noted, type GroupCommit } from '../../storage/db/writes.ts';
+import type { Db, Transaction } from '../../storage/db/database.ts';
+import { numbersIn, textsIn } from '../../storage/db/dialect.ts';
+import type { Row } from '../../storage/db/tables/tables.ts';
+import { activeRunOf, type ActiveRun } from './active-runs.ts';
+import { runQueue, type StoredRun } from './stored-run.ts';
+
+/** A run with the connection that it is to be sent on, or whose host has it. */
+
+/** With the serial number of its device. */
+export interface RunToSend extends Row<'run'> {
+  serial: string;
+}
+
+/** The runs that have not ended, whichever server has their hosts. */
+export function createActiveRunStore(db: Db, commits: GroupCommit) {
+  const active = () => db.selectFrom('run').selectAll().where('ended_at', 'is', null);
+  return {
+    listOfHost: ({ userId, hostId }: { userId: string; hostId: string }): Promise<Row<'run'>[]> =>
+      active()
+        .where('device_owner_id', '=', userId)
+        .where(sql<string>`lower(host_id)`, '=', hostId.toLowerCase())
+        .where('host_id', '=', hostId)
+        .execute(),
+
+    /** By device; a device without any is missing. */
+    async mapByDevice(deviceIds: readonly string[]): Promise<ReadonlyMap<string, readonly ActiveRun[]>> {
+      const rows = await active().where('device_id', 'in', textsIn(db, deviceIds)).execute();
+      return Map.groupBy(
+        rows.map((row) => activeRunOf(row, row.epoch)),
+        ({ deviceId }) => deviceId,
+      );
+    },
+
+    /** Those that have ended too. */
+    listByIds: (runIds: readonly string[]): Promise<StoredRun[]> =>
+      db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, runIds)).execute(),
+
+    /** What is to be sent to the hosts of these connections: runs that have not begun, and stops. */
+    listToSend: (epochs: readonly number[]): Promise<RunToSend[]> =>
+      db
+        .selectFrom('host_session')
+        .innerJoin('run', (join) =>
+          join
+            .onRef('run.device_owner_id', '=', 'host_session.owner_id')
+            .on(sql<string>`lower(run.host_id)`, '=', sql.ref('host_session.host_id'))
+            .onRef('run.epoch', '=', 'host_session.epoch'),
+        )
+        .innerJoin('device', 'device.id', 'run.device_id')
+        .selectAll('run')
+        .select('device.serial')
+        .where('host_session.epoch', 'in', numbersIn(db, epochs))
+        .where('run.ended_at', 'is', null)
+        .where((eb) => eb.or([eb('run.status', '=', 'starting'), eb('run.stop_requested', '=', 1)]))
+        .orderBy('run.id')
+        .execute(),
+
+    /** Whose host has been away since then, or that nobody has heard of since then. */
+    listOverdue: (since: number): Promise<Row<'run'>[]> =>
+      db
+        .selectFrom('run')
+        .leftJoin('host_session', (join) =>
+          join
+            .onRef('host_session.owner_id', '=', 'run.device_owner_id')
+            .on('host_session.host_id', '=', sql<string>`lower(run.host_id)`)
+            .on('host_session.ended_at', '<=', since),
+        )
+        .selectAll('run')
+        .where('run.ended_at', 'is', null)
+        .where((eb) =>
+          eb.or([
+            eb('host_session.epoch', 'is not', null),
+            eb.and([eb('run.status', '=', 'starting'), eb('run.created_at', '<=', since)]),
+          ]),
+        )
+        .execute(),
+
+    /** The host of this connection has these runs now. */
+    async adopt(runIds: readonly string[], epoch: number): Promise<void> {
+      if (runIds.length === 0) return;
+      await commits.write(
+        (transaction) =>
+          transaction
+            .updateTable('run')
+            .set({ epoch })
+            .where('id', 'in', textsIn(transaction, runIds))
+            .where('ended_at', 'is', null)
+            .execute(),
+        runQueue,
+      );
+    },
+
+    /** Has those of the runs sent on this connection whose code is stored and that nobody has called off. Returns their IDs. */
+    sendAgain: (runIds: readonly string[], epoch: number): Promise<string[]> =>
+      commits.write(async (transaction) => {
+        const stored = transaction.selectFrom('launch_payload').select('launch_payload.launch');
+        const rows = await transaction
+          .updateTable('run')
+          .set({ epoch })
+          .where('id', 'in', textsIn(transaction, runIds))
+          .where('status', '=', 'starting')
+          .where('stop_requested', '=', 0)
+          .where('launch', 'in', stored)
+          .returning('id')
+          .execute();
+        return rows.map(({ id }) => id);
+      }, runQueue),
+
+    /** Returns the newest connections of the hosts that have to be told. */
+    requestStop: (runIds: readonly string[]): Promise<number[]> =>
+      commits.write(
+        noted(async (transaction) => {
+          const stopped = await transaction
+            .updateTable('run')
+            .set({ stop_requested: 1 })
+            .where('id', 'in', textsIn(transaction, runIds))
+            .where('ended_at', 'is', null)
+            .returning(['device_owner_id', 'host_id'])
+            .execute();
+          return listEpochs(transaction, stopped);
+        }),
+        runQueue,
+      ),
+
+    async countOfUser(userId: string, within: Db | Transaction = db): Promise<number> {
+      const row = await within
+        .selectFrom('run')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('user_id', '=', userId)
+        .where('ended_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    /** Those of the devices that have so many runs, or more. */
+    async listFullDevices(
+      deviceIds: readonly string[],
+      most: number,
+      within: Db | Transaction,
+    ): Promise<ReadonlySet<string>> {
+      // Not a count for each device: it would look each time through all that has ended lately.
+      const rows = await within
+        .selectFrom('run')
+        .select('device_id')
+        .where('ended_at', 'is', null)
+        .where('device_id', 'in', textsIn(within, deviceIds))
+        .groupBy('device_id')
+        .having((eb) => eb.fn.countAll<number>(), '>=', most)
+        .execute();
+      return new Set(rows.map((row) => row.device_id));
+    },
+  };
+}
+
+/** Of the newest connections of these hosts. */
+async function listEpochs(
+  transaction: Transaction,
+  hosts: readonly { device_owner_id: string; host_id: string }[],
+): Promise<number[]> {
+  const keyOf = (ownerId: string, hostId: string): string => `${ownerId} ${hostId.toLowerCase()}`;
+  const meant = new Set(hosts.map((host) => keyOf(host.device_owner_id, host.host_id)));
+  const owners = [...new Set(hosts.map((host) => host.device_owner_id))];
+  const sessions = await transaction
+    .selectFrom('host_session')
+    .select(['epoch', 'owner_id', 'host_id'])
+    .where('owner_id', 'in', textsIn(transaction, owners))
+    .execute();
+  return sessions.filter((one) => meant.has(keyOf(one.owner_id, one.host_id))).map(({ epoch }) => epoch);
+}

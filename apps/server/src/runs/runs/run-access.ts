@@ -1,0 +1,161 @@
+import { boundedCache } from '../../kernel/bounded-cache.ts';
+import type { DeviceAccess, SeenDevice } from '../../fleet/devices/device-access.ts';
+import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+import type { ProjectPeople } from '../../code/projects/project-access.ts';
+import type { RunStore } from './store.ts';
+import { originOf, type RunOrigin, type StoredRun } from './stored-run.ts';
+import type { HostLink } from '../../fleet/hosts/host-link.ts';
+import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
+
+interface Options {
+  store: RunStore;
+  devices: DeviceAccess;
+  people: ProjectPeople;
+}
+
+const maxRemembered = 10_000;
+
+/**
+ * Who may read of a run: whoever launched it, and those who have a part in both its project and its phone. Direct code
+ * is its launcher's alone.
+ */
+export class RunAccess {
+  readonly #options: Options;
+  /** The phones on which others than their owners have launched, as far as this server knows it. */
+  readonly #foreign = new Set<string>();
+  readonly #ownDirect = boundedCache<true>(maxRemembered);
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async load(): Promise<void> {
+    for (const deviceId of await this.#options.store.listForeignDevices()) this.#foreign.add(deviceId);
+  }
+
+  /** Call it for each run that is launched. */
+  note(run: StoredRun): void {
+    if (run.user_id !== run.device_owner_id) this.#foreign.add(run.device_id);
+  }
+
+  /** The run, when the caller may read of it; else `run_not_found`. `id` is how they named it. */
+  async getReadable<Run extends StoredRun>(
+    run: Run | undefined,
+    { userId, projectIds }: Principal,
+    id: string,
+  ): Promise<Run> {
+    if (run !== undefined && projectIds?.has(run.automation_id) !== false) {
+      if ((await this.listReaders(originOf(run))).includes(userId)) return run;
+    }
+    throw ApiError.of('run_not_found', { run_id: id });
+  }
+
+  /** The same for a stop: the owner of a phone knows of each run on it. */
+  async getStoppable(run: StoredRun | undefined, principal: Principal, id: string): Promise<StoredRun> {
+    if (run?.device_owner_id === principal.userId && principal.projectIds === null) return run;
+    return this.getReadable(run, principal, id);
+  }
+
+  async listReaders(run: RunOrigin): Promise<string[]> {
+    if (run.isDirect) return [run.userId];
+    const { devices, people } = this.#options;
+    const device = await devices.fleet.find(run.deviceId);
+    if (device === undefined || !this.#isShared(run, device)) return [run.userId];
+    const roles = await people.of(run.automationId);
+    // After the wait: a share that has ended meanwhile no longer counts.
+    const others = devices.shares.usersOf(device).filter((id) => roles.has(id));
+    return [...new Set([run.userId, ...others])];
+  }
+
+  /** Those of the readers who are told without asking: they have accepted both the project and the phone. */
+  async listHearers(run: RunOrigin): Promise<string[]> {
+    const { devices, people } = this.#options;
+    const readers = await this.listReaders(run);
+    const others = readers.filter((userId) => userId !== run.userId);
+    if (others.length === 0) return readers;
+    const accepted = await people.acceptedOf(run.automationId);
+    const device = await devices.fleet.find(run.deviceId);
+    const mayHear = new Set(device === undefined ? [] : devices.shares.acceptedUsersOf(device));
+    return [run.userId, ...others.filter((userId) => accepted.has(userId) && mayHear.has(userId))];
+  }
+
+  #isShared(run: RunOrigin, device: FleetDevice): boolean {
+    return this.#options.devices.shares.usersOf(device).some((userId) => userId !== run.userId);
+  }
+
+  /** The phones on which there may be runs of others that count for the user: own and accepted ones. */
+  async listOtherDevicesForWork(userId: string): Promise<string[]> {
+    const { devices } = this.#options;
+    if (!devices.shares.hasAny(userId) && this.#foreign.size === 0 && !devices.shares.areAny) return [];
+    const others: string[] = [];
+    for await (const seen of devices.listForWork(userId))
+      for (const one of seen) if (this.#mayHaveOthers(one)) others.push(one.device.id);
+    return others;
+  }
+
+  /** The phone that is named, when the user may read of runs of others on it: accepted or not. */
+  async listNamedDevice(userId: string, deviceId: string): Promise<string[]> {
+    const seen = await this.#options.devices.find(deviceId, userId);
+    return seen !== undefined && this.#mayHaveOthers(seen) ? [seen.device.id] : [];
+  }
+
+  #mayHaveOthers({ device, role }: SeenDevice): boolean {
+    return role !== 'owner' || this.#mayBeForeign(device);
+  }
+
+  /** Those of the automations whose log entries on this phone the user may read. */
+  async selectReadable(
+    userId: string,
+    device: FleetDevice,
+    automationIds: readonly string[],
+  ): Promise<readonly string[]> {
+    if (device.ownerId === userId && !this.#mayBeForeign(device)) return automationIds;
+    const readable = await Promise.all(automationIds.map((id) => this.#isReadable(userId, id)));
+    return automationIds.filter((_, index) => readable[index]);
+  }
+
+  /** Whether others than its owner may have launched on it, at whatever server. On all other phones nobody has to be asked. */
+  #mayBeForeign(device: FleetDevice): boolean {
+    return this.#foreign.has(device.id) || this.#options.devices.shares.wasShared(device);
+  }
+
+  async #isReadable(userId: string, automationId: string): Promise<boolean> {
+    if ((await this.#options.people.of(automationId)).has(userId)) return true;
+    const key = `${userId} ${automationId}`;
+    if (this.#ownDirect.has(key)) return true;
+    const isOwn = await this.#options.store.hasLaunched(userId, automationId);
+    if (isOwn) this.#ownDirect.set(key, true);
+    return isOwn;
+  }
+}
+
+/** Runs that have ended and whose last entries keep coming; one that is not among them costs one read. */
+const cacheSize = 20_000;
+
+/** Tells to which device and automation the log entries of a run belong, and whether the host may send them. */
+export class RunOwners {
+  readonly #store: RunStore;
+  readonly #activeRuns: ActiveRuns;
+  readonly #ended = boundedCache<ActiveRun>(cacheSize);
+
+  constructor(store: RunStore, activeRuns: ActiveRuns) {
+    this.#store = store;
+    this.#activeRuns = activeRuns;
+  }
+
+  async findStream(link: HostLink, runId: string): Promise<ActiveRun | undefined> {
+    const run = this.#activeRuns.find(runId) ?? this.#ended.get(runId) ?? (await this.#load(runId));
+    const isTheirs = run?.hostId === link.hostId && run.deviceOwnerId === link.userId;
+    return isTheirs ? run : undefined;
+  }
+
+  async #load(runId: string): Promise<ActiveRun | undefined> {
+    const row = await this.#store.find(runId);
+    if (row === undefined) return undefined;
+    const run = activeRunOf(row, null);
+    this.#ended.set(runId, run);
+    return run;
+  }
+}

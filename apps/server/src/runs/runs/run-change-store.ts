@@ -1,0 +1,235 @@
+import type { RunApp, RunError, RunOutcome, RunStatus } from '@phalanx/protocol';
+import { sql } from 'kysely';
+import type { Transaction } from '../../storage/db/database.ts';
+import { type AppVersionCount, countAppVersions } from '../../storage/db/app-versions.ts';
+import { EpochOver, selectCurrent } from '../../storage/db/epochs.ts';
+import type { GroupCommit } from '../../storage/db/writes.ts';
+import { addToOutbox } from '../../storage/db/webhook-outbox.ts';
+import { rowsAs } from '../../storage/db/dialect.ts';
+import type { ActiveRun, ActiveRuns } from './active-runs.ts';
+import { runQueue, endOf, runColumns, type StoredRun } from './stored-run.ts';
+
+/** What a run's host said of it, or its silence does. */
+export interface RunChange {
+  runId: string;
+  status: RunStatus;
+  error: RunError | null;
+  outcome: RunOutcome | null;
+  /** JSON text. */
+  result: string | null;
+  /** The app that it was about. */
+  app?: RunApp | undefined;
+  startedAt: number | null;
+  endedAt: number | null;
+  /** Of an end: a part of its log may still come. */
+  isLogLeft?: boolean;
+  /** Its host asks whether it may begin: it does not when it was called off. */
+  isAsked?: boolean;
+}
+
+/** Of the connection that a change is of; null: it holds whatever connections its host has. */
+type Epoch = number | null;
+
+interface Batch {
+  /** By run. */
+  changes: Map<string, RunChange & { epoch: Epoch }>;
+  stored: Promise<Stored>;
+  /** How many have begun, by launch. */
+  begun: Map<string, number>;
+  /** Stores it now; before, it waits for more. */
+  begin: () => void;
+}
+
+interface Stored {
+  /** The runs that have changed, by ID. */
+  runs: Map<string, StoredRun>;
+  isOver: (epoch: Epoch) => boolean;
+}
+
+/** When so many have come together, the next ones are a statement of their own. */
+const maxPerStatement = 5000;
+/** How long runs that have begun wait for the others of their launch, so that all are one flush of the disk. */
+const gatherMs = 5;
+
+/** Stores what becomes of runs. Hosts tell it run by run: what waits for the same transaction is one statement. */
+export class RunChangeStore {
+  readonly #commits: GroupCommit;
+  readonly #activeRuns: ActiveRuns;
+  /** Takes more, until its transaction begins with it. */
+  #open: Batch | undefined;
+
+  constructor(commits: GroupCommit, activeRuns: ActiveRuns) {
+    this.#commits = commits;
+    this.#activeRuns = activeRuns;
+  }
+
+  /**
+   * Stores all of them, or none; one change a run. Returns the runs that have changed, as they are now. Throws
+   * `EpochOver`.
+   */
+  async apply(changes: readonly RunChange[], epoch: Epoch): Promise<StoredRun[]> {
+    if (changes.length === 0) return [];
+    const batch = this.#batchFor(changes);
+    for (const change of changes) batch.changes.set(change.runId, { ...change, epoch });
+    if (!this.#isMoreToCome(batch, changes)) batch.begin();
+    const { runs, isOver } = await batch.stored;
+    if (isOver(epoch)) throw new EpochOver();
+    return changes.flatMap(({ runId }) => runs.get(runId) ?? []);
+  }
+
+  /** Whether the callers of all launches that these belong to wait for other runs too. */
+  #isMoreToCome({ begun }: Batch, changes: readonly RunChange[]): boolean {
+    for (const { runId, status } of changes) {
+      const launch = this.#activeRuns.find(runId)?.row.launch;
+      if (launch === undefined || status !== 'running') return false;
+      begun.set(launch, (begun.get(launch) ?? 0) + 1);
+    }
+    return begun.entries().every(([launch, count]) => count < this.#activeRuns.countStarting(launch));
+  }
+
+  #batchFor(changes: readonly RunChange[]): Batch {
+    const open = this.#open;
+    // Of two changes of a run, the later one has to find the earlier one stored.
+    const takesThem = ({ changes: { size } }: Batch): boolean =>
+      size < maxPerStatement && !changes.some(({ runId }) => open?.changes.has(runId));
+    if (open !== undefined && takesThem(open)) return open;
+    open?.begin();
+    return (this.#open = this.#newBatch());
+  }
+
+  #newBatch(): Batch {
+    const changes: Batch['changes'] = new Map();
+    const { promise: isDue, resolve: begin } = Promise.withResolvers<void>();
+    const timer = setTimeout(begin, gatherMs);
+    const stored = isDue.then(() => {
+      clearTimeout(timer);
+      return this.#commits.write((transaction) => {
+        if (this.#open?.changes === changes) this.#open = undefined;
+        return this.#storeCurrent(transaction, [...changes.values()]);
+      }, runQueue);
+    });
+    return { changes, begun: new Map(), stored, begin };
+  }
+
+  async #storeCurrent(
+    transaction: Transaction,
+    changes: readonly (RunChange & { epoch: Epoch })[],
+  ): Promise<Stored> {
+    const epochs = [...new Set(changes.map(({ epoch }) => epoch))].filter((epoch) => epoch !== null);
+    const current = await selectCurrent(transaction, epochs);
+    const isOver = (epoch: Epoch): boolean => epoch !== null && !current.has(epoch);
+    const runs = await this.#store(
+      transaction,
+      changes.filter(({ epoch }) => !isOver(epoch)),
+    );
+    return { runs, isOver };
+  }
+
+  async #store(transaction: Transaction, changes: readonly RunChange[]): Promise<Map<string, StoredRun>> {
+    const begun = await storeBegun(transaction, changes.filter(isPlainStart));
+    // What is in memory need not be read again.
+    const rows = changes.flatMap(({ runId, startedAt }) => {
+      const run = begun.has(runId) ? this.#activeRuns.find(runId) : undefined;
+      return run === undefined ? [] : [startedRow(run, startedAt)];
+    });
+    const stored = byId(rows);
+    const others = changes.filter(({ runId, isAsked }) => !stored.has(runId) && isAsked !== true);
+    for (const row of await storeOthers(transaction, others)) stored.set(row.id, row);
+    return stored;
+  }
+}
+
+const startedRow = ({ row, stopRequested }: ActiveRun, startedAt: number | null): StoredRun => ({
+  ...row,
+  status: 'running',
+  stop_requested: Number(stopRequested),
+  started_at: startedAt,
+});
+
+const changeRow = ({ runId, status, outcome, error, startedAt, endedAt, isLogLeft }: RunChange) => ({
+  id: runId,
+  status,
+  outcome,
+  error_code: error?.code ?? null,
+  error_message: error?.message ?? null,
+  error_stack: error?.stack ?? null,
+  started_at: startedAt,
+  ended_at: endedAt,
+  log_left: Number(isLogLeft === true),
+});
+
+const changeColumns = {
+  id: 'text',
+  status: 'text',
+  outcome: 'text',
+  error_code: 'text',
+  error_message: 'text',
+  error_stack: 'text',
+  started_at: 'bigint',
+  ended_at: 'bigint',
+  log_left: 'bigint',
+} as const;
+
+const startColumns = { id: 'text', started_at: 'bigint', is_asked: 'bigint' } as const;
+
+const isPlainStart = ({ status, startedAt }: RunChange): boolean =>
+  status === 'running' && startedAt !== null;
+
+/** Most changes by far, and many at once: no index knows what they change. Returns the IDs of those that have begun. */
+async function storeBegun(transaction: Transaction, changes: readonly RunChange[]): Promise<Set<string>> {
+  if (changes.length === 0) return new Set();
+  const starts = changes.map(({ runId, startedAt, isAsked }) => ({
+    ...{ id: runId, started_at: startedAt, is_asked: Number(isAsked === true) },
+  }));
+  const { rows } = await sql<{ id: string }>`UPDATE run SET status = 'running', started_at = change.started_at
+    FROM ${rowsAs(transaction, 'change', startColumns, starts)}
+    WHERE run.id = change.id AND run.status = 'starting' AND (change.is_asked = 0 OR run.stop_requested = 0)
+    RETURNING run.id`.execute(transaction);
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function storeOthers(transaction: Transaction, changes: readonly RunChange[]): Promise<StoredRun[]> {
+  if (changes.length === 0) return [];
+  // The last word about a run is its end; only a lost one may turn out to live. What has started stays started.
+  const { rows } = await sql<StoredRun>`UPDATE run SET status = change.status, outcome = change.outcome,
+      error_code = change.error_code, error_message = change.error_message, error_stack = change.error_stack,
+      started_at = coalesce(change.started_at, run.started_at), ended_at = change.ended_at,
+      log_left = change.log_left
+    FROM ${rowsAs(transaction, 'change', changeColumns, changes.map(changeRow))}
+    WHERE run.id = change.id AND run.status IN ('starting', 'running', 'lost')
+    RETURNING ${sql.join(runColumns.map((name) => sql.ref(`run.${name}`)))}`.execute(transaction);
+  const changed = byId(rows);
+  const results = changes.flatMap(({ runId, result }) =>
+    result !== null && changed.has(runId) ? { run_id: runId, json: result } : [],
+  );
+  if (results.length > 0)
+    await transaction
+      .insertInto('run_result')
+      .values(results)
+      .onConflict((conflict) =>
+        conflict.column('run_id').doUpdateSet({ json: (eb) => eb.ref('excluded.json') }),
+      )
+      .execute();
+  const ended = rows.filter(({ ended_at }) => ended_at !== null);
+  await addToOutbox(transaction, 'run.ended', ended.map(endOf));
+  const apps = new Map(changes.map(({ runId, app }) => [runId, app]));
+  await countAppVersions(
+    transaction,
+    ended.flatMap((row) => countOf(row, apps.get(row.id))),
+  );
+  return rows;
+}
+
+/** Only of runs of projects that ended by themselves: a phone that is gone, or a stop, says nothing of an app. */
+function countOf(row: StoredRun, app: RunApp | undefined): AppVersionCount[] {
+  const { status, outcome, error_code: code, launch_id: launchId, automation_id: projectId } = row;
+  const isBad = status === 'failed' || status === 'timed_out' || outcome !== null;
+  const endedByItself = status !== 'failed' || code === 'uncaught_error';
+  if (app === undefined || launchId !== null || !endedByItself || !counted.has(status)) return [];
+  return [{ projectId, ...app, at: row.ended_at ?? 0, runs: 1, badRuns: isBad ? 1 : 0 }];
+}
+
+const counted: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'timed_out']);
+
+const byId = (rows: readonly StoredRun[]): Map<string, StoredRun> =>
+  new Map(rows.map((row) => [row.id, row]));

@@ -1,0 +1,354 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isEnded, type RunReport } from '@phalanx/protocol';
+
+import type { Clock } from '../../kernel/clock.ts';
+import { EpochOver } from '../../storage/db/epochs.ts';
+import type { HostLink } from '../../fleet/hosts/host-link.ts';
+import type { AwayHost } from '../../fleet/hosts/host-sessions.ts';
+import type { ActiveRunRows } from './active-run-rows.ts';
+import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
+import type { RunChange, RunChangeStore } from './run-change-store.ts';
+import { problemOfResult } from './run-result.ts';
+import type { RunStore } from './store.ts';
+import type { StoredRun } from './stored-run.ts';
+
+interface Options {
+  store: RunStore;
+  changes: RunChangeStore;
+  activeRuns: ActiveRuns;
+  activeRunRows: ActiveRunRows;
+  clock: Clock;
+  /** Hosts that have been away for so long. */
+  listAway: (forMs: number) => Promise<AwayHost[]>;
+  /** Has what is stored for the host of a connection sent. */
+  flush: (epoch: number) => void;
+  /** How long a host may be away before its runs are lost. */
+  lostAfterMs: number;
+  /** Told of runs that have changed, after it is stored. */
+  onChange: (rows: readonly StoredRun[]) => void;
+}
+
+/** With the last connection of its host, which is away; null: the host is there, and has not heard of the run. */
+interface Overdue {
+  run: ActiveRun;
+  epoch: number | null;
+}
+
+type Verdict = 'store' | 'stop' | 'known' | 'foreign';
+
+/** Runs that are looked up at once. */
+const reportsPerStep = 500;
+const lostMessage = 'Its host did not come back, so nobody knows how it ended';
+const notStartedMessage = 'The connection to the host broke before the host had the code';
+const forgottenMessage = 'Its host came back without any trace of it';
+
+/** Brings what hosts report together with what is stored, so that every run ends, once, and truly. */
+export class RunLifecycle {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** A host says all that it holds; what it should hold and does not has ended. */
+  async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    const reported = new Set(reports.map((report) => report.run_id));
+    await this.#takeUp(link);
+    await this.report(link, reports);
+    // A later connection of the same host knows better what it holds.
+    if (!link.isOpen) return;
+    const gone = this.#options.activeRuns
+      .ofHost(link)
+      .filter((run) => run.epoch !== link.epoch && !reported.has(run.runId));
+    const again = await this.#sendAgain(link, gone);
+    await this.#end(
+      gone
+        .filter(({ runId }) => !again.has(runId))
+        .map((run) => (run.row.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
+      link.epoch,
+    );
+    await this.#options.activeRunRows.adopt([...reported], link.epoch);
+    this.#repeatStops(link);
+  }
+
+  /** Runs that were to be sent on an earlier connection, and have not arrived, are sent on this one. */
+  async #sendAgain(link: HostLink, gone: readonly ActiveRun[]): Promise<ReadonlySet<string>> {
+    const { activeRunRows, activeRuns, flush } = this.#options;
+    const unheard = gone.filter(({ row, stopRequested }) => row.status === 'starting' && !stopRequested);
+    if (unheard.length === 0) return new Set();
+    const again = await activeRunRows.sendAgain(
+      unheard.map(({ runId }) => runId),
+      link.epoch,
+    );
+    for (const runId of again) activeRuns.remove(runId);
+    if (again.length > 0) flush(link.epoch);
+    return new Set(again);
+  }
+
+  /** What the host has, or should have; what is to be sent on this connection is not sent yet. */
+  async #takeUp(link: HostLink): Promise<void> {
+    const { activeRunRows, activeRuns } = this.#options;
+    for (const row of await activeRunRows.listOfHost(link)) {
+      const isToBeSent = row.status === 'starting' && row.epoch === link.epoch;
+      if (!isToBeSent && activeRuns.find(row.id) === undefined) activeRuns.add(activeRunOf(row, row.epoch));
+    }
+  }
+
+  /** The connection is over. The host may connect to another server next. */
+  disconnect(link: HostLink): void {
+    this.#options.activeRuns.removeOfEpoch(link.epoch);
+  }
+
+  /** Runs that were stopped before they were sent have ended. */
+  async endUnsent(runs: readonly ActiveRun[], epoch: number): Promise<void> {
+    await this.#end(runs.map(unsent), epoch);
+  }
+
+  /** Stores what a host says of its runs, and tells it which of them it may forget. */
+  async report(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    for (let first = 0; first < reports.length; first += reportsPerStep) {
+      // The database answers without a turn of the event loop, and a host may report many old runs.
+      if (first > 0) await nextTurn();
+      await this.#takeIn(link, reports.slice(first, first + reportsPerStep));
+    }
+  }
+
+  async #takeIn(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    const { activeRuns, clock } = this.#options;
+    const ended = await this.#readEnded(reports);
+    const changes = new Map<string, RunChange>();
+    const toForget: string[] = [];
+    const toStop: string[] = [];
+    const loaded: string[] = [];
+    const logsStored: string[] = [];
+    for (const report of reports) {
+      const verdict = this.#judge(link, report, ended.get(report.run_id));
+      const isLate = isAsking(report) && this.#shouldHaveStopped(report);
+      const row = activeRuns.find(report.run_id)?.row ?? ended.get(report.run_id);
+      if (verdict === 'store' && !isLate) addChange(changes, changeOf(report, row, clock.now()));
+      if (verdict === 'known' && isLogStored(report, ended.get(report.run_id)))
+        logsStored.push(report.run_id);
+      if (verdict === 'stop' || this.#shouldHaveStopped(report)) toStop.push(report.run_id);
+      else if (isEnded(report.status)) toForget.push(report.run_id);
+      else if (verdict !== 'foreign' && isAsking(report)) loaded.push(report.run_id);
+    }
+    if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
+    await this.#store([...changes.values()], link.epoch);
+    if (logsStored.length > 0) await this.#options.store.noteLogsStored(logsStored);
+    if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
+    if (loaded.length > 0) await this.#letBegin(link, loaded);
+  }
+
+  /** Loaded runs begin when their rows say that they run; the others were called off, or have ended. */
+  async #letBegin(link: HostLink, runIds: readonly string[]): Promise<void> {
+    const { activeRuns, store } = this.#options;
+    const known = runIds.flatMap((id) => activeRuns.find(id)?.row ?? []).filter(mayBegin);
+    const knownIds = new Set(known.map(({ id }) => id));
+    const others = runIds.filter((id) => !knownIds.has(id));
+    const rows = others.length === 0 ? known : [...known, ...(await store.listByIds(others))];
+    const begin = rows
+      .filter(mayBegin)
+      .map(({ id, started_at }) => ({ run_id: id, started_at: started_at ?? 0 }));
+    if (begin.length > 0) link.send({ type: 'begin', runs: begin });
+    const begun = new Set(begin.map(({ run_id }) => run_id));
+    const toStop = others.filter((id) => !begun.has(id));
+    if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
+  }
+
+  /** What is stored of the reported runs that are not active. */
+  async #readEnded(reports: readonly RunReport[]): Promise<Map<string, StoredRun>> {
+    const { store, activeRuns } = this.#options;
+    const runIds = reports.map((report) => report.run_id).filter((id) => activeRuns.find(id) === undefined);
+    const rows = runIds.length === 0 ? [] : await store.listByIds(runIds);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** It began after its caller was told that it had not, or after a stop that reached its host too early. */
+  #shouldHaveStopped({ run_id: runId, status }: RunReport): boolean {
+    return !isEnded(status) && this.#options.activeRuns.find(runId)?.stopRequested === true;
+  }
+
+  /** Ends the runs whose host has been away for too long, and those that a host never acknowledged. */
+  async sweep(): Promise<void> {
+    for (const [epoch, overdue] of Map.groupBy(await this.#listOverdue(), (one) => one.epoch))
+      await this.#endLost(
+        overdue.map(({ run }) => run),
+        epoch,
+      );
+  }
+
+  async #listOverdue(): Promise<Overdue[]> {
+    const { clock, lostAfterMs, listAway, activeRunRows } = this.#options;
+    const limit = clock.now() - lostAfterMs;
+    const hosts = await listAway(lostAfterMs);
+    const away = new Map(hosts.map((host) => [hostKey(host), host.epoch]));
+    const runs = (await activeRunRows.listOverdue(limit)).map((row) => activeRunOf(row, row.epoch));
+    const epochOf = (run: ActiveRun): number | null =>
+      away.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId })) ?? null;
+    const isUnheard = ({ row }: ActiveRun): boolean => row.status === 'starting' && row.created_at <= limit;
+    return runs
+      .map((run) => ({ run, epoch: epochOf(run) }))
+      .filter(({ run, epoch }) => epoch !== null || isUnheard(run));
+  }
+
+  /** Unless their host has come back meanwhile. */
+  async #endLost(runs: readonly ActiveRun[], epoch: number | null): Promise<void> {
+    const end = this.#end(
+      runs.map((run) => lost(run, lostMessage)),
+      epoch,
+    );
+    await end.catch((error: unknown) => {
+      if (!(error instanceof EpochOver)) throw error;
+    });
+  }
+
+  /** What to do with a report: store it, answer that the run must stop, or nothing, because it is known or another host's. */
+  #judge(link: HostLink, report: RunReport, row: StoredRun | undefined): Verdict {
+    const active = this.#options.activeRuns.find(report.run_id);
+    if (active !== undefined) {
+      if (active.deviceOwnerId !== link.userId || active.hostId !== link.hostId) return 'foreign';
+      active.epoch = link.epoch;
+      if (isAsking(report)) return active.row.status === 'starting' ? 'store' : 'known';
+      return active.row.status === report.status || report.status === 'starting' ? 'known' : 'store';
+    }
+    const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
+    if (isAsking(report) && (row?.status === 'lost' || !isTheirs)) return 'stop';
+    // Another server has launched it, and has had the host until a moment ago.
+    if (row?.ended_at === null && isTheirs) return this.#revive(row, link, report);
+    if (row?.status === 'lost' && isTheirs && this.#mayGoOn(row, report))
+      return this.#revive(row, link, report);
+    return isEnded(report.status) ? 'known' : 'stop';
+  }
+
+  /** Not beside a later run of the same project on its device. */
+  #mayGoOn(row: StoredRun, { status }: RunReport): boolean {
+    if (isEnded(status) || row.launch_id !== null) return true;
+    const onDevice = this.#options.activeRuns.onDevice(row.device_id);
+    return !onDevice.some((run) => run.automationId === row.automation_id && run.launchId === null);
+  }
+
+  /** The host has come back, and it knows better. */
+  #revive(row: StoredRun, link: HostLink, report: RunReport): 'store' {
+    if (!isEnded(report.status)) this.#options.activeRuns.add(activeRunOf(row, link.epoch));
+    return 'store';
+  }
+
+  /** A stop that was asked for while the host was away, or whose message was cut off. */
+  #repeatStops(link: HostLink): void {
+    const runIds = this.#options.activeRuns
+      .ofHost(link)
+      .filter((run) => run.stopRequested)
+      .map((run) => run.runId);
+    if (runIds.length > 0) link.send({ type: 'stop', run_ids: runIds });
+  }
+
+  async #end(changes: readonly Omit<RunChange, 'endedAt'>[], epoch: number | null): Promise<void> {
+    await this.#store(
+      changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })),
+      epoch,
+    );
+  }
+
+  async #store(changes: readonly RunChange[], epoch: number | null): Promise<void> {
+    const rows = await this.#options.changes.apply(changes, epoch);
+    for (const row of rows) this.#applyToMemory(row);
+    if (rows.length > 0) this.#options.onChange(rows);
+  }
+
+  #applyToMemory(row: StoredRun): void {
+    const { activeRuns } = this.#options;
+    const run = activeRuns.find(row.id);
+    if (run !== undefined && !isEnded(row.status)) activeRuns.update(run, row);
+    else activeRuns.remove(row.id);
+    activeRuns.notify(row);
+  }
+}
+
+/** Of several changes of a run in one report the last one counts, or its first end. */
+function addChange(changes: Map<string, RunChange>, change: RunChange): void {
+  const earlier = changes.get(change.runId);
+  if (earlier === undefined || !isEnded(earlier.status)) changes.set(change.runId, change);
+}
+
+const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string =>
+  `${userId} ${hostId.toLowerCase()}`;
+
+/** What runs or has completed did start, also when its host does not say when. */
+const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): number | null =>
+  startedAt ?? (status === 'running' || status === 'completed' ? nowMs : null);
+
+/** Whether it waits for the service to let it begin. */
+const isAsking = ({ status, is_loaded }: RunReport): boolean => status === 'starting' && is_loaded === true;
+
+/** Whether the rest of the log of a run that has ended has come. */
+const isLogStored = ({ status, log_left: isLeft }: RunReport, row: StoredRun | undefined): boolean =>
+  row?.log_left === 1 && isEnded(status) && isLeft !== true;
+
+const mayBegin = ({ status, stop_requested }: StoredRun): boolean =>
+  status === 'running' && stop_requested === 0;
+
+/** A host tells times by its own clock: a run begins after its launch and ends after that, and neither is still to come. */
+function timesOf(
+  report: RunReport,
+  row: StoredRun | undefined,
+  nowMs: number,
+): Pick<RunChange, 'startedAt' | 'endedAt'> {
+  const after = (earliest: number, time: number): number => Math.max(earliest, Math.min(time, nowMs));
+  const launchedAt = row?.created_at ?? 0;
+  const told = isAsking(report) ? nowMs : startOf(report, nowMs);
+  const startedAt = told === null ? null : after(launchedAt, told);
+  if (!isEnded(report.status)) return { startedAt, endedAt: null };
+  return { startedAt, endedAt: after(startedAt ?? row?.started_at ?? launchedAt, report.ended_at ?? nowMs) };
+}
+
+const changeOf = (report: RunReport, row: StoredRun | undefined, nowMs: number): RunChange => ({
+  runId: report.run_id,
+  isAsked: isAsking(report),
+  status: isAsking(report) ? 'running' : report.status,
+  error: report.error,
+  outcome: report.outcome ?? null,
+  result: null,
+  ...(isEnded(report.status) && report.result !== undefined ? endWith(report, report.result) : {}),
+  app: isEnded(report.status) ? report.app : undefined,
+  isLogLeft: report.log_left === true,
+  ...timesOf(report, row, nowMs),
+});
+
+/** A result that could not be read back is dropped, which makes a success a failure. */
+function endWith(
+  { status, error }: RunReport,
+  result: string,
+): Pick<RunChange, 'status' | 'error' | 'result'> {
+  const problem = problemOfResult(result);
+  if (problem === undefined) return { status, error, result };
+  const dropped = { code: 'result_dropped', message: `The result of the run ${problem}, so it was dropped` };
+  return { status: status === 'completed' ? 'failed' : status, error: error ?? dropped, result: null };
+}
+
+/** The host has said nothing more of it. */
+const silence = { outcome: null, result: null };
+
+const notStarted = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({
+  runId: run.runId,
+  status: 'failed',
+  error: { code: 'not_started', message: notStartedMessage },
+  ...silence,
+  startedAt: null,
+});
+
+const unsent = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({
+  runId: run.runId,
+  status: 'stopped',
+  error: null,
+  ...silence,
+  startedAt: null,
+});
+
+const lost = (run: ActiveRun, message: string): Omit<RunChange, 'endedAt'> => ({
+  runId: run.runId,
+  status: 'lost',
+  error: { code: 'lost', message },
+  ...silence,
+  isLogLeft: true,
+  startedAt: run.row.started_at,
+});

@@ -1,0 +1,55 @@
+import { isEnded } from '@phalanx/protocol';
+
+import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
+import type { ActiveRunRows } from './active-run-rows.ts';
+import type { ActiveRun, ActiveRuns } from './active-runs.ts';
+import type { RunStore } from './store.ts';
+import type { StoredRun } from './stored-run.ts';
+
+interface Options {
+  store: Pick<RunStore, 'callOff'>;
+  activeRunRows: Pick<ActiveRunRows, 'requestStop'>;
+  activeRuns: ActiveRuns;
+  hosts: Pick<ConnectedHosts, 'flush'>;
+  /** How long hosts have to confirm the end. */
+  timeoutMs: number;
+}
+
+/** Asks hosts to end runs. A host that is away, or is cut off in between, is told again when it is back. */
+export class RunStops {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get timeoutMs(): number {
+    return this.#options.timeoutMs;
+  }
+
+  /** Resolves when the runs have ended, or after the time limit, with those of which that is not known. */
+  async stop(runs: readonly ActiveRun[]): Promise<ActiveRun[]> {
+    if (runs.length === 0) return [];
+    const { activeRuns, activeRunRows, timeoutMs } = this.#options;
+    const runIds = runs.map((run) => run.runId);
+    const ends = activeRuns.waitFor(runIds, ({ status }) => isEnded(status), timeoutMs);
+    this.#flush(await activeRunRows.requestStop(runIds));
+    const ended = await ends;
+    return runs.filter(({ runId }) => !ended.has(runId));
+  }
+
+  /**
+   * Runs whose host has not answered never begin: their callers are told that they have not. Returns those that have
+   * begun after all.
+   */
+  async callOff(runIds: readonly string[]): Promise<StoredRun[]> {
+    if (runIds.length === 0) return [];
+    const { begun, calledOff } = await this.#options.store.callOff(runIds);
+    this.#flush(calledOff.flatMap(({ epoch }) => epoch ?? []));
+    return begun;
+  }
+
+  #flush(epochs: readonly number[]): void {
+    for (const epoch of new Set(epochs)) this.#options.hosts.flush(epoch);
+  }
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import type { Db } from './db/database.ts';
+import { byOneServer } from './db/transactions.ts';
+import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
+import { periodically } from '../kernel/periodically.ts';
+
+interface BackgroundJob {
+  /** A verb and its object, such as `delete old launches`; also the name of the job's lock. */
+  name: string;
+  everyMs: number;
+  /** Also at the start: a server that restarts more often than `everyMs` would never do it. */
+  atStart?: boolean;
+  /** For what each server has of its own; otherwise one server of the cluster does it at a time. */
+  onEachServer?: boolean;
+  work: () => Promise<void> | void;
+}
+
+/** Adds periodic work that ends with `app`. Returns a function that does it now, after the one under way. */
+export function addBackgroundJob(
+  { app, database, faults }: { app: FastifyInstance; database: Db; faults: FaultMonitor },
+  { name, everyMs, atStart = false, onEachServer = false, work }: BackgroundJob,
+): () => Promise<void> {
+  const once = async (): Promise<void> => work();
+  const locked = onEachServer ? once : byOneServer(database, name, once);
+  let last = Promise.resolve();
+  const run = (): Promise<void> => {
+    last = last.then(locked).catch((error: unknown) => faults.report(error, `could not ${name}`));
+    return last;
+  };
+  if (atStart) void run();
+  const end = periodically(faults, everyMs, run);
+  app.addHook('onClose', async () => {
+    await end();
+    await last;
+  });
+  return run;
+}

@@ -1,0 +1,272 @@
+import path from 'node:path';
+import { access } from 'node:fs/promises';
+import { SettingError, prepareFolder } from '@phalanx/settings';
+import Sqlite from 'better-sqlite3';
+import { CompiledQuery, type Dialect, Kysely, sql, SqliteDialect } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import type { Logger } from 'pino';
+import { isPostgres } from './dialect.ts';
+import { lockForServer, ServerLock, type ClusterMode } from './server-lock.ts';
+import { migrations } from './migrations/index.ts';
+import { openPostgres, type Prepare, readPostgres } from './postgres/postgres.ts';
+import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
+import type { Database, Db } from './tables/tables.ts';
+import type { ServerConfig } from '../../config.ts';
+import { FaultMonitor, probeOfFolder } from '../../kernel/faults/fault-monitor.ts';
+import { errorCodeOf } from '../../kernel/errors/api-error.ts';
+
+const toMigrate =
+  'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';
+
+export type { Db, Transaction } from './tables/tables.ts';
+
+/** Where the tables are: a file of SQLite, or a database of PostgreSQL. */
+export type DatabasePlace = { readonly file: string } | { readonly url: string };
+
+/**
+ * Opens a database and brings its tables up to date. Throws when another process has the file, and a `SettingError`
+ * when PostgreSQL can't be used.
+ */
+export const openDatabase = (place: DatabasePlace): Promise<Db> => openPlace(place, migrate);
+
+/** The same for one of several servers, which leaves the tables as they are. Throws a `SettingError` when they don't fit it. */
+const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url, requireMigrated);
+
+/** Brings the tables up to date. Returns what was done. */
+export async function migrateDatabase(place: DatabasePlace): Promise<string[]> {
+  const made: string[] = [];
+  const db = await openPlace(place, async (one) => void made.push(...(await migrate(one))));
+  await db.destroy();
+  return made;
+}
+
+async function openPlace(place: DatabasePlace, prepare: Prepare): Promise<Db> {
+  if ('url' in place) return openPostgres(place.url, prepare);
+  const db = new Kysely<Database>({ dialect: openSqlite(place.file) });
+  try {
+    await prepare(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+/** Writes something that is always the same, or as good as that. Throws when the database can't be written. */
+async function probeDatabase(db: Db): Promise<void> {
+  const writing = isPostgres(db) ? 'SELECT pg_current_xact_id()' : 'PRAGMA user_version = 0';
+  await db.executeQuery(CompiledQuery.raw(writing));
+}
+
+const newerRelease = (cause?: Error): SettingError =>
+  new SettingError(
+    'The database was written by a newer release of Phalanx: install that one, or restore the backup of before.',
+    cause && { cause },
+  );
+
+/** Brings the tables up to date, in one transaction, and returns what was done. Throws a `SettingError` when they are of a newer release. */
+async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
+  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error === undefined) return results.map(({ migrationName }) => migrationName);
+  // Kysely's words for a migration that was made and that it does not know.
+  if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
+  throw new Error('the tables could not be brought up to date', { cause: error });
+}
+
+/**
+ * For one of several servers, which leaves the tables to `phalanx migrate`. They may be newer than its release, unless
+ * a migration says that each server has to know it. Throws a `SettingError`.
+ */
+async function requireMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
+  const { rows: found } = await sql<{ tables: string | null }>`
+    SELECT to_regclass('kysely_migration')::text AS tables`.execute(db);
+  if (found[0]?.tables === null) throw new SettingError(toMigrate);
+  const { rows: made } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
+  const names = new Set(made.map(({ name }) => name));
+  if (Object.keys(migrations).some((name) => !names.has(name))) throw new SettingError(toMigrate);
+  const { rows } = await sql<{ needs: string }>`SELECT needs FROM installation`.execute(db);
+  const needs = rows[0]?.needs ?? '';
+  if (needs !== '' && migrations[needs] === undefined) throw newerRelease();
+}
+
+/** A backup that opens the file at the same moment reads it in, if it has to be, within that. */
+const busyMs = 1000;
+
+/** Throws when the file can't be used, also because another server has its folder. */
+export function openSqlite(file: string): Dialect {
+  const lock = lockForServer(path.dirname(file));
+  try {
+    const sqlite = new Sqlite(file, { timeout: busyMs });
+    try {
+      configure(sqlite);
+      return new StrictSqliteDialect(sqlite, lock);
+    } catch (error) {
+      sqlite.close();
+      throw error;
+    }
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function configure(sqlite: Sqlite.Database): void {
+  sqlite.pragma('journal_mode = WAL');
+  // A reply of success outlives a loss of power: each commit waits for its own flush (`sqlite-dialect.ts`).
+  sqlite.pragma('synchronous = NORMAL');
+  sqlite.pragma('foreign_keys = ON');
+}
+
+interface ServiceTables {
+  readonly database: Db;
+  /** Of a database that others can reach too. */
+  readonly lock: ServerLock | undefined;
+  /** Whether no other server can have the database. */
+  readonly isExclusive: boolean;
+  /** Lets go of what keeps other servers away. Call it when the database is closed. */
+  release: () => Promise<void>;
+}
+
+/** Throws a `SettingError` when they can't be used, or another server has them. */
+export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<ServiceTables> {
+  // Beside SQLite's file, its lock is that of the folder.
+  if (databaseUrl === undefined) {
+    const database = await openDatabase({ file: databaseFileOf(dataDir) });
+    return { database, lock: undefined, isExclusive: true, release: async () => undefined };
+  }
+  // Bodies under way and cached repositories are there: of two servers each would take away the other's.
+  const folder = lockForServer(dataDir);
+  try {
+    const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'single' : 'cluster');
+    return { ...tables, release: () => tables.release().finally(() => folder.release()) };
+  } catch (error) {
+    folder.release();
+    throw error;
+  }
+}
+
+async function openPostgresTables(url: string, mode: ClusterMode): Promise<ServiceTables> {
+  const lock = await ServerLock.of(url, mode);
+  try {
+    const database = await (mode === 'single' ? openDatabase({ url }) : openSharedDatabase(url));
+    return { database, lock, isExclusive: mode === 'single', release: () => lock.close() };
+  } catch (error) {
+    await lock.close();
+    throw error;
+  }
+}
+
+/** Whether the data folder and the database work. */
+export async function watchFaults(database: Db, config: ServerConfig, log: Logger): Promise<FaultMonitor> {
+  const { dataDir, databaseUrl } = config;
+  const faults = new FaultMonitor({ log });
+  faults.addProbe(
+    'disk',
+    await probeOfFolder(dataDir, databaseUrl === undefined ? path.basename(databaseFileOf(dataDir)) : '.'),
+  );
+  faults.addProbe('database', () => probeDatabase(database));
+  return faults;
+}
+
+/** Brings the tables of a service up to date. Returns what was done. */
+export async function migrateData({ dataDir, databaseUrl }: ServerConfig): Promise<string[]> {
+  if (databaseUrl !== undefined) return migrateDatabase({ url: databaseUrl });
+  await prepareFolder(dataDir);
+  return migrateDatabase({ file: databaseFileOf(dataDir) });
+}
+
+/** Beside a server that writes, which may have to read in what a killed one left. */
+const readBusyMs = 5000;
+
+interface Place {
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+}
+
+/** Of a database in the data folder. */
+export const databaseFileOf = (dataDir: string): string => path.join(dataDir, 'phalanx.db');
+
+/** Throws a `SettingError` when the folder is none of a service. */
+export async function requireDatabase(dataDir: string): Promise<void> {
+  try {
+    await access(databaseFileOf(dataDir));
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+    throw new SettingError(
+      `The folder ${dataDir} has no database of Phalanx: set PHALANX_DATA_DIR to the data folder of the service.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The tables of a service, which may run meanwhile: they are only read, and not even brought up to date. Throws a
+ * `SettingError` when they are those of another release.
+ */
+export async function openToRead({ dataDir, databaseUrl }: Place): Promise<Db> {
+  const db =
+    databaseUrl === undefined ? readSqlite(databaseFileOf(dataDir)) : await readPostgres(databaseUrl);
+  try {
+    await requireOwnTables(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+function readSqlite(file: string): Db {
+  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
+  sqlite.pragma('query_only = ON');
+  return new Kysely<Database>({ dialect: new SqliteDialect({ database: sqlite }) });
+}
+
+async function requireOwnTables(db: Db): Promise<void> {
+  const made = await listMigrations(db);
+  const isOwn = made.size === Object.keys(migrations).length && [...made].every((name) => name in migrations);
+  if (!isOwn)
+    throw new SettingError(
+      'The database is empty or of another release of Phalanx: use the commands of that one, or start this one first.',
+    );
+}
+
+/** Empty when there are no tables. */
+async function listMigrations(db: Db): Promise<Set<string>> {
+  try {
+    const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
+    return new Set(rows.map(({ name }) => name));
+  } catch (error) {
+    if (!['42P01', 'SQLITE_ERROR'].includes(errorCodeOf(error))) throw error;
+    return new Set();
+  }
+}
+
+/** What was committed up to now, as a new file, whoever writes meanwhile. */
+export function copySqlite(file: string, to: string): void {
+  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
+  try {
+    sqlite.prepare('VACUUM INTO ?').run(to);
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** What is wrong with the file, in SQLite's words; empty when nothing is. */
+export function problemsOfSqlite(file: string): string[] {
+  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
+  try {
+    const damages = sqlite.prepare<[], string>('PRAGMA integrity_check').pluck().all();
+    const strays = sqlite.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all();
+    return [
+      ...damages.filter((line) => line !== 'ok'),
+      ...strays.map(({ table, parent }) => `a row of ${table} names one of ${parent} that is not there`),
+    ];
+  } catch (error) {
+    if (error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(errorCodeOf(error))) return [error.message];
+    throw error;
+  } finally {
+    sqlite.close();
+  }
+}

@@ -1,0 +1,145 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { findFault } from '../../kernel/faults/fault-monitor.ts';
+import type { Db, Transaction } from './tables/tables.ts';
+import { isPostgres } from './dialect.ts';
+import { transact } from './transactions.ts';
+import type { CachedThing } from './tables/column-types.ts';
+import { databaseTime } from './lease.ts';
+
+/** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
+export type Write<Result> = (transaction: Transaction) => Promise<Result>;
+
+/** A group that has worked so long is committed: SQLite's statements keep the event loop until their transaction ends. */
+const longestGroupMs = 5;
+
+interface Waiting {
+  write: Write<unknown>;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * SQLite: writes that come at the same time share a transaction, and so one flush of the disk. PostgreSQL, which lets
+ * transactions share their flushes by itself: each is its own.
+ */
+export class GroupCommit {
+  readonly #db: Db;
+  #waiting: Waiting[] = [];
+  #isWorking = false;
+  /** By queue, the last write that was given to it. */
+  readonly #queues = new Map<string, Promise<unknown>>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /**
+   * Resolves when the write is stored for good. Rejects when it failed; then nothing of it is stored. Writes of one
+   * queue are executed in the order in which they are given.
+   */
+  write<Result>(write: Write<Result>, queue?: string): Promise<Result> {
+    if (isPostgres(this.#db)) return this.#writeAlone(write, queue);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#waiting.push({ write, resolve, reject });
+    if (!this.#isWorking) {
+      this.#isWorking = true;
+      // At the end of this turn of the event loop, so that what else it brings can join.
+      setImmediate(() => void this.#work());
+    }
+    // What `write` gives is what `#commit` resolves with.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return promise as Promise<Result>;
+  }
+
+  #writeAlone<Result>(write: Write<Result>, queue: string | undefined): Promise<Result> {
+    const commit = (): Promise<Result> => transact(this.#db, write);
+    if (queue === undefined) return commit();
+    const before = this.#queues.get(queue) ?? Promise.resolve();
+    const written = before.then(commit, commit);
+    this.#queues.set(queue, written);
+    return written;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#commit(this.#waiting.splice(0));
+      if (this.#waiting.length > 0) await nextTurn();
+    }
+    this.#isWorking = false;
+  }
+
+  /** The first ones of the group; the others wait for the next one. */
+  async #commit(group: readonly Waiting[]): Promise<void> {
+    let results: unknown[] = [];
+    try {
+      results = await this.#db.transaction().execute((transaction) => writeSome(transaction, group));
+    } catch (error) {
+      // What the disk refuses it refuses to each of them.
+      if (group.length === 1 || findFault(error) !== undefined) for (const { reject } of group) reject(error);
+      // One of them fails; alone, it costs only itself.
+      else for (const waiting of group) await this.#commit([waiting]);
+      return;
+    }
+    this.#waiting.unshift(...group.slice(results.length));
+    for (const [index, result] of results.entries()) group[index]?.resolve(result);
+  }
+}
+
+async function writeSome(transaction: Transaction, group: readonly Waiting[]): Promise<unknown[]> {
+  const endAt = performance.now() + longestGroupMs;
+  const results: unknown[] = [];
+  for (const { write } of group) {
+    results.push(await write(transaction));
+    if (performance.now() > endAt) break;
+  }
+  return results;
+}
+
+/** What is stored in the transaction of the change that it tells of. */
+export interface ChangeNote {
+  /** Whether there is something to tell that is not stored yet. */
+  readonly isPending: boolean;
+  /** May be executed again, when the transaction is. */
+  readonly write: Write<void>;
+}
+
+const notes = new AsyncLocalStorage<ChangeNote>();
+
+/** The first change that `work` makes (`noted`, `change`) takes the note into its transaction. */
+export const withNote = <Result>(note: ChangeNote, work: () => Result): Result => notes.run(note, work);
+
+const hasChanged = (result: unknown): boolean => result !== undefined && result !== false;
+
+/** A change with the note of its context. A result of false or undefined says that nothing was changed. */
+export function noted<Result>(
+  work: Write<Result>,
+  isChange: (result: Result) => boolean = hasChanged,
+): Write<Result> {
+  const note = notes.getStore();
+  if (note === undefined) return work;
+  let isMine = false;
+  return async (transaction) => {
+    const result = await work(transaction);
+    if (!isChange(result)) return result;
+    // Again, when an earlier try of this transaction was undone.
+    isMine ||= note.isPending;
+    if (isMine) await note.write(transaction);
+    return result;
+  };
+}
+
+/** A change that is a transaction of its own, with the note of its context. */
+export const change = <Result>(
+  db: Db,
+  work: Write<Result>,
+  isChange?: (result: Result) => boolean,
+): Promise<Result> => transact(db, noted(work, isChange));
+
+/** Tells the other servers, in the transaction of the change, that what they cache of this name is out of date. */
+export async function invalidate(transaction: Transaction, name: CachedThing): Promise<void> {
+  await transaction
+    .insertInto('cache_invalidation')
+    .values({ name, at: databaseTime(transaction) })
+    .execute();
+}

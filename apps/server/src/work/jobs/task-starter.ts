@@ -1,0 +1,105 @@
+import { JsonObject } from '@phalanx/protocol';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Row } from '../../storage/db/tables/tables.ts';
+import { isUniqueViolation } from '../../storage/db/dialect.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import { readPhoneSettings } from './job-view.ts';
+import type { StoredJob, StoredTask } from './store.ts';
+import { NotNow, type TaskStore } from './task-store.ts';
+import { readBudget, readLimit } from '../../http/requests/kept-token.ts';
+import type { Maker } from './work-access.ts';
+
+type KnownUser = Pick<Row<'user'>, 'id' | 'name' | 'role' | 'disabled_at'>;
+export type FindUser = (id: string) => Promise<KnownUser | undefined>;
+
+interface Options {
+  findUser: FindUser;
+  launches: ProjectLaunches;
+  tasks: TaskStore;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+/** What keeps every task of a job from ever beginning as things are. */
+const finalCodes: ReadonlySet<string> = new Set([
+  ...(['project_not_found', 'compile_failed', 'invalid_masks', 'invalid_tsconfig', 'forbidden'] as const),
+]);
+
+const object = Compile(JsonObject);
+const projectIds = Compile(Type.Union([Type.Array(Type.String()), Type.Null()]));
+const parse = (json: string): Static<typeof JsonObject> => object.Parse(JSON.parse(json));
+
+/** Starts the run of a task, with the rights that the maker of its job has at this moment. */
+export class TaskStarter {
+  readonly #options: Options;
+  readonly #beginning = new Set<Promise<void>>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Whether the other tasks of the job would fail for the same reason. */
+  isFinal = ({ code }: ApiError): boolean => finalCodes.has(code);
+
+  /** Resolves when its run is stored. Throws `NotNow`, or what a launch throws. */
+  async start(
+    job: StoredJob,
+    task: Pick<StoredTask, 'id' | 'input' | 'due_at'>,
+    deviceId: string,
+  ): Promise<void> {
+    const { launches, tasks, clock } = this.#options;
+    const started = launches.startTask(await this.principalOf(job), {
+      automationId: job.project_id,
+      deviceId,
+      automationParameters: parse(job.parameters),
+      jobVariables: task.input === null ? {} : parse(task.input),
+      film: job.has_film === 1,
+      phoneSettings: readPhoneSettings(job.phone_settings),
+      claim: tasks.claim(job, task, clock.now()),
+    });
+    const { begun } = await started.catch((error: unknown) => {
+      // The project runs on the phone already.
+      throw isUniqueViolation(error) ? new NotNow() : error;
+    });
+    this.#follow(begun);
+  }
+
+  /** Resolves when every run has begun, or was called off. */
+  async close(): Promise<void> {
+    await Promise.all(this.#beginning);
+  }
+
+  #follow(begun: Promise<unknown>): void {
+    const { faults } = this.#options;
+    const followed = begun.then(
+      () => void this.#beginning.delete(followed),
+      (error: unknown) => {
+        this.#beginning.delete(followed);
+        faults.report(error, 'a run that did not begin could not be called off');
+      },
+    );
+    this.#beginning.add(followed);
+  }
+
+  /** Throws `forbidden` when the user is gone. */
+  async principalOf(job: Maker): Promise<Principal> {
+    const user = await this.#options.findUser(job.user_id);
+    if (user === undefined || user.disabled_at !== null)
+      throw ApiError.of('forbidden', { reason: 'The user who made the job is disabled or deleted' });
+    const ids = projectIds.Parse(JSON.parse(job.token_projects ?? 'null'));
+    return {
+      ...{ userId: user.id, userName: user.name, role: user.role, tokenId: '' },
+      tokenName: job.token_name ?? '',
+      scopes: new Set(['read', 'launch']),
+      projectIds: ids === null ? null : new Set(ids),
+      phones: readLimit(job.token_phones),
+      budget: readBudget(job.token_budget),
+      expiresAt: null,
+    };
+  }
+}

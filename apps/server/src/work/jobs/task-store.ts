@@ -1,0 +1,324 @@
+import { sql } from 'kysely';
+import type { Db, Transaction } from '../../storage/db/database.ts';
+import { type GroupCommit, type Write, invalidate } from '../../storage/db/writes.ts';
+import { databaseTime } from '../../storage/db/lease.ts';
+import { serialize } from '../../storage/db/transactions.ts';
+import { textsIn } from '../../storage/db/dialect.ts';
+import type { StoredRun } from '../../runs/runs/stored-run.ts';
+import { type Verdict, verdictOf } from '../../runs/runs/run-verdict.ts';
+import { pauseAfter, readRetries } from './retry-rule.ts';
+import type { StoredJob, StoredTask } from './store.ts';
+
+/** A task that can't begin at this moment, where the caller thought it could. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow';
+  /** It has begun elsewhere; false: there is no place for it, or the phone is not free for it. */
+  readonly isTaskGone: boolean;
+
+  constructor(isTaskGone = false) {
+    super('the task cannot begin now');
+    this.isTaskGone = isTaskGone;
+  }
+}
+
+/** What runs of tasks came to. */
+export interface Settled {
+  readonly userIds: ReadonlySet<string>;
+  /** Whether other tasks may begin now, on whatever phone. */
+  readonly isPlaceFree: boolean;
+  /** Whether one waits again. */
+  readonly isAgain: boolean;
+}
+
+type EndedRun = Pick<StoredRun, 'id' | 'status' | 'outcome' | 'error_code' | 'error_message' | 'started_at'>;
+type WaitingTask = Pick<StoredTask, 'id' | 'input' | 'device_id' | 'due_at'>;
+
+const mostAtOnce = 500;
+
+export type TaskStore = ReturnType<typeof createTaskStore>;
+
+/** Tasks as they begin and end. */
+export function createTaskStore(db: Db, commits: GroupCommit) {
+  return {
+    listDue: (jobId: string, now: number, limit: number): Promise<WaitingTask[]> =>
+      db
+        .selectFrom('task')
+        .select(['id', 'input', 'device_id', 'due_at'])
+        .where('job_id', '=', jobId)
+        .where('status', '=', 'waiting')
+        .where('due_at', '<=', now)
+        .orderBy('number')
+        .limit(limit)
+        .execute(),
+
+    /** For the transaction that stores the run of the task. Throws `NotNow`. */
+    claim:
+      (job: StoredJob, { id: taskId, due_at }: Pick<WaitingTask, 'id' | 'due_at'>, now: number) =>
+      async (transaction: Transaction, run: Pick<StoredRun, 'id' | 'device_id'>): Promise<void> => {
+        await takePlace(transaction, job);
+        await takePhone(transaction, job, run);
+        const { numUpdatedRows } = await transaction
+          .updateTable('task')
+          .set((eb) => ({
+            ...{ status: 'running', run_id: run.id, device_id: run.device_id, due_at: 0 },
+            attempts: eb('attempts', '+', 1),
+          }))
+          .where('id', '=', taskId)
+          .where('status', '=', 'waiting')
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) throw new NotNow(true);
+        await sql`INSERT INTO task_attempt (task_id, number, run_id, device_id, waiting_since, began_at, reason)
+          SELECT ${taskId}, coalesce(max(number), 0) + 1, ${run.id}, ${run.device_id},
+            ${Math.max(job.created_at, due_at)}, ${now}, 'running'
+          FROM task_attempt WHERE task_id = ${taskId}`.execute(transaction);
+      },
+
+    /** Stores what these runs mean for their tasks; those of no task, and those that are settled, mean nothing. */
+    settle: (runs: readonly EndedRun[], now: number): Promise<Settled> => commits.write(settleAll(runs, now)),
+
+    /** Stores what the code of a run says of its task, whatever becomes of the run. Undefined: it is too late for that. */
+    submit: (submission: Submission, now: number): Promise<Settled | undefined> =>
+      commits.write(submitOne(submission, now)),
+
+    /** Runs that have ended while nobody settled their tasks. */
+    listUnsettled: (): Promise<EndedRun[]> =>
+      db
+        .selectFrom('task')
+        .innerJoin('run', 'run.id', 'task.run_id')
+        .select([
+          'run.id',
+          'run.status',
+          'run.outcome',
+          'run.error_code',
+          'run.error_message',
+          'run.started_at',
+        ])
+        .where('task.status', '=', 'running')
+        .where('run.ended_at', 'is not', null)
+        .limit(mostAtOnce)
+        .execute(),
+  };
+}
+
+/** One of the places that the job, and its key, have. */
+async function takePlace(transaction: Transaction, job: StoredJob): Promise<void> {
+  const { id, user_id, concurrency_key: key, concurrency_most: most } = job;
+  const { token_projects, token_phones, token_budget } = job;
+  if (key !== null && most !== null) {
+    await serialize(transaction, `tasks of ${user_id} ${key}`);
+    const { running } = await transaction
+      .selectFrom('job')
+      .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('running'), sql.lit(0)).as('running'))
+      .where('user_id', '=', user_id)
+      .where('concurrency_key', '=', key)
+      .where('running', '>', 0)
+      .executeTakeFirstOrThrow();
+    if (Number(running) >= most) throw new NotNow();
+  }
+  const { numUpdatedRows } = await transaction
+    .updateTable('job')
+    .set((eb) => ({ waiting: eb('waiting', '-', 1), running: eb('running', '+', 1) }))
+    .where('id', '=', id)
+    .where('waiting', '>', 0)
+    // Its maker has changed since it was read.
+    .where('user_id', '=', user_id)
+    .where(sql<boolean>`coalesce(token_projects, '') = ${token_projects ?? ''}`)
+    .where(sql<boolean>`coalesce(token_phones, '') = ${token_phones ?? ''}`)
+    .where(sql<boolean>`coalesce(token_budget, '') = ${token_budget ?? ''}`)
+    .where((eb) => eb.or([eb('at_once', 'is', null), eb('running', '<', eb.ref('at_once'))]))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new NotNow();
+}
+
+async function takePhone(
+  transaction: Transaction,
+  job: StoredJob,
+  run: Pick<StoredRun, 'id' | 'device_id'>,
+): Promise<void> {
+  if (job.is_exclusive === 1) {
+    const others = transaction.selectFrom('run').select('id').where('device_id', '=', run.device_id);
+    const other = await others
+      .where('ended_at', 'is', null)
+      .where('id', '<>', run.id)
+      .limit(1)
+      .executeTakeFirst();
+    if (other !== undefined) throw new NotNow();
+  }
+  if (job.is_distinct === 0) return;
+  const used = await transaction
+    .selectFrom('task')
+    .select('id')
+    .where('job_id', '=', job.id)
+    .where('device_id', '=', run.device_id)
+    .where('status', 'in', ['running', 'completed'])
+    .limit(1)
+    .executeTakeFirst();
+  if (used !== undefined) throw new NotNow();
+}
+
+function settleAll(runs: readonly EndedRun[], now: number): Write<Settled> {
+  return async (transaction) => {
+    const byId = new Map(runs.map((run) => [run.id, run]));
+    const tasks = await transaction
+      .selectFrom('task')
+      .innerJoin('job', 'job.id', 'task.job_id')
+      .select(['task.id', 'task.run_id', 'task.attempts', 'task.job_id'])
+      .select(['job.user_id', 'job.retries', 'job.cancelled_at'])
+      .select(['job.at_once', 'job.concurrency_key'])
+      .where('task.run_id', 'in', textsIn(transaction, [...byId.keys()]))
+      .where('task.status', '=', 'running')
+      .orderBy('task.job_id')
+      .execute();
+    let isAgain = false;
+    for (const task of tasks) {
+      const run = byId.get(task.run_id ?? '');
+      if (run === undefined) continue;
+      if (await settleOne(transaction, { task, end: endOf(run), now })) isAgain = true;
+    }
+    return settled(transaction, tasks, isAgain);
+  };
+}
+
+type LimitedJob = Pick<StoredJob, 'user_id' | 'at_once' | 'concurrency_key'>;
+
+async function settled(
+  transaction: Transaction,
+  tasks: readonly LimitedJob[],
+  isAgain: boolean,
+): Promise<Settled> {
+  if (isAgain) await invalidate(transaction, 'jobs');
+  const isPlaceFree =
+    isAgain || tasks.some(({ at_once, concurrency_key }) => at_once !== null || concurrency_key !== null);
+  return { userIds: new Set(tasks.map(({ user_id }) => user_id)), isPlaceFree, isAgain };
+}
+
+/** What the code of a run says of its task before the run has ended. */
+export interface Submission {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly status: 'success' | 'failed' | 'declined';
+  /** JSON. */
+  readonly data: string;
+}
+
+const submittedEnds = {
+  success: { verdict: 'completed', mayRetry: false, code: null, message: null },
+  failed: {
+    ...({ verdict: 'error', mayRetry: true, code: 'task_failed' } as const),
+    message: 'The code has submitted the task as failed.',
+  },
+  declined: {
+    ...({ verdict: 'error', mayRetry: false, code: 'task_declined' } as const),
+    message: 'The code has declined the input of the task.',
+  },
+} as const;
+
+/** Undefined: the task is not of this run, or has ended. */
+function submitOne({ taskId, runId, status, data }: Submission, now: number): Write<Settled | undefined> {
+  return async (transaction) => {
+    const task = await transaction
+      .selectFrom('task')
+      .innerJoin('job', 'job.id', 'task.job_id')
+      .select(['task.id', 'task.run_id', 'task.attempts', 'task.job_id'])
+      .select(['job.user_id', 'job.retries', 'job.cancelled_at', 'job.at_once', 'job.concurrency_key'])
+      .where('task.id', '=', taskId)
+      .where('task.run_id', '=', runId)
+      .where('task.status', '=', 'running')
+      .executeTakeFirst();
+    if (task === undefined) return undefined;
+    const end = { ...submittedEnds[status], runId, hasArrived: true, result: data };
+    return settled(transaction, [task], await settleOne(transaction, { task, end, now }));
+  };
+}
+
+interface TaskEnd {
+  readonly runId: string;
+  readonly verdict: Verdict;
+  /** Whether the rule of the job is asked. */
+  readonly mayRetry: boolean;
+  /** Whether the code reached its host. If not, nothing was tried: that is no attempt the rule counts. */
+  readonly hasArrived: boolean;
+  readonly code: string | null;
+  readonly message: string | null;
+  /** JSON; undefined: what the run has left, or what there was. */
+  readonly result?: string;
+}
+
+function endOf(run: EndedRun): TaskEnd {
+  const verdict = verdictOf(run);
+  const isDone = verdict === 'completed';
+  return {
+    ...{ runId: run.id, verdict, mayRetry: !isDone && verdict !== 'cancelled' },
+    hasArrived: run.error_code !== 'not_started',
+    code: isDone ? null : (run.error_code ?? verdict),
+    message: isDone ? null : (run.error_message ?? run.status),
+  };
+}
+
+/** Also those that did not reach their host: one that breaks its host each time must not do so every two seconds. */
+async function countRuns(transaction: Transaction, taskId: string): Promise<number> {
+  const rows = transaction.selectFrom('task_attempt').where('task_id', '=', taskId);
+  const { runs } = await rows.select((eb) => eb.fn.max('number').as('runs')).executeTakeFirstOrThrow();
+  return Number(runs);
+}
+
+interface Settling {
+  task: Pick<StoredTask, 'id' | 'attempts' | 'job_id'> & Pick<StoredJob, 'retries' | 'cancelled_at'>;
+  end: TaskEnd;
+  now: number;
+}
+
+/** True: the task waits again. */
+async function settleOne(transaction: Transaction, { task, end, now }: Settling): Promise<boolean> {
+  const { runId, verdict, hasArrived, code, message, result } = end;
+  const { most, on } = readRetries(task.retries);
+  const isAllowed = on.some((reason) => reason === verdict) && task.attempts <= most;
+  const isRetried = end.mayRetry && task.cancelled_at === null && (isAllowed || !hasArrived);
+  const ended = verdict === 'completed' || verdict === 'cancelled' ? verdict : 'failed';
+  const status = isRetried
+    ? 'waiting'
+    : task.cancelled_at !== null && ended === 'failed'
+      ? 'cancelled'
+      : ended;
+  const reason = verdict === 'completed' ? verdict : `${verdict}: ${message ?? ''}`;
+  const left = sql<string | null>`coalesce((SELECT json FROM run_result WHERE run_id = ${runId}), result)`;
+  const { numUpdatedRows } = await transaction
+    .updateTable('task')
+    .set({
+      status,
+      due_at: isRetried ? now + pauseAfter(await countRuns(transaction, task.id)) : 0,
+      attempts: hasArrived ? task.attempts : task.attempts - 1,
+      ended_at: isRetried ? null : now,
+      ...{ error_code: code, error_message: message, result: result ?? left },
+    })
+    .where('id', '=', task.id)
+    .where('run_id', '=', runId)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+  // Another server was faster.
+  if (numUpdatedRows === 0n) return false;
+  const attempt = transaction.updateTable('task_attempt').set({ ended_at: now, reason });
+  await attempt
+    .where('run_id', '=', runId)
+    .where('task_id', '=', task.id)
+    .where('ended_at', 'is', null)
+    .execute();
+  await transaction
+    .updateTable('job')
+    .set((eb) => ({
+      running: eb('running', '-', 1),
+      [status]: eb(status, '+', 1),
+      ...(isRetried ? { woken_at: databaseTime(transaction) } : {}),
+    }))
+    .where('id', '=', task.job_id)
+    .execute();
+  await transaction
+    .updateTable('job')
+    .set({ ended_at: now })
+    .where('id', '=', task.job_id)
+    .where('waiting', '=', 0)
+    .where('running', '=', 0)
+    .where('ended_at', 'is', null)
+    .execute();
+  return isRetried;
+}

@@ -1,0 +1,216 @@
+import { limitsTextOf } from '../../http/requests/kept-token.ts';
+import type { TimeSlice } from '../../kernel/limits/time-slice.ts';
+import type { StoredJob } from './store.ts';
+import type { TaskStore } from './task-store.ts';
+import { limitedSelector } from './work-access.ts';
+
+/** So long after a task is due again, the phone on which it has failed leaves it to others. */
+export const othersFirstMs = 1500;
+const readAtOnce = 100;
+/** Servers that read the same rows seldom choose the same one. */
+const choice = 16;
+
+/** A job of which tasks wait, as the choice of the next one needs it. */
+export interface WaitingJob {
+  readonly row: StoredJob;
+  /** The only phones; undefined: those of the selector. */
+  readonly deviceIds: ReadonlySet<string> | undefined;
+  /** Terms of the job and of the token that made it; null: neither has a selector. */
+  readonly selector: string | null;
+  /** How many tasks wait, as far as it is known: what other phones take at this moment may be counted, or counted twice. */
+  left: number;
+  /** Phones that leave its tasks to others for a moment. */
+  readonly leftToOthers: Set<string>;
+  /** Nothing of it can begin at this moment; see `WaitingJobs.rouse`. */
+  isAsleep: boolean;
+}
+
+/** Which jobs a phone takes. */
+interface PhoneRules {
+  /** Asked once for all jobs of a kind. */
+  readonly fits: (job: WaitingJob) => boolean;
+  /** Whether its host gets no secrets of the job's project: asked of each job, as jobs of one kind are of several projects. */
+  readonly isWithheld: (job: WaitingJob) => boolean;
+}
+
+interface UsersJobs {
+  /** Jobs that any phone fits in the same way, in the order in which they begin: a phone is looked at once for all of them. */
+  readonly kinds: Map<string, WaitingJob[]>;
+  /** The turn in which a task of the user last began. */
+  servedAt: number;
+}
+
+interface ChoiceOptions extends PhoneRules {
+  readonly countRuns: (userId: string) => number;
+  readonly slice: TimeSlice;
+}
+
+const order = (one: StoredJob, other: StoredJob): number =>
+  other.priority - one.priority || (one.id < other.id ? -1 : 1);
+
+const kindOf = ({ selector, token_phones, device_ids, is_exclusive, project_id }: StoredJob): string =>
+  JSON.stringify([selector, token_phones, device_ids, is_exclusive === 1 ? null : project_id]);
+
+/** Whether it still runs as the same user, within the same limits. */
+const isSameMaker = (one: StoredJob, other: StoredJob): boolean =>
+  one.user_id === other.user_id && limitsTextOf(one) === limitsTextOf(other);
+
+/** The jobs of which tasks wait, cached from the rows, and whose turn it is. */
+export class WaitingJobs {
+  readonly #byId = new Map<string, WaitingJob>();
+  readonly #byUser = new Map<string, UsersJobs>();
+  #turn = 0;
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** Of these jobs tasks wait, as the rows say now. */
+  add(rows: readonly StoredJob[]): void {
+    for (const [userId, ofUser] of Map.groupBy(rows, ({ user_id }) => user_id)) {
+      const users: UsersJobs = this.#byUser.get(userId) ?? { kinds: new Map(), servedAt: 0 };
+      this.#byUser.set(userId, users);
+      const toSort = new Set(ofUser.flatMap((row) => this.#addOne(users, row) ?? []));
+      for (const kind of toSort) users.kinds.get(kind)?.sort((one, other) => order(one.row, other.row));
+    }
+  }
+
+  /** Returns its kind when it is not the last of it. */
+  #addOne({ kinds }: UsersJobs, row: StoredJob): string | undefined {
+    const known = this.#byId.get(row.id);
+    if (known !== undefined && !isSameMaker(known.row, row)) {
+      this.remove(row.id);
+    } else if (known !== undefined) {
+      known.left = row.waiting;
+      known.isAsleep = false;
+      return undefined;
+    }
+    const kind = kindOf(row);
+    const jobs = kinds.get(kind) ?? [];
+    kinds.set(kind, jobs);
+    const last = jobs.at(-1);
+    const job = waitingJobOf(row);
+    this.#byId.set(row.id, job);
+    jobs.push(job);
+    return last !== undefined && order(last.row, row) > 0 ? kind : undefined;
+  }
+
+  /** Nothing of it waits any more. */
+  remove(id: string): void {
+    const job = this.#byId.get(id);
+    if (job === undefined) return;
+    this.#byId.delete(id);
+    const kinds = this.#byUser.get(job.row.user_id)?.kinds;
+    const kind = kindOf(job.row);
+    const jobs = kinds?.get(kind) ?? [];
+    jobs.splice(jobs.indexOf(job), 1);
+    if (jobs.length === 0) kinds?.delete(kind);
+  }
+
+  /** Something has changed that kept tasks of these users waiting; of all without a list. */
+  rouse(userIds?: Iterable<string>): void {
+    for (const userId of userIds ?? this.#byUser.keys())
+      for (const jobs of this.#byUser.get(userId)?.kinds.values() ?? [])
+        for (const job of jobs) job.isAsleep = false;
+  }
+
+  /** It is the turn of the job's user. */
+  noteTurn({ row }: WaitingJob): void {
+    const users = this.#byUser.get(row.user_id);
+    this.#turn += 1;
+    if (users !== undefined) users.servedAt = this.#turn;
+  }
+
+  /**
+   * The first job for a phone. `fits` is asked once for all jobs of a kind, in slices: meanwhile a job may end. The user with the fewest runs is asked first, and of those with the same number, the one
+   * who has waited longest for a turn; a user's own jobs are in the order of priority and age.
+   */
+  async choose(
+    deviceId: string,
+    { countRuns, slice, ...rules }: ChoiceOptions,
+  ): Promise<WaitingJob | undefined> {
+    const users = [...this.#byUser]
+      .filter(([, { kinds }]) => kinds.size > 0)
+      .map(([userId, { kinds, servedAt }]) => ({ kinds, servedAt, runs: countRuns(userId) }))
+      .toSorted((one, other) => one.runs - other.runs || one.servedAt - other.servedAt);
+    for (const { kinds } of users) {
+      let first: WaitingJob | undefined;
+      for (const jobs of kinds.values()) {
+        if (slice.isOver) await slice.next();
+        const job = firstOf(jobs, deviceId, rules);
+        if (job !== undefined && (first === undefined || order(job.row, first.row) < 0)) first = job;
+      }
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  }
+}
+
+/** Of one kind. */
+function firstOf(
+  jobs: readonly WaitingJob[],
+  deviceId: string,
+  { fits, isWithheld }: PhoneRules,
+): WaitingJob | undefined {
+  const first = jobs.find((job) => !job.isAsleep && !job.leftToOthers.has(deviceId) && !isWithheld(job));
+  return first !== undefined && fits(first) ? first : undefined;
+}
+
+function waitingJobOf(row: StoredJob): WaitingJob {
+  const { device_ids: ids } = row;
+  // Only `createJob` writes the column.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const deviceIds = ids === null ? undefined : new Set(JSON.parse(ids) as string[]);
+  const selector = limitedSelector(row);
+  return { row, deviceIds, selector, left: row.waiting, leftToOthers: new Set(), isAsleep: false };
+}
+
+type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];
+
+interface TaskBatch {
+  rows: Task[];
+  /** Under way at this moment. */
+  readonly taken: Set<string>;
+}
+
+/** Tasks that are due, read some at a time, each given out once. */
+export class DueTasks {
+  readonly #store: Pick<TaskStore, 'listDue'>;
+  readonly #ofJob = new Map<string, TaskBatch>();
+
+  constructor(store: Pick<TaskStore, 'listDue'>) {
+    this.#store = store;
+  }
+
+  /** Undefined: none is due that is not under way. One that failed on this phone is left to others for a moment. */
+  async take(jobId: string, now: number, deviceId: string): Promise<Task | 'others first' | undefined> {
+    const batch = this.#ofJob.get(jobId) ?? { rows: [], taken: new Set<string>() };
+    this.#ofJob.set(jobId, batch);
+    if (batch.rows.length === 0) {
+      const rows = await this.#store.listDue(jobId, now, readAtOnce + batch.taken.size);
+      batch.rows = rows.filter(({ id }) => !batch.taken.has(id));
+    }
+    const first = batch.rows.slice(0, choice);
+    const candidates = first.filter(
+      (task) => task.device_id !== deviceId || task.due_at + othersFirstMs <= now,
+    );
+    const task = candidates[Math.floor(Math.random() * candidates.length)];
+    if (task === undefined) {
+      const isLeft = first.length > 0;
+      if (batch.taken.size === 0) this.#ofJob.delete(jobId);
+      return isLeft ? 'others first' : undefined;
+    }
+    batch.rows = batch.rows.filter(({ id }) => id !== task.id);
+    batch.taken.add(task.id);
+    return task;
+  }
+
+  /** It has begun, or has not; `isStale`: the rows have changed since they were read. */
+  release(jobId: string, taskId: string, isStale: boolean): void {
+    const batch = this.#ofJob.get(jobId);
+    if (batch === undefined) return;
+    batch.taken.delete(taskId);
+    if (isStale) batch.rows = [];
+    if (batch.taken.size === 0 && batch.rows.length === 0) this.#ofJob.delete(jobId);
+  }
+}

@@ -1,0 +1,91 @@
+import { reachesPhone } from '../../fleet/devices/phone-reach.ts';
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { type KeptToken, keptTokenOf, limitOf, readLimit } from '../../http/requests/kept-token.ts';
+import { pageLimit } from '../../http/requests/replies/list-replies.ts';
+import type { Principal } from '../../http/requests/principal.ts';
+import { type ProjectAccess, readers } from '../../code/projects/project-access.ts';
+
+/** A job, or a schedule. */
+interface Work {
+  user_id: string;
+  project_id: string;
+  token_phones: string | null;
+}
+
+interface Asked<Row extends Work> {
+  principal: Principal;
+  /** What there is of the ID that was given. */
+  row: Row | undefined;
+  /** Of whom more than the maker may do what is asked; by default all who see the project. */
+  roles?: typeof readers | undefined;
+  missing: ApiError;
+  kind: 'job' | 'schedule';
+}
+
+/** The user's own, and those of projects in which they have one of the roles. */
+export async function requireWork<Row extends Work>(
+  projects: ProjectAccess,
+  { principal, row, roles = readers, missing, kind }: Asked<Row>,
+): Promise<Row> {
+  const role = row && (await projects.findProject(principal, row.project_id))?.role;
+  const isOwn = row?.user_id === principal.userId && principal.projectIds?.has(row.project_id) !== false;
+  if (row === undefined || !(isOwn || role !== undefined) || !isWithinLimit(principal, row)) throw missing;
+  if (isOwn || (role !== undefined && roles.includes(role))) return row;
+  throw ApiError.of('forbidden', {
+    reason: `A ${kind} is changed by whoever made it and by editors of its project`,
+  });
+}
+
+/** Which of it a list has: as above, one more than the page. */
+export const listedWork = (
+  principal: Principal,
+  query: { automation_id?: string; cursor?: string; limit?: number },
+) => ({
+  ...{ userId: principal.userId, projectIds: principal.projectIds, phones: limitOf(principal) },
+  ...{ projectId: query.automation_id?.toLowerCase(), cursor: query.cursor?.toLowerCase() },
+  limit: pageLimit(query) + 1,
+});
+
+/** Such a token reaches what was made with its own limit; any other token, what its user reaches. */
+const isWithinLimit = (
+  principal: Principal,
+  { user_id, token_phones }: { user_id: string; token_phones: string | null },
+): boolean =>
+  principal.phones === null || (user_id === principal.userId && token_phones === limitOf(principal));
+
+/** The terms of the job and of its token's limit; null: any phone. */
+export function limitedSelector({
+  selector,
+  token_phones,
+}: {
+  selector: string | null;
+  token_phones: string | null;
+}): string | null {
+  const terms = [selector, readLimit(token_phones)?.selector ?? null].filter((one) => one !== null);
+  return terms.length === 0 ? null : terms.join(',');
+}
+
+/** The user that a job or a schedule runs as, and what limits the token that they made or last changed it with. */
+export interface Maker extends KeptToken {
+  readonly user_id: string;
+}
+
+export const makerOf = (principal: Principal): Maker => ({
+  user_id: principal.userId,
+  ...keptTokenOf(principal),
+});
+
+/** Whoever takes work over that names phones has to be one who may launch on them. Throws `devices_unavailable`. */
+export async function requireNamedPhones(
+  devices: DeviceAccess,
+  principal: Principal,
+  ids: readonly string[] = [],
+): Promise<void> {
+  const seen = await devices.findAll(ids, principal.userId);
+  const others = ids.filter((id) => {
+    const one = seen.get(id);
+    return one === undefined || one.role === 'view' || !reachesPhone(devices.labels, principal, one.device);
+  });
+  if (others.length > 0) throw ApiError.of('devices_unavailable', { devices: boundedList(others, ', ') });
+}

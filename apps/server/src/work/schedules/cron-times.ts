@@ -1,0 +1,60 @@
+import { Cron } from 'croner';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+
+/** The 29th of February comes on a Monday after up to 40 years. */
+const futureYears = 50;
+/** Turns that a service has missed are not older. */
+const pastYears = 10;
+
+/**
+ * When a schedule has its turns. Years far away are not searched: times that hardly ever come, or never, would cost as much as
+ * those of many schedules.
+ */
+export class CronTimes {
+  readonly #cron: Cron;
+
+  /** Throws `invalid_cron`. */
+  constructor(cron: string, timeZone: string) {
+    try {
+      if (!isKnownZone(timeZone)) throw new Error(`there is no time zone "${timeZone}"`);
+      this.#cron = parse(cron, timeZone);
+      if (this.#cron.nextRun() === null)
+        throw new Error(`there is no such time in the next ${futureYears} years`);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : 'it cannot be read';
+      throw ApiError.of('invalid_cron', { cron, time_zone: timeZone, problem }, { cause: error });
+    }
+  }
+
+  /** The first time after `after`; undefined: there is none. Epoch ms. */
+  next(after: number): number | undefined {
+    return this.#cron.nextRun(new Date(after))?.getTime();
+  }
+
+  /** The last time until `until`. */
+  last(until: number): number | undefined {
+    return this.#cron.previousRuns(1, new Date(until + 1000))[0]?.getTime();
+  }
+
+  list(count: number, after: number): number[] {
+    return this.#cron.nextRuns(count, new Date(after)).map((time) => time.getTime());
+  }
+}
+
+function isKnownZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Throws when it has not five parts. */
+function parse(cron: string, timezone: string): Cron {
+  const ofFive = new Cron(cron, { timezone, mode: '5-part', paused: true });
+  // A name for one of a few frequent expressions, such as `@daily`.
+  if (cron.includes('@')) return ofFive;
+  const year = new Date().getFullYear();
+  const years = `${year - pastYears}-${year + futureYears}`;
+  return new Cron(`0 ${cron} ${years}`, { timezone, mode: '7-part', paused: true });
+}

@@ -1,0 +1,254 @@
+import type { WebhookData } from '@phalanx/protocol';
+import type { Clock } from '../../kernel/clock.ts';
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
+import type { Audience } from '../../storage/db/webhook-outbox.ts';
+import type { KnownHost, KnownHosts } from '../../fleet/hosts/connected-hosts.ts';
+import type { AbsenceStore, StoredAbsence, RunsOf, RunWatchStore } from './absence-store.ts';
+import type { News } from './delivery-store.ts';
+import { readTexts } from './fan-out.ts';
+import type { StoredWebhook } from './store.ts';
+
+interface Options {
+  store: AbsenceStore;
+  devices: DeviceAccess;
+  hosts: KnownHosts;
+  clock: Clock;
+  /** Since when the service is there: before, it has seen nobody. */
+  upSince: () => Promise<number>;
+  /** How long a host may be away. */
+  hostAwayMs: number;
+  onDelivery: (webhookIds: readonly string[]) => void;
+}
+
+/** A phone or a host as it is now. */
+interface Seen {
+  readonly kind: 'device' | 'host';
+  readonly id: string;
+  /** Since when it is not there; undefined: it is. */
+  readonly awaySince: number | undefined;
+  /** Its host changes servers, or has just come: what is known of it stays as it is for this time. */
+  readonly isReturning: boolean;
+  readonly audience: Audience;
+  readonly tellGone: (since: number) => Pick<News, 'type' | 'data'>;
+  readonly tellBack: (since: number) => Pick<News, 'type' | 'data'>;
+}
+
+interface Changes {
+  begun: StoredAbsence[];
+  told: StoredAbsence[];
+  ended: StoredAbsence[];
+  news: News[];
+}
+
+/** A webhook with the absences that it knows of; what is not seen again is left in `unseen`. */
+interface Watcher {
+  readonly webhook: StoredWebhook;
+  readonly known: ReadonlyMap<string, StoredAbsence>;
+  readonly unseen: Map<string, StoredAbsence>;
+}
+
+const minuteMs = 60_000;
+const hostsAtOnce = 250;
+const keyOf = (kind: StoredAbsence['kind'], id: string): string => `${kind} ${id}`;
+
+/** Finds phones that are not ready and hosts that are away for as long as webhooks wait, and those that are back. */
+export class AbsenceWatch {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** By one server at a time. */
+  async look(): Promise<void> {
+    const webhooks = await this.#options.store.listWatching('device.', 'host.');
+    if (webhooks.length === 0) return;
+    const upSince = await this.#options.upSince();
+    for (const [userId, ofUser] of Map.groupBy(webhooks, ({ user_id: id }) => id)) {
+      const watchers = await Promise.all(ofUser.map((webhook) => this.#watcherOf(webhook)));
+      for await (const seen of this.#listSeen(userId, upSince))
+        for (const watcher of watchers) await this.#compare(watcher, seen);
+      for (const { webhook, unseen } of watchers)
+        await this.#note(webhook, { begun: [], told: [], ended: [...unseen.values()], news: [] });
+    }
+  }
+
+  async #watcherOf(webhook: StoredWebhook): Promise<Watcher> {
+    const rows = await this.#options.store.list(webhook.id, ['device', 'host']);
+    const known = new Map(rows.map((row) => [keyOf(row.kind, row.target_id), row]));
+    return { webhook, known, unseen: new Map(known) };
+  }
+
+  /** The user's phones and those that they have accepted, and their own hosts, some at a time. */
+  async *#listSeen(userId: string, upSince: number): AsyncGenerator<Seen[]> {
+    const { devices, hosts } = this.#options;
+    for await (const page of devices.listForWork(userId))
+      yield page.map(({ device }) => seenDevice(device, upSince));
+    for (let from: string | undefined = ''; from !== undefined;) {
+      const page: KnownHost[] = await hosts.listPageOf(userId, { from, limit: hostsAtOnce });
+      yield page.map((host) => seenHost(host, upSince));
+      const last: string | undefined = page.at(-1)?.id.toLowerCase();
+      from = page.length < hostsAtOnce || last === undefined ? undefined : `${last}\u0001`;
+    }
+  }
+
+  async #compare(watcher: Watcher, seen: readonly Seen[]): Promise<void> {
+    const { webhook, known, unseen } = watcher;
+    const changes: Changes = { begun: [], told: [], ended: [], news: [] };
+    const events = readTexts(webhook.events);
+    for (const one of seen) {
+      const key = keyOf(one.kind, one.id);
+      unseen.delete(key);
+      if (!one.isReturning) this.#compareOne(changes, { webhook, events, one, absence: known.get(key) });
+    }
+    await this.#note(webhook, changes);
+  }
+
+  #compareOne(changes: Changes, { webhook, events, one, absence }: Comparison): void {
+    const now = this.#options.clock.now();
+    const { kind, awaySince } = one;
+    const tell = (event: string, told: Pick<News, 'type' | 'data'>): void => {
+      if (events.includes(event))
+        changes.news.push({ ...told, at: now, audience: JSON.stringify(one.audience) });
+    };
+    if (awaySince === undefined) {
+      if (absence === undefined) return;
+      changes.ended.push(absence);
+      if (absence.is_told === 1)
+        tell(kind === 'device' ? 'device.back' : 'host.back', one.tellBack(absence.since));
+      return;
+    }
+    const row = absence ?? newAbsence(webhook, one, awaySince);
+    if (absence === undefined) changes.begun.push(row);
+    const lateAt = row.since + this.#allowedMsOf(webhook, kind);
+    if (row.is_told === 1 || lateAt > now) return;
+    changes.told.push(row);
+    // What was late before anybody asked is known to them.
+    if (lateAt >= webhook.heard_since)
+      tell(kind === 'device' ? 'device.not_ready' : 'host.gone', one.tellGone(row.since));
+  }
+
+  #allowedMsOf({ not_ready_minutes: minutes }: StoredWebhook, kind: StoredAbsence['kind']): number {
+    return kind === 'device' ? minutes * minuteMs : this.#options.hostAwayMs;
+  }
+
+  async #note(webhook: StoredWebhook, changes: Changes): Promise<void> {
+    const { store, clock, onDelivery } = this.#options;
+    if (Object.values(changes).every(({ length }) => length === 0)) return;
+    await store.note(webhook, changes, clock.now());
+    if (changes.news.length > 0) onDelivery([webhook.id]);
+  }
+}
+
+interface Comparison {
+  webhook: StoredWebhook;
+  events: readonly string[];
+  one: Seen;
+  absence: StoredAbsence | undefined;
+}
+
+const newAbsence = ({ id }: StoredWebhook, { kind, id: target }: Seen, since: number): StoredAbsence => ({
+  ...{ webhook_id: id, kind, target_id: target, since, is_told: 0 },
+});
+
+function seenDevice(device: FleetDevice, upSince: number): Seen {
+  const { id, state, reason, since, isReturning, serial } = device;
+  const { model, host_id, host_name } = device.stored;
+  const about = { device_id: id, serial, model, host_id, host_name };
+  return {
+    ...{ kind: 'device', id, audience: { kind: 'device', deviceId: id } },
+    awaySince: state === 'ready' ? undefined : Math.max(since, upSince),
+    isReturning,
+    tellGone: (goneSince) => newsOf('device.not_ready', { ...about, state, reason, since: goneSince }),
+    tellBack: (goneSince) => newsOf('device.back', { ...about, not_ready_since: goneSince }),
+  };
+}
+
+function seenHost({ id, ownerId, name, isConnected, since }: KnownHost, upSince: number): Seen {
+  const about = { host_id: id, host_name: name };
+  return {
+    ...{ kind: 'host', id: id.toLowerCase(), audience: { kind: 'user', userId: ownerId } },
+    awaySince: isConnected ? undefined : Math.max(since ?? 0, upSince),
+    isReturning: false,
+    tellGone: (goneSince) => newsOf('host.gone', { ...about, since: goneSince }),
+    tellBack: (goneSince) => newsOf('host.back', { ...about, gone_since: goneSince }),
+  };
+}
+
+const newsOf = <Name extends 'device.not_ready' | 'device.back' | 'host.gone' | 'host.back'>(
+  type: Name,
+  data: WebhookData<Name>,
+): Pick<News, 'type' | 'data'> => ({ type, data: JSON.stringify(data) });
+
+interface RunWatchOptions {
+  store: AbsenceStore;
+  runs: RunWatchStore;
+  clock: Clock;
+  onDelivery: (webhookIds: readonly string[]) => void;
+}
+
+type Kind = 'runs.failing' | 'runs.none';
+type Finding<Name extends Kind> = WebhookData<Name> | undefined;
+
+const hourMs = 60 * 60_000;
+/** The share of fewer runs says nothing. */
+const leastEnded = 5;
+
+/** Finds webhooks whose user's runs fail too often, or are missing; each is told of once, until it is over. */
+export class RunWatch {
+  readonly #options: RunWatchOptions;
+
+  constructor(options: RunWatchOptions) {
+    this.#options = options;
+  }
+
+  /** By one server at a time. */
+  async look(): Promise<void> {
+    for (const webhook of await this.#options.store.listWatching('runs.')) {
+      const events = readTexts(webhook.events);
+      if (events.includes('runs.failing'))
+        await this.#note(webhook, 'runs.failing', await this.#findFailing(webhook));
+      if (events.includes('runs.none')) await this.#note(webhook, 'runs.none', await this.#findNone(webhook));
+    }
+  }
+
+  /** Undefined: they do not fail too often. */
+  async #findFailing(webhook: StoredWebhook): Promise<Finding<'runs.failing'>> {
+    const { runs, clock } = this.#options;
+    const { failing_hours: hours, failing_percent: percent, heard_since: heardSince } = webhook;
+    const since = Math.max(heardSince, clock.now() - hours * hourMs);
+    const { ended, failed } = await runs.count(runsOf(webhook), since);
+    return ended >= leastEnded && failed * 100 >= ended * percent ? { hours, ended, failed } : undefined;
+  }
+
+  /** Undefined: something was launched. */
+  async #findNone(webhook: StoredWebhook): Promise<Finding<'runs.none'>> {
+    const { runs, clock } = this.#options;
+    const { silent_hours: hours, heard_since: heardSince } = webhook;
+    const last = await runs.findLast(runsOf(webhook));
+    if (clock.now() - Math.max(heardSince, last?.created_at ?? 0) < hours * hourMs) return undefined;
+    return { hours, last_run_id: last?.id ?? null, last_at: last?.created_at ?? null };
+  }
+
+  async #note<Name extends Kind>(webhook: StoredWebhook, kind: Name, found: Finding<Name>): Promise<void> {
+    const { store, clock, onDelivery } = this.#options;
+    const [known] = await store.list(webhook.id, [kind]);
+    if ((known === undefined) === (found === undefined)) return;
+    const now = clock.now();
+    const row = known ?? { webhook_id: webhook.id, kind, target_id: '', since: now, is_told: 1 };
+    const audience = JSON.stringify({ kind: 'user', userId: webhook.user_id });
+    const news: News = { type: kind, at: now, data: JSON.stringify(found ?? {}), audience };
+    const change = found === undefined ? { ended: [row] } : { begun: [row], news: [news] };
+    await store.note(webhook, { begun: [], told: [], ended: [], news: [], ...change }, now);
+    onDelivery([webhook.id]);
+  }
+}
+
+/** Those that it asks for, of those of the token that it was made with. */
+function runsOf({ user_id: userId, project_ids, token_projects }: StoredWebhook): RunsOf {
+  const asked = readTexts(project_ids);
+  const own = token_projects === null ? null : readTexts(token_projects);
+  if (asked.length === 0) return { userId, projectIds: own };
+  return { userId, projectIds: asked.filter((id) => own?.includes(id) !== false) };
+}

@@ -1,0 +1,133 @@
+import { webhookEvents } from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Batcher } from '../../kernel/batcher.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { Audience } from '../../storage/db/webhook-outbox.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import type { ProjectPeople } from '../../code/projects/project-access.ts';
+import type { RunAccess } from '../../runs/runs/run-access.ts';
+import type { DeliveryStore, StoredEvent, Telling } from './delivery-store.ts';
+import type { StoredWebhook } from './store.ts';
+
+const validator = Compile(Audience);
+
+interface Options {
+  store: DeliveryStore;
+  listHearers: (audience: Audience) => Promise<string[]>;
+  /** Told of webhooks that have something to do. */
+  onDelivery: (webhookIds: readonly string[]) => void;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+const texts = Compile(Type.Array(Type.String()));
+export const readTexts = (json: string): string[] => texts.Parse(JSON.parse(json));
+
+const endedRun = Compile(webhookEvents['run.ended'].properties.data);
+
+/** Makes deliveries of what has happened: one for each webhook that asks for it, and whose user may hear of it. */
+export class FanOut {
+  readonly #options: Options;
+  readonly #looks: Batcher<'outbox'>;
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#looks = new Batcher({
+      work: () => this.#look(),
+      faults: options.faults,
+      says: 'what webhooks are to tell of could not be read',
+    });
+  }
+
+  /** Something has happened, or may have at another server. */
+  look(): void {
+    if (!this.#isClosed) this.#looks.add(['outbox']);
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#looks.end();
+  }
+
+  async #look(): Promise<void> {
+    const { store, clock, onDelivery } = this.#options;
+    for (;;) {
+      const known = new Map<string, Promise<StoredWebhook[]>>();
+      const tellings: Telling[] = [];
+      for (const event of await store.listOutbox()) tellings.push(...(await this.#tellingsOf(event, known)));
+      if (tellings.length === 0) return;
+      await store.deliver(tellings, clock.now());
+      onDelivery(tellings.flatMap(({ webhooks }) => webhooks.map(({ id }) => id)));
+    }
+  }
+
+  /** None of what cannot be read. `known`: what was read for others of this look. */
+  async #tellingsOf(event: StoredEvent, known: Map<string, Promise<StoredWebhook[]>>): Promise<Telling[]> {
+    const { store, listHearers, faults } = this.#options;
+    try {
+      const audience = readAudience(event.audience);
+      const userIds = await listHearers(audience);
+      const key = [event.type, ...userIds.toSorted()].join(' ');
+      const listening = known.get(key) ?? store.listListening(userIds, event.type);
+      known.set(key, listening);
+      return [{ event, webhooks: (await listening).filter((one) => asksFor(one, event, audience)) }];
+    } catch (error) {
+      faults.report(error, `webhooks could not be told of ${event.id}`);
+      return [];
+    }
+  }
+}
+
+function asksFor(webhook: StoredWebhook, { type, data }: StoredEvent, audience: Audience): boolean {
+  if (!isOfProjects(webhook, audience)) return false;
+  const outcomes = readTexts(webhook.outcomes);
+  if (type !== 'run.ended' || outcomes.length === 0) return true;
+  const run: unknown = JSON.parse(data);
+  return endedRun.Check(run) && run.outcome !== null && outcomes.includes(run.outcome);
+}
+
+/** Those that it asks for, and those of the token that it was made with. */
+function isOfProjects(webhook: StoredWebhook, audience: Audience): boolean {
+  const projectId = projectOf(audience);
+  if (projectId === undefined) return true;
+  const asked = readTexts(webhook.project_ids);
+  return (asked.length === 0 || asked.includes(projectId)) && isOfToken(webhook, audience);
+}
+
+/** Whether the token that made the webhook was for the project of it. */
+export function isOfToken({ token_projects: own }: StoredWebhook, audience: Audience): boolean {
+  const projectId = projectOf(audience);
+  return own === null || projectId === undefined || readTexts(own).includes(projectId);
+}
+
+interface AudienceOptions {
+  devices: DeviceAccess;
+  people: ProjectPeople;
+  runAccess: RunAccess;
+  /** Everybody who may review the records of a project, and has accepted it. */
+  listAcceptedReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+}
+
+export const readAudience = (json: string): Audience => validator.Parse(JSON.parse(json));
+
+/** The users who may hear of something at this moment: of what others share with them, once they have accepted it. */
+export async function hearersOf(
+  { devices, people, runAccess, listAcceptedReviewers }: AudienceOptions,
+  audience: Audience,
+): Promise<string[]> {
+  if (audience.kind === 'run') return runAccess.listHearers(audience);
+  if (audience.kind === 'record')
+    return audience.isDirect ? [audience.ownerId] : listAcceptedReviewers(audience);
+  if (audience.kind === 'schedule')
+    return [...new Set([audience.userId, ...(await people.acceptedOf(audience.automationId))])];
+  if (audience.kind === 'user') return [audience.userId];
+  const device = await devices.fleet.find(audience.deviceId);
+  return device === undefined ? [] : devices.shares.acceptedUsersOf(device);
+}
+
+/** Of which project it is; undefined: of none. */
+const projectOf = (audience: Audience): string | undefined =>
+  'automationId' in audience ? audience.automationId : undefined;

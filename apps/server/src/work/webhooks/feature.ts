@@ -1,0 +1,114 @@
+import { addBackgroundJob } from '../../storage/background-job.ts';
+import type { Context } from '../../http/context.ts';
+import type { Audience } from '../../storage/db/webhook-outbox.ts';
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import { addGaugeBy, type Metrics } from '../../http/health/metrics.ts';
+import { consoleUrl } from '../../http/requests/addresses.ts';
+import type { Hosts } from '../../fleet/hosts/feature.ts';
+import type { ProjectPeople } from '../../code/projects/project-access.ts';
+import type { Records } from '../../evidence/records/feature.ts';
+import type { Runs } from '../../runs/runs/feature.ts';
+import type { SealedColumn, Sealing } from '../../code/secrets/sealing.ts';
+import { createAbsenceStore, createRunWatchStore } from './absence-store.ts';
+import { AbsenceWatch, RunWatch } from './absence-watch.ts';
+import { FanOut, hearersOf } from './fan-out.ts';
+import { createDeliveryStore } from './delivery-store.ts';
+import { DeliveryWorker } from './delivery-worker.ts';
+import { Messenger } from './messenger.ts';
+import { createNames } from './names.ts';
+import { addWebhookRoutes } from './routes.ts';
+import { createWebhookStore, sealedWebhookKeys } from './store.ts';
+import { createTargetRule } from './send-message.ts';
+
+interface WebhookDependencies {
+  devices: DeviceAccess;
+  hosts: Hosts;
+  people: ProjectPeople;
+  records: Records;
+  runs: Runs;
+  sealing: Sealing;
+  metrics: Metrics;
+}
+
+const hourMs = 60 * 60_000;
+const dayMs = 24 * hourMs;
+
+/** What webhooks have stored encrypted. */
+export const sealedByWebhooks = ({ database }: Context): SealedColumn => sealedWebhookKeys(database);
+
+/** Messages to other services about what happens. */
+export function serveWebhooks(context: Context, dependencies: WebhookDependencies): void {
+  const { app, access, config, database, clock, faults, node, timing } = context;
+  const { devices, hosts, people, records, runs, sealing, metrics } = dependencies;
+  const store = createWebhookStore(database);
+  const deliveries = createDeliveryStore(database);
+  const rule = createTargetRule(config.webhookNetworks);
+  const { listAcceptedReviewers } = records;
+  const hearing = { devices, people, runAccess: runs.access, listAcceptedReviewers };
+  const hearers = (audience: Audience): Promise<string[]> => hearersOf(hearing, audience);
+  const findUser = (id: string) => access.store.findUser(id);
+  const nameOf = (userId: string): string => devices.shares.nameOf(userId);
+  const names = createNames(devices, {
+    consoleUrl: () => consoleUrl(config, app),
+    publicUrl: config.publicUrl,
+  });
+  const { mail } = config;
+  const messenger = new Messenger({
+    ...{ store, sealing, listHearers: hearers, findUser, rule, mail, names, clock },
+    findToken: (id) => access.store.findToken(id),
+  });
+  const worker = new DeliveryWorker({
+    ...{ store: deliveries, clock, faults, lookEveryMs: timing.sweepMs },
+    send: (claimed, signal) => messenger.send(claimed, signal),
+    findFailingSince: (id) => store.findFailingSince(id),
+  });
+  const onDelivery = (ids: readonly string[]): void => worker.look(ids);
+  const fanOut = new FanOut({ store: deliveries, listHearers: hearers, onDelivery, clock, faults });
+  app.addHook('onClose', async () => {
+    await fanOut.close();
+    await worker.close();
+  });
+  runs.onChange((rows) => {
+    if (rows.some(({ ended_at }) => ended_at !== null)) fanOut.look();
+  });
+  // After the feature that stores it.
+  hosts.gateway.on('record', () => fanOut.look());
+  addWebhookRoutes(app, {
+    ...{ store, deliveries, sealing, rule, mail, clock, onDelivery, nameOf },
+  });
+  addGaugeBy(metrics, {
+    ...{ name: 'phalanx_webhook_messages', label: 'state' },
+    help: 'Messages of webhooks that wait to be sent, and what has happened of which none were made yet, of all servers',
+    read: () => deliveries.countWaiting(),
+  });
+  addBackgroundJob(context, {
+    name: 'tell webhooks of what has happened',
+    everyMs: timing.sweepMs,
+    onEachServer: true,
+    work: () => fanOut.look(),
+  });
+  const absences = createAbsenceStore(database);
+  const watch = new AbsenceWatch({
+    ...{ store: absences, devices, hosts: hosts.known, clock, onDelivery, hostAwayMs: config.lostAfterMs },
+    upSince: () => node.upSince(),
+  });
+  addBackgroundJob(context, {
+    name: 'tell webhooks of phones and hosts that are away',
+    everyMs: 2 * timing.sweepMs,
+    work: () => watch.look(),
+  });
+  const runWatch = new RunWatch({
+    ...{ store: absences, runs: createRunWatchStore(database), clock, onDelivery },
+  });
+  addBackgroundJob(context, {
+    name: 'tell webhooks of runs that fail or are missing',
+    everyMs: 6 * timing.sweepMs,
+    work: () => runWatch.look(),
+  });
+  addBackgroundJob(context, {
+    name: 'delete old deliveries of webhooks',
+    everyMs: hourMs,
+    atStart: true,
+    work: () => deliveries.deleteOld(clock.now() - config.historyDays * dayMs),
+  });
+}

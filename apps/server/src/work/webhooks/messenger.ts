@@ -1,0 +1,259 @@
+import { createConnection, type LookupFunction, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressRule, anywhere, guardedLookup, NameResolver, type Resolve } from '@phalanx/egress';
+import type { ChatFormat } from '@phalanx/protocol';
+import nodemailer from 'nodemailer';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Audience } from '../../storage/db/webhook-outbox.ts';
+import type { Row } from '../../storage/db/tables/tables.ts';
+import type { Sealing } from '../../code/secrets/sealing.ts';
+import { writeChatMessage } from './chat/chat-message.ts';
+import { readAudience, isOfToken } from './fan-out.ts';
+import type { StoredDelivery } from './delivery-store.ts';
+import { type Sent, readRetryAfter } from './delivery-worker.ts';
+import { addressOf, isMail, domainOf, type MailConfig } from './mail/mail-settings.ts';
+import { writeMail, type MailText } from './mail/mail-text.ts';
+import type { Names } from './names.ts';
+import { type Answer, explainFailure, sendMessage, signatureOf } from './send-message.ts';
+import { placeOf, type StoredWebhook, type WebhookStore } from './store.ts';
+
+interface Options {
+  store: WebhookStore;
+  sealing: Sealing;
+  listHearers: (audience: Audience) => Promise<string[]>;
+  findUser: (id: string) => Promise<Pick<Row<'user'>, 'disabled_at'> | undefined>;
+  /** Undefined: it was revoked. */
+  findToken: (id: string) => Promise<{ readonly expiresAt: number | null } | undefined>;
+  rule: AddressRule;
+  /** Undefined: no e-mail is sent. */
+  mail: MailConfig | undefined;
+  names: Names;
+  clock: Clock;
+}
+
+const timeoutMs = 15_000;
+const everybody = { userId: null, tokenProjects: null };
+
+const dropped = (problem: string): Sent => ({ result: 'final', responseStatus: null, problem });
+const ended: Sent = {
+  result: 'ended',
+  responseStatus: null,
+  problem: 'The limited token with which the webhook was made has expired or was revoked',
+};
+const refused = (problem: string): Sent => ({ result: 'refused', responseStatus: null, problem });
+
+/** The body of a message: the same for all attempts. */
+const bodyOf = ({ type, at, data }: Pick<StoredDelivery, 'type' | 'at' | 'data'>): string =>
+  `{"type":${JSON.stringify(type)},"timestamp":"${new Date(at).toISOString()}","data":${data}}`;
+
+/** Sends messages, once, as their webhook is now. */
+export class Messenger {
+  readonly #options: Options;
+  readonly #resolver = new NameResolver();
+  readonly #mailer: Mailer | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#mailer = options.mail && new Mailer(options.mail, this.#resolver.of('mail server'));
+  }
+
+  /** Of one webhook; what came of each. */
+  async send(deliveries: readonly StoredDelivery[], closing: AbortSignal): Promise<Sent[]> {
+    const webhook = await this.#options.store.find(deliveries[0]?.webhook_id ?? '', everybody);
+    if (webhook === undefined) return deliveries.map(() => dropped('The webhook is gone'));
+    if (await this.#hasTokenEnded(webhook)) return deliveries.map(() => ended);
+    const reasons = await Promise.all(deliveries.map((one) => this.#findReasonToDrop(webhook, one)));
+    const wanted = deliveries.filter((_, at) => reasons[at] === undefined);
+    const sent = await this.#sendWanted(webhook, wanted, closing);
+    const bySent = new Map(wanted.map((one, at) => [one, Array.isArray(sent) ? sent[at] : sent]));
+    return deliveries.map((one, at) => bySent.get(one) ?? dropped(reasons[at] ?? ''));
+  }
+
+  /** One answer: it is that of all. */
+  #sendWanted(
+    webhook: StoredWebhook,
+    wanted: readonly StoredDelivery[],
+    closing: AbortSignal,
+  ): Promise<Sent | Sent[]> {
+    if (isMail(webhook.url)) return this.#mail(webhook, wanted, closing);
+    if (webhook.format !== 'phalanx') return this.#chat(webhook, webhook.format, wanted, closing);
+    return Promise.all(wanted.map((one) => this.#sendOne(webhook, one, closing)));
+  }
+
+  async #hasTokenEnded({ token_id: id }: StoredWebhook): Promise<boolean> {
+    if (id === null) return false;
+    const { findToken, clock } = this.#options;
+    const token = await findToken(id);
+    return token === undefined || (token.expiresAt ?? Infinity) <= clock.now();
+  }
+
+  async #sendOne(webhook: StoredWebhook, delivery: StoredDelivery, closing: AbortSignal): Promise<Sent> {
+    const body = bodyOf(delivery);
+    const headers = await this.#headersOf(webhook, delivery.id, body);
+    return this.#post(webhook, { headers, body, closing });
+  }
+
+  /** All in one message, under the ID of the first. */
+  async #chat(
+    webhook: StoredWebhook,
+    format: ChatFormat,
+    deliveries: readonly StoredDelivery[],
+    closing: AbortSignal,
+  ): Promise<Sent> {
+    const [first] = deliveries;
+    if (first === undefined) return dropped('There is nothing to send');
+    const body = await writeChatMessage(format, deliveries, this.#options.names);
+    const headers = await this.#headersOf(webhook, first.id, body);
+    return this.#post(webhook, { headers, body, closing });
+  }
+
+  /** All in one e-mail. What the operator has allowed before may be forbidden now. */
+  async #mail(
+    webhook: StoredWebhook,
+    deliveries: readonly StoredDelivery[],
+    closing: AbortSignal,
+  ): Promise<Sent> {
+    const { mail, names } = this.#options;
+    if (mail === undefined || this.#mailer === undefined) return refused('This service sends no e-mail');
+    const address = addressOf(webhook.url);
+    if (!mail.mayReceive(address)) return refused(`The operator of the service does not allow ${address}`);
+    if (deliveries.length === 0) return dropped('There is nothing to send');
+    return this.#mailer.send(address, await writeMail(webhook, deliveries, names), closing);
+  }
+
+  /** What the user might see when it happened may be nothing that they see now. */
+  async #findReasonToDrop(webhook: StoredWebhook, { audience }: StoredDelivery): Promise<string | undefined> {
+    const { listHearers, findUser } = this.#options;
+    const user = await findUser(webhook.user_id);
+    if (user === undefined || user.disabled_at !== null) return 'The user of the webhook is disabled';
+    const about = readAudience(audience);
+    const mayHear = (await listHearers(about)).includes(webhook.user_id) && isOfToken(webhook, about);
+    return mayHear ? undefined : 'The user of the webhook may not see any more what it is about';
+  }
+
+  async #headersOf(webhook: StoredWebhook, id: string, body: string): Promise<Record<string, string>> {
+    const { sealing, clock } = this.#options;
+    const { sealed, earlier_sealed: earlier, earlier_until: until } = webhook;
+    const isBoth = earlier !== null && until !== null && until > clock.now();
+    const all = isBoth ? [sealed, earlier] : [sealed];
+    const place = placeOf(webhook.id);
+    const secrets = await Promise.all(all.map((text) => sealing.unseal({ sealed: text, place })));
+    const timestamp = Math.floor(clock.now() / 1000);
+    return {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': 'phalanx',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatureOf(secrets, { id, timestamp, body }),
+    };
+  }
+
+  async #post(
+    { url, user_id: userId }: StoredWebhook,
+    { headers, body, closing }: { headers: Record<string, string>; body: string; closing: AbortSignal },
+  ): Promise<Sent> {
+    const tooLate = AbortSignal.timeout(timeoutMs);
+    const target = {
+      url: new URL(url),
+      rule: this.#options.rule,
+      resolve: this.#resolver.of(userId),
+      signal: AbortSignal.any([closing, tooLate]),
+    };
+    try {
+      return this.#judge(await sendMessage(target, headers, body));
+    } catch (error) {
+      return refused(tooLate.aborted ? `no answer within ${timeoutMs / 1000} s` : explainFailure(error));
+    }
+  }
+
+  #judge({ status, retryAfter }: Answer): Sent {
+    if (status >= 200 && status < 300) return { result: 'delivered', responseStatus: status, problem: '' };
+    const isRedirect = status >= 300 && status < 400;
+    return {
+      result: status === 410 ? 'gone' : 'refused',
+      responseStatus: status,
+      problem: isRedirect ? `status ${status}: redirects are not followed` : `status ${status}`,
+      pauseMs: readRetryAfter(retryAfter, this.#options.clock.now()),
+    };
+  }
+}
+
+/** Less than a claim of a delivery takes, so that no other server begins meanwhile. */
+const mailTimeoutMs = 20_000;
+const permanent = 500;
+
+/** Hands e-mails to the operator's mail server: one connection for each. */
+export class Mailer {
+  readonly #config: MailConfig;
+  readonly #lookup: LookupFunction;
+  readonly #limitMs: number;
+
+  /** `limitMs`: for one e-mail, from the connection to the server's last answer. */
+  constructor(config: MailConfig, resolve: Resolve, limitMs = mailTimeoutMs) {
+    this.#config = config;
+    // The operator has named the server: it may be anywhere.
+    this.#lookup = guardedLookup(anywhere, resolve);
+    this.#limitMs = limitMs;
+  }
+
+  async send(to: string, mail: MailText, closing: AbortSignal): Promise<Sent> {
+    const tooLate = AbortSignal.timeout(this.#limitMs);
+    const signal = AbortSignal.any([closing, tooLate]);
+    const { host, port } = this.#config.server;
+    const socket = createConnection({ host, port, lookup: this.#lookup });
+    // Whoever waits for the socket hears of it too.
+    socket.on('error', () => undefined);
+    const end = (): void => void socket.destroy(new Error('it took too long'));
+    signal.addEventListener('abort', end);
+    try {
+      await once(socket, 'connect', { signal });
+      const { response } = await this.#transport(socket).sendMail(this.#messageOf(to, mail));
+      return { result: 'delivered', responseStatus: Number.parseInt(response, 10) || null, problem: '' };
+    } catch (error) {
+      return failureOf(tooLate.aborted ? new Error(`no answer within ${this.#limitMs / 1000} s`) : error);
+    } finally {
+      signal.removeEventListener('abort', end);
+      socket.destroy();
+    }
+  }
+
+  #transport(connection: Socket) {
+    const { host, port, encryption, login } = this.#config.server;
+    return nodemailer.createTransport({
+      ...{ host, port, connection, logger: false },
+      secure: encryption === 'tls',
+      requireTLS: encryption === 'starttls',
+      ignoreTLS: encryption === 'none',
+      ...(login !== undefined && { auth: { user: login.user, pass: login.password } }),
+    });
+  }
+
+  #messageOf(to: string, { subject, text, id }: MailText) {
+    const { from } = this.#config;
+    return {
+      from: { name: 'Phalanx', address: from },
+      to: { name: '', address: to },
+      envelope: { from, to: [to] },
+      ...{ subject, text },
+      messageId: `<${id}@${domainOf(from)}>`,
+      // So that no absent person's mail program answers (RFC 3834).
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    };
+  }
+}
+
+/** A mail server that says no for good (5xx to the receiver or the content) is not asked again. */
+function failureOf(error: unknown): Sent {
+  const about = error instanceof Error ? error : undefined;
+  const status = about !== undefined && 'responseCode' in about ? Number(about.responseCode) : Number.NaN;
+  const isOfMail =
+    about !== undefined && 'code' in about && ['EENVELOPE', 'EMESSAGE'].includes(String(about.code));
+  return {
+    result: status >= permanent && isOfMail ? 'rejected' : 'refused',
+    responseStatus: Number.isNaN(status) ? null : status,
+    problem: explainFailure(error),
+  };
+}

@@ -1,0 +1,121 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import { change } from '../../storage/db/writes.ts';
+import type { Db } from '../../storage/db/database.ts';
+import { serialize } from '../../storage/db/transactions.ts';
+import { textsIn } from '../../storage/db/dialect.ts';
+import type { Database, Row } from '../../storage/db/tables/tables.ts';
+import type { SealedColumn, SealedRow } from '../../code/secrets/sealing.ts';
+
+export type StoredWebhook = Row<'webhook'>;
+export type WebhookChange = Partial<Omit<StoredWebhook, 'id' | 'user_id' | 'token_projects' | 'created_at'>>;
+
+/** Whose webhooks a caller sees; null: everybody's. */
+export interface WebhookOwner {
+  readonly userId: string | null;
+  /** Those that the caller's token is limited to, as a webhook has them. */
+  readonly tokenProjects: string | null;
+}
+
+interface Page {
+  cursor: string | undefined;
+  limit: number;
+}
+
+export type WebhookStore = ReturnType<typeof createWebhookStore>;
+
+type WebhookQuery = SelectQueryBuilder<Database, 'webhook', StoredWebhook>;
+
+/** Webhooks, as their users make them. */
+export function createWebhookStore(db: Db) {
+  const seenBy = ({ userId, tokenProjects }: WebhookOwner): WebhookQuery => {
+    let query = db.selectFrom('webhook').selectAll();
+    if (userId !== null) query = query.where('user_id', '=', userId);
+    if (tokenProjects !== null) query = query.where('token_projects', '=', tokenProjects);
+    return query;
+  };
+  return {
+    /** False: the user has as many as they may. */
+    insert: (webhook: StoredWebhook, most: number): Promise<boolean> =>
+      change(db, async (transaction) => {
+        await serialize(transaction, `webhooks of ${webhook.user_id}`);
+        const { count } = await transaction
+          .selectFrom('webhook')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('user_id', '=', webhook.user_id)
+          .executeTakeFirstOrThrow();
+        if (count >= most) return false;
+        await transaction.insertInto('webhook').values(webhook).execute();
+        return true;
+      }),
+
+    find: (id: string, owner: WebhookOwner): Promise<StoredWebhook | undefined> =>
+      seenBy(owner).where('id', '=', id).executeTakeFirst(),
+
+    list: (owner: WebhookOwner, { cursor, limit }: Page): Promise<StoredWebhook[]> => {
+      const query = seenBy(owner).orderBy('id', 'desc').limit(limit);
+      return (cursor === undefined ? query : query.where('id', '<', cursor)).execute();
+    },
+
+    async findFailingSince(id: string): Promise<number | null> {
+      const query = db.selectFrom('webhook').select('failing_since').where('id', '=', id);
+      return (await query.executeTakeFirst())?.failing_since ?? null;
+    },
+
+    /** By webhook, how many deliveries wait; those without any are missing. */
+    async countWaiting(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const rows = await db
+        .selectFrom('webhook_delivery')
+        .select(['webhook_id', (eb) => eb.fn.countAll<number>().as('count')])
+        .where('webhook_id', 'in', textsIn(db, ids))
+        .where('status', '=', 'waiting')
+        .groupBy('webhook_id')
+        .execute();
+      return new Map(rows.map(({ webhook_id: id, count }) => [id, count]));
+    },
+
+    /** `isFresh`: it forgets which phones and hosts it knows to be away. */
+    update: (id: string, changes: WebhookChange, isFresh = false): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const query = transaction.updateTable('webhook').set(changes).where('id', '=', id);
+        const { numUpdatedRows } = await query.executeTakeFirst();
+        if (isFresh) await transaction.deleteFrom('webhook_absence').where('webhook_id', '=', id).execute();
+        return numUpdatedRows > 0n;
+      }),
+
+    delete: (id: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const query = transaction.deleteFrom('webhook').where('id', '=', id);
+        return (await query.executeTakeFirst()).numDeletedRows > 0n;
+      }),
+  };
+}
+
+/** What the keys of a webhook belong to. */
+export const placeOf = (webhookId: string): string => `webhook ${webhookId}`;
+
+const sealedColumns = ['sealed', 'earlier_sealed'] as const;
+
+/** The sealed keys, for a change of the service's own key. */
+export const sealedWebhookKeys = (db: Db): SealedColumn => ({
+  async listOfOtherKeys(keyId, limit) {
+    const [current, earlier] = sealedColumns.map((column) =>
+      db
+        .selectFrom('webhook')
+        .select(['id', sql<string>`${sql.ref(column)}`.as('text')])
+        .where(column, 'not like', `v1.${keyId}.%`)
+        .limit(limit)
+        .execute(),
+    );
+    const rows = [...((await current) ?? []), ...((await earlier) ?? [])];
+    return rows.map(({ id, text }) => ({ place: placeOf(id), sealed: text }));
+  },
+
+  async replace(before: SealedRow, sealed: string) {
+    for (const column of sealedColumns)
+      await db
+        .updateTable('webhook')
+        .set({ [column]: sealed })
+        .where(column, '=', before.sealed)
+        .execute();
+  },
+});
