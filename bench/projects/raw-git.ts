@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  KeptOpen,
-  type Reading,
-  type GitProgram,
-  runGit,
-} from '../../apps/server/src/code/git/git-process.ts';
+import { type GitProgram, runGit } from '../../apps/server/src/code/git/git-process.ts';
+import type { Reading } from '../../apps/server/src/code/git/batch-process.ts';
+import { KeptOpen } from '../../apps/server/src/code/git/kept-open.ts';
 import { prepareGit } from '../../apps/server/src/code/git/prepare-git.ts';
 
 /** Names of files and folders; a folder has entries of its own. */

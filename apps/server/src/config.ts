@@ -21,9 +21,9 @@ import {
   unless,
   wholeNumber,
 } from '@phalanx/settings';
-import { proxyList } from './http/requests/addresses.ts';
+import { proxyList } from './http/requests/trusted-proxies.ts';
 import { mailSettings, parseMail } from './work/webhooks/mail/mail-settings.ts';
-import { networkList } from './work/webhooks/send-message.ts';
+import { networkList } from './work/webhooks/target-rule.ts';
 import { limitSettings, parseLimits } from './kernel/limits/limit-settings.ts';
 import { parseS3, s3Settings } from './storage/blobs/s3/s3-settings.ts';
 

@@ -5,32 +5,3 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
-
-/** How much less certain a measured offset becomes with time, because clocks drift and are set; ms per ms. */
-const driftRate = 0.01;
-
-/** The time of the database, so that all servers have one. It never goes back. */
-export class DatabaseClock implements Clock {
-  #offsetMs = 0;
-  #uncertaintyMs = Number.POSITIVE_INFINITY;
-  #measuredAt = 0;
-  #latest = 0;
-
-  now(): number {
-    this.#latest = Math.max(this.#latest, Math.round(Date.now() + this.#offsetMs));
-    return this.#latest;
-  }
-
-  /**
-   * `databaseNow` was read while `askedAt` to `answeredAt` passed here; all are epoch ms. An answer that took long, from
-   * a database or to a server that stood still, says less than an earlier quick one, and is ignored.
-   */
-  adjust(databaseNow: number, askedAt: number, answeredAt: number): void {
-    const uncertaintyMs = Math.abs(answeredAt - askedAt) / 2;
-    const ageMs = Math.abs(answeredAt - this.#measuredAt);
-    if (uncertaintyMs > this.#uncertaintyMs + ageMs * driftRate + 1) return;
-    this.#offsetMs = databaseNow - (askedAt + answeredAt) / 2;
-    this.#uncertaintyMs = uncertaintyMs;
-    this.#measuredAt = answeredAt;
-  }
-}

@@ -1,6 +1,5 @@
 import type { Confinement } from '@phalanx/confinement';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import type { Turns } from '../../kernel/limits/turns.ts';
 import {
   askAssist,
   askBundle,
@@ -210,17 +209,3 @@ export function requireCompiled<Compiled extends { ok: true }>(
 
 /** The first line, to stand within a sentence. */
 export const summaryOf = ([first = 'unknown mistake']: readonly string[]): string => first.replace(/\.$/, '');
-
-/** The compiler, at which users take turns: for whom it works is said by the files. */
-export function compileInTurns(compiler: Compiler, turns: Turns): Compiler {
-  const userOf = ({ userId, projectId }: ProjectFiles): string => userId ?? projectId;
-  return {
-    ...compiler,
-    compileFile: (files, change) => turns.run(userOf(files), () => compiler.compileFile(files, change)),
-    assist: (files, change) => turns.run(userOf(files), () => compiler.assist(files, change)),
-    addSigns: (files, added) => turns.run(userOf(files), () => compiler.addSigns(files, added)),
-    compileProject: (files) => turns.run(userOf(files), () => compiler.compileProject(files)),
-    bundleProject: (files) => turns.run(userOf(files), () => compiler.bundleProject(files)),
-    bundleDirectCode: (owner, code) => turns.run(owner, () => compiler.bundleDirectCode(owner, code)),
-  };
-}

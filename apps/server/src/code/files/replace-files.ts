@@ -1,16 +1,15 @@
 import { requireCompiled } from '../compile/compiler.ts';
-import { findCompiledPath, listSourcePaths, isTypeScript } from '../compile/source-paths.ts';
+import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
 import { Draft, NewObjects } from '../git/draft.ts';
 import { type GitObjects, fileMode, type TreeEntry } from '../git/git-objects.ts';
 import { listSizedFiles, type SizedFile, buildTree } from '../git/tree-paths.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { hasSources, storeCompiled, type Change, type SavedState } from '../projects/saved-state.ts';
 import { type ProjectServices, createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
-import { type NewContent, requireContent, contentOf } from './new-content.ts';
+import { type NewContent, requireContent } from './new-content.ts';
 import { findSourceOf, refusePath, requirePlace } from './file-path.ts';
 import { requireTree, treeTag } from './file-version.ts';
 import { mayCompileOtherwise, reviewFiles } from './review-file.ts';
-import { renameImports } from '../compile/process/import-graph.ts';
 
 /** Files with new content, and those that are to go. */
 export interface TreeChange {
@@ -180,88 +179,3 @@ export const filesOfNext = (
   createProjectFiles(projectId, id, (work) =>
     repositories.read(projectId, (repository) => work(new Draft(repository, objects))),
   );
-
-interface Renaming {
-  readonly projectId: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-interface Before {
-  readonly files: ReadonlyMap<string, SizedFile>;
-  /** The version of all of them. */
-  readonly etag: string;
-}
-
-/** Longer code is no text that a person writes imports in. */
-const maxCodeBytes = 1024 * 1024;
-
-/** Renames a file, and what names it in the imports of others, all or nothing. `changed` are those others. */
-export async function renameFile(
-  desk: ProjectServices,
-  renaming: Renaming,
-): Promise<{ etag: string; changed: string[]; warnings: string[] }> {
-  const { projectId, from, to } = renaming;
-  const before = await readBefore(desk, renaming);
-  const texts = await readCode(desk, projectId, before);
-  const files = changesOf(texts, renaming).map(([path, text]) => ({
-    path,
-    content: contentOf(text, undefined),
-  }));
-  if (!files.some(({ path }) => path === to))
-    files.push({ path: to, content: keptContent(desk, projectId, before.files.get(from)) });
-  const change = { projectId, files, deleted: [from], expected: before.etag };
-  const replaced = await replaceFiles(desk, change);
-  return { ...replaced, changed: files.map(({ path }) => path).filter((path) => path !== to) };
-}
-
-const readBefore = (desk: ProjectServices, { projectId, from, to }: Renaming): Promise<Before> =>
-  desk.repositories.read(projectId, async (repository, state) => {
-    const listed = await listSizedFiles(repository, state.files);
-    const files = new Map(listed.map((file) => [file.path, file]));
-    const source = await findSourceOf(repository, state, from);
-    if (source !== undefined) throw ApiError.of('compiled_file', { path: from, source });
-    if (!files.has(from)) throw ApiError.of('file_not_found', { path: from, project_id: projectId });
-    if (files.has(to)) throw refusePath(to, 'is the path of another file');
-    return { files, etag: treeTag(state.files) };
-  });
-
-/** Every file by its path; those without code have no text. */
-async function readCode(
-  { repositories }: ProjectServices,
-  projectId: string,
-  { files }: Before,
-): Promise<Map<string, string>> {
-  const texts = new Map<string, string>();
-  for (const { path, id, sizeBytes } of files.values()) {
-    const isCode = (isTypeScript(path) || /\.[mc]?jsx?$/.test(path)) && sizeBytes <= maxCodeBytes;
-    const read = () => repositories.read(projectId, (repository) => repository.readBlob(id));
-    texts.set(path, isCode ? (await read()).toString() : '');
-  }
-  return texts;
-}
-
-/** The files whose text is another one, under the paths that they are to have. */
-function changesOf(
-  texts: ReadonlyMap<string, string>,
-  { from, to }: Renaming,
-): [path: string, text: string][] {
-  const sources = { has: (path: string) => texts.has(path), findText: (path: string) => texts.get(path) };
-  return [...texts].flatMap(([path, text]): [string, string][] => {
-    const renamed = renameImports(sources, path, { from, to });
-    return renamed === text ? [] : [[path === from ? to : path, renamed]];
-  });
-}
-
-function keptContent(
-  { repositories }: ProjectServices,
-  projectId: string,
-  { id = '', sizeBytes = 0 }: Partial<SizedFile> = {},
-): NewContent {
-  return {
-    sizeBytes,
-    readText: async () =>
-      (await repositories.read(projectId, (repository) => repository.readBlob(id))).toString(),
-    store: async () => id,
-  };
-}

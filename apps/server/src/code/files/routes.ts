@@ -15,18 +15,14 @@ import { editors, onProject, type ProjectAccess, readers } from '../projects/pro
 import { deskFor, type ProjectServices } from '../projects/project-files.ts';
 import { acceptLargeBodies, findStagedBody } from './large-body/stage-body.ts';
 import { assistFile, checkFile } from './review-file.ts';
-import {
-  treeOfCommit,
-  getFile,
-  readFileReply,
-  listCommitFiles,
-  listProjectFiles,
-  searchFiles,
-} from './read-files.ts';
+import { treeOfCommit, getFile, readFileReply } from './read-files.ts';
+import { listCommitFiles, listProjectFiles } from './list-files.ts';
+import { searchFiles } from './search-files.ts';
 import { requirePath, findSourceOf } from './file-path.ts';
 import { fileTag, preconditionOf, requireVersion, type Precondition } from './file-version.ts';
 import { contentOf } from './new-content.ts';
-import { renameFile, replaceFiles } from './replace-files.ts';
+import { replaceFiles } from './replace-files.ts';
+import { renameFile } from './rename-file.ts';
 import { writeFile, findFile } from './write-file.ts';
 
 interface FileRoutesOptions {

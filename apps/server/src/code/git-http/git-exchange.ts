@@ -1,7 +1,8 @@
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { whenClosed, type StartedProcess, giveWayByLength } from '@phalanx/confinement';
-import { maxPushBytes, type GitProgram, startGit, ByteQueue } from '../git/git-process.ts';
+import { maxPushBytes, type GitProgram, startGit } from '../git/git-process.ts';
+import { ByteQueue } from '../git/byte-queue.ts';
 
 export type GitService = 'upload-pack' | 'receive-pack';
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import { withNote } from '../../storage/db/writes.ts';
+import { withNote } from '../../storage/db/change-note.ts';
 import { errorCodeOf, ApiError } from '../../kernel/errors/api-error.ts';
 import { findFault } from '../../kernel/faults/fault-monitor.ts';
 import { packObjects, listPacked } from '../git/pack.ts';

@@ -6,7 +6,7 @@ import { isUniqueViolation } from '../../storage/db/dialect.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
-import { requireName } from '../../http/requests/validation.ts';
+import { requireName } from '../../http/requests/require-name.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { onProject, type ProjectAccess, readers, type ProjectPeople } from './project-access.ts';

@@ -1,7 +1,7 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
 import { sql } from 'kysely';
 import type { Acceptance } from '../../http/acceptance.ts';
-import { change } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import { serialize } from '../../storage/db/transactions.ts';
 import { hasPart, nameKey } from '../../storage/db/dialect.ts';

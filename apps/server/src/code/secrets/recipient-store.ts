@@ -1,5 +1,5 @@
 import type { SecretRecipient } from '@phalanx/protocol';
-import { change } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
 

@@ -1,6 +1,7 @@
 import type { DeviceOutcome, LaunchSecrets } from '@phalanx/protocol';
 import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
-import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { RecipientStore } from './recipient-store.ts';
 
 type SecretDevice = Pick<FleetDevice, 'id' | 'serial' | 'ownerId'>;

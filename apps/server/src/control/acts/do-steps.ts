@@ -1,12 +1,8 @@
 import { HostActAnswer, type HostActStep, type ActOutcome, numbered } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import { type Asked, askHost } from '../../fleet/devices/ask-host.ts';
-import {
-  compactView,
-  type Telling,
-  type ReadScreen,
-  type ScreenReader,
-} from '../../fleet/devices/screens/read-screen.ts';
+import { compactView, type Telling } from '../../fleet/devices/screens/read-screen.ts';
+import type { ReadScreen, ScreenReader } from '../../fleet/devices/screens/screen-reader.ts';
 import type { Touch } from '../../fleet/hosts/connected-hosts.ts';
 import type { Turns } from '../../kernel/limits/turns.ts';
 import { KeptCode } from './kept-code.ts';

@@ -8,7 +8,8 @@ import {
   type NumberedScreen,
 } from '@phalanx/protocol';
 import type { Context } from '../../http/context.ts';
-import { type DeviceAccess, getTouchable } from '../../fleet/devices/device-access.ts';
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import { getTouchable } from '../../fleet/devices/touchable-device.ts';
 import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
 import type { DeviceScreens } from '../../fleet/devices/feature.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';

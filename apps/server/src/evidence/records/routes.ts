@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import { addRoute } from '../../http/requests/route.ts';
-import { parseTime } from '../../http/requests/validation.ts';
+import { parseTime } from '../../http/requests/parse-time.ts';
 import { beginningOfUuidV7 } from '../../kernel/uuid-v7.ts';
 import {
   type AutomationAccess,

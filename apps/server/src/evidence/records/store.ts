@@ -1,5 +1,5 @@
 import type { RecordStatus, CaptureKind } from '@phalanx/protocol';
-import { change } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { type AppVersionCount, countAppVersions } from '../../storage/db/app-versions.ts';
 import { type OutboxEvent, addToOutbox } from '../../storage/db/webhook-outbox.ts';

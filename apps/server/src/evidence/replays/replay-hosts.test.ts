@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { HostRequests } from '../../fleet/hosts/host-link.ts';
+import { HostRequests } from '../../fleet/hosts/host-requests.ts';
 import { ReplayHosts } from './replay-hosts.ts';
 
 const code = { code: '', source_map: '', parameters: {}, job_variables: {}, fetches: [] };

@@ -1,22 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-
 import {
   HostReplayAnswer,
   type HostQuestionOf,
   type ReplayVerdict,
   type SequenceResult,
-  type SequenceOutcome,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-
 import { readAnswer } from '../../fleet/devices/ask-host.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
-import { isUnreachable } from '../../fleet/hosts/host-link.ts';
-import { isAncestor } from '../../code/git/git-objects.ts';
-import type { ProjectRepositories } from '../../code/projects/repositories/project-repositories.ts';
-import { emptyTree } from '../../code/projects/saved-state.ts';
-import type { ReadSequence, SavedSequence } from '../records/saved-sequence.ts';
-import { parametersOf, type StoredRunDetail } from '../../runs/runs/stored-run.ts';
+import { isUnreachable } from '../../fleet/hosts/host-requests.ts';
 
 const answers = Compile(HostReplayAnswer);
 
@@ -133,72 +125,3 @@ const pick = (screens: readonly HostScreen[], indices: readonly number[]): HostS
   indices.flatMap((index) => screens[index] ?? []);
 
 const hung = { kind: 'limit' as const, message: 'took too long: no host had an answer in time' };
-
-interface Options {
-  hosts: ReplayHosts;
-  repositories: Pick<ProjectRepositories, 'read'>;
-  readSequence: ReadSequence;
-  findRun: (runId: string) => Promise<StoredRunDetail | undefined>;
-}
-
-type ReadableSequence = Exclude<SavedSequence, { problem: string }>;
-
-interface SequenceOrder {
-  read: ReadableSequence;
-  projectId: string;
-  /** Of the code that is asked about. */
-  treeId: string;
-  /** Whose hosts may see the screens. */
-  hostOwners: readonly string[];
-  codeOf: (treeId: string, parameters: Record<string, unknown>) => Promise<HostCode>;
-  goesOn: () => Promise<boolean>;
-}
-
-/** Replays the screens of records in their order. */
-export class SequenceReplays {
-  readonly #options: Options;
-
-  constructor(options: Options) {
-    this.#options = options;
-  }
-
-  async read(recordId: string): Promise<SavedSequence> {
-    return (await this.#options.readSequence(recordId)) ?? { problem: 'was deleted' };
-  }
-
-  /** Undefined: it does not go on. */
-  async replay(order: SequenceOrder): Promise<SequenceOutcome | undefined> {
-    const run = await this.#options.findRun(order.read.runId);
-    const result = await this.#follow(order, order.treeId, run);
-    if (result === null) return undefined;
-    if (result.kind === 'same') return { result, own_code: null };
-    const ownTree = await this.#treeOf(order.projectId, run);
-    if (ownTree === undefined) return { result, own_code: 'not_known' };
-    if (ownTree === order.treeId) return { result, own_code: 'not_reproducible' };
-    const own = await this.#follow(order, ownTree, run);
-    if (own === null) return undefined;
-    return { result, own_code: own.kind === 'same' ? 'same' : 'not_reproducible' };
-  }
-
-  /** With what the run was given, as far as it is known. */
-  async #follow(
-    { read: { sequence }, hostOwners, codeOf, goesOn }: SequenceOrder,
-    treeId: string,
-    run: StoredRunDetail | undefined,
-  ): Promise<SequenceResult | null> {
-    const given = run === undefined ? null : parametersOf(run);
-    const code = await codeOf(treeId, given?.automation_parameters ?? {});
-    const job_variables = given?.job_variables ?? {};
-    return this.#options.hosts.follow(hostOwners, { code: { ...code, job_variables }, sequence }, goesOn);
-  }
-
-  /** The files that the run had, if its commit tells them and is in the history. */
-  #treeOf(projectId: string, run: StoredRunDetail | undefined): Promise<string | undefined> {
-    const commit = run?.dirty === 0 ? run.commit : null;
-    if (commit === null) return Promise.resolve(undefined);
-    return this.#options.repositories.read(projectId, async (repository, { head }) => {
-      if (!(await isAncestor(repository, { older: commit, newer: head }))) return undefined;
-      return (await repository.findInfo(`${commit}^{tree}`))?.id ?? emptyTree;
-    });
-  }
-}

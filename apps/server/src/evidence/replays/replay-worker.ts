@@ -22,7 +22,8 @@ import { createProjectFiles, type SavedFiles } from '../../code/projects/project
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { ReplayChanges } from './replay-view.ts';
 import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
-import { type HostCode, NoReplayHost, type ReplayHosts, type SequenceReplays } from './replay-hosts.ts';
+import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
+import type { SequenceReplays } from './sequence-replays.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
 import { noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
 

@@ -1,7 +1,7 @@
 import type { Replay, ReplayCounts, ReplaySet } from '@phalanx/protocol';
 import type { ExpressionBuilder } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import { change } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { serialize, transact } from '../../storage/db/transactions.ts';
 import type { Database, Row } from '../../storage/db/tables/tables.ts';

@@ -7,7 +7,6 @@ import { type DeviceShares, deviceTarget } from './device-shares.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases/leases.ts';
 import type { DevicePage } from './device-placement-store.ts';
-import type { Principal } from '../../http/requests/principal.ts';
 
 /** Read and shown in about two milliseconds. */
 const devicesAtOnce = 250;
@@ -134,16 +133,4 @@ export class DeviceAccess {
     const role = this.shares.roleOf(userId, device);
     return role && { device, role };
   }
-}
-
-/** Throws unless the caller may touch it. */
-export async function getTouchable(
-  access: DeviceAccess,
-  id: string,
-  { userId }: Principal,
-): Promise<SeenDevice> {
-  const seen = await access.get(id, userId);
-  if (seen.role === 'view')
-    throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
-  return seen;
 }

@@ -16,7 +16,8 @@ import { addPairingRoutes } from './hosts/pairing-routes.ts';
 import { createDevicePlacementStore } from './device-placement-store.ts';
 import { createDeviceStore } from './store.ts';
 import { createShareStore } from './share-store.ts';
-import { ScreenCache, ScreenReader } from './screens/read-screen.ts';
+import { ScreenCache } from './screens/screen-cache.ts';
+import { ScreenReader } from './screens/screen-reader.ts';
 
 /** Devices, their names and labels, their shares and their leases. */
 export async function openDevices(

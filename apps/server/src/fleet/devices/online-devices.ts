@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeviceOutcome } from '@phalanx/protocol';
-import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { DeviceAccess } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
 

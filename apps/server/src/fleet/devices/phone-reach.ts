@@ -2,7 +2,8 @@ import type { PhoneReach } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DeviceAccess } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
-import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { PhoneLimit, Principal } from '../../http/requests/principal.ts';
 import { type PhoneLabels, readSelector, selects } from './labels/phone-labels.ts';
 

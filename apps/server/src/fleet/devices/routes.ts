@@ -22,15 +22,12 @@ import { addRawRoute, addRoute } from '../../http/requests/route.ts';
 import { readSelector } from './labels/phone-labels.ts';
 import type { Turns } from '../../kernel/limits/turns.ts';
 import { askForJson, askHost, doInput, readAnswer } from './ask-host.ts';
-import { type DeviceAccess, type SeenDevice, getTouchable } from './device-access.ts';
+import type { DeviceAccess, SeenDevice } from './device-access.ts';
+import { getTouchable } from './touchable-device.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
-import {
-  readCompactScreen,
-  readScreen,
-  type ScreenReader,
-  identityOf,
-  type ScreenCache,
-} from './screens/read-screen.ts';
+import { readCompactScreen, readScreen, identityOf } from './screens/read-screen.ts';
+import type { ScreenCache } from './screens/screen-cache.ts';
+import type { ScreenReader } from './screens/screen-reader.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import type { FleetDevice } from './fleet-device.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Acceptance } from '../../http/acceptance.ts';
-import { change } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 

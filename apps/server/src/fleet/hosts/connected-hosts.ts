@@ -1,7 +1,8 @@
 import { type HostTouchType, isHostTouch, type LaunchBundle, type ServerMessage } from '@phalanx/protocol';
 
 import type { Bus } from '../../storage/bus/bus.ts';
-import type { HostLink, HostQuestion, HostListeners } from './host-link.ts';
+import type { HostLink, HostQuestion } from './host-link.ts';
+import type { HostListeners } from './host-listeners.ts';
 import type { HostPage, KnownHostStore, StoredHost } from './store.ts';
 import { userMark } from './user-mark.ts';
 

@@ -15,11 +15,16 @@ import type { RawData, WebSocket } from 'ws';
 import { notConnected } from '../../storage/bus/bus.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Principal } from '../../http/requests/principal.ts';
-import { HelloPages, isOfRuns, parseFrame, parseHostMessage, ProtocolError, passLogs } from './frames.ts';
+import { isOfRuns, parseFrame, parseHostMessage, ProtocolError } from './frames.ts';
+import { passLogs } from './pass-logs.ts';
+import { HelloPages } from './hello-pages.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { EpochOver } from '../../storage/db/epochs.ts';
-import { HostRefused, type HostSessions, type AdmissionThrottle } from './host-sessions.ts';
-import { type HostLink, type HostQuestion, type HostListeners, HostRequests } from './host-link.ts';
+import { HostRefused, type HostSessions } from './host-sessions.ts';
+import type { AdmissionThrottle } from './admission-throttle.ts';
+import type { HostLink, HostQuestion } from './host-link.ts';
+import type { HostListeners } from './host-listeners.ts';
+import { HostRequests } from './host-requests.ts';
 
 interface ConnectionOptions {
   socket: WebSocket;

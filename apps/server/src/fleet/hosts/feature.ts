@@ -1,17 +1,13 @@
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { closeCodes } from '@phalanx/protocol';
 import { AuditEvent } from '../../http/requests/audit-event.ts';
 import { addBackgroundJob } from '../../storage/background-job.ts';
-import { periodically } from '../../kernel/periodically.ts';
 import type { Context } from '../../http/context.ts';
 import { HostSessions } from './host-sessions.ts';
-import { createKnownHostStore, createHostStore, type HostStore } from './store.ts';
+import { createKnownHostStore, createHostStore } from './store.ts';
 import { KnownHosts, ConnectedHosts } from './connected-hosts.ts';
-import { type Bus, subscribeTo } from '../../storage/bus/bus.ts';
-import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { HostGateway } from './gateway.ts';
 import type { HostLink } from './host-link.ts';
+import { ReplacedHosts } from './replaced-hosts.ts';
 
 export interface Hosts {
   /** The connections of hosts to this server. */
@@ -73,38 +69,4 @@ function noteHost({ audit }: Context, action: 'connect_host' | 'disconnect_host'
   const auditEvent = new AuditEvent(action, { principal, address, requestId: null });
   auditEvent.on({ type: 'host', id: link.hostId, name: link.hostName }, []);
   audit.happened(auditEvent);
-}
-
-const Opened = Compile(Type.Object({ userId: Type.String(), hostId: Type.String(), epoch: Type.Integer() }));
-const subject = 'hosts';
-const lookEveryMs = 1000;
-
-interface Options {
-  bus: Bus;
-  store: Pick<HostStore, 'listReplaced'>;
-  gateway: HostGateway;
-  faults: FaultMonitor;
-}
-
-/** Ends the connections of hosts that have connected to another server since. */
-class ReplacedHosts {
-  readonly #ends: (() => unknown)[];
-
-  constructor({ bus, store, gateway, faults }: Options) {
-    gateway.on('hello', ({ userId, hostId, epoch }) =>
-      bus.publish(subject, JSON.stringify({ userId, hostId, epoch })),
-    );
-    this.#ends = [
-      subscribeTo(bus, subject, Opened, (opened) => gateway.dropOlder(opened)),
-      // What no message has told.
-      periodically(faults, lookEveryMs, async () => {
-        const epochs = gateway.epochs();
-        if (epochs.length > 0) gateway.dropEpochs(await store.listReplaced(epochs));
-      }),
-    ];
-  }
-
-  async close(): Promise<void> {
-    for (const end of this.#ends) await end();
-  }
 }

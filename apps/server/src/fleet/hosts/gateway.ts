@@ -16,8 +16,10 @@ import type { Limits } from '../../kernel/limits/limits.ts';
 import { refuseSocket } from '../../http/requests/sockets/refuse-socket.ts';
 import type { WebSockets } from '../../http/requests/sockets/web-sockets.ts';
 import { HostConnection } from './connection.ts';
-import { type HostSessions, AdmissionThrottle } from './host-sessions.ts';
-import { type HostLink, HostListeners } from './host-link.ts';
+import type { HostSessions } from './host-sessions.ts';
+import { AdmissionThrottle } from './admission-throttle.ts';
+import type { HostLink } from './host-link.ts';
+import { HostListeners } from './host-listeners.ts';
 
 interface GatewayOptions {
   authenticate: Authenticate;

@@ -2,11 +2,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { ServerConfig } from '../../config.ts';
 import type { Db } from '../../storage/db/database.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
-import { OwnAddress } from '../requests/addresses.ts';
+import { OwnAddress } from '../requests/own-address.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { type Authenticator, createAuthenticator } from './authenticator.ts';
 import { createSessionStore } from './sessions/session-store.ts';
-import { Sessions, SignInLinks } from './sessions/sessions.ts';
+import { Sessions } from './sessions/sessions.ts';
+import { SignInLinks } from './sessions/sign-in-links.ts';
 import { type AccessStore, createAccessStore } from './store.ts';
 
 export interface Access {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { addAccessRoutes, addUsageRoutes } from './routes.ts';
-import { addSessionRoutes } from './sessions/sessions.ts';
+import { addSessionRoutes } from './sessions/routes.ts';
 import { addUserRoutes, type OwnedResources } from './user-routes.ts';
 
 interface AccessDependencies {

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
 import { AuditEvent, type AuditEventSink } from '../requests/audit-event.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
-import { createTokenSecret, hashTokenSecret } from './authenticator.ts';
+import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
 const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
 const yearMs = 365 * 24 * 60 * 60 * 1000;

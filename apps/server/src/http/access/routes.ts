@@ -18,10 +18,12 @@ import { requireScope, seesEveryone } from '../requests/policy.ts';
 import type { Principal } from '../requests/principal.ts';
 import { addRoute } from '../requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
-import { type Authenticator, createTokenSecret, hashTokenSecret } from './authenticator.ts';
+import type { Authenticator } from './authenticator.ts';
+import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 import { type AccessStore, type StoredToken, hasBudget } from './store.ts';
 import { userView } from './user-routes.ts';
-import { requireName, parseTime } from '../requests/validation.ts';
+import { parseTime } from '../requests/parse-time.ts';
+import { requireName } from '../requests/require-name.ts';
 import { freeAt, type TokenUse, unused } from '../../storage/db/token-use.ts';
 
 interface AccessRoutesOptions {

@@ -1,6 +1,6 @@
 import type { Scope } from '@phalanx/protocol';
 import { sql } from 'kysely';
-import { change } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import { serialize, transact } from '../../storage/db/transactions.ts';
 import { hasPart, nameKey, textsIn } from '../../storage/db/dialect.ts';

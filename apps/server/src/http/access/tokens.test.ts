@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringAt } from '../../testing/string-at.ts';
 import { adminToken, numberAt, TestServer } from '../../testing/test-server.ts';
-import { createTokenSecret, isDamagedSecret } from './authenticator.ts';
+import { createTokenSecret, isDamagedSecret } from './token-secret.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { pageLimit, toPage } from '../requests/replies/list-replies.ts';
-import { requireName } from '../requests/validation.ts';
+import { requireName } from '../requests/require-name.ts';
 import { addRoute } from '../requests/route.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredUser } from './store.ts';

@@ -1,6 +1,6 @@
 import type { AuditAction } from '@phalanx/protocol';
 import type { AuditEventSink } from '../requests/audit-event.ts';
-import type { CacheInvalidations } from '../../storage/nodes/cluster.ts';
+import type { CacheInvalidations } from '../../storage/nodes/cache-invalidations.ts';
 
 /** What changes something that the other servers cache. */
 const invalidating: ReadonlySet<AuditAction> = new Set([

@@ -1,11 +1,8 @@
 import { statfs } from 'node:fs/promises';
-import { healthRoutes } from '@phalanx/protocol';
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { describeFaults } from '../../kernel/faults/fault-monitor.ts';
 import { createMetrics, type Figures, measureRequests, type Metrics } from './metrics.ts';
-import { ApiError } from '../../kernel/errors/api-error.ts';
-import { addRawRoute, addRoute } from '../requests/route.ts';
+import { addHealthRoutes } from './routes.ts';
 
 /** Figures of features, which stand on this one. */
 interface FleetFigures extends Pick<Figures, 'hosts' | 'activeRuns' | 'devices' | 'warnings'> {
@@ -50,25 +47,4 @@ function watchObstacles(
     await faults.check();
     return describeFaults(faults.active);
   };
-}
-
-interface HealthRoutesOptions {
-  metrics: Metrics;
-  /** What keeps the service from taking requests, as the end of "The service is …"; undefined when it can. */
-  obstacle: () => Promise<string | undefined>;
-}
-
-/** `GET /healthz` · `GET /readyz` · `GET /metrics` */
-function addHealthRoutes(app: FastifyInstance, { metrics, obstacle }: HealthRoutesOptions): void {
-  addRoute(app, healthRoutes.alive, async () => ({ success: true }));
-
-  addRoute(app, healthRoutes.ready, async () => {
-    const reason = await obstacle();
-    if (reason !== undefined) throw ApiError.of('not_ready', { reason });
-    return { success: true };
-  });
-
-  addRawRoute(app, healthRoutes.metrics, async (_request, reply) => {
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
-  });
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { auditActions, type AuditAction, type AuditSubject } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChangeNote } from '../../storage/db/writes.ts';
+import type { ChangeNote } from '../../storage/db/change-note.ts';
 import type { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from './principal.ts';
 

@@ -1,7 +1,7 @@
 import type { Reach, Scope } from '@phalanx/protocol';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import type { RequestTurns } from '../../kernel/limits/turns.ts';
+import type { RequestTurns } from '../../kernel/limits/request-turns.ts';
 import { requireAllowed } from './policy.ts';
 import type { Principal } from './principal.ts';
 

@@ -1,7 +1,7 @@
 import { type AuditAction, isOfTypes, isPaged, type ReplyOf, type RouteContract } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import { withNote } from '../../storage/db/writes.ts';
+import { withNote } from '../../storage/db/change-note.ts';
 import { AuditEvent, actorOf, noteSuccess } from './audit-event.ts';
 import type { ListReplies } from './replies/list-replies.ts';
 import type { Principal } from './principal.ts';

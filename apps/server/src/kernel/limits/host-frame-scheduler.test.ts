@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HostFrameScheduler, type Pace } from './host-frame-scheduler.ts';
-import { RequestsUnderWay } from './turns.ts';
+import { RequestsUnderWay } from './requests-under-way.ts';
 
 const much = 1_000_000;
 let server: ReturnType<typeof createServer>;

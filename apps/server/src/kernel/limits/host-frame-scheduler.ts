@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiter } from './rate-limiter.ts';
-import type { RequestsUnderWay } from './turns.ts';
+import type { RequestsUnderWay } from './requests-under-way.ts';
 
 /** Of what a user's hosts may send for as long as they like. */
 const undisturbedShare = 0.1;

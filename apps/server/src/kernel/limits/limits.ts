@@ -4,7 +4,9 @@ import { ApiError } from '../errors/api-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { type LimitConfig, limitSettings } from './limit-settings.ts';
 import { HostFrameScheduler } from './host-frame-scheduler.ts';
-import { RequestTurns, RequestsUnderWay, Turns } from './turns.ts';
+import { Turns } from './turns.ts';
+import { RequestsUnderWay } from './requests-under-way.ts';
+import { RequestTurns } from './request-turns.ts';
 
 /** Reads what a user has of something; it must not grow with what is stored. */
 type ReadUsed = (userId: string) => number | Promise<number>;

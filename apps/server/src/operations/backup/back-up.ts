@@ -2,8 +2,10 @@ import { access, link, mkdir, open, readdir, rm, constants, copyFile } from 'nod
 import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx/settings';
 import type { S3Config } from '../../storage/blobs/s3/s3-settings.ts';
-import { lockForBackup } from '../../storage/db/server-lock.ts';
-import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../../storage/db/database.ts';
+import { lockForBackup } from '../../storage/db/folder-lock.ts';
+import { databaseFileOf } from '../../storage/db/database.ts';
+import { copySqlite } from '../../storage/db/copy-sqlite.ts';
+import { openToRead, requireDatabase } from '../../storage/db/open-to-read.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { syncFolder } from '../../storage/blobs/synced-files.ts';
 import { type Manifest, writeManifest, packFolder } from './archive.ts';

@@ -1,7 +1,8 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
-import { databaseFileOf, openToRead, problemsOfSqlite, requireDatabase } from '../../storage/db/database.ts';
+import { databaseFileOf, problemsOfSqlite } from '../../storage/db/database.ts';
+import { openToRead, requireDatabase } from '../../storage/db/open-to-read.ts';
 import { problemsOfProjects } from '../../code/projects/packs/check-projects.ts';
 import { Bucket } from '../../storage/blobs/s3/bucket.ts';
 import { explainS3 } from '../../storage/blobs/s3/s3-exchange.ts';

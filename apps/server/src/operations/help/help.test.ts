@@ -1,7 +1,7 @@
 import { errorTable, helpRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestServer } from '../../testing/test-server.ts';
-import { HelpPages } from './feature.ts';
+import { HelpPages } from './help-pages.ts';
 import { pageGroups } from './page-groups.ts';
 
 let server: TestServer;

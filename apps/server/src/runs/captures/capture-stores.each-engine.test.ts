@@ -10,7 +10,8 @@ import { Bucket } from '../../storage/blobs/s3/bucket.ts';
 import { Spool, S3Blobs } from '../../storage/blobs/s3-blobs.ts';
 import { makeTestBucket } from '../../testing/engines/test-bucket.ts';
 import { isOnServers } from '../../testing/engines/test-database.ts';
-import { CaptureCleaner, type CaptureKey, Captures, partCount } from './captures.ts';
+import { type CaptureKey, Captures, partCount } from './captures.ts';
+import { CaptureCleaner } from './capture-cleaner.ts';
 
 const places = isOnServers ? (['S3'] as const) : (['a folder'] as const);
 

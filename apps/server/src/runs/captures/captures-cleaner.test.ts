@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { v4 as uuidv4 } from 'uuid';
 import { afterEach, expect, it } from 'vitest';
-import { CaptureCleaner, type CaptureKey, Captures } from './captures.ts';
+import { type CaptureKey, Captures } from './captures.ts';
+import { CaptureCleaner } from './capture-cleaner.ts';
 import { FolderBlobs } from '../../storage/blobs/folder-blobs.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];

@@ -4,10 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createZstdCompress, zstdDecompress } from 'node:zlib';
-
 import { type CaptureKind, maxCaptureBytes } from '@phalanx/protocol';
 import { validate } from 'uuid';
-
 import type { BlobStore, Pieces, StoredBlob } from '../../storage/blobs/blob-store.ts';
 
 /** What is stored of a screen of a record, or of a run. */
@@ -128,53 +126,4 @@ export interface RecordDeletions {
   endDeletion: (recordId: string) => Promise<void>;
   /** Those of the IDs that are records or runs. */
   listKnown: (recordIds: readonly string[]) => Promise<ReadonlySet<string>>;
-}
-
-interface Options extends RecordDeletions {
-  captures: Captures;
-}
-
-const deletionsPerStep = 100;
-/** SQLite takes 32,766 values a statement. */
-const idsPerQuestion = 1000;
-
-/**
- * Deletes the captures of records that are gone, and the files of runs. The record goes first, with a note of what is left to do in the same
- * transaction, so that a crash leaves work to do and never a record without its captures.
- */
-export class CaptureCleaner {
-  readonly #options: Options;
-  #part = 0;
-
-  constructor(options: Options) {
-    this.#options = options;
-  }
-
-  /** Does all that is noted. */
-  async clean(): Promise<void> {
-    const { captures, listDeletions, endDeletion } = this.#options;
-    for (let count = deletionsPerStep; count === deletionsPerStep;) {
-      const recordIds = await listDeletions(deletionsPerStep);
-      for (const recordId of recordIds) {
-        await captures.deleteRecord(recordId);
-        await endDeletion(recordId);
-      }
-      count = recordIds.length;
-    }
-  }
-
-  /**
-   * Looks through one part of the captures for those of no record and no run: a process that is killed between keeping a capture
-   * and noting it, while the record is deleted, leaves one.
-   */
-  async cleanNextPart(): Promise<void> {
-    const { captures, listKnown } = this.#options;
-    const recordIds = await captures.listRecords(this.#part);
-    this.#part = (this.#part + 1) % partCount;
-    for (let first = 0; first < recordIds.length; first += idsPerQuestion) {
-      const some = recordIds.slice(first, first + idsPerQuestion);
-      const known = await listKnown(some);
-      for (const recordId of some) if (!known.has(recordId)) await captures.deleteRecord(recordId);
-    }
-  }
 }

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Bus, subscribeTo } from '../../storage/bus/bus.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
-import type { Peers } from '../../storage/nodes/cluster.ts';
+import type { Peers } from '../../storage/nodes/peers.ts';
 import { periodically } from '../../kernel/periodically.ts';
 
 const typeNames = [

@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { InProcessNetwork } from '../../storage/bus/bus.ts';
+import { InProcessNetwork } from '../../storage/bus/in-process-network.ts';
 import { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
-import { Peers } from '../../storage/nodes/cluster.ts';
+import { Peers } from '../../storage/nodes/peers.ts';
 import { EventBus, type FeedEvent } from './event-bus.ts';
 import { EventStream, type EncodedEvent, type FeedReader, type UserFeed, UserFeeds } from './user-feed.ts';
 

@@ -8,7 +8,8 @@ import type { Write } from '../../storage/db/writes.ts';
 import { nameOf, type OnlineDevice } from '../../fleet/devices/online-devices.ts';
 import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
 import { userMark } from '../../fleet/hosts/user-mark.ts';
-import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import { keptTokenOf, limitsTextOf } from '../../http/requests/kept-token.ts';
 import { appLimitOf, type Principal } from '../../http/requests/principal.ts';
@@ -24,15 +25,9 @@ import type { Bundle } from './bundles.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { RunOutbox } from './run-outbox.ts';
 import { startLimitMs } from './start-limit.ts';
-import {
-  bytesOf,
-  launchMessage,
-  type LaunchPayload,
-  type BegunRun,
-  type LaunchStore,
-  type NewLaunch,
-  type NewRun,
-} from './store.ts';
+import { bytesOf, type BegunRun, type LaunchStore, type NewLaunch, type NewRun } from './store.ts';
+import { launchMessage } from './launch-message.ts';
+import type { LaunchPayload } from './payload-store.ts';
 
 export interface Dispatch {
   launcher: Pick<Principal, 'userId' | 'tokenName' | 'projectIds' | 'phones' | 'budget'>;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DeviceOutcome } from '@phalanx/protocol';
-import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import { awaitOutcome, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
 import type { StoredLaunch, BegunRun } from './store.ts';
 

@@ -7,7 +7,8 @@ import {
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { addRoute } from '../../http/requests/route.ts';

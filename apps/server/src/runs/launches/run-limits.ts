@@ -1,7 +1,7 @@
 import { nameOf, type OnlineDevice } from '../../fleet/devices/online-devices.ts';
 import { serialize } from '../../storage/db/transactions.ts';
 import type { Transaction } from '../../storage/db/database.ts';
-import { boundedList } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 

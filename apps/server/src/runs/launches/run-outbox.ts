@@ -9,7 +9,8 @@ import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import { originOf } from '../runs/stored-run.ts';
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
-import { launchMessage, type LaunchPayload, type PayloadStore } from './store.ts';
+import { launchMessage } from './launch-message.ts';
+import type { LaunchPayload, PayloadStore } from './payload-store.ts';
 
 interface Options {
   store: Pick<ActiveRunRows, 'listToSend'>;

@@ -1,21 +1,11 @@
 import { sql } from 'kysely';
-import {
-  AppLimit,
-  type LaunchSecrets,
-  PhoneSettings,
-  ScreenMasks,
-  type ServerMessage,
-} from '@phalanx/protocol';
-import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
-import type { Db, Transaction } from '../../storage/db/database.ts';
+import type { Db } from '../../storage/db/database.ts';
 import { requireCurrent } from '../../storage/db/epochs.ts';
 import type { GroupCommit, Write } from '../../storage/db/writes.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import type { Bundle } from './bundles.ts';
-import { startLimitMs } from './start-limit.ts';
+import { type LaunchPayload, storePayload } from './payload-store.ts';
 
 export type StoredLaunch = Row<'launch'>;
 export type NewLaunch = Omit<StoredLaunch, 'answer' | 'bytes'>;
@@ -165,112 +155,6 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       await db
         .deleteFrom('launch')
         .where('id', 'in', [...launches])
-        .execute();
-    },
-  };
-}
-
-/** What the code of a launch is given. */
-const Given = Type.Object({
-  automation_id: Type.String(),
-  automation_parameters: Type.Record(Type.String(), Type.Unknown()),
-  job_variables: Type.Record(Type.String(), Type.Unknown()),
-  masks: ScreenMasks,
-  film: Type.Optional(Type.Boolean()),
-  phone_settings: Type.Optional(PhoneSettings),
-  app_limit: Type.Optional(AppLimit),
-});
-export type Given = Static<typeof Given>;
-
-/** What a server sends to a host of a launch that another one has stored. */
-export interface LaunchPayload {
-  readonly launch: string;
-  readonly bundle: Bundle;
-  readonly given: Given;
-}
-
-type LaunchMessage = Extract<ServerMessage, { type: 'launch' }>;
-
-interface HostLaunch {
-  readonly runs: LaunchMessage['runs'];
-  readonly secrets: LaunchSecrets;
-  /** How long a single run has to begin. */
-  readonly ackTimeoutMs: number;
-}
-
-/** To the host that has the phones of these runs. */
-export const launchMessage = (
-  { bundle: { hash, code, sourceMap }, given }: Omit<LaunchPayload, 'launch'>,
-  { runs, secrets, ackTimeoutMs }: HostLaunch,
-): LaunchMessage => ({
-  type: 'launch',
-  ...given,
-  ...(Object.keys(secrets).length > 0 && { secrets }),
-  bundle: { hash, content: { code, source_map: sourceMap } },
-  start_within_ms: startLimitMs(runs.length, ackTimeoutMs),
-  runs,
-});
-
-const validator = Compile(Given);
-/** A bundle that was launched so lately need not be noted as used again. */
-const noteUseAfterMs = 60 * 60 * 1000;
-/** Nobody waits longer for a host to begin. */
-const payloadMs = 60 * 60 * 1000;
-const bundleMs = 24 * 60 * 60 * 1000;
-
-/** Keeps it until it is sent, in the transaction that stores the launch. */
-async function storePayload(
-  transaction: Transaction,
-  { launch, bundle: { hash, code, sourceMap }, given }: LaunchPayload,
-  now: number,
-): Promise<void> {
-  await transaction
-    .insertInto('bundle')
-    .values({ hash, code, source_map: sourceMap, used_at: now })
-    .onConflict((conflict) =>
-      conflict
-        .column('hash')
-        .doUpdateSet({ used_at: now })
-        .where('bundle.used_at', '<', now - noteUseAfterMs),
-    )
-    .execute();
-  await transaction
-    .insertInto('launch_payload')
-    .values({ launch, bundle_hash: hash, given: JSON.stringify(given), created_at: now })
-    .execute();
-}
-
-export type PayloadStore = ReturnType<typeof createPayloadStore>;
-
-export function createPayloadStore(db: Db) {
-  return {
-    async list(launches: readonly string[]): Promise<LaunchPayload[]> {
-      const rows = await db
-        .selectFrom('launch_payload')
-        .innerJoin('bundle', 'bundle.hash', 'launch_payload.bundle_hash')
-        .select(['launch', 'given', 'hash', 'code', 'source_map as sourceMap'])
-        .where('launch', 'in', textsIn(db, launches))
-        .execute();
-      return rows.map(({ launch, given, ...bundle }) => ({
-        launch,
-        bundle,
-        given: validator.Parse(JSON.parse(given)),
-      }));
-    },
-
-    /** What nobody sends any more goes. */
-    async deleteOld(now: number): Promise<void> {
-      await db
-        .deleteFrom('launch_payload')
-        .where('created_at', '<', now - payloadMs)
-        .execute();
-      await db
-        .deleteFrom('bundle')
-        .where('used_at', '<', now - bundleMs)
-        .where((eb) => {
-          const used = eb.selectFrom('launch_payload').select('launch').whereRef('bundle_hash', '=', 'hash');
-          return eb.not(eb.exists(used));
-        })
         .execute();
     },
   };

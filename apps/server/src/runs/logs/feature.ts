@@ -7,7 +7,7 @@ import type { Metrics } from '../../http/health/metrics.ts';
 import { createFilmReader } from '../film/film-notes.ts';
 import { createStoredBytes } from '../../storage/db/stored-bytes.ts';
 import type { Runs } from '../runs/feature.ts';
-import { RunOwners } from '../runs/run-access.ts';
+import { RunOwners } from '../runs/run-owners.ts';
 import { LogIngest } from './ingest.ts';
 import { ArchivedLogs, ArchiveQuota } from './kept/archived-logs.ts';
 import { createKeptBytesStore, createKeptChunkStore } from './kept/kept-chunk-store.ts';

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { noted, type GroupCommit } from '../../storage/db/writes.ts';
+import type { GroupCommit } from '../../storage/db/writes.ts';
+import { noted } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { numbersIn, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';

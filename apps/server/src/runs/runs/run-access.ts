@@ -6,8 +6,6 @@ import type { Principal } from '../../http/requests/principal.ts';
 import type { ProjectPeople } from '../../code/projects/project-access.ts';
 import type { RunStore } from './store.ts';
 import { originOf, type RunOrigin, type StoredRun } from './stored-run.ts';
-import type { HostLink } from '../../fleet/hosts/host-link.ts';
-import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 
 interface Options {
   store: RunStore;
@@ -128,34 +126,5 @@ export class RunAccess {
     const isOwn = await this.#options.store.hasLaunched(userId, automationId);
     if (isOwn) this.#ownDirect.set(key, true);
     return isOwn;
-  }
-}
-
-/** Runs that have ended and whose last entries keep coming; one that is not among them costs one read. */
-const cacheSize = 20_000;
-
-/** Tells to which device and automation the log entries of a run belong, and whether the host may send them. */
-export class RunOwners {
-  readonly #store: RunStore;
-  readonly #activeRuns: ActiveRuns;
-  readonly #ended = boundedCache<ActiveRun>(cacheSize);
-
-  constructor(store: RunStore, activeRuns: ActiveRuns) {
-    this.#store = store;
-    this.#activeRuns = activeRuns;
-  }
-
-  async findStream(link: HostLink, runId: string): Promise<ActiveRun | undefined> {
-    const run = this.#activeRuns.find(runId) ?? this.#ended.get(runId) ?? (await this.#load(runId));
-    const isTheirs = run?.hostId === link.hostId && run.deviceOwnerId === link.userId;
-    return isTheirs ? run : undefined;
-  }
-
-  async #load(runId: string): Promise<ActiveRun | undefined> {
-    const row = await this.#store.find(runId);
-    if (row === undefined) return undefined;
-    const run = activeRunOf(row, null);
-    this.#ended.set(runId, run);
-    return run;
   }
 }

@@ -1,22 +1,18 @@
 import path from 'node:path';
-import { access } from 'node:fs/promises';
-import { SettingError, prepareFolder } from '@phalanx/settings';
+import { prepareFolder } from '@phalanx/settings';
 import Sqlite from 'better-sqlite3';
-import { CompiledQuery, type Dialect, Kysely, sql, SqliteDialect } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
+import { CompiledQuery, type Dialect, Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { isPostgres } from './dialect.ts';
-import { lockForServer, ServerLock, type ClusterMode } from './server-lock.ts';
-import { migrations } from './migrations/index.ts';
-import { openPostgres, type Prepare, readPostgres } from './postgres/postgres.ts';
+import { ServerLock, type ClusterMode } from './server-lock.ts';
+import { lockForServer } from './folder-lock.ts';
+import { openPostgres, type Prepare } from './postgres/postgres.ts';
 import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
 import type { Database, Db } from './tables/tables.ts';
 import type { ServerConfig } from '../../config.ts';
 import { FaultMonitor, probeOfFolder } from '../../kernel/faults/fault-monitor.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
-
-const toMigrate =
-  'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';
+import { migrate, requireMigrated } from './migrate.ts';
 
 export type { Db, Transaction } from './tables/tables.ts';
 
@@ -56,39 +52,6 @@ async function openPlace(place: DatabasePlace, prepare: Prepare): Promise<Db> {
 async function probeDatabase(db: Db): Promise<void> {
   const writing = isPostgres(db) ? 'SELECT pg_current_xact_id()' : 'PRAGMA user_version = 0';
   await db.executeQuery(CompiledQuery.raw(writing));
-}
-
-const newerRelease = (cause?: Error): SettingError =>
-  new SettingError(
-    'The database was written by a newer release of Phalanx: install that one, or restore the backup of before.',
-    cause && { cause },
-  );
-
-/** Brings the tables up to date, in one transaction, and returns what was done. Throws a `SettingError` when they are of a newer release. */
-async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
-  const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
-  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error === undefined) return results.map(({ migrationName }) => migrationName);
-  // Kysely's words for a migration that was made and that it does not know.
-  if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
-  throw new Error('the tables could not be brought up to date', { cause: error });
-}
-
-/**
- * For one of several servers, which leaves the tables to `phalanx migrate`. They may be newer than its release, unless
- * a migration says that each server has to know it. Throws a `SettingError`.
- */
-async function requireMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
-  const { rows: found } = await sql<{ tables: string | null }>`
-    SELECT to_regclass('kysely_migration')::text AS tables`.execute(db);
-  if (found[0]?.tables === null) throw new SettingError(toMigrate);
-  const { rows: made } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
-  const names = new Set(made.map(({ name }) => name));
-  if (Object.keys(migrations).some((name) => !names.has(name))) throw new SettingError(toMigrate);
-  const { rows } = await sql<{ needs: string }>`SELECT needs FROM installation`.execute(db);
-  const needs = rows[0]?.needs ?? '';
-  if (needs !== '' && migrations[needs] === undefined) throw newerRelease();
 }
 
 /** A backup that opens the file at the same moment reads it in, if it has to be, within that. */
@@ -178,80 +141,10 @@ export async function migrateData({ dataDir, databaseUrl }: ServerConfig): Promi
 }
 
 /** Beside a server that writes, which may have to read in what a killed one left. */
-const readBusyMs = 5000;
-
-interface Place {
-  readonly dataDir: string;
-  readonly databaseUrl: string | undefined;
-}
+export const readBusyMs = 5000;
 
 /** Of a database in the data folder. */
 export const databaseFileOf = (dataDir: string): string => path.join(dataDir, 'phalanx.db');
-
-/** Throws a `SettingError` when the folder is none of a service. */
-export async function requireDatabase(dataDir: string): Promise<void> {
-  try {
-    await access(databaseFileOf(dataDir));
-  } catch (error) {
-    if (errorCodeOf(error) !== 'ENOENT') throw error;
-    throw new SettingError(
-      `The folder ${dataDir} has no database of Phalanx: set PHALANX_DATA_DIR to the data folder of the service.`,
-      { cause: error },
-    );
-  }
-}
-
-/**
- * The tables of a service, which may run meanwhile: they are only read, and not even brought up to date. Throws a
- * `SettingError` when they are those of another release.
- */
-export async function openToRead({ dataDir, databaseUrl }: Place): Promise<Db> {
-  const db =
-    databaseUrl === undefined ? readSqlite(databaseFileOf(dataDir)) : await readPostgres(databaseUrl);
-  try {
-    await requireOwnTables(db);
-    return db;
-  } catch (error) {
-    await db.destroy();
-    throw error;
-  }
-}
-
-function readSqlite(file: string): Db {
-  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
-  sqlite.pragma('query_only = ON');
-  return new Kysely<Database>({ dialect: new SqliteDialect({ database: sqlite }) });
-}
-
-async function requireOwnTables(db: Db): Promise<void> {
-  const made = await listMigrations(db);
-  const isOwn = made.size === Object.keys(migrations).length && [...made].every((name) => name in migrations);
-  if (!isOwn)
-    throw new SettingError(
-      'The database is empty or of another release of Phalanx: use the commands of that one, or start this one first.',
-    );
-}
-
-/** Empty when there are no tables. */
-async function listMigrations(db: Db): Promise<Set<string>> {
-  try {
-    const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
-    return new Set(rows.map(({ name }) => name));
-  } catch (error) {
-    if (!['42P01', 'SQLITE_ERROR'].includes(errorCodeOf(error))) throw error;
-    return new Set();
-  }
-}
-
-/** What was committed up to now, as a new file, whoever writes meanwhile. */
-export function copySqlite(file: string, to: string): void {
-  const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
-  try {
-    sqlite.prepare('VACUUM INTO ?').run(to);
-  } finally {
-    sqlite.close();
-  }
-}
 
 /** What is wrong with the file, in SQLite's words; empty when nothing is. */
 export function problemsOfSqlite(file: string): string[] {

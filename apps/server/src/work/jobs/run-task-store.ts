@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { isOneSelectorTooMany } from './waiting-selectors.ts';
-import { change, invalidate } from '../../storage/db/writes.ts';
+import { invalidate } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
 import { serialize } from '../../storage/db/transactions.ts';

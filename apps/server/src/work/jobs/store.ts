@@ -1,6 +1,7 @@
 import type { JobStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
-import { change, invalidate } from '../../storage/db/writes.ts';
+import { invalidate } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
 import { isListed, type WorkFilter } from '../../storage/db/listed-work.ts';

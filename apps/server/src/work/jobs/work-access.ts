@@ -1,6 +1,7 @@
 import { reachesPhone } from '../../fleet/devices/phone-reach.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
-import { ApiError, boundedList } from '../../kernel/errors/api-error.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import { type KeptToken, keptTokenOf, limitOf, readLimit } from '../../http/requests/kept-token.ts';
 import { pageLimit } from '../../http/requests/replies/list-replies.ts';
 import type { Principal } from '../../http/requests/principal.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CronTimes } from './cron-times.ts';
-import { findDue } from './schedule-runner.ts';
+import { findDue } from './due-turns.ts';
 
 const utc = (text: string): number => Date.parse(`${text}Z`);
 const textOf = (times: readonly number[]): string[] =>

@@ -2,7 +2,6 @@ import { type JobBody, workFields } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
-
 import { periodically } from '../../kernel/periodically.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
@@ -12,6 +11,7 @@ import type { Jobs } from '../jobs/feature.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import { CronTimes } from './cron-times.ts';
 import type { ScheduleChange, ScheduleStore, StoredSchedule, StoredTurn } from './store.ts';
+import { graceMs, findDue } from './due-turns.ts';
 
 interface Options {
   store: ScheduleStore;
@@ -152,45 +152,3 @@ export const nextTurn = (
   planned === undefined
     ? { planned_at: null, due_at: null }
     : { planned_at: planned, due_at: planned + Math.floor(Math.random() * jitterSeconds * 1000) };
-
-/** A turn that comes later than this has been missed. */
-const graceMs = 10 * 60_000;
-/** More are counted as so many: each takes up to a millisecond. */
-const mostCounted = 300;
-
-interface DueTurns {
-  /** The time whose job is to be made; undefined: none. */
-  readonly fire: number | undefined;
-  /** How many others have passed, and the first of them. */
-  readonly missed: { readonly count: number; readonly first: number } | undefined;
-  /** Undefined: there is no further one. */
-  readonly next: number | undefined;
-}
-
-/** What is to be done of the turns from `planned` until now; of those that were missed, at most the last one. */
-export async function findDue(
-  times: CronTimes,
-  planned: number,
-  missed: 'none' | 'last',
-  now: number,
-): Promise<DueTurns> {
-  const slice = new TimeSlice();
-  let [last, count] = [planned, 1];
-  let next = times.next(planned);
-  while (next !== undefined && next <= now && count < mostCounted) {
-    [last, count] = [next, count + 1];
-    next = times.next(next);
-    if (slice.isOver) await slice.next();
-  }
-  if (next !== undefined && next <= now) {
-    last = times.last(now) ?? last;
-    next = times.next(now);
-  }
-  const isFired = missed === 'last' || now - last <= graceMs;
-  const skipped = count - Number(isFired);
-  return {
-    fire: isFired ? last : undefined,
-    missed: skipped === 0 ? undefined : { count: skipped, first: planned },
-    next,
-  };
-}

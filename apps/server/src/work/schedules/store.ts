@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { change, invalidate } from '../../storage/db/writes.ts';
+import { invalidate } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../../storage/db/webhook-outbox.ts';
 import { isListed, type WorkFilter } from '../../storage/db/listed-work.ts';

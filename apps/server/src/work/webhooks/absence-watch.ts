@@ -4,7 +4,7 @@ import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { KnownHost, KnownHosts } from '../../fleet/hosts/connected-hosts.ts';
-import type { AbsenceStore, StoredAbsence, RunsOf, RunWatchStore } from './absence-store.ts';
+import type { AbsenceStore, StoredAbsence } from './absence-store.ts';
 import type { News } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
@@ -180,75 +180,3 @@ const newsOf = <Name extends 'device.not_ready' | 'device.back' | 'host.gone' | 
   type: Name,
   data: WebhookData<Name>,
 ): Pick<News, 'type' | 'data'> => ({ type, data: JSON.stringify(data) });
-
-interface RunWatchOptions {
-  store: AbsenceStore;
-  runs: RunWatchStore;
-  clock: Clock;
-  onDelivery: (webhookIds: readonly string[]) => void;
-}
-
-type Kind = 'runs.failing' | 'runs.none';
-type Finding<Name extends Kind> = WebhookData<Name> | undefined;
-
-const hourMs = 60 * 60_000;
-/** The share of fewer runs says nothing. */
-const leastEnded = 5;
-
-/** Finds webhooks whose user's runs fail too often, or are missing; each is told of once, until it is over. */
-export class RunWatch {
-  readonly #options: RunWatchOptions;
-
-  constructor(options: RunWatchOptions) {
-    this.#options = options;
-  }
-
-  /** By one server at a time. */
-  async look(): Promise<void> {
-    for (const webhook of await this.#options.store.listWatching('runs.')) {
-      const events = readTexts(webhook.events);
-      if (events.includes('runs.failing'))
-        await this.#note(webhook, 'runs.failing', await this.#findFailing(webhook));
-      if (events.includes('runs.none')) await this.#note(webhook, 'runs.none', await this.#findNone(webhook));
-    }
-  }
-
-  /** Undefined: they do not fail too often. */
-  async #findFailing(webhook: StoredWebhook): Promise<Finding<'runs.failing'>> {
-    const { runs, clock } = this.#options;
-    const { failing_hours: hours, failing_percent: percent, heard_since: heardSince } = webhook;
-    const since = Math.max(heardSince, clock.now() - hours * hourMs);
-    const { ended, failed } = await runs.count(runsOf(webhook), since);
-    return ended >= leastEnded && failed * 100 >= ended * percent ? { hours, ended, failed } : undefined;
-  }
-
-  /** Undefined: something was launched. */
-  async #findNone(webhook: StoredWebhook): Promise<Finding<'runs.none'>> {
-    const { runs, clock } = this.#options;
-    const { silent_hours: hours, heard_since: heardSince } = webhook;
-    const last = await runs.findLast(runsOf(webhook));
-    if (clock.now() - Math.max(heardSince, last?.created_at ?? 0) < hours * hourMs) return undefined;
-    return { hours, last_run_id: last?.id ?? null, last_at: last?.created_at ?? null };
-  }
-
-  async #note<Name extends Kind>(webhook: StoredWebhook, kind: Name, found: Finding<Name>): Promise<void> {
-    const { store, clock, onDelivery } = this.#options;
-    const [known] = await store.list(webhook.id, [kind]);
-    if ((known === undefined) === (found === undefined)) return;
-    const now = clock.now();
-    const row = known ?? { webhook_id: webhook.id, kind, target_id: '', since: now, is_told: 1 };
-    const audience = JSON.stringify({ kind: 'user', userId: webhook.user_id });
-    const news: News = { type: kind, at: now, data: JSON.stringify(found ?? {}), audience };
-    const change = found === undefined ? { ended: [row] } : { begun: [row], news: [news] };
-    await store.note(webhook, { begun: [], told: [], ended: [], news: [], ...change }, now);
-    onDelivery([webhook.id]);
-  }
-}
-
-/** Those that it asks for, of those of the token that it was made with. */
-function runsOf({ user_id: userId, project_ids, token_projects }: StoredWebhook): RunsOf {
-  const asked = readTexts(project_ids);
-  const own = token_projects === null ? null : readTexts(token_projects);
-  if (asked.length === 0) return { userId, projectIds: own };
-  return { userId, projectIds: asked.filter((id) => own?.includes(id) !== false) };
-}

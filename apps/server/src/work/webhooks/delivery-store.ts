@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import { change } from '../../storage/db/writes.ts';
+import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { takeRows, transact } from '../../storage/db/transactions.ts';
 import { textsIn } from '../../storage/db/dialect.ts';

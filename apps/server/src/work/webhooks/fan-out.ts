@@ -3,15 +3,11 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Batcher } from '../../kernel/batcher.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { Audience } from '../../storage/db/webhook-outbox.ts';
+import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
-import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
-import type { ProjectPeople } from '../../code/projects/project-access.ts';
-import type { RunAccess } from '../../runs/runs/run-access.ts';
 import type { DeliveryStore, StoredEvent, Telling } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
-
-const validator = Compile(Audience);
+import { readAudience } from './audience.ts';
 
 interface Options {
   store: DeliveryStore;
@@ -101,31 +97,6 @@ function isOfProjects(webhook: StoredWebhook, audience: Audience): boolean {
 export function isOfToken({ token_projects: own }: StoredWebhook, audience: Audience): boolean {
   const projectId = projectOf(audience);
   return own === null || projectId === undefined || readTexts(own).includes(projectId);
-}
-
-interface AudienceOptions {
-  devices: DeviceAccess;
-  people: ProjectPeople;
-  runAccess: RunAccess;
-  /** Everybody who may review the records of a project, and has accepted it. */
-  listAcceptedReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
-}
-
-export const readAudience = (json: string): Audience => validator.Parse(JSON.parse(json));
-
-/** The users who may hear of something at this moment: of what others share with them, once they have accepted it. */
-export async function hearersOf(
-  { devices, people, runAccess, listAcceptedReviewers }: AudienceOptions,
-  audience: Audience,
-): Promise<string[]> {
-  if (audience.kind === 'run') return runAccess.listHearers(audience);
-  if (audience.kind === 'record')
-    return audience.isDirect ? [audience.ownerId] : listAcceptedReviewers(audience);
-  if (audience.kind === 'schedule')
-    return [...new Set([audience.userId, ...(await people.acceptedOf(audience.automationId))])];
-  if (audience.kind === 'user') return [audience.userId];
-  const device = await devices.fleet.find(audience.deviceId);
-  return device === undefined ? [] : devices.shares.acceptedUsersOf(device);
 }
 
 /** Of which project it is; undefined: of none. */

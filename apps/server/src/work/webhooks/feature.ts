@@ -9,16 +9,19 @@ import type { ProjectPeople } from '../../code/projects/project-access.ts';
 import type { Records } from '../../evidence/records/feature.ts';
 import type { Runs } from '../../runs/runs/feature.ts';
 import type { SealedColumn, Sealing } from '../../code/secrets/sealing.ts';
-import { createAbsenceStore, createRunWatchStore } from './absence-store.ts';
-import { AbsenceWatch, RunWatch } from './absence-watch.ts';
-import { FanOut, hearersOf } from './fan-out.ts';
+import { createAbsenceStore } from './absence-store.ts';
+import { createRunWatchStore } from './run-watch-store.ts';
+import { AbsenceWatch } from './absence-watch.ts';
+import { RunWatch } from './run-watch.ts';
+import { FanOut } from './fan-out.ts';
+import { hearersOf } from './audience.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 import { Messenger } from './messenger.ts';
 import { createNames } from './names.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
-import { createTargetRule } from './send-message.ts';
+import { createTargetRule } from './target-rule.ts';
 
 interface WebhookDependencies {
   devices: DeviceAccess;

@@ -8,7 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MailServer } from './testing/mail-server.ts';
 import { parseMail } from './mail/mail-settings.ts';
-import { Mailer } from './messenger.ts';
+import { Mailer } from './mail/mailer.ts';
 
 const mail = { subject: 'A run failed', text: 'It did.', id: 'one' };
 const never = new AbortController().signal;

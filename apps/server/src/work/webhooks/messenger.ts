@@ -1,21 +1,23 @@
-import { createConnection, type LookupFunction, type Socket } from 'node:net';
-import { once } from 'node:events';
-import { type AddressRule, anywhere, guardedLookup, NameResolver, type Resolve } from '@phalanx/egress';
+import { type AddressRule, NameResolver } from '@phalanx/egress';
 import type { ChatFormat } from '@phalanx/protocol';
-import nodemailer from 'nodemailer';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { Sealing } from '../../code/secrets/sealing.ts';
 import { writeChatMessage } from './chat/chat-message.ts';
-import { readAudience, isOfToken } from './fan-out.ts';
+import { isOfToken } from './fan-out.ts';
+import { readAudience } from './audience.ts';
 import type { StoredDelivery } from './delivery-store.ts';
-import { type Sent, readRetryAfter } from './delivery-worker.ts';
-import { addressOf, isMail, domainOf, type MailConfig } from './mail/mail-settings.ts';
-import { writeMail, type MailText } from './mail/mail-text.ts';
+import type { Sent } from './delivery-worker.ts';
+import { readRetryAfter } from './delivery-pauses.ts';
+import type { MailConfig } from './mail/mail-settings.ts';
+import { addressOf, isMail } from './mail/mail-address.ts';
+import { writeMail } from './mail/mail-text.ts';
 import type { Names } from './names.ts';
-import { type Answer, explainFailure, sendMessage, signatureOf } from './send-message.ts';
+import { type Answer, explainFailure, sendMessage } from './send-message.ts';
+import { signatureOf } from './signing-keys.ts';
 import { placeOf, type StoredWebhook, type WebhookStore } from './store.ts';
+import { Mailer } from './mail/mailer.ts';
 
 interface Options {
   store: WebhookStore;
@@ -177,83 +179,4 @@ export class Messenger {
       pauseMs: readRetryAfter(retryAfter, this.#options.clock.now()),
     };
   }
-}
-
-/** Less than a claim of a delivery takes, so that no other server begins meanwhile. */
-const mailTimeoutMs = 20_000;
-const permanent = 500;
-
-/** Hands e-mails to the operator's mail server: one connection for each. */
-export class Mailer {
-  readonly #config: MailConfig;
-  readonly #lookup: LookupFunction;
-  readonly #limitMs: number;
-
-  /** `limitMs`: for one e-mail, from the connection to the server's last answer. */
-  constructor(config: MailConfig, resolve: Resolve, limitMs = mailTimeoutMs) {
-    this.#config = config;
-    // The operator has named the server: it may be anywhere.
-    this.#lookup = guardedLookup(anywhere, resolve);
-    this.#limitMs = limitMs;
-  }
-
-  async send(to: string, mail: MailText, closing: AbortSignal): Promise<Sent> {
-    const tooLate = AbortSignal.timeout(this.#limitMs);
-    const signal = AbortSignal.any([closing, tooLate]);
-    const { host, port } = this.#config.server;
-    const socket = createConnection({ host, port, lookup: this.#lookup });
-    // Whoever waits for the socket hears of it too.
-    socket.on('error', () => undefined);
-    const end = (): void => void socket.destroy(new Error('it took too long'));
-    signal.addEventListener('abort', end);
-    try {
-      await once(socket, 'connect', { signal });
-      const { response } = await this.#transport(socket).sendMail(this.#messageOf(to, mail));
-      return { result: 'delivered', responseStatus: Number.parseInt(response, 10) || null, problem: '' };
-    } catch (error) {
-      return failureOf(tooLate.aborted ? new Error(`no answer within ${this.#limitMs / 1000} s`) : error);
-    } finally {
-      signal.removeEventListener('abort', end);
-      socket.destroy();
-    }
-  }
-
-  #transport(connection: Socket) {
-    const { host, port, encryption, login } = this.#config.server;
-    return nodemailer.createTransport({
-      ...{ host, port, connection, logger: false },
-      secure: encryption === 'tls',
-      requireTLS: encryption === 'starttls',
-      ignoreTLS: encryption === 'none',
-      ...(login !== undefined && { auth: { user: login.user, pass: login.password } }),
-    });
-  }
-
-  #messageOf(to: string, { subject, text, id }: MailText) {
-    const { from } = this.#config;
-    return {
-      from: { name: 'Phalanx', address: from },
-      to: { name: '', address: to },
-      envelope: { from, to: [to] },
-      ...{ subject, text },
-      messageId: `<${id}@${domainOf(from)}>`,
-      // So that no absent person's mail program answers (RFC 3834).
-      headers: { 'Auto-Submitted': 'auto-generated' },
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    };
-  }
-}
-
-/** A mail server that says no for good (5xx to the receiver or the content) is not asked again. */
-function failureOf(error: unknown): Sent {
-  const about = error instanceof Error ? error : undefined;
-  const status = about !== undefined && 'responseCode' in about ? Number(about.responseCode) : Number.NaN;
-  const isOfMail =
-    about !== undefined && 'code' in about && ['EENVELOPE', 'EMESSAGE'].includes(String(about.code));
-  return {
-    result: status >= permanent && isOfMail ? 'rejected' : 'refused',
-    responseStatus: Number.isNaN(status) ? null : status,
-    problem: explainFailure(error),
-  };
 }

@@ -18,13 +18,14 @@ import { keptTokenOf, limitsTextOf } from '../../http/requests/kept-token.ts';
 import { seesEveryone } from '../../http/requests/policy.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { addRoute } from '../../http/requests/route.ts';
-import { requireNameOrNone } from '../../http/requests/validation.ts';
+import { requireNameOrNone } from '../../http/requests/require-name.ts';
 import { RateLimiter } from '../../kernel/limits/rate-limiter.ts';
 import type { Sealing } from '../../code/secrets/sealing.ts';
 import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
-import { addressOf, isMail, mailUrlOf, readMailAddress, type MailConfig } from './mail/mail-settings.ts';
+import type { MailConfig } from './mail/mail-settings.ts';
+import { addressOf, isMail, mailUrlOf, readMailAddress } from './mail/mail-address.ts';
 import { mailboxOf } from './mail/mailbox.ts';
-import { createSigningKey } from './send-message.ts';
+import { createSigningKey } from './signing-keys.ts';
 import { placeOf, type StoredWebhook, type WebhookOwner, type WebhookStore } from './store.ts';
 
 interface WebhookRoutesOptions {

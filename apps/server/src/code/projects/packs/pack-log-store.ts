@@ -1,4 +1,5 @@
-import { change as changeNoted, noted, type GroupCommit } from '../../../storage/db/writes.ts';
+import type { GroupCommit } from '../../../storage/db/writes.ts';
+import { change as changeNoted, noted } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import type { Row, Transaction } from '../../../storage/db/tables/tables.ts';
 import { transact } from '../../../storage/db/transactions.ts';

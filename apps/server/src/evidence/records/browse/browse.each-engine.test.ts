@@ -14,7 +14,7 @@ import {
   type StoredRecord,
   type ReviewScope,
 } from '../stored-record.ts';
-import { protectionEnd } from '../retention/retention-store.ts';
+import { protectionEnd } from '../retention/protection-end.ts';
 import { createRecordStore } from '../store.ts';
 
 async function openStores(engine: Engine) {

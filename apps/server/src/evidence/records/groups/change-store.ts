@@ -1,15 +1,13 @@
 import type { GroupStatus } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-import { change } from '../../../storage/db/writes.ts';
+import { change } from '../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { textsIn } from '../../../storage/db/dialect.ts';
 import { timeOfUuidV7 } from '../../../kernel/uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
-import type { Row } from '../../../storage/db/tables/tables.ts';
 import { countMembers, type StoredGroup } from './membership-store.ts';
 import * as moves from './moves-store.ts';
-
-const mostAtOnce = 100;
+import { type NotedSolving, takeSolving } from './solving-store.ts';
 
 type MarkedAs = NonNullable<moves.StoredMove['mark']>;
 
@@ -233,35 +231,4 @@ async function finishMove(
     ),
     move: null,
   };
-}
-
-type NotedSolving = Row<'group_solving'>;
-
-/** In the transaction that stores the commits. */
-export async function noteSolvings(
-  transaction: Transaction,
-  solvings: readonly NotedSolving[],
-): Promise<void> {
-  if (solvings.length === 0) return;
-  await transaction
-    .insertInto('group_solving')
-    .values(solvings)
-    .onConflict((conflict) => conflict.columns(['group_id', 'commit_hash']).doNothing())
-    .execute();
-}
-
-export const listSolvings = (db: Db): Promise<NotedSolving[]> =>
-  db.selectFrom('group_solving').selectAll().orderBy('noted_at').limit(mostAtOnce).execute();
-
-/** False: it was taken already. */
-export async function takeSolving(
-  from: Db,
-  { group_id: id, commit_hash: hash }: NotedSolving,
-): Promise<boolean> {
-  const { numDeletedRows } = await from
-    .deleteFrom('group_solving')
-    .where('group_id', '=', id)
-    .where('commit_hash', '=', hash)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
 }

@@ -1,13 +1,8 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import { type AutomationAccess, isReviewerOf } from '../access-store.ts';
-import {
-  type Changed,
-  type GroupChangeStore,
-  listSolvings,
-  noteSolvings,
-  takeSolving,
-} from './change-store.ts';
+import type { Changed, GroupChangeStore } from './change-store.ts';
+import { listSolvings, noteSolvings, takeSolving } from './solving-store.ts';
 import type { Solution, Solving } from '../../../code/commits/solving.ts';
 import type { GroupStore } from './store.ts';
 import { isAncestor } from '../../../code/git/git-objects.ts';

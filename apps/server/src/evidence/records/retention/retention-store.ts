@@ -1,12 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
-import { change } from '../../../storage/db/writes.ts';
+import { change } from '../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { serialize, transact } from '../../../storage/db/transactions.ts';
 import { debugCells, otherCells, type StoredRecord, listsOf } from '../stored-record.ts';
 import { leaveGroup } from '../groups/membership-store.ts';
 import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
-
-const protectedMonths = 2;
+import { protectionEnd } from './protection-end.ts';
 
 export interface RetentionLimits {
   /** Debug records that an automation keeps for each tag. */
@@ -146,18 +145,4 @@ export function createRetentionStore(db: Db) {
       return rows[0]?.id;
     },
   };
-}
-
-/**
- * When a saved record of this time loses its protection, epoch ms: two calendar months later, UTC. Where the month has
- * no such day, its last one counts: 31 December → 28 (or 29) February.
- */
-export function protectionEnd(addedAt: number): number {
-  const end = new Date(addedAt);
-  const day = end.getUTCDate();
-  end.setUTCDate(1);
-  end.setUTCMonth(end.getUTCMonth() + protectedMonths);
-  const lastDay = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate();
-  end.setUTCDate(Math.min(day, lastDay));
-  return end.getTime();
 }

@@ -17,7 +17,7 @@ import { getHost, type HostSources } from '../hosts/host-list.ts';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 import { pageLimit, toPage } from '../../../http/requests/replies/list-replies.ts';
 import { addRoute } from '../../../http/requests/route.ts';
-import { requireName, requireNameOrNone } from '../../../http/requests/validation.ts';
+import { requireName, requireNameOrNone } from '../../../http/requests/require-name.ts';
 import { TimeSlice } from '../../../kernel/limits/time-slice.ts';
 import { readSelector, selects } from './phone-labels.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { change } from '../../../storage/db/writes.ts';
+import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 

@@ -1,4 +1,4 @@
-import { change } from '../../../storage/db/writes.ts';
+import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 
 export interface StoredSession {

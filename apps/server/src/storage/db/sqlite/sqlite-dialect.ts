@@ -19,7 +19,7 @@ import type Database from 'better-sqlite3';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { FolderLock } from '../server-lock.ts';
+import type { FolderLock } from '../folder-lock.ts';
 import { storable } from '../storable-text.ts';
 
 /** What `PRAGMA synchronous` says where nothing is to outlive a loss of power. */

@@ -6,6 +6,7 @@ import {
   type SettingFormat,
   unless,
 } from '@phalanx/settings';
+import { domainName, readMailAddress, domainOf } from './mail-address.ts';
 
 /** The server that takes e-mails, and how to reach it. */
 export interface MailServer {
@@ -138,28 +139,8 @@ export function parseMail(env: Environment): MailConfig | undefined {
   );
 }
 
-const scheme = 'mailto:';
-
-/** Letters, digits and a few signs: what else mail allows is in no address of a person, and some of it ends a header. */
-const localPart = /^[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,62}[A-Za-z0-9_+-])?$/;
-const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-const domainName = new RegExp(String.raw`^(?=.{1,253}$)${label}(?:\.${label})*$`);
-
-export const isMail = (url: string): boolean => url.startsWith(scheme);
-export const addressOf = (url: string): string => url.slice(scheme.length);
-export const mailUrlOf = (address: string): string => scheme + address;
-
-/** With the domain in small letters; undefined: it is no address that e-mails are sent to. */
-export function readMailAddress(text: string): string | undefined {
-  const at = text.lastIndexOf('@');
-  const [local, domain] = [text.slice(0, at), text.slice(at + 1).toLowerCase()];
-  return at > 0 && localPart.test(local) && domainName.test(domain) ? `${local}@${domain}` : undefined;
-}
-
 /** In small letters; undefined: it is no name of a domain. */
 function readDomain(text: string): string | undefined {
   const domain = text.toLowerCase();
   return domainName.test(domain) ? domain : undefined;
 }
-
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

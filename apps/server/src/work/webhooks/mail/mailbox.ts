@@ -1,4 +1,4 @@
-import { addressOf, isMail } from './mail-settings.ts';
+import { addressOf, isMail } from './mail-address.ts';
 
 /** The mailbox that all spellings of its address lead to: in small letters, without `+…`. Null for the URL of no e-mail. */
 export function mailboxOf(url: string): string | null {

@@ -3,10 +3,11 @@ import type { Transaction } from '../../../../storage/db/database.ts';
 import type { Row } from '../../../../storage/db/tables/tables.ts';
 import { keepScreen, removeKeptScreen } from './kept-screens-store.ts';
 import { printFrom, type PrintJson } from './process/messages.ts';
-import { type GroupedScreen, likeness, type ScreenGroup } from './nearest-group.ts';
+import type { ScreenGroup } from './nearest-group.ts';
 import { textsIn } from '../../../../storage/db/dialect.ts';
 import type { StoredRecord } from '../../stored-record.ts';
 import type { ScreenPrint } from './screen-print.ts';
+import { type KeptSample, findSuperfluous } from './superfluous-prints.ts';
 
 /** Those that others are compared with, and whose screens are kept for replays. */
 const mostSamples = 8;
@@ -104,35 +105,6 @@ async function deletePrint(
     .where('automation_id', '=', automation_id)
     .where('print_key', '=', printKey)
     .execute();
-}
-
-/** A screen that a group keeps, or could keep. */
-export interface KeptSample extends GroupedScreen {
-  appVersion: string | null;
-  /** Milliseconds. */
-  addedAt: number;
-}
-
-/**
- * The screen that a group misses least, where it has one too many: the older one of the two that are most alike. Two of
- * one language and one version of the app go before two of one language, and these before any two: what stays has as
- * many languages and versions as there is room for.
- */
-export function findSuperfluous<Sample extends KeptSample>(samples: readonly Sample[]): Sample | undefined {
-  const pairs = samples.flatMap((one, index) =>
-    samples.slice(index + 1).map((other) => [one, other] as const),
-  );
-  const isOfCell = ([one, other]: readonly [Sample, Sample]): boolean =>
-    one.language === other.language && one.appVersion === other.appVersion;
-  const candidates = [
-    pairs.filter(isOfCell),
-    pairs.filter(([one, other]) => one.language === other.language),
-    pairs,
-  ].find(({ length }) => length > 0);
-  const [closest] = (candidates ?? [])
-    .map((pair) => ({ pair, likeness: likeness(pair[0].print, pair[1].print) }))
-    .toSorted((a, b) => b.likeness - a.likeness);
-  return closest?.pair.toSorted((a, b) => a.addedAt - b.addedAt)[0];
 }
 
 /** Groups of the app that a new print is compared with: those that were seen last. */

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { zstdCompressSync, zstdDecompress } from 'node:zlib';
-import { change } from '../../../../storage/db/writes.ts';
+import { change } from '../../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../../storage/db/database.ts';
 import { textsIn } from '../../../../storage/db/dialect.ts';
 import type { Row } from '../../../../storage/db/tables/tables.ts';

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { SettingError } from '@phalanx/settings';
+
+/** The programming interface that the checker uses is another one in each minor release. */
+const needed = /"version": "7\.0\./;
+
+/** Throws a `SettingError` when an installation without our lock file has brought another TypeScript along. */
+export function requireTypeScript(
+  packageFile: string = createRequire(import.meta.url).resolve('typescript/package.json'),
+): void {
+  const text = readFileSync(packageFile, 'utf8');
+  if (needed.test(text)) return;
+  const found = /"version": "([^"]*)"/.exec(text)?.[1] ?? 'of an unknown version';
+  throw new SettingError(
+    `typescript ${found} is installed, but this release needs 7.0: run "npm install typescript@~7.0.2" where Phalanx is installed.`,
+  );
+}

@@ -1,0 +1,143 @@
+import { whenClosed, type StartedProcess } from '@phalanx/confinement';
+import { ByteQueue } from './byte-queue.ts';
+import { findSystemError, neverBegan, startGit, type GitProgram } from './git-process.ts';
+
+/** How a reply is read: yields what it needs next, a line or a number of bytes, and returns what they mean. */
+export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;
+
+/** The process ended before it had answered; whether it has done what was asked is unknown. */
+export class BatchProcessEnded extends Error {
+  override readonly name = 'BatchProcessEnded';
+}
+
+interface Pending {
+  reading: Reading<void>;
+  wanted: 'line' | number;
+  reject: (error: Error) => void;
+}
+
+export interface BatchCommand {
+  readonly args: readonly string[];
+  readonly gitDir: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A process that owes an answer and says nothing for this long is stuck. */
+const stallLimitMs = 60_000;
+const stderrLimit = 4096;
+
+/** One git command that is kept open and answers requests in their order. */
+export class BatchProcess {
+  readonly #git: GitProgram;
+  /** Rejects when it can't be started; `#exit` deals with that. */
+  readonly #started: Promise<StartedProcess>;
+  readonly #bytes = new ByteQueue();
+  readonly #pending: Pending[] = [];
+  readonly #name: string;
+  readonly #exit: Promise<void>;
+  #hasEnded = false;
+  #stderr = '';
+  #startFailure: unknown;
+  #stallTimer: NodeJS.Timeout | undefined;
+
+  constructor(git: GitProgram, { args, gitDir, environment }: BatchCommand) {
+    this.#git = git;
+    this.#name = args[0] ?? 'git';
+    this.#started = startGit(git, args, { gitDir, environment: { GIT_DIR: gitDir, ...environment } });
+    this.#exit = this.#listen().catch((error: unknown) => {
+      this.#startFailure = error;
+    });
+    void this.#exit.then(() => this.#end());
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  request<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      if (this.#hasEnded) {
+        reject(this.#ended());
+        return;
+      }
+      const reading = (function* deliver(): Reading<void> {
+        resolve(yield* read());
+      })();
+      const first = reading.next();
+      if (first.done === true) return;
+      this.#pending.push({ reading, wanted: first.value, reject });
+      this.#with(({ streams: [stdin] }) => stdin.write(input));
+      this.#watchStall();
+    });
+  }
+
+  /** Lets it finish what it was asked, and waits for its end. */
+  async close(): Promise<void> {
+    this.#with(({ streams: [stdin] }) => stdin.end());
+    const timer = setTimeout(() => this.kill(), 5000);
+    await this.#exit;
+    clearTimeout(timer);
+  }
+
+  kill(): void {
+    this.#with((child) => child.signal('SIGKILL'));
+  }
+
+  /** Now, or as soon as it has begun; in order. */
+  #with(act: (child: StartedProcess) => unknown): void {
+    this.#started.then(act, () => undefined);
+  }
+
+  async #listen(): Promise<void> {
+    const child = await this.#started;
+    const [, stdout, stderr] = child.streams;
+    stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    stderr.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrLimit);
+    });
+    await whenClosed(child);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#bytes.push(chunk);
+    for (let head = this.#pending[0]; head !== undefined; head = this.#pending[0]) {
+      const got = head.wanted === 'line' ? this.#bytes.takeLine() : this.#bytes.take(head.wanted);
+      if (got === undefined) break;
+      this.#advance(head, got);
+    }
+    this.#watchStall();
+  }
+
+  #advance(head: Pending, got: Buffer): void {
+    try {
+      const next = head.reading.next(got);
+      if (next.done === true) this.#pending.shift();
+      else head.wanted = next.value;
+    } catch (error) {
+      this.#pending.shift();
+      head.reject(error instanceof Error ? error : new Error('unreadable answer', { cause: error }));
+      // What follows can't be told apart any more.
+      this.kill();
+    }
+  }
+
+  #watchStall(): void {
+    if (this.#pending.length === 0 || this.#hasEnded) {
+      clearTimeout(this.#stallTimer);
+      this.#stallTimer = undefined;
+    } else if (this.#stallTimer === undefined) {
+      this.#stallTimer = setTimeout(() => this.kill(), stallLimitMs).unref();
+    } else this.#stallTimer.refresh();
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#stallTimer);
+    for (const { reject } of this.#pending.splice(0)) reject(this.#ended());
+  }
+
+  #ended(): BatchProcessEnded {
+    const cause = this.#startFailure ?? neverBegan(this.#git, this.#stderr) ?? findSystemError(this.#stderr);
+    return new BatchProcessEnded(`git ${this.#name} has ended: ${this.#stderr.trim()}`, { cause });
+  }
+}

@@ -1,0 +1,38 @@
+import type { GitProgram } from './git-process.ts';
+import { type Reading, BatchProcessEnded, type BatchCommand, BatchProcess } from './batch-process.ts';
+
+/** Starts the command when it is first needed, and again when it has died. */
+export class KeptOpen {
+  readonly #git: GitProgram;
+  readonly #command: BatchCommand;
+  #process: BatchProcess | undefined;
+
+  constructor(git: GitProgram, command: BatchCommand) {
+    this.#git = git;
+    this.#command = command;
+  }
+
+  /** For requests that may be made twice: one that a dying process left unanswered is made again, once. */
+  async request<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
+    try {
+      return await this.requestOnce(input, read);
+    } catch (error) {
+      if (!(error instanceof BatchProcessEnded)) throw error;
+      return this.requestOnce(input, read);
+    }
+  }
+
+  async requestOnce<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
+    if (this.#process === undefined || this.#process.hasEnded)
+      this.#process = new BatchProcess(this.#git, this.#command);
+    return this.#process.request(input, read);
+  }
+
+  async close(): Promise<void> {
+    await this.#process?.close();
+  }
+
+  kill(): void {
+    this.#process?.kill();
+  }
+}

@@ -1,0 +1,121 @@
+import type { GitProgram } from './git-process.ts';
+import { GitRepository } from './git-repository.ts';
+
+interface OpenRepository {
+  readonly repository: GitRepository;
+  users: number;
+  lastUsedAt: number;
+  isRetired: boolean;
+}
+
+interface PoolOptions {
+  git: GitProgram;
+  gitDirOf: (id: string) => string;
+  maxOpen?: number;
+}
+
+/** One process each. */
+const defaultMaxOpen = 96;
+/** What an open process knows of packs grows old; far shorter than the time after which unused objects go. */
+const maxAgeMs = 30 * 60 * 1000;
+/** Processes that nobody has asked for so long cost more memory than they save time. */
+const maxIdleMs = 5 * 60 * 1000;
+const idleCheckMs = 60 * 1000;
+
+/** Keeps repositories open for the next request; the one that was used least recently makes room. */
+export class RepositoryPool {
+  readonly #options: PoolOptions;
+  readonly #maxOpen: number;
+  readonly #open = new Map<string, OpenRepository>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #waiters: (() => void)[] = [];
+  readonly #idleTimer = setInterval(() => this.#retireUnused(), idleCheckMs).unref();
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#maxOpen = options.maxOpen ?? defaultMaxOpen;
+  }
+
+  async use<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
+    const entry = await this.#enter(id);
+    try {
+      return await work(entry.repository);
+    } finally {
+      this.#leave(id, entry);
+    }
+  }
+
+  /** Whoever comes next gets new processes. `kill`: those at work are ended too. */
+  retire(id: string, kill = false): void {
+    const entry = this.#open.get(id);
+    if (entry === undefined) return;
+    entry.isRetired = true;
+    this.#open.delete(id);
+    if (kill) entry.repository.kill();
+    if (entry.users === 0) this.#close(entry);
+    this.#wake();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#idleTimer);
+    for (const id of this.#open.keys()) this.retire(id);
+    await Promise.all(this.#closing);
+  }
+
+  async #enter(id: string): Promise<OpenRepository> {
+    for (;;) {
+      const known = this.#open.get(id);
+      if (known !== undefined && !isOutdated(known)) {
+        known.users += 1;
+        this.#open.delete(id);
+        this.#open.set(id, known);
+        return known;
+      }
+      if (known !== undefined) this.retire(id);
+      if (this.#open.size >= this.#maxOpen) this.#retireIdle();
+      if (this.#open.size < this.#maxOpen) return this.#add(id);
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  #add(id: string): OpenRepository {
+    const repository = new GitRepository(this.#options.git, this.#options.gitDirOf(id));
+    const entry = { repository, users: 1, lastUsedAt: performance.now(), isRetired: false };
+    this.#open.set(id, entry);
+    return entry;
+  }
+
+  #leave(id: string, entry: OpenRepository): void {
+    entry.users -= 1;
+    entry.lastUsedAt = performance.now();
+    if (entry.users > 0) return;
+    if (entry.isRetired) this.#close(entry);
+    else if (this.#waiters.length > 0) this.retire(id);
+  }
+
+  #retireUnused(): void {
+    const limit = performance.now() - maxIdleMs;
+    for (const [id, entry] of this.#open) if (entry.users === 0 && entry.lastUsedAt < limit) this.retire(id);
+  }
+
+  #retireIdle(): void {
+    for (const [id, entry] of this.#open) {
+      if (entry.users > 0) continue;
+      this.retire(id);
+      return;
+    }
+  }
+
+  #close(entry: OpenRepository): void {
+    const closing = entry.repository.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  #wake(): void {
+    this.#waiters.shift()?.();
+  }
+}
+
+function isOutdated({ users, repository }: OpenRepository): boolean {
+  return users === 0 && performance.now() - repository.openedAt > maxAgeMs;
+}

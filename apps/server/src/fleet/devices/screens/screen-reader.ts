@@ -1,0 +1,86 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type DeviceScreen, readCompact, type TellableScreen } from '@phalanx/protocol';
+import type { Confinement } from '@phalanx/confinement';
+import { JsonScan } from '../../../http/requests/bodies/json-bounds.ts';
+import { ConfinedProcessEnded } from '../../../kernel/processes/confined-process.ts';
+import { OnDemandProcess } from '../../../kernel/processes/on-demand-process.ts';
+import { parseScreen, type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
+
+const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
+/** Of 20,000 nodes, each with its bounds. What has more fields than fit into the bytes of an answer is parsed for long. */
+const bounds = { depth: 2000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
+/** Of a scan, in about two milliseconds. */
+const pieceBytes = 256 * 1024;
+/** Without its picture, which is one text. The event loop parses so much in some four milliseconds. */
+const mostParsedHere = 512 * 1024;
+/** A screen at the bounds takes a tenth. */
+const screenBudget = { processorMs: 3000 };
+
+/** A screen as it is told in few words. */
+export interface ReadScreen {
+  /** Epoch ms. */
+  readonly captured_at: number;
+  readonly compact: TellableScreen;
+}
+
+/** Reads what hosts answer to `screen`; what is long, in a confined process. Its functions throw when the answer is no screen. */
+export class ScreenReader {
+  readonly #process: OnDemandProcess<ToProcess, FromProcess>;
+
+  constructor(confinement: Confinement) {
+    this.#process = new OnDemandProcess({ confinement, program, maxHeapMb: 256, isReply: isFromProcess });
+  }
+
+  async check(answer: Buffer): Promise<void> {
+    if (await isLong(answer)) await this.#ask({ answer, isCompact: false });
+    else screenOf(answer);
+  }
+
+  async readCompact(answer: Buffer): Promise<ReadScreen> {
+    if (await isLong(answer)) {
+      const reply = await this.#ask({ answer, isCompact: true });
+      if (reply.kind === 'compact') return reply;
+      throw somethingElse();
+    }
+    const screen = screenOf(answer);
+    await nextTurn();
+    return { captured_at: screen.captured_at, compact: readCompact(screen) };
+  }
+
+  close(): Promise<void> {
+    return this.#process.close();
+  }
+
+  async #ask(question: ToProcess): Promise<FromProcess> {
+    try {
+      const reply = await this.#process.ask(question, screenBudget);
+      if (reply.kind === 'refused') throw somethingElse();
+      return reply;
+    } catch (error) {
+      if (!(error instanceof ConfinedProcessEnded) || error.reason === 'not_started') throw error;
+      const reason = error.reason.replaceAll('_', ' ');
+      throw new Error(`what its host answered could not be read (${reason})`, { cause: error });
+    }
+  }
+}
+
+const somethingElse = (): Error => new Error('its host answered with something else');
+
+function screenOf(answer: Buffer): DeviceScreen {
+  const screen = parseScreen(answer.toString());
+  if (screen === undefined) throw somethingElse();
+  return screen;
+}
+
+/** Throws when it goes beyond the bounds. A scan of all of it takes some ten milliseconds. */
+async function isLong(answer: Buffer): Promise<boolean> {
+  const scan = new JsonScan(bounds);
+  for (let from = 0; from < answer.length; from += pieceBytes) {
+    await nextTurn();
+    const excess = scan.push(answer.subarray(from, from + pieceBytes));
+    if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
+  }
+  await nextTurn();
+  return scan.bytesAroundText > mostParsedHere;
+}

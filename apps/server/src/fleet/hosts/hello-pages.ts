@@ -1,0 +1,32 @@
+import { type HostMessage, mostOfHost } from '@phalanx/protocol';
+import { ProtocolError } from './frames.ts';
+
+type Hello = Extract<HostMessage, { type: 'hello' }>;
+type Page = Pick<Hello, 'devices' | 'runs' | 'more'>;
+
+/** Puts together a `hello` that comes in pages. */
+export class HelloPages {
+  #hello: Hello | undefined;
+
+  /** The whole `hello` with its last page; `more` before; undefined for a message that is no part of one. */
+  take(message: HostMessage): Hello | 'more' | undefined {
+    if (message.type === 'hello_more') return this.#add(message);
+    if (this.#hello !== undefined) throw new ProtocolError('the pages of hello must come first');
+    if (message.type !== 'hello') return undefined;
+    if (message.more !== true) return message;
+    this.#hello = message;
+    return 'more';
+  }
+
+  #add({ devices, runs, more }: Page): Hello | 'more' {
+    const hello = this.#hello;
+    if (hello === undefined) throw new ProtocolError('hello_more follows a hello that has more');
+    for (const one of devices) hello.devices.push(one);
+    for (const one of runs) hello.runs.push(one);
+    if (hello.devices.length > mostOfHost.devices || hello.runs.length > mostOfHost.runs)
+      throw new ProtocolError('hello has too many devices or runs');
+    if (more === true) return 'more';
+    this.#hello = undefined;
+    return hello;
+  }
+}

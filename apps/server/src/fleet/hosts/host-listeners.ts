@@ -1,0 +1,120 @@
+import type { HostMessage } from '@phalanx/protocol';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import type { HostLink, LogFrame } from './host-link.ts';
+
+type Said<Type extends HostMessage['type']> = Extract<HostMessage, { type: Type }>;
+
+/** What hosts say, beside the link that they say it on. */
+interface HostEvents {
+  hello: [hello: Said<'hello'>];
+  devices: [reports: Said<'devices'>['devices']];
+  /** The serials of the phones that are ready. */
+  heartbeat: [ready: readonly string[]];
+  runs: [reports: Said<'runs'>['runs']];
+  logs: [runId: string, batch: LogFrame];
+  record: [report: Said<'record'>['record']];
+  closed: [];
+}
+
+type Listener<Name extends keyof HostEvents> = (
+  link: HostLink,
+  ...said: HostEvents[Name]
+) => Promise<void> | void;
+
+/** Brings what hosts say to the features that have registered for it. */
+export class HostListeners {
+  readonly #listeners: { [Name in keyof HostEvents]: Listener<Name>[] } = {
+    hello: [],
+    devices: [],
+    heartbeat: [],
+    runs: [],
+    logs: [],
+    record: [],
+    closed: [],
+  };
+
+  readonly #works = new WeakMap<HostLink, PatientWork>();
+  readonly #faults: FaultMonitor;
+
+  constructor(faults: FaultMonitor) {
+    this.#faults = faults;
+  }
+
+  /**
+   * Listeners are told in the order in which they registered; each is awaited before the next. What a
+   * fault of the storage prevents is done later; signs of life are not, and so never wait behind it.
+   */
+  on<Name extends keyof HostEvents>(name: Name, listener: Listener<Name>): void {
+    this.#listeners[name].push(listener);
+  }
+
+  async tell<Name extends keyof HostEvents>(
+    name: Name,
+    link: HostLink,
+    ...said: HostEvents[Name]
+  ): Promise<void> {
+    const work = this.#workOf(link);
+    for (const listener of this.#listeners[name]) {
+      if (name === 'heartbeat' || name === 'closed') await listener(link, ...said);
+      else await work.do(() => listener(link, ...said));
+    }
+  }
+
+  #workOf(link: HostLink): PatientWork {
+    const work = this.#works.get(link) ?? new PatientWork(this.#faults, link);
+    this.#works.set(link, work);
+    return work;
+  }
+}
+
+type Work = () => Promise<void> | void;
+
+/** A host that says more than this before the fault has passed is asked to say it again. */
+const maxWaiting = 10_000;
+
+/**
+ * What is done with the messages of one connection. What a fault of the storage prevents is done again, in order,
+ * when the fault has passed: the connection stays, and the host is not blamed for what is not its own.
+ */
+class PatientWork {
+  readonly #faults: FaultMonitor;
+  readonly #link: HostLink;
+  readonly #waiting: Work[] = [];
+
+  constructor(faults: FaultMonitor, link: HostLink) {
+    this.#faults = faults;
+    this.#link = link;
+  }
+
+  /** Resolves when the work is done, or has to wait. Rejects with what is no fault of the surroundings. */
+  async do(work: Work): Promise<void> {
+    if (this.#waiting.length > 0) return this.#keep(work);
+    try {
+      await work();
+    } catch (error) {
+      if (!this.#faults.note(error)) throw error;
+      this.#keep(work);
+    }
+  }
+
+  #keep(work: Work): void {
+    if (this.#waiting.length >= maxWaiting) throw new Error('too many messages wait for the storage');
+    this.#waiting.push(work);
+    if (this.#waiting.length === 1) void this.#doLater();
+  }
+
+  async #doLater(): Promise<void> {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (!(await this.#faults.whenStorable()) || !this.#link.isOpen) return;
+      try {
+        await next();
+      } catch (error) {
+        if (this.#faults.note(error)) continue;
+        this.#faults.report(error, 'a message of a host could not be handled');
+        this.#link.drop(1011, 'the service could not handle a message');
+        return;
+      }
+      this.#waiting.shift();
+    }
+  }
+}

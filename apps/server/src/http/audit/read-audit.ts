@@ -1,0 +1,116 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditAction, AuditEntry, AuditOutcome } from '@phalanx/protocol';
+import type { AuditStore, EntryRange, StoredEntry } from './store.ts';
+import { seesEveryone } from '../requests/policy.ts';
+import type { Principal } from '../requests/principal.ts';
+import { timeOfUuidV7 } from '../../kernel/uuid-v7.ts';
+
+export interface AuditFilter {
+  readonly userId: string | undefined;
+  readonly action: AuditAction | undefined;
+  readonly outcome: AuditOutcome | undefined;
+  readonly subjectId: string | undefined;
+  /** Epoch ms; the first is among them, the second is not. */
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+interface AuditPage {
+  entries: AuditEntry[];
+  /** Null at the end. */
+  next: string | null;
+}
+
+/** So many are looked at for one page when the index alone does not tell which fit. */
+const mostLookedAt = 2000;
+const exportStep = 250;
+const maxTime = 2 ** 48 - 1;
+const lastId = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
+
+/** Less than or equal to all IDs of this millisecond. */
+export function firstIdOf(time: number): string {
+  const hex = Math.min(time, maxTime).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+/** The index that leads to the least. */
+function rangeOf(principal: Principal, filter: AuditFilter): Partial<EntryRange> {
+  if (!seesEveryone(principal)) return { readerId: principal.userId };
+  const { subjectId, userId, action } = filter;
+  if (subjectId !== undefined) return { subjectId };
+  if (userId !== undefined) return { userId };
+  return action === undefined ? {} : { action };
+}
+
+const allows = (wanted: string | undefined, found: string | null): boolean =>
+  wanted === undefined || wanted === found;
+
+const fits = (entry: StoredEntry, filter: AuditFilter, { projectIds }: Principal): boolean =>
+  allows(filter.userId, entry.user_id) &&
+  allows(filter.action, entry.action) &&
+  allows(filter.outcome, entry.outcome) &&
+  allows(filter.subjectId, entry.subject_id) &&
+  (projectIds === null || (entry.subject_type === 'project' && projectIds.has(entry.subject_id ?? '')));
+
+/** How many have to be looked at for a page: all that the index leads to may fit. */
+function reachOf(principal: Principal, filter: AuditFilter, limit: number): number {
+  const { userId, action, outcome, subjectId } = filter;
+  const wanted = [userId, action, outcome, subjectId].filter((value) => value !== undefined);
+  const byIndex = seesEveryone(principal) ? Object.keys(rangeOf(principal, filter)).length : 0;
+  return wanted.length === byIndex && principal.projectIds === null ? limit + 1 : mostLookedAt;
+}
+
+/** The newest first; short when little of what was looked at fits. */
+export async function readAudit(
+  store: AuditStore,
+  principal: Principal,
+  { filter, cursor, limit }: { filter: AuditFilter; cursor: string | undefined; limit: number },
+): Promise<AuditPage> {
+  const until = filter.until === undefined ? lastId : firstIdOf(filter.until);
+  const reach = reachOf(principal, filter, limit);
+  const rows = await store.list({
+    ...rangeOf(principal, filter),
+    from: firstIdOf(filter.since ?? 0),
+    before: cursor !== undefined && cursor < until ? cursor : until,
+    limit: reach,
+  });
+  const found = rows.filter((row) => fits(row, filter, principal));
+  const page = found.slice(0, limit);
+  const lookedAt = rows.length === reach ? rows.at(-1) : undefined;
+  const last = found.length > limit ? page.at(-1) : lookedAt;
+  return { entries: page.map(entryView), next: last?.id ?? null };
+}
+
+/** All that fits as JSON lines, with turns for others in between. */
+export async function* exportAudit(
+  store: AuditStore,
+  principal: Principal,
+  filter: AuditFilter,
+): AsyncGenerator<string> {
+  let cursor: string | undefined;
+  do {
+    const { entries, next } = await readAudit(store, principal, { filter, cursor, limit: exportStep });
+    if (entries.length > 0) yield `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`;
+    await nextTurn();
+    cursor = next ?? undefined;
+  } while (cursor !== undefined);
+}
+
+const named = (id: string | null, name: string | null) => (id === null ? null : { id, name: name ?? '' });
+
+function entryView(row: StoredEntry): AuditEntry {
+  const { id, action, outcome, code, address, count, request_id, subject_type: type } = row;
+  return {
+    id,
+    at: timeOfUuidV7(id),
+    ...{ action, outcome, code },
+    user: named(row.user_id, row.user_name),
+    token: named(row.token_id, row.token_name),
+    address,
+    subject: type === null ? null : { type, id: row.subject_id ?? '', name: row.subject_name },
+    // Nobody else writes the column.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    details: JSON.parse(row.details) as AuditEntry['details'],
+    ...{ count, request_id },
+  };
+}

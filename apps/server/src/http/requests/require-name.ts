@@ -1,0 +1,24 @@
+import { ApiError } from '../../kernel/errors/api-error.ts';
+
+// oxlint-disable-next-line no-control-regex
+const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
+
+function findProblem(name: string): string | undefined {
+  if (controlCharacter.test(name)) return 'must not contain control characters';
+  return name.isWellFormed() ? undefined : 'must be valid Unicode';
+}
+
+/** A name that people can read, without the white space around it. Throws `invalid_request`. */
+export function requireName(text: string): string {
+  const name = requireNameOrNone(text);
+  if (name !== '') return name;
+  throw ApiError.of('invalid_request', { problem: 'Field name must not be empty' });
+}
+
+/** The same where a thing needs no name: empty without one. Throws `invalid_request`. */
+export function requireNameOrNone(text: string): string {
+  const name = text.trim();
+  const problem = findProblem(name);
+  if (problem === undefined) return name;
+  throw ApiError.of('invalid_request', { problem: `Field name ${problem}` });
+}

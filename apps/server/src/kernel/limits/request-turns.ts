@@ -1,0 +1,57 @@
+/** Requests of one user that begin in one turn of the event loop while others ask for something too. */
+const mostATurn = 4;
+/** Who has asked for something within that is there. */
+const requestPresenceMs = 250;
+
+type Begin = () => void;
+
+/**
+ * The order in which requests begin: of each user a few in every turn of the event loop, so that nobody waits behind all
+ * that another one sends at once. Where nobody else asks for anything, all begin as they come.
+ */
+export class RequestTurns {
+  readonly #waiting = new Map<string, Begin[]>();
+  /** How many of each user have begun in this turn. */
+  readonly #begun = new Map<string, number>();
+  #newest = { user: '', at: -Infinity };
+  /** The newest of another user than that one. */
+  #other = { user: '', at: -Infinity };
+  #isTurnWatched = false;
+
+  /** Calls `begin` at once, or in a later turn. `user`: who it is for, or the address of a stranger. */
+  pass(user: string, begin: Begin): void {
+    this.#note(user);
+    const mine = this.#waiting.get(user);
+    if (mine !== undefined) return void mine.push(begin);
+    const begun = this.#begun.get(user) ?? 0;
+    if (performance.now() - this.#other.at > requestPresenceMs) return begin();
+    this.#watchTurn();
+    if (begun >= mostATurn) return void this.#waiting.set(user, [begin]);
+    this.#begun.set(user, begun + 1);
+    begin();
+  }
+
+  #note(user: string): void {
+    const at = performance.now();
+    if (this.#newest.user === user) this.#newest.at = at;
+    else [this.#other, this.#newest] = [this.#newest, { user, at }];
+  }
+
+  #watchTurn(): void {
+    if (this.#isTurnWatched) return;
+    this.#isTurnWatched = true;
+    setImmediate(() => this.#nextTurn());
+  }
+
+  #nextTurn(): void {
+    this.#isTurnWatched = false;
+    this.#begun.clear();
+    if (this.#waiting.size > 0) this.#watchTurn();
+    for (const [user, mine] of this.#waiting) {
+      const some = mine.splice(0, mostATurn);
+      if (mine.length === 0) this.#waiting.delete(user);
+      this.#begun.set(user, some.length);
+      for (const begin of some) begin();
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { recordRoutes } from '@phalanx/protocol';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { CaptureKey } from './captures.ts';
+import type { Clock } from '../../kernel/clock.ts';
+
+interface Options {
+  key: Buffer;
+  clock: Clock;
+  /** Public base of the URLs, without a slash at its end. */
+  base: () => string;
+}
+
+interface Signature {
+  /** Epoch seconds. */
+  expires: string;
+  signature: string;
+}
+
+/** Every URL works for a day at least. */
+const validSeconds = 24 * 60 * 60;
+/** Within so many seconds a capture keeps its URL, so that a browser's cache knows it again. */
+const stableSeconds = 6 * 60 * 60;
+
+/** Makes and checks URLs at which a browser can read one capture for some time, without a header. */
+export class SignedUrls {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  urlOf({ recordId, screenId, kind }: CaptureKey): string {
+    const { base, clock } = this.#options;
+    const startOfPeriod = Math.floor(clock.now() / 1000 / stableSeconds) * stableSeconds;
+    const expires = String(startOfPeriod + stableSeconds + validSeconds);
+    const signature = this.#sign({ recordId, screenId, kind }, expires);
+    const path = recordRoutes.readCapture.path
+      .replace(':record_id', recordId)
+      .replace(':screen_id', screenId)
+      .replace(':kind', kind);
+    return `${base()}${path}?expires=${expires}&signature=${signature}`;
+  }
+
+  /** Throws `capture_url_invalid` or `capture_url_expired`. Returns for how many seconds the URL still works. */
+  check(key: CaptureKey, { expires, signature }: Signature): number {
+    const expected = Buffer.from(this.#sign(key, expires));
+    const given = Buffer.from(signature);
+    // The texts, not their bytes: several texts of base64 stand for the same bytes.
+    if (given.byteLength !== expected.byteLength || !timingSafeEqual(given, expected))
+      throw ApiError.of('capture_url_invalid', {});
+    const leftSeconds = Math.floor(Number(expires) - this.#options.clock.now() / 1000);
+    if (leftSeconds <= 0) throw ApiError.of('capture_url_expired', {});
+    return leftSeconds;
+  }
+
+  #sign({ recordId, screenId, kind }: CaptureKey, expires: string): string {
+    return createHmac('sha256', this.#options.key)
+      .update(`capture ${recordId} ${screenId} ${kind} ${expires}`)
+      .digest('base64url');
+  }
+}

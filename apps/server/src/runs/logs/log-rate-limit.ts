@@ -1,0 +1,66 @@
+import { closeCodes } from '@phalanx/protocol';
+import type { HostLink } from '../../fleet/hosts/host-link.ts';
+import type { Limits } from '../../kernel/limits/limits.ts';
+
+interface Batch {
+  readonly sizeBytes: number;
+  readonly store: () => void;
+}
+
+/** Of one user; a host that goes on without acknowledgements is no host of ours. */
+const maxHeldBytes = 32 * 1024 * 1024;
+
+/**
+ * Batches beyond what a user may send are held back, in order and without an acknowledgement: the host keeps what comes
+ * behind them, and says itself how much it could not keep.
+ */
+export class LogRateLimit {
+  readonly #limits: Limits;
+  readonly #held = new Map<HostLink, Batch[]>();
+  readonly #heldBytes = new Map<string, number>();
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+    limits.show('log_bytes', (userId) =>
+      Math.round(limits.logs.share(userId) * limits.most('log_bytes') * 60),
+    );
+  }
+
+  /** Calls `store` now or, in the order of the calls, later. */
+  pass(link: HostLink, batch: Batch): void {
+    const held = this.#held.get(link);
+    const waitMs = held === undefined ? this.#limits.logs.spend(link.userId, batch.sizeBytes) : 0;
+    if (held === undefined && waitMs === 0) return batch.store();
+    if (held === undefined) {
+      this.#limits.note('log_bytes', link.userId);
+      this.#held.set(link, [batch]);
+      setTimeout(() => this.#release(link), waitMs);
+    } else held.push(batch);
+    if (this.#count(link, batch.sizeBytes) > maxHeldBytes)
+      link.drop(closeCodes.tryAgainLater, 'log entries come without waiting for their acknowledgement');
+  }
+
+  forget(link: HostLink): void {
+    for (const { sizeBytes } of this.#held.get(link) ?? []) this.#count(link, -sizeBytes);
+    this.#held.delete(link);
+  }
+
+  #release(link: HostLink): void {
+    const held = this.#held.get(link) ?? [];
+    for (let next = held[0]; next !== undefined; next = held[0]) {
+      const waitMs = this.#limits.logs.spend(link.userId, next.sizeBytes);
+      if (waitMs > 0) return void setTimeout(() => this.#release(link), waitMs);
+      held.shift();
+      this.#count(link, -next.sizeBytes);
+      next.store();
+    }
+    this.#held.delete(link);
+  }
+
+  #count({ userId }: HostLink, change: number): number {
+    const bytes = (this.#heldBytes.get(userId) ?? 0) + change;
+    if (bytes > 0) this.#heldBytes.set(userId, bytes);
+    else this.#heldBytes.delete(userId);
+    return bytes;
+  }
+}

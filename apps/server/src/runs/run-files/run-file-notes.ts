@@ -1,0 +1,53 @@
+import type { Hash } from 'node:crypto';
+import { maxRunFiles, problemWithFileName } from '@phalanx/protocol';
+import type { CaptureKey } from '../captures/captures.ts';
+import type { Expectation, UploadNotes } from '../captures/uploads.ts';
+import type { RunFileStore } from './store.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { FindRunOfHost } from '../runs/stored-run.ts';
+
+/** A file on its way: of a run, by the ID that its host gave it. */
+export interface RunFileKey extends CaptureKey<'file'> {
+  readonly name: string;
+  readonly contentType: string;
+  /** Who uploads it. */
+  readonly userId: string;
+  /** Of what has come so far. */
+  readonly hash: Hash;
+}
+
+interface Options {
+  store: RunFileStore;
+  findRunOfHost: FindRunOfHost;
+  clock: Clock;
+}
+
+const runNotFound = (runId: string): ApiError => ApiError.of('run_not_found', { run_id: runId });
+
+/** What is known of files of runs, for whoever takes them in. */
+export function createRunFileNotes({ store, findRunOfHost, clock }: Options): UploadNotes<RunFileKey> {
+  /** Of a name that the run has no file of. */
+  const requireRoom = async (runId: string): Promise<Expectation> => {
+    if ((await store.count(runId)) < maxRunFiles) return 'expected';
+    throw ApiError.of('too_many_run_files', { run_id: runId, limit: maxRunFiles });
+  };
+  return {
+    async expectationOf(caller, { recordId: runId, screenId: fileId, name }) {
+      const problem = problemWithFileName(name);
+      if (problem !== undefined)
+        throw ApiError.of('invalid_request', { problem: problem.replace(/\.$/, '') });
+      if ((await findRunOfHost(runId, caller)) === undefined) return 'unknown';
+      const known = await store.find(runId, name);
+      if (known === undefined) return requireRoom(runId);
+      if (known.file_id === fileId) return 'stored';
+      throw ApiError.of('run_file_exists', { run_id: runId, name });
+    },
+    noteStored: ({ recordId, screenId, name, contentType, userId, hash }, sizeBytes) =>
+      store.add({
+        ...{ run_id: recordId, file_id: screenId, name, content_type: contentType, user_id: userId },
+        ...{ size_bytes: sizeBytes, sha256: hash.digest('hex'), created_at: clock.now() },
+      }),
+    notExpected: ({ recordId }) => runNotFound(recordId),
+  };
+}

@@ -1,0 +1,55 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { periodically } from '../../kernel/periodically.ts';
+import type { ActiveRunRows } from './active-run-rows.ts';
+import type { ActiveRuns } from './active-runs.ts';
+import type { StoredRun } from './stored-run.ts';
+import { type Bus, subscribeTo } from '../../storage/bus/bus.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { Batcher } from '../../kernel/batcher.ts';
+
+const RunIds = Compile(Type.Array(Type.String()));
+const subject = 'runs';
+/** As long as a message that was missed delays a caller. */
+const lookEveryMs = 1000;
+
+interface Options {
+  bus: Bus;
+  store: Pick<ActiveRunRows, 'listByIds'>;
+  activeRuns: ActiveRuns;
+  faults: FaultMonitor;
+}
+
+/** Tells the callers who wait at this server what has become of runs whose hosts are at another one. */
+export class RunNews {
+  readonly #options: Options;
+  readonly #ends: (() => unknown)[];
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { bus, faults, activeRuns } = options;
+    const news = new Batcher<string>({
+      work: (runIds) => this.#read(runIds),
+      ...{ faults, says: 'what has become of runs could not be read' },
+    });
+    this.#ends = [
+      subscribeTo(bus, subject, RunIds, (ids) => news.add(ids.filter((id) => activeRuns.isAwaited(id)))),
+      periodically(faults, lookEveryMs, () => news.add(activeRuns.awaited())),
+      () => news.end(),
+    ];
+  }
+
+  /** To the other servers. */
+  tell(rows: readonly StoredRun[]): void {
+    this.#options.bus.publish(subject, JSON.stringify(rows.map(({ id }) => id)));
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end();
+  }
+
+  async #read(runIds: readonly string[]): Promise<void> {
+    const { store, activeRuns } = this.#options;
+    for (const row of await store.listByIds(runIds)) activeRuns.notify(row);
+  }
+}

@@ -1,0 +1,33 @@
+import { boundedCache } from '../../kernel/bounded-cache.ts';
+import type { RunStore } from './store.ts';
+import type { HostLink } from '../../fleet/hosts/host-link.ts';
+import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
+
+/** Runs that have ended and whose last entries keep coming; one that is not among them costs one read. */
+const cacheSize = 20_000;
+
+/** Tells to which device and automation the log entries of a run belong, and whether the host may send them. */
+export class RunOwners {
+  readonly #store: RunStore;
+  readonly #activeRuns: ActiveRuns;
+  readonly #ended = boundedCache<ActiveRun>(cacheSize);
+
+  constructor(store: RunStore, activeRuns: ActiveRuns) {
+    this.#store = store;
+    this.#activeRuns = activeRuns;
+  }
+
+  async findStream(link: HostLink, runId: string): Promise<ActiveRun | undefined> {
+    const run = this.#activeRuns.find(runId) ?? this.#ended.get(runId) ?? (await this.#load(runId));
+    const isTheirs = run?.hostId === link.hostId && run.deviceOwnerId === link.userId;
+    return isTheirs ? run : undefined;
+  }
+
+  async #load(runId: string): Promise<ActiveRun | undefined> {
+    const row = await this.#store.find(runId);
+    if (row === undefined) return undefined;
+    const run = activeRunOf(row, null);
+    this.#ended.set(runId, run);
+    return run;
+  }
+}

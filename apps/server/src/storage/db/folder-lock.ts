@@ -1,0 +1,36 @@
+import { chownSync, statSync } from 'node:fs';
+import path from 'node:path';
+import Sqlite from 'better-sqlite3';
+
+/** Taken by whoever has it open: it falls with the process, also by `kill -9`. */
+export interface FolderLock {
+  release(): void;
+}
+
+/** Throws `SQLITE_BUSY` when somebody else has the lock. */
+function takeLock(file: string): FolderLock {
+  const sqlite = new Sqlite(file, { timeout: 0 });
+  try {
+    // Nothing is ever written to it.
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    giveToOwner(file);
+    return { release: () => void sqlite.close() };
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/** Root may make a backup, and the owner of the folder the next one. */
+function giveToOwner(file: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(path.dirname(file));
+  chownSync(file, uid, gid);
+}
+
+/** One server a data folder. It is no lock of the database, which a backup reads meanwhile. */
+export const lockForServer = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'server.lock'));
+
+/** One backup of a data folder at a time. */
+export const lockForBackup = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'backup.lock'));

@@ -1,0 +1,40 @@
+import { SettingError } from '@phalanx/settings';
+import { type Kysely, sql } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { migrations } from './migrations/index.ts';
+
+const toMigrate =
+  'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';
+
+const newerRelease = (cause?: Error): SettingError =>
+  new SettingError(
+    'The database was written by a newer release of Phalanx: install that one, or restore the backup of before.',
+    cause && { cause },
+  );
+
+/** Brings the tables up to date, in one transaction, and returns what was done. Throws a `SettingError` when they are of a newer release. */
+export async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
+  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error === undefined) return results.map(({ migrationName }) => migrationName);
+  // Kysely's words for a migration that was made and that it does not know.
+  if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
+  throw new Error('the tables could not be brought up to date', { cause: error });
+}
+
+/**
+ * For one of several servers, which leaves the tables to `phalanx migrate`. They may be newer than its release, unless
+ * a migration says that each server has to know it. Throws a `SettingError`.
+ */
+export async function requireMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
+  const { rows: found } = await sql<{ tables: string | null }>`
+    SELECT to_regclass('kysely_migration')::text AS tables`.execute(db);
+  if (found[0]?.tables === null) throw new SettingError(toMigrate);
+  const { rows: made } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
+  const names = new Set(made.map(({ name }) => name));
+  if (Object.keys(migrations).some((name) => !names.has(name))) throw new SettingError(toMigrate);
+  const { rows } = await sql<{ needs: string }>`SELECT needs FROM installation`.execute(db);
+  const needs = rows[0]?.needs ?? '';
+  if (needs !== '' && migrations[needs] === undefined) throw newerRelease();
+}

@@ -1,0 +1,42 @@
+import type { Bus } from '../bus/bus.ts';
+
+interface PeersOptions {
+  bus: Bus;
+  /** This server's. */
+  nodeId: string;
+  /** IDs of the other servers that are alive. */
+  listOthers: () => Promise<string[]>;
+}
+
+/** Longer nobody waits for a server that does not answer. */
+const timeoutMs = 500;
+
+const subjectOf = (nodeId: string, topic: string): string => `node.${nodeId}.${topic}`;
+
+/** The other servers of the database. */
+export class Peers {
+  readonly #options: PeersOptions;
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+  }
+
+  /** Does something for another server, which waits until it is done. Returns the function that ends it. */
+  answer(topic: string, work: (text: string) => Promise<void> | void): () => void {
+    const { bus, nodeId } = this.#options;
+    return bus.answer(subjectOf(nodeId, topic), async (text) => {
+      await work(text);
+      return Buffer.alloc(0);
+    });
+  }
+
+  /** Resolves when all have done it that are there, or after half a second. */
+  async broadcast(topic: string, text = ''): Promise<void> {
+    const { bus, listOthers } = this.#options;
+    const { promise: isLate, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    const peers = await listOthers();
+    await Promise.race([Promise.allSettled(peers.map((id) => bus.ask(subjectOf(id, topic), text))), isLate]);
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,44 @@
+import { TimeSlice } from '../../kernel/limits/time-slice.ts';
+import type { CronTimes } from './cron-times.ts';
+
+/** A turn that comes later than this has been missed. */
+export const graceMs = 10 * 60_000;
+/** More are counted as so many: each takes up to a millisecond. */
+const mostCounted = 300;
+
+interface DueTurns {
+  /** The time whose job is to be made; undefined: none. */
+  readonly fire: number | undefined;
+  /** How many others have passed, and the first of them. */
+  readonly missed: { readonly count: number; readonly first: number } | undefined;
+  /** Undefined: there is no further one. */
+  readonly next: number | undefined;
+}
+
+/** What is to be done of the turns from `planned` until now; of those that were missed, at most the last one. */
+export async function findDue(
+  times: CronTimes,
+  planned: number,
+  missed: 'none' | 'last',
+  now: number,
+): Promise<DueTurns> {
+  const slice = new TimeSlice();
+  let [last, count] = [planned, 1];
+  let next = times.next(planned);
+  while (next !== undefined && next <= now && count < mostCounted) {
+    [last, count] = [next, count + 1];
+    next = times.next(next);
+    if (slice.isOver) await slice.next();
+  }
+  if (next !== undefined && next <= now) {
+    last = times.last(now) ?? last;
+    next = times.next(now);
+  }
+  const isFired = missed === 'last' || now - last <= graceMs;
+  const skipped = count - Number(isFired);
+  return {
+    fire: isFired ? last : undefined,
+    missed: skipped === 0 ? undefined : { count: skipped, first: planned },
+    next,
+  };
+}
