@@ -3,6 +3,7 @@ import type { Db } from './db/database.ts';
 import { byOneServer } from './db/transactions.ts';
 import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
 import { periodically } from '../kernel/periodically.ts';
+import { SerialQueue } from '../kernel/serial-queue.ts';
 
 interface BackgroundJob {
   /** A verb and its object, such as `delete old launches`; also the name of the job's lock. */
@@ -22,16 +23,14 @@ export function addBackgroundJob(
 ): () => Promise<void> {
   const once = async (): Promise<void> => work();
   const locked = onEachServer ? once : byOneServer(database, name, once);
-  let last = Promise.resolve();
-  const run = (): Promise<void> => {
-    last = last.then(locked).catch((error: unknown) => faults.report(error, `could not ${name}`));
-    return last;
-  };
+  const queue = new SerialQueue();
+  const run = (): Promise<void> =>
+    queue.run(locked).catch((error: unknown) => faults.report(error, `could not ${name}`));
   if (atStart) void run();
   const end = periodically(faults, everyMs, run);
   app.addHook('onClose', async () => {
     await end();
-    await last;
+    await queue.whenIdle();
   });
   return run;
 }

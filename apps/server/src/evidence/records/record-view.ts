@@ -13,6 +13,7 @@ import type { RecordFigures } from '../../http/health/metrics.ts';
 import type { AutomationAccess } from './access-store.ts';
 import { kindOf, readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import type { RecordStore } from './store.ts';
+import { SerialQueue } from '../../kernel/serial-queue.ts';
 
 /** Makes a URL at which a browser can read a capture. */
 export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;
@@ -124,8 +125,8 @@ interface ChangesOptions {
 /** Tells those who follow what has become of records. */
 export class RecordChanges {
   readonly #options: ChangesOptions;
-  /** One after the other: what was stored later is told later. */
-  #told = Promise.resolve();
+  /** What was stored later is told later. */
+  readonly #events = new SerialQueue();
 
   constructor(options: ChangesOptions) {
     this.#options = options;
@@ -139,11 +140,9 @@ export class RecordChanges {
   /** `screens`: those of a record that is new. */
   changed(record: StoredRecord, screens?: readonly StoredScreen[]): void {
     if (!this.#options.feed.isFollowed) return;
-    this.#told = this.#told
-      .then(() => this.#tell(record, screens))
-      .catch((error: unknown) => {
-        this.#options.log.error({ err: error }, 'a record event could not be sent');
-      });
+    this.#events
+      .run(() => this.#tell(record, screens))
+      .catch((error: unknown) => this.#options.log.error({ err: error }, 'a record event could not be sent'));
   }
 
   deleted(count: number): void {

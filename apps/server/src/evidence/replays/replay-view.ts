@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 
 import type { EventFeed } from '../../runs/events/event-feed.ts';
 import { countsOf, type StoredReplay, type StoredVerdict } from './store.ts';
+import { SerialQueue } from '../../kernel/serial-queue.ts';
 
 /** A replay as the API shows it. */
 export function replayView(replay: StoredReplay): Replay {
@@ -56,8 +57,8 @@ interface Options {
 /** Tells those who follow how far replays are. */
 export class ReplayChanges {
   readonly #options: Options;
-  /** One after the other: what was stored later is told later. */
-  #told = Promise.resolve();
+  /** What was stored later is told later. */
+  readonly #events = new SerialQueue();
 
   constructor(options: Options) {
     this.#options = options;
@@ -68,8 +69,8 @@ export class ReplayChanges {
     if (!feed.isFollowed) return;
     const replay = replayView(stored);
     const automation = { ownerId: stored.owner_id, automationId: stored.project_id };
-    this.#told = this.#told
-      .then(async () => feed.replayChanged({ replay, userIds: await listAcceptedReviewers(automation) }))
+    this.#events
+      .run(async () => feed.replayChanged({ replay, userIds: await listAcceptedReviewers(automation) }))
       .catch((error: unknown) => log.error({ err: error }, 'a replay event could not be sent'));
   }
 }

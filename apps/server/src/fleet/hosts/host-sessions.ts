@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import type { HostCandidate, HostStore } from './store.ts';
+import { SerialQueue } from '../../kernel/serial-queue.ts';
 
 /** A host that may not connect; the text goes to its operator. */
 export class HostRefused extends Error {
@@ -34,7 +35,7 @@ export class HostSessions {
   readonly #options: Options;
   /** Connections whose end is about to be stored. */
   #ended: number[] = [];
-  #storing: Promise<void> = Promise.resolve();
+  readonly #storing = new SerialQueue();
 
   constructor(options: Options) {
     this.#options = options;
@@ -61,7 +62,7 @@ export class HostSessions {
   end(epoch: number): void {
     this.#ended.push(epoch);
     if (this.#ended.length > 1) return;
-    this.#storing = this.#storing.then(() => this.#storeEnds());
+    void this.#storing.run(() => this.#storeEnds());
   }
 
   /** Stores why the host of a connection finds no phones; null when it has nothing to tell. False: it is to be told again. */
@@ -87,7 +88,7 @@ export class HostSessions {
 
   /** Resolves when it is stored which connections have ended until now. */
   endsStored(): Promise<void> {
-    return this.#storing;
+    return this.#storing.whenIdle();
   }
 
   async #storeEnds(): Promise<void> {

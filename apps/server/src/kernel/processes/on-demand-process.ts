@@ -1,5 +1,6 @@
 import type { Confinement } from '@phalanx/confinement';
 import { type Budget, ConfinedProcess, ConfinedProcessEnded, programFiles } from './confined-process.ts';
+import { SerialQueue } from '../serial-queue.ts';
 
 interface Options<Reply> {
   readonly confinement: Confinement;
@@ -58,7 +59,7 @@ export class OnDemandProcess<Question extends object, Reply extends { kind: stri
   readonly #options: Options<Reply>;
   #process: ReadyProcess<Question, Reply> | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #questions = new SerialQueue();
 
   constructor(options: Options<Reply>) {
     this.#options = options;
@@ -66,9 +67,7 @@ export class OnDemandProcess<Question extends object, Reply extends { kind: stri
 
   /** Rejects with `ConfinedProcessEnded`: `not_started` when no process could be started, else when the question broke it. */
   ask(question: Question, { processorMs }: Pick<Budget, 'processorMs'>): Promise<Reply> {
-    const answer = this.#last.then(() => this.#ask(question, processorMs));
-    this.#last = answer.catch(() => undefined);
-    return answer;
+    return this.#questions.run(() => this.#ask(question, processorMs));
   }
 
   async close(): Promise<void> {

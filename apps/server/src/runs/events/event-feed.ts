@@ -9,6 +9,7 @@ import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import { originOf, type RunOrigin, runView, type StoredRun } from '../runs/stored-run.ts';
 import type { EventBus, FeedEvent } from './event-bus.ts';
+import { SerialQueue } from '../../kernel/serial-queue.ts';
 
 /** Told in about two milliseconds. */
 const devicesAtOnce = 100;
@@ -31,8 +32,7 @@ interface Sources {
 /** Makes events of what changes, when somebody follows. */
 export class EventFeed {
   readonly #sources: Sources;
-  /** Events are told one after the other. */
-  #told = Promise.resolve();
+  readonly #events = new SerialQueue();
 
   constructor(sources: Sources) {
     this.#sources = sources;
@@ -117,9 +117,7 @@ export class EventFeed {
   /** After what was told before. */
   #inTurn(tell: () => Promise<void>): void {
     const { log } = this.#sources;
-    this.#told = this.#told
-      .then(tell)
-      .catch((error: unknown) => log.error({ err: error }, 'an event could not be sent'));
+    this.#events.run(tell).catch((error: unknown) => log.error({ err: error }, 'an event could not be sent'));
   }
 
   async #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {

@@ -3,6 +3,7 @@ import { type CacheInvalidation, type CacheInvalidationStore, keptMs } from './s
 import { periodically } from '../../kernel/periodically.ts';
 import { type CachedThing, cachedThings } from '../db/tables/column-types.ts';
 import type { Peers } from './peers.ts';
+import { SerialQueue } from '../../kernel/serial-queue.ts';
 
 interface InvalidationOptions {
   store: CacheInvalidationStore;
@@ -29,7 +30,7 @@ export class CacheInvalidations {
   readonly #ends: (() => unknown)[];
   #known = new Set<number>();
   #readAt = performance.now();
-  #reading: Promise<void> = Promise.resolve();
+  readonly #reads = new SerialQueue();
   #catchingUp: Promise<void> | undefined;
 
   constructor(options: InvalidationOptions) {
@@ -53,9 +54,7 @@ export class CacheInvalidations {
 
   /** Resolves when everything is known that was stored before. */
   read(): Promise<void> {
-    const read = (): Promise<void> => this.#read();
-    this.#reading = this.#reading.then(read, read);
-    return this.#reading;
+    return this.#reads.run(() => this.#read());
   }
 
   /** Undefined: what is cached is not older than a second. Rejects when the database does not answer. */
@@ -72,7 +71,7 @@ export class CacheInvalidations {
 
   async close(): Promise<void> {
     for (const end of this.#ends) await end();
-    await this.#reading.catch(() => undefined);
+    await this.#reads.whenIdle();
   }
 
   async #read(): Promise<void> {

@@ -12,6 +12,7 @@ import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import { CronTimes } from './cron-times.ts';
 import type { ScheduleChange, ScheduleStore, StoredSchedule, StoredTurn } from './store.ts';
 import { graceMs, findDue } from './due-turns.ts';
+import { SerialQueue } from '../../kernel/serial-queue.ts';
 
 interface Options {
   store: ScheduleStore;
@@ -36,7 +37,7 @@ const isoOf = (time: number): string => new Date(time).toISOString();
 export class ScheduleRunner {
   readonly #options: Options;
   readonly #endLooking: () => Promise<void>;
-  #looking: Promise<void> = Promise.resolve();
+  readonly #looks = new SerialQueue();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -47,16 +48,14 @@ export class ScheduleRunner {
 
   /** Does what is due, and sets the timer for what comes next. */
   look(): Promise<void> {
-    const look = (): Promise<void> => this.#look();
-    this.#looking = this.#looking.then(look, look);
-    return this.#looking;
+    return this.#looks.run(() => this.#look());
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#endLooking();
-    await this.#looking.catch(() => undefined);
+    await this.#looks.whenIdle();
   }
 
   async #look(): Promise<void> {

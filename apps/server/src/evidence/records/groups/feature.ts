@@ -28,6 +28,7 @@ import { addGroupRoutes } from './routes.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 import type { StoredGroup } from './membership-store.ts';
+import { SerialQueue } from '../../../kernel/serial-queue.ts';
 
 export interface GroupDependencies {
   store: RecordStore;
@@ -148,8 +149,9 @@ const mostQuestions = 5;
 class GroupIntake {
   readonly #options: Options;
   readonly #endLooking: () => Promise<void>;
-  #looking: Promise<void> = Promise.resolve();
-  #isWaiting = false;
+  readonly #looks = new SerialQueue();
+  /** A look that has not begun. */
+  #nextLook: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: Options) {
@@ -160,21 +162,19 @@ class GroupIntake {
   /** Does all that is there. */
   look(): Promise<void> {
     // One look that has not begun is enough for all that is stored by now.
-    if (this.#isWaiting) return this.#looking;
-    this.#isWaiting = true;
-    this.#looking = this.#looking.then(() => this.#look());
-    return this.#looking;
+    this.#nextLook ??= this.#looks.run(() => this.#look());
+    return this.#nextLook;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#endLooking();
-    await this.#looking;
+    await this.#looks.whenIdle();
     await this.#options.reader.close();
   }
 
   async #look(): Promise<void> {
-    this.#isWaiting = false;
+    this.#nextLook = undefined;
     const { store, clock, faults } = this.#options;
     try {
       for (let count = claimedAtOnce; count === claimedAtOnce && !this.#isClosed;) {

@@ -8,6 +8,7 @@ import type { EventFeed } from '../../../runs/events/event-feed.ts';
 import { mapProofs, type GroupStore, type ShownMember } from './store.ts';
 import type { StoredGroup } from './membership-store.ts';
 import { crashOf } from './crash.ts';
+import { SerialQueue } from '../../../kernel/serial-queue.ts';
 
 interface Options {
   database: Db;
@@ -117,8 +118,8 @@ interface ChangesOptions {
 /** Tells those who follow what has become of groups. */
 export class GroupChanges {
   readonly #options: ChangesOptions;
-  /** One after the other: what was stored later is told later. */
-  #told = Promise.resolve();
+  /** What was stored later is told later. */
+  readonly #events = new SerialQueue();
 
   constructor(options: ChangesOptions) {
     this.#options = options;
@@ -127,11 +128,9 @@ export class GroupChanges {
   changed(group: StoredGroup): void {
     // The one that it was merged into is told of.
     if (!this.#options.feed.isFollowed || group.merged_into !== null) return;
-    this.#told = this.#told
-      .then(() => this.#tell(group))
-      .catch((error: unknown) => {
-        this.#options.log.error({ err: error }, 'a group event could not be sent');
-      });
+    this.#events
+      .run(() => this.#tell(group))
+      .catch((error: unknown) => this.#options.log.error({ err: error }, 'a group event could not be sent'));
   }
 
   async #tell(group: StoredGroup): Promise<void> {
