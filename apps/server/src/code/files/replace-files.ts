@@ -10,6 +10,7 @@ import { type NewContent, requireContent } from './new-content.ts';
 import { findSourceOf, refusePath, requirePlace } from './file-path.ts';
 import { requireTree, treeTag } from './file-version.ts';
 import { mayCompileOtherwise, reviewFiles } from './review-file.ts';
+import { foldersOf } from './folders-of.ts';
 
 /** Files with new content, and those that are to go. */
 export interface TreeChange {
@@ -147,10 +148,6 @@ async function requirePlaces(
     await requirePlace(draft, { files, compiled }, path);
   }
 }
-
-/** `a/b/c` stands in `a` and in `a/b`. */
-const foldersOf = (path: string): string[] =>
-  Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));
 
 /** Of the user, or compiled from one of the user. */
 const isFile = (entries: Entries, path: string): boolean =>

@@ -35,6 +35,7 @@ import {
   mainBranch,
   type PushedRef,
 } from './push-check.ts';
+import { foldersOf } from '../files/folders-of.ts';
 
 interface GateOptions {
   desk: ProjectServices;
@@ -237,7 +238,3 @@ function requirePlaces(pushed: readonly PushedRef[], known: readonly { name: str
   for (const name of arriving)
     if (folders.has(name)) throw new PushRefused(`${name} can't be there: it is a folder of others.`);
 }
-
-/** `a/b/c` stands in `a` and in `a/b`. */
-const foldersOf = (name: string): string[] =>
-  Array.from(name.matchAll(/\//g), ({ index }) => name.slice(0, index));

@@ -18,6 +18,7 @@ import {
 import { runGit } from '../git/git-process.ts';
 import { listSizedFiles } from '../git/tree-paths.ts';
 import { findTotalsProblem, maxTreeBytes, TreeCounter } from '../projects/project-sizes.ts';
+import { foldersOf } from '../files/folders-of.ts';
 
 /** A push may bring that many new objects. */
 const maxNewObjects = 200_000;
@@ -168,11 +169,6 @@ export async function findSnapshotProblem(
     if (problem !== undefined) return `${shown(path)} ${problem}.`;
   }
   return undefined;
-}
-
-/** `a/b/c` stands in `a` and in `a/b`. */
-function foldersOf(path: string): string[] {
-  return Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));
 }
 
 /** Each compiled path belongs to one source, and to no file or folder of the user. */

@@ -16,8 +16,7 @@ import { ProjectRepositories } from './repositories/project-repositories.ts';
 import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';
-
-const hourMs = 60 * 60 * 1000;
+import { hourMs } from '../../kernel/durations.ts';
 
 interface ProjectDependencies {
   compiler: ProjectServices['compiler'];

@@ -29,6 +29,7 @@ import { addRecordRoutes } from './routes.ts';
 import { createReadSequence, type ReadSequence } from './saved-sequence.ts';
 import { kindOf, type StoredRecord } from './stored-record.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { hourMs } from '../../kernel/durations.ts';
 
 interface RecordDependencies {
   hosts: Hosts;
@@ -59,8 +60,6 @@ export interface Records {
   /** Adds what is known of versions of apps. */
   serveDrift(listGolden: DriftDependencies['listGolden']): void;
 }
-
-const hourMs = 60 * 60 * 1000;
 
 /** Out-of-steps records with their captures. */
 export async function openRecords(context: Context, dependencies: RecordDependencies): Promise<Records> {

@@ -7,9 +7,8 @@ import { TestProject } from '../../code/projects/testing/test-projects.ts';
 import { type ApiCaller, type ApiReply, createApiCaller } from '../../testing/api-caller.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
+import { minuteMs, dayMs } from '../../kernel/durations.ts';
 
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 const polling = { timeout: 8_000, interval: 50 };
 
 let server: TestServer;

@@ -25,6 +25,7 @@ import { userView } from './user-routes.ts';
 import { parseTime } from '../requests/parse-time.ts';
 import { requireName } from '../requests/require-name.ts';
 import { freeAt, type TokenUse, unused } from '../../storage/db/token-use.ts';
+import { minuteMs } from '../../kernel/durations.ts';
 
 interface AccessRoutesOptions {
   store: AccessStore;
@@ -138,8 +139,6 @@ export function addUsageRoutes(app: FastifyInstance, { store, clock, limits }: U
 type TokenRequest = Static<typeof accessRoutes.createToken.body>;
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
-
-const minuteMs = 60_000;
 
 /** `use`: of today; needed for a token with a budget. */
 function tokenView(token: StoredToken, use: TokenUse, now: number): Token {

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts';
 import { createAuditStore, type AuditStore } from './store.ts';
 import { firstIdOf } from './read-audit.ts';
 import { addAuditRoutes } from './routes.ts';
+import { hourMs, dayMs } from '../../kernel/durations.ts';
 
-const hourMs = 60 * 60 * 1000;
 /** How long refusals of one kind are counted before their number is noted. */
 const countingMs = 5 * 60 * 1000;
 
@@ -28,7 +28,6 @@ export function serveAudit(context: Context): void {
   });
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** Anybody can be refused anything, so there is a limit beside their age. */
 const keptOfStrangers = 100_000;
 

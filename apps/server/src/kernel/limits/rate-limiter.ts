@@ -1,8 +1,8 @@
 import { boundedCache } from '../bounded-cache.ts';
+import { secondMs } from '../durations.ts';
 
 /** Who was seen least recently makes room, with a limit that is unused again. */
 const maxKeys = 10_000;
-const secondMs = 1000;
 
 interface RateLimiterOptions {
   perSecond: number;

@@ -10,6 +10,7 @@ import { CaptureCleaner } from './capture-cleaner.ts';
 import { type UploadNotes, Uploads } from './uploads.ts';
 import { SignedUrls } from './signed-urls.ts';
 import { addCaptureRoutes } from './routes.ts';
+import { minuteMs } from '../../kernel/durations.ts';
 
 /** What the records know of a capture. */
 export type CaptureNotes = Omit<UploadNotes<CaptureKey<CaptureKind>>, 'notExpected'>;
@@ -52,8 +53,6 @@ export async function serveCaptures(
   await addCaptureRoutes(app, { captures, uploads, urls });
   return addCleaning(context, new CaptureCleaner({ ...notes, captures }));
 }
-
-const minuteMs = 60_000;
 
 function addCleaning(context: Context, cleaner: CaptureCleaner): () => Promise<void> {
   addBackgroundJob(context, {

@@ -8,9 +8,9 @@ import { createRunStore } from '../runs/store.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import { deleteOldLaunches } from './feature.ts';
 import { createLaunchStore } from './store.ts';
+import { dayMs } from '../../kernel/durations.ts';
 
 const terms = { requireRoom: async () => undefined, payload: undefined, note: async () => undefined };
-const dayMs = 24 * 60 * 60 * 1000;
 let db: Db;
 
 const launches = () => createLaunchStore(db, new GroupCommit(db));

@@ -24,6 +24,7 @@ import { addLaunchRoutes } from './routes.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import { RunLimits } from './run-limits.ts';
 import { RunOutbox } from './run-outbox.ts';
+import { hourMs, dayMs } from '../../kernel/durations.ts';
 
 interface LaunchDependencies {
   compiler: Compiler;
@@ -36,8 +37,6 @@ interface LaunchDependencies {
   devices: DeviceAccess;
   runs: Runs;
 }
-
-const hourMs = 60 * 60 * 1000;
 
 function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencies): RunOutbox {
   const { app, database, clock, faults, timing } = context;
@@ -127,7 +126,6 @@ export function openParameterChecker({ app, confinement, limits }: Context): Par
   return checker;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** Small steps, with a turn of the event loop between them, so that requests come in between. */
 const launchesPerStep = 50;
 

@@ -4,6 +4,7 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import { awaitOutcome, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
 import type { StoredLaunch, BegunRun } from './store.ts';
+import { stableJson } from '../../kernel/stable-json.ts';
 
 /** A launch with a key of its caller's. */
 interface KeyedLaunch {
@@ -27,13 +28,7 @@ interface UnderWay {
 }
 
 export const fingerprintOf = (request: readonly unknown[]): string =>
-  hash('sha256', JSON.stringify(request, inOrder), 'hex');
-
-/** For `JSON.stringify`: the order of an object's keys says nothing. */
-const inOrder = (_: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
-    : value;
+  hash('sha256', stableJson(request), 'hex');
 
 function requireSame({ launchId, fingerprint }: KeyedLaunch, known: string): void {
   if (fingerprint !== known) throw ApiError.of('launch_id_conflict', { launch_id: launchId });

@@ -7,10 +7,10 @@ import { addRawRoute, addRoute } from '../../http/requests/route.ts';
 import type { Runs } from '../runs/feature.ts';
 import { countRuns } from './count-runs.ts';
 import { createStatsStore } from './store.ts';
-import { dayMs, readStats } from './read-stats.ts';
+import { readStats } from './read-stats.ts';
 import { statsAsCsv } from './stats-csv.ts';
+import { dayMs, hourMs } from '../../kernel/durations.ts';
 
-const hourMs = 60 * 60_000;
 const keptDays = 400;
 
 interface StatsDependencies {

@@ -8,6 +8,7 @@ import type { Principal } from '../../http/requests/principal.ts';
 import { readSelector, selects } from '../../fleet/devices/labels/phone-labels.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { RunAccess } from '../runs/run-access.ts';
+import { dayMs } from '../../kernel/durations.ts';
 
 export const outcomes = ['succeeded', 'out_of_steps', 'failed', 'timed_out', 'lost', 'stopped'] as const;
 
@@ -27,7 +28,6 @@ interface StatsQuestion {
 
 export type Stats = ReplyOf<typeof statsRoutes.read>;
 
-export const dayMs = 24 * 60 * 60_000;
 const defaultDays = 30;
 /** What the runs of direct code are called: their launch IDs differ. */
 const directKey = 'direct';

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Db, Transaction } from './database.ts';
 import { textsIn } from './dialect.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
+import { minuteMs, dayMs } from '../../kernel/durations.ts';
 
 /** What a token may use in a day. */
 export interface Budget {
@@ -20,9 +21,6 @@ export interface TokenUse {
   /** Of runs that have ended today, and of those that go on. */
   readonly runMs: number;
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
-const minuteMs = 60_000;
 
 /** Days end for everybody at the same moment, at midnight UTC. */
 const dayOf = (now: number): number => Math.floor(now / dayMs);

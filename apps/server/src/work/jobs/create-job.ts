@@ -17,6 +17,7 @@ import { limitOf } from '../../http/requests/kept-token.ts';
 import { maxWaitingSelectors } from './waiting-selectors.ts';
 import { makerOf } from './work-access.ts';
 import { readInputs } from './read-inputs.ts';
+import { stableJson } from '../../kernel/stable-json.ts';
 
 export interface JobMaker {
   readonly store: JobStore;
@@ -106,17 +107,13 @@ async function findSame(
   return known;
 }
 
-const inOrder = (_: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    : value;
 /** The same for the same request by tokens of the same limit, in whatever order its fields come. */
 async function fingerprintOf({ inputs = [], ...body }: JobBody, limit: string | null): Promise<string> {
-  const sum = createHash('sha256').update(JSON.stringify(body, inOrder));
+  const sum = createHash('sha256').update(stableJson(body));
   if (limit !== null) sum.update('\n').update(limit);
   const slice = new TimeSlice();
   for (const input of inputs) {
-    sum.update('\n').update(JSON.stringify(input, inOrder));
+    sum.update('\n').update(stableJson(input));
     if (slice.isOver) await slice.next();
   }
   return sum.digest('hex');

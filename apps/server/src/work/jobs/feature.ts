@@ -17,6 +17,7 @@ import { createTaskStore } from './task-store.ts';
 import { jobView } from './job-view.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import { addJobRoutes } from './routes.ts';
+import { hourMs, dayMs } from '../../kernel/durations.ts';
 
 interface JobDependencies {
   hosts: Hosts;
@@ -37,8 +38,6 @@ export interface Jobs {
   principalOf: TaskStarter['principalOf'];
 }
 
-const hourMs = 60 * 60_000;
-const dayMs = 24 * hourMs;
 /** Tasks of one user that wait. */
 const mostTasks = 200_000;
 

@@ -7,11 +7,11 @@ import { TestProject } from '../../code/projects/testing/test-projects.ts';
 import type { ApiCaller } from '../../testing/api-caller.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
+import { minuteMs } from '../../kernel/durations.ts';
 
 const schedules = Compile(Schedule);
 const turnLists = Compile(Type.Array(ScheduleTurn));
 const timeouts = { timeout: 60_000, interval: 100 };
-const minuteMs = 60_000;
 
 let server: TestServer;
 let host: TestHost;

@@ -8,6 +8,7 @@ import type { AbsenceStore, StoredAbsence } from './absence-store.ts';
 import type { News } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
+import { minuteMs } from '../../kernel/durations.ts';
 
 interface Options {
   store: AbsenceStore;
@@ -48,7 +49,6 @@ interface Watcher {
   readonly unseen: Map<string, StoredAbsence>;
 }
 
-const minuteMs = 60_000;
 const hostsAtOnce = 250;
 const keyOf = (kind: StoredAbsence['kind'], id: string): string => `${kind} ${id}`;
 

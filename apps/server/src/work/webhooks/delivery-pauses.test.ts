@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { mostAttempts, pauseAfter, readRetryAfter } from './delivery-pauses.ts';
-
-const hourMs = 60 * 60_000;
+import { hourMs } from '../../kernel/durations.ts';
 
 it('ten attempts are made within three days and some hours, each pause within a tenth of its length', () => {
   const pauses = (random: number) =>

@@ -22,6 +22,7 @@ import { createNames } from './names.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
 import { createTargetRule } from './target-rule.ts';
+import { hourMs, dayMs } from '../../kernel/durations.ts';
 
 interface WebhookDependencies {
   devices: DeviceAccess;
@@ -32,9 +33,6 @@ interface WebhookDependencies {
   sealing: Sealing;
   metrics: Metrics;
 }
-
-const hourMs = 60 * 60_000;
-const dayMs = 24 * hourMs;
 
 /** What webhooks have stored encrypted. */
 export const sealedByWebhooks = ({ database }: Context): SealedColumn => sealedWebhookKeys(database);

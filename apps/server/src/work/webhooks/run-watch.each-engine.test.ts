@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { Receiver } from './testing/receiver.ts';
+import { hourMs } from '../../kernel/durations.ts';
 
 const timeouts = { timeout: 30_000, interval: 50 };
-const hourMs = 60 * 60_000;
 
 let folder: string;
 let server: TestServer;

@@ -5,6 +5,7 @@ import type { RunsOf, RunWatchStore } from './run-watch-store.ts';
 import type { News } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
+import { hourMs } from '../../kernel/durations.ts';
 
 interface RunWatchOptions {
   store: AbsenceStore;
@@ -16,7 +17,6 @@ interface RunWatchOptions {
 type Kind = 'runs.failing' | 'runs.none';
 type Finding<Name extends Kind> = WebhookData<Name> | undefined;
 
-const hourMs = 60 * 60_000;
 /** The share of fewer runs says nothing. */
 const leastEnded = 5;
 

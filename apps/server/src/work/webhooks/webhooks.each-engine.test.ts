@@ -16,12 +16,11 @@ import { recordReport, screenReport, tell } from '../../testing/records/record-r
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { answer, type Received, Receiver } from './testing/receiver.ts';
+import { minuteMs, hourMs } from '../../kernel/durations.ts';
 
 const webhooks = Compile(Webhook);
 const deliveryLists = Compile(Type.Array(WebhookDelivery));
 const timeouts = { timeout: 30_000, interval: 50 };
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 let folder: string;
 let server: TestServer;

@@ -5,6 +5,7 @@ import { PrintReader } from '../groups/prints/print-process.ts';
 import { createDriftStore } from './drift-store.ts';
 import { type GoldenTree, createGoldenPrints } from './golden-prints.ts';
 import { addDriftRoutes } from './routes.ts';
+import { dayMs } from '../../../kernel/durations.ts';
 
 export interface DriftDependencies {
   access: AutomationAccess;
@@ -12,7 +13,6 @@ export interface DriftDependencies {
   listGolden: (project: { projectId: string; ownerId: string }) => Promise<GoldenTree[]>;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 const versionsKeptMs = 180 * dayMs;
 
 /** What became of runs with each version of an app. */

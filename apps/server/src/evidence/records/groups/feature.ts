@@ -29,6 +29,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 import type { StoredGroup } from './membership-store.ts';
 import { SerialQueue } from '../../../kernel/serial-queue.ts';
+import { hourMs, dayMs } from '../../../kernel/durations.ts';
 
 export interface GroupDependencies {
   store: RecordStore;
@@ -40,8 +41,6 @@ export interface GroupDependencies {
   projects: Projects;
 }
 
-const hourMs = 60 * 60 * 1000;
-const dayMs = 24 * hourMs;
 const emptyGroupsKeptMs = 180 * dayMs;
 const undoKeptMs = 60 * dayMs;
 /** A server that marks records is at it for less. */

@@ -9,8 +9,8 @@ import type { Authenticator } from '../authenticator.ts';
 import { hashTokenSecret } from '../token-secret.ts';
 import type { SessionStore, StoredSession } from './session-store.ts';
 import { findSessionSecret } from './session-cookie.ts';
+import { hourMs } from '../../../kernel/durations.ts';
 
-const hourMs = 60 * 60 * 1000;
 const idleMs = 12 * hourMs;
 export const longestSessionMs = 7 * 24 * hourMs;
 /** A use is stored only so often. */

@@ -7,8 +7,8 @@ import { countLogParts, hasClosedLogs, keptBytes, lastKeptId } from '../../../te
 import { engines } from '../../../testing/engines/test-database.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { TestServer } from '../../../testing/test-server.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 
-const minuteMs = 60_000;
 describe.each(engines)('kept logs beside %s', (engine) => {
   let server: TestServer;
   let host: TestHost;

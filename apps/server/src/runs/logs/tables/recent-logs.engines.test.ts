@@ -12,8 +12,8 @@ import type { LogTables } from './log-tables.ts';
 import { createPostgresTables } from './postgres-tables-store.ts';
 import { createProgressStore } from './progress-store.ts';
 import { RecentLogs } from './recent-logs.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 
-const minuteMs = 60_000;
 const stream = {
   runId: 'run',
   deviceId: 'phone',

@@ -13,8 +13,8 @@ import { entrySeparator, type IncomingEntries, messageOfEntry } from '../log-bat
 import { createProgressStore } from './progress-store.ts';
 import { RecentLogs } from './recent-logs.ts';
 import { SqliteTables } from './sqlite-tables-store.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 
-const minuteMs = 60_000;
 const stream = { deviceId: 'phone', automationId: 'automation', userId: 'u', isDirect: false };
 
 let db: Db;

@@ -5,8 +5,8 @@ import { engines, openTestDatabase } from '../../../testing/engines/test-databas
 import { createDeliveryStore, type StoredDelivery } from '../delivery-store.ts';
 import { createWebhookStore, type StoredWebhook } from '../store.ts';
 import { mailboxOf } from './mailbox.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 
-const minuteMs = 60_000;
 const claimMs = 30_000;
 
 const webhookTo = (id: string, url: string, userId = 'mallory'): StoredWebhook => ({

@@ -13,12 +13,11 @@ import type { TestHost } from '../../../testing/test-host.ts';
 import { isOneServer } from '../../../testing/engines/test-database.ts';
 import { TestServer } from '../../../testing/test-server.ts';
 import { MailServer, smtpError } from '../testing/mail-server.ts';
+import { minuteMs, hourMs } from '../../../kernel/durations.ts';
 
 const webhooks = Compile(Webhook);
 const deliveryLists = Compile(Type.Array(WebhookDelivery));
 const timeouts = { timeout: 30_000, interval: 50 };
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 let folder: string;
 let server: TestServer;
