@@ -1,6 +1,8 @@
 /** What one ordinary user did to all others of the second release. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 
@@ -9,6 +11,9 @@ import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
 import { jsonBody, KeepAliveClient, requestBytes } from '../http/keep-alive-client.ts';
 import { createProject } from '../projects/push-project.ts';
 import { type Attack, counted, flood, type Ground, send } from './attack.ts';
+
+/** Not judged: it shows what the machine alone makes others wait for. */
+export const busyMachine = 'busy-machine';
 
 const put = (
   { api, signal }: { api: Api; signal: AbortSignal },
@@ -327,5 +332,18 @@ export const loadAttacks: readonly Attack[] = [
     attack: 'six runs that call, log, store, take pictures and compute as fast as they can',
     before: 'reads p50 0.4 s, p99 2 to 16 s; writes p50 12 s',
     play: (ground, signal) => runAll(ground, busyRuns, signal),
+  },
+  {
+    name: busyMachine,
+    attack: 'no attack: six programs that compute beside the service and have nothing to do with it',
+    before: 'the control of launches: what they wait for when the processors are taken',
+    play: async (_ground, signal) => {
+      const programs = times(6, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
+      // The attacker has the lowest priority, and its children inherit it; runs of a host have the usual one.
+      for (const { pid } of programs) if (pid !== undefined) setPriority(pid, 0);
+      await once(signal, 'abort');
+      for (const program of programs) program.kill('SIGKILL');
+      return 'ended';
+    },
   },
 ];

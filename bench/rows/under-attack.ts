@@ -14,6 +14,7 @@ import type { BenchProcess } from '../harness/bench-process.ts';
 import type { Row, RowResult } from '../harness/row.ts';
 import type { Stage } from '../harness/stage.ts';
 import type { Attack } from '../attacks/attack.ts';
+import { busyMachine } from '../attacks/load-attacks.ts';
 import { ask, newToken, type Api } from '../http/api.ts';
 
 const quietMs = 8000;
@@ -197,6 +198,11 @@ function lineOf(outcome: Outcome): string {
   return `${outcome.name} | ${waits.join(' | ')} | loop ${ms(outcome.stretchMs)} | ${ms(outcome.memoryMb)} MB`;
 }
 
+function wordOf({ name }: Outcome, goal: readonly string[]): string {
+  if (name === busyMachine) return 'not judged';
+  return goal.length === 0 ? 'holds' : `MISSED: ${goal.join(', ')}`;
+}
+
 interface QuietTimes {
   /** Before the first attack. */
   readonly quiet: Outcome;
@@ -213,15 +219,16 @@ function resultOf(
     const goal = missed(outcome, quiet);
     const was = attacks.find(({ name }) => name === outcome.name)?.before;
     return [
-      `${lineOf(outcome)} | ${goal.length === 0 ? 'holds' : `MISSED: ${goal.join(', ')}`}`,
+      `${lineOf(outcome)} | ${wordOf(outcome, goal)}`,
       ...(was === undefined ? [] : [`    reported: ${was}`]),
       ...outcome.answers.map((answer) => `    attacker: ${answer}`),
       ...outcome.refused.map((said) => `    refused to others: ${said}`),
     ];
   });
-  const held = outcomes.filter((outcome) => missed(outcome, quiet).length === 0).length;
+  const judged = outcomes.filter(({ name }) => name !== busyMachine);
+  const held = judged.filter((outcome) => missed(outcome, quiet).length === 0).length;
   return {
-    ...{ figure: held, baseline: outcomes.length, unit: 'attacks' },
+    ...{ figure: held, baseline: judged.length, unit: 'attacks' },
     targets: [{ of: 'ratio', bound: 'at least', value: 1 }],
     notes: ['waits in ms: p50/p99/longest', lineOf(quiet), ...notes, lineOf(after)],
   };
