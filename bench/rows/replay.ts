@@ -26,7 +26,7 @@ await runStages({
 export const replayStream = rowOf('stream', 20);
 export const replayStrict = rowOf('strict', 60);
 
-function rowOf(mode: 'stream' | 'strict', mostSeconds: number): Row {
+function rowOf(mode: 'stream' | 'strict', maxSeconds: number): Row {
   return {
     name: `replay-${mode}`,
     title: `10,000 saved screens are replayed (${mode}), s`,
@@ -48,7 +48,7 @@ function rowOf(mode: 'stream' | 'strict', mostSeconds: number): Row {
         figure: Math.min(first.seconds, second.seconds),
         baseline: baseline.seconds,
         unit: 's',
-        targets: [{ of: 'figure', bound: 'at most', value: mostSeconds }],
+        targets: [{ of: 'figure', bound: 'at most', value: maxSeconds }],
         notes: [
           `${told} of ${screenCount} screens have a verdict; a tree has ${screens[0]?.treeJson.length} characters`,
         ],

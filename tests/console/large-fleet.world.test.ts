@@ -9,7 +9,7 @@ import { hasChromium, story } from './support/story.ts';
 
 const phones = 1000;
 /** What a screen has room for, and as much again beyond its edges. */
-const mostRows = 100;
+const maxRows = 100;
 let server: TestServer;
 let host: TestHost;
 let browser: Browser;
@@ -40,7 +40,7 @@ story('a thousand phones are found, chosen and stopped, and one that goes is tol
     .getByRole('link', { name: 'Fleet', exact: true })
     .click();
   await page.getByText('shelf-0000').waitFor();
-  expect(await page.getByRole('row').count()).toBeLessThan(mostRows);
+  expect(await page.getByRole('row').count()).toBeLessThan(maxRows);
 
   await page.keyboard.press('/');
   await page.keyboard.type('shelf-09');
@@ -64,7 +64,7 @@ story('a thousand phones are found, chosen and stopped, and one that goes is tol
 
   await page.getByRole('button', { name: 'Wall' }).click();
   await page.getByRole('list', { name: 'Phones' }).getByText('shelf-0001').waitFor();
-  expect(await page.getByRole('listitem').count()).toBeLessThan(2 * mostRows);
+  expect(await page.getByRole('listitem').count()).toBeLessThan(2 * maxRows);
   await host.cut();
   await page.getByRole('button', { name: new RegExp(`offline\\s*${phones}`) }).waitFor();
   expect(problems).toEqual([]);

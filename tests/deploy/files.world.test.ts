@@ -24,7 +24,7 @@ const Kustomization = Type.Object({ resources: Type.Array(Type.String()) });
 const Kind = Type.Object({ apiVersion: Type.String(), kind: Type.String() });
 
 /** Of ten, as systemd counts what a service could do to its machine; its "OK" ends at 5. */
-const mostExposure = 4.5;
+const maxExposure = 4.5;
 
 async function namedSettings(file: string): Promise<readonly string[]> {
   return [...new Set((await readFile(file, 'utf8')).match(/\bPHALANX_[A-Z_]+/g))];
@@ -161,7 +161,7 @@ describe.skipIf(withoutComponents.includes('systemd-analyze'))('units', async ()
       await writeFile(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
       const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
       expect(stderr).toBe('');
-      await run('systemd-analyze', ['security', '--offline=true', `--threshold=${mostExposure * 10}`, file]);
+      await run('systemd-analyze', ['security', '--offline=true', `--threshold=${maxExposure * 10}`, file]);
     },
   );
 });

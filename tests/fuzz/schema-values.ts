@@ -35,7 +35,7 @@ export interface ValueSource {
 }
 
 /** No list of a request is filled further than this. */
-const mostItems = 3;
+const usualMaxItems = 3;
 
 /** Values that fit a JSON schema, or nearly. */
 export class SchemaValues {
@@ -83,10 +83,10 @@ export class SchemaValues {
     return fc.array(fc.tuple(hostileText, value), { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs));
   }
 
-  #array({ items, minItems = 0, maxItems = mostItems }: Schema, field: string): Arbitrary<unknown> {
+  #array({ items, minItems = 0, maxItems = usualMaxItems }: Schema, field: string): Arbitrary<unknown> {
     // A tuple has a schema for each place.
     if (Array.isArray(items)) return fc.tuple(...items.map((one: unknown) => this.fitting(one)));
-    const maxLength = Math.max(minItems, Math.min(maxItems, mostItems));
+    const maxLength = Math.max(minItems, Math.min(maxItems, usualMaxItems));
     return fc.array(this.fitting(items, field.replace(/s$/, '')), { minLength: minItems, maxLength });
   }
 }

@@ -70,7 +70,7 @@ export interface ServerApp {
 const version = '0.1.0';
 
 /** Longer than a launch or a stop takes. */
-const mostDrainMs = 15_000;
+const maxDrainMs = 15_000;
 
 /**
  * The features. `open…` creates what other features use, `serve…` adds the rest. What hosts say reaches them in this
@@ -183,7 +183,7 @@ async function drain({ node, limits, faults }: Context, { gateway }: Hosts): Pro
   try {
     if ((await node.listOthers()).length === 0) return;
     await gateway.moveAway();
-    await limits.requestsUnderWay.whenNone(mostDrainMs);
+    await limits.requestsUnderWay.whenNone(maxDrainMs);
   } catch (error) {
     faults.report(error, 'this server stops without knowing of others');
   }

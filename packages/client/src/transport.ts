@@ -37,7 +37,7 @@ export interface TransportOptions {
 const defaultTimeoutMs = 120_000;
 const defaultRetryForMs = 60_000;
 const firstPauseMs = 250;
-const longestPauseMs = 5000;
+const maxPauseMs = 5000;
 
 /** Sends requests to one service. */
 export class Transport {
@@ -119,7 +119,7 @@ export class Transport {
     ask: () => Promise<Result>,
   ): Promise<Result> {
     const until = Date.now() + this.#retryForMs;
-    for (let waitMs = firstPauseMs; ; waitMs = Math.min(longestPauseMs, waitMs * 2)) {
+    for (let waitMs = firstPauseMs; ; waitMs = Math.min(maxPauseMs, waitMs * 2)) {
       try {
         return await ask();
       } catch (error) {

@@ -47,7 +47,7 @@ const levels = new Map<unknown, { word: string; style?: 'red' | 'yellow' | 'dim'
 /** The same in all lines of a program, or shown otherwise. */
 const hiddenFields = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'reqId']);
 
-const longestField = 200;
+const maxFieldLength = 200;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -95,7 +95,7 @@ function stackOf(err: unknown): string {
 function textOfField(value: unknown): string {
   const told = isFields(value) && typeof value['message'] === 'string' ? value['message'] : value;
   const text = typeof told === 'string' && /^[^\s"=]+$/.test(told) ? told : JSON.stringify(told);
-  return oneLine(text.length > longestField ? `${text.slice(0, longestField)}…` : text);
+  return oneLine(text.length > maxFieldLength ? `${text.slice(0, maxFieldLength)}…` : text);
 }
 
 const plainText = (value: unknown): string =>

@@ -33,7 +33,7 @@ interface Project {
 const editorCount = 3;
 const fileNames = ['first.txt', 'second.txt'];
 /** Of a file, so that it stays small. */
-const mostLines = 400;
+const maxLines = 400;
 
 /** Three who edit the files of one project: each adds a line to what it has read, if that is still what is there. */
 export class Saves implements Load {
@@ -122,7 +122,7 @@ export class Saves implements Load {
     if (random.below(10) === 0) return this.#commit();
     const name = random.pick(fileNames);
     const { content, etag } = await this.#read(name);
-    if (content.split('\n').length < mostLines) await this.#save(name, { content, etag });
+    if (content.split('\n').length < maxLines) await this.#save(name, { content, etag });
   }
 
   /** An answer that was lost may have been either. */

@@ -152,7 +152,7 @@ async function walk(state: Walk, folder: string, rules: IgnoreRules): Promise<vo
 /** What no project holds, whatever its own rules say. */
 const never = ['.git', ownFolder, 'node_modules'];
 
-const mostStars = 4;
+const maxStars = 4;
 
 /** The rules of a folder and of those above it, as far as the project's folder. */
 interface IgnoreRules {
@@ -185,7 +185,7 @@ async function rulesWithin(
 }
 
 /** More stars could take for ever to match, and the rules come with projects, which may be anybody's. */
-const isSimple = (line: string): boolean => (line.match(/\*+/g)?.length ?? 0) <= mostStars;
+const isSimple = (line: string): boolean => (line.match(/\*+/g)?.length ?? 0) <= maxStars;
 
 const isNever = (file: string): boolean => never.includes(file.replace(/\/$/, '').split('/').at(-1) ?? '');
 

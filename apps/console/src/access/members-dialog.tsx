@@ -155,7 +155,7 @@ function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) 
   );
 }
 
-const mostSuggested = 10;
+const maxSuggested = 10;
 
 /** Names that have the text in them; only administrators may list users. */
 function useUserNames(text: string, isAdministrator: boolean): readonly string[] | undefined {
@@ -164,7 +164,7 @@ function useUserNames(text: string, isAdministrator: boolean): readonly string[]
     queryKey: ['users', 'names', search],
     enabled: isAdministrator,
     queryFn: async ({ signal }) => {
-      const query = { limit: mostSuggested, ...(search !== '' && { search }) };
+      const query = { limit: maxSuggested, ...(search !== '' && { search }) };
       const { users } = await call('GET /api/v2/users', { query }, { signal });
       return users.map(({ name }) => name);
     },

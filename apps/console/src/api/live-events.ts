@@ -17,7 +17,7 @@ export interface LiveEvents {
 
 type Listener = (data: never) => void;
 const eventNames = ['device', 'run', 'record', 'group', 'replay'] as const;
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 /** After so long without news it is asked whether the line still carries anything. */
 const quietMs = 10_000;
 const answerMs = 5000;
@@ -114,7 +114,7 @@ class EventConnection {
     if (this.#source === undefined) return;
     this.#source.close();
     this.state.set('reconnecting');
-    const waitMs = Math.min(longestWaitMs, 500 * 2 ** this.#failures);
+    const waitMs = Math.min(maxWaitMs, 500 * 2 ** this.#failures);
     this.#failures += 1;
     window.clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => void this.#tryAgain(), waitMs);

@@ -58,7 +58,7 @@ const rulesOf = (schema: JsonObject): ValueRules => ({
   above: numberAt(schema, 'exclusiveMinimum'),
   below: numberAt(schema, 'exclusiveMaximum'),
   leastLength: numberAt(schema, 'minLength') ?? numberAt(schema, 'minItems'),
-  mostLength: numberAt(schema, 'maxLength') ?? numberAt(schema, 'maxItems'),
+  maxLength: numberAt(schema, 'maxLength') ?? numberAt(schema, 'maxItems'),
 });
 
 /** The fields of `parameters.schema.json`; undefined when it is no object with properties. */
@@ -152,7 +152,7 @@ export interface ValueRules {
   readonly below: number | undefined;
   /** In characters, or values of a list. */
   readonly leastLength: number | undefined;
-  readonly mostLength: number | undefined;
+  readonly maxLength: number | undefined;
 }
 
 interface Format {
@@ -206,13 +206,13 @@ function textProblem(rules: ValueRules, value: unknown): string | undefined {
 }
 
 function lengthProblem(
-  { leastLength, mostLength }: ValueRules,
+  { leastLength, maxLength }: ValueRules,
   length: number,
   unit: string,
 ): string | undefined {
   if (leastLength !== undefined && length < leastLength) return `At least ${leastLength} ${unit} are needed.`;
-  return mostLength !== undefined && length > mostLength
-    ? `At most ${mostLength} ${unit} are allowed.`
+  return maxLength !== undefined && length > maxLength
+    ? `At most ${maxLength} ${unit} are allowed.`
     : undefined;
 }
 

@@ -42,7 +42,7 @@ interface Point {
 const leastWay = 8;
 /** A finger that stays longer presses long. */
 const longPressMs = 500;
-const [leastMs, mostMs] = [80, 5_000];
+const [leastMs, maxMs] = [80, 5_000];
 /** Turns of a wheel within this time are one zoom. */
 const wheelMs = 200;
 
@@ -91,7 +91,7 @@ export function TouchScreen({ picture, touches, onFiles, children }: TouchScreen
     const tookMs = Date.now() - from.at;
     const isStill = Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < leastWay;
     const to = isStill ? from : pointOf(event);
-    const duration = Math.min(mostMs, Math.max(leastMs, tookMs));
+    const duration = Math.min(maxMs, Math.max(leastMs, tookMs));
     if (from.isPinch) return isStill ? undefined : touches.send(pinchAlong(from, to, picture, duration));
     if (isStill && tookMs < longPressMs) return touches.send({ type: 'tap', x: from.x, y: from.y });
     const way = { from_x: from.x, from_y: from.y, to_x: to.x, to_y: to.y };

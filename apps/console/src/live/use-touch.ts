@@ -191,7 +191,7 @@ export function useRecording(
 /** What a phone does at a touch has begun after so long, in milliseconds. */
 const beginsMs = 200;
 const pauseMs = 150;
-const mostReads = 12;
+const maxReads = 12;
 
 /** A screen that two readings in a row show alike; the last one, of a screen that never comes to rest. */
 async function untilSettled(
@@ -200,7 +200,7 @@ async function untilSettled(
 ): Promise<AndroidNode> {
   await pause(beginsMs);
   let last = await read();
-  for (let reads = 1; reads < mostReads; reads += 1) {
+  for (let reads = 1; reads < maxReads; reads += 1) {
     await pause(pauseMs);
     const next = await read();
     if (lookOf(next) === lookOf(last)) return next;

@@ -81,7 +81,7 @@ export function useRunLog(runId: string, isActive: boolean): LogSnapshot {
 }
 
 /** The most lines that a page holds. */
-const mostLines = 50_000;
+const maxLines = 50_000;
 
 export interface LogSnapshot {
   readonly entries: readonly LogEntry[];
@@ -136,7 +136,7 @@ class LogBuffer {
     this.#isDue = false;
     const all = [...this.#read, ...this.#pending];
     this.#pending = [];
-    const excess = Math.max(0, all.length - mostLines);
+    const excess = Math.max(0, all.length - maxLines);
     this.#read = excess === 0 ? all : all.slice(excess);
     const entries = this.#end ?? this.#read;
     this.#set({ ...this.#snapshot, entries, dropped: this.#snapshot.dropped + excess });

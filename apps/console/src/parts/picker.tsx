@@ -21,13 +21,13 @@ interface PickerProps {
   onClose: () => void;
 }
 
-const mostShown = 50;
+const maxShown = 50;
 
 /** A line to type into, and what fits it: Enter takes what is chosen. */
 export function Picker({ name, label, find, onClose }: PickerProps) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const found = find(useDeferredValue(text)).slice(0, mostShown);
+  const found = find(useDeferredValue(text)).slice(0, maxShown);
   const at = Math.min(chosen, found.length - 1);
   const run = (command: PickerItem | undefined): void => {
     if (command === undefined) return;

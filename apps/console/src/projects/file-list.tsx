@@ -272,7 +272,7 @@ interface FileRow {
 }
 
 /** Folders of a larger project are closed at first. */
-const mostOpen = 200;
+const maxOpen = 200;
 
 interface Shown {
   /** Folders that were opened or closed by hand. */
@@ -283,7 +283,7 @@ interface Shown {
 
 /** The rows of the list of files: folders before files, each in the order of the names. */
 export function fileRows(paths: readonly string[], { toggled, current = '' }: Shown): FileRow[] {
-  const areOpen = paths.length <= mostOpen;
+  const areOpen = paths.length <= maxOpen;
   const rows: FileRow[] = [];
   const add = (below: readonly string[], folder: string, depth: number): void => {
     const files = below.filter((path) => !path.slice(folder.length).includes('/'));

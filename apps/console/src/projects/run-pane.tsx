@@ -153,7 +153,7 @@ interface PhonesProps {
 }
 
 /** As many as a person chooses by hand; more are launched from the fleet. */
-const mostListed = 200;
+const maxListed = 200;
 
 const Phones = ({ devices, isViewOnly, chosen, onToggle }: PhonesProps) => (
   <div>
@@ -171,7 +171,7 @@ const Phones = ({ devices, isViewOnly, chosen, onToggle }: PhonesProps) => (
     ) : (
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
       <div className={styles['phones']} tabIndex={0} role="group" aria-label="Phones to run on">
-        {devices.slice(0, mostListed).map((device) => (
+        {devices.slice(0, maxListed).map((device) => (
           <label key={device.device_id} className={styles['phone']}>
             <input
               type="checkbox"

@@ -160,7 +160,7 @@ const readShownRuns = (text: string | null): ShownRun[] =>
     return runId === undefined || deviceId === undefined ? [] : [{ runId, deviceId }];
   });
 
-const mostFound = 50;
+const maxFound = 50;
 
 interface QuickOpenProps {
   projectId: string;
@@ -180,7 +180,7 @@ function QuickOpen({ projectId, onOpen, onClose }: QuickOpenProps) {
       name="Open a file"
       label="Open a file"
       find={(text) =>
-        findMatches(paths, text, mostFound).map((path) => ({
+        findMatches(paths, text, maxFound).map((path) => ({
           ...{ id: path, label: path, note: '', icon: 'file' },
           run: () => onOpen(path),
         }))

@@ -86,7 +86,7 @@ export function ReplayLink({ replay, lead = '' }: { replay: Replay; lead?: strin
 }
 
 /** More than a project has. */
-const mostReplays = 100;
+const maxReplays = 100;
 const shownScreens = 200;
 /** Each may have a picture. */
 const shownChanges = 50;
@@ -97,7 +97,7 @@ export const replaysQuery = (projectId: string) =>
     queryKey: ['replays', 'list', projectId],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<Replay[]> => {
-      const input = { params: { id: projectId }, query: { limit: mostReplays } };
+      const input = { params: { id: projectId }, query: { limit: maxReplays } };
       return (await call('GET /api/v2/automation/replays/:id', input, { signal })).replays;
     },
   });

@@ -222,7 +222,7 @@ function proofOf({ finds, count, dependsOn }: SelectorProposal): string {
   return finds === 'alone' ? 'finds only this node' : `finds this node as the nearest of ${count}`;
 }
 
-const mostMatches = 100;
+const maxMatches = 100;
 
 interface NodeBoxesProps {
   rows: readonly TreeRow[];
@@ -237,7 +237,7 @@ interface NodeBoxesProps {
 /** Outlines of nodes over a picture of their screen. */
 export function NodeBoxes({ rows, chosen, hovered, matches, width, height }: NodeBoxesProps) {
   const boxes: readonly (readonly [TreeRow | undefined, string | undefined])[] = [
-    ...[...matches].slice(0, mostMatches).map((index) => [rows[index], styles['match']] as const),
+    ...[...matches].slice(0, maxMatches).map((index) => [rows[index], styles['match']] as const),
     [hovered === undefined ? undefined : rows[hovered], styles['hover']],
     [chosen, styles['chosen']],
   ];

@@ -10,7 +10,7 @@ import styles from './film-player.module.css';
 import { call } from '../api/call.ts';
 
 /** A video that plays is at most so far from the place that is shown: farther, another place was chosen. */
-const mostOffS = 0.75;
+const maxOffS = 0.75;
 
 interface FilmPlayerProps {
   runId: string;
@@ -130,7 +130,7 @@ function FilmVideoPart({ video, address, label, time, isPlaying, onTime, onEnd }
   useEffect(() => {
     const { current } = element;
     if (current === null || atS === undefined) return;
-    if (Math.abs(current.currentTime - atS) > (isPlaying ? mostOffS : 0)) current.currentTime = atS;
+    if (Math.abs(current.currentTime - atS) > (isPlaying ? maxOffS : 0)) current.currentTime = atS;
     // A browser that will not play it says so by an event.
     if (isPlaying && current.paused && !current.ended) current.play().catch(() => undefined);
     else if (!isPlaying) current.pause();
@@ -187,7 +187,7 @@ function altText(time: string, step: RunStep | undefined): string {
 }
 
 /** A screen that rests for long is not looked at for as long. */
-const mostMs = 2000;
+const maxMs = 2000;
 const leastMs = 100;
 /** Between two moments of a video. */
 const momentMs = 500;
@@ -257,7 +257,7 @@ export const placeOfStep = (moments: readonly FilmMoment[], step: RunStep): numb
 export function standsMs(moments: readonly FilmMoment[], place: number): number {
   const [moment, next] = [moments[place], moments[place + 1]];
   if (moment === undefined || next === undefined) return leastMs;
-  return Math.min(mostMs, Math.max(leastMs, next.time - moment.time));
+  return Math.min(maxMs, Math.max(leastMs, next.time - moment.time));
 }
 
 /** Such as `12.4 s`, since the beginning of the film. */

@@ -284,7 +284,7 @@ function StepFacts({ step, isToldByRun: isTold }: StepFactsProps) {
 }
 
 /** The newest records of a run have its last screens; each holds up to 50. */
-const mostRecords = 5;
+const maxRecords = 5;
 
 const namesOfParts = ({ _id, uiUrl, screenshot: { screenshotUrl } }: RecordScreen): string =>
   `${_id} ${uiUrl === null ? '' : 'tree'} ${screenshotUrl === null ? '' : 'picture'}`;
@@ -292,7 +292,7 @@ const namesOfParts = ({ _id, uiUrl, screenshot: { screenshotUrl } }: RecordScree
 /** The stored screens of a run, oldest first. */
 function useStepScreens(run: Pick<RunDetail, 'run_id' | 'records'>): readonly RecordScreen[] {
   const queries = run.records
-    .slice(0, mostRecords)
+    .slice(0, maxRecords)
     .map(({ record_id: at }) => recordQuery({ run: run.run_id, status: 'any' }, { at }));
   const replies = useQueries({ queries }).map(({ data }) => data?.result?.screens);
   // Pictures and trees of a screen come after it.

@@ -32,7 +32,7 @@ interface PairingsOptions {
 type Told = Omit<Pairing, 'id'>;
 
 const keptMs = 10 * 60_000;
-const mostAtOnce = 10;
+const maxAtOnce = 10;
 /** The phone asks nobody; adb gives it ten seconds to answer. */
 const pairTimeoutMs = 20_000;
 /** For adb to connect a paired phone by itself, as releases with mDNS do unless they are told otherwise. */
@@ -75,7 +75,7 @@ export class Pairings {
         'it uses no ADB server (PHALANX_ADB_SERVER is off), which is what phones are paired with',
       );
     const open = [...this.#told.values()].filter(({ state }) => state !== 'connected' && state !== 'failed');
-    if (open.length >= mostAtOnce) throw new Error(`${mostAtOnce} pairings with it are under way`);
+    if (open.length >= maxAtOnce) throw new Error(`${maxAtOnce} pairings with it are under way`);
     const client = new AdbServerClient(connectorTo(adbServer));
     const tell = (told: Told): void => {
       if (!this.#told.has(name)) return;

@@ -38,7 +38,7 @@ type Listener = () => void;
 
 /** Where a server stands still, the next connection may find another one: the first tries are short. */
 const answerTimeoutMs = { first: 2000, later: 10_000 };
-const mostShortTries = 4;
+const maxShortTries = 4;
 
 /** Keeps one connection to the server for as long as the host lives. */
 export class ServerConnection {
@@ -142,7 +142,7 @@ export class ServerConnection {
       url: connectUrl(this.#options.serverUrl),
       token,
       clock,
-      answerTimeoutMs: this.#tries <= mostShortTries ? answerTimeoutMs.first : answerTimeoutMs.later,
+      answerTimeoutMs: this.#tries <= maxShortTries ? answerTimeoutMs.first : answerTimeoutMs.later,
       hello,
       listReady,
       problem,

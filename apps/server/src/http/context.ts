@@ -109,7 +109,7 @@ async function openStorage(config: ServerConfig, overrides: ContextOverrides) {
 }
 
 function createLimits({ config, database }: Storage): Limits {
-  const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));
+  const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * maxOpenFiles()));
   const limits = new Limits({ ...config.limits, maxConnections });
   const storedBytes = createStoredBytes(database);
   limits.show('capture_bytes', (userId) => storedBytes.count(userId, 'captures'));
@@ -165,7 +165,7 @@ export async function createContext(config: ServerConfig, overrides: ContextOver
 }
 
 /** How many files and connections the process may have open; infinite where the system doesn't say. */
-function mostOpenFiles(): number {
+function maxOpenFiles(): number {
   try {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
     return soft === undefined ? Infinity : Number(soft);

@@ -5,5 +5,5 @@ import { LRUCache } from 'lru-cache';
  * filled, so that a server without many users is small and starts quickly.
  */
 export const boundedCache = <Value extends object | string | number | boolean>(
-  mostEntries: number,
-): LRUCache<string, Value> => new LRUCache({ maxSize: mostEntries, sizeCalculation: () => 1 });
+  maxEntries: number,
+): LRUCache<string, Value> => new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });

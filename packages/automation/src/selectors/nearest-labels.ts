@@ -1,7 +1,7 @@
 import { distanceBeside, sides } from '../agent/nodes/node-search.ts';
 import type { SideMethod } from './conditions.ts';
 
-const mostLabels = 3;
+const maxLabels = 3;
 
 /** The labels that a reader would take for the node's: in its row or its column, of the smallest group first. */
 export function nearestLabels(
@@ -22,7 +22,7 @@ export function nearestLabels(
       .filter(({ away }) => away < Infinity)
       // In a row the title comes before the summary, whichever of them ends nearer.
       .toSorted((one, other) => other.group - one.group || (isRow ? 0 : one.away - other.away))
-      .slice(0, mostLabels)
+      .slice(0, maxLabels)
       .map(({ label }) => label)
   );
 }

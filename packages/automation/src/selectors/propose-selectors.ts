@@ -57,7 +57,7 @@ interface Candidate extends Written {
   readonly order: number;
 }
 
-const mostProposals = 8;
+const maxProposals = 8;
 
 /** The ways to find a node, the most lasting first; those that depend on a state come last. */
 export function proposeSelectors(node: AndroidNode): SelectorProposal[] {
@@ -74,7 +74,7 @@ export function proposeSelectors(node: AndroidNode): SelectorProposal[] {
     .map((candidate) => ({ candidate, proposal: proposalOf(candidate, node) }))
     .toSorted((one, other) => rankOf(one) - rankOf(other))
     .map(({ proposal }) => proposal)
-    .slice(0, mostProposals);
+    .slice(0, maxProposals);
 }
 
 function proposalOf(candidate: Candidate, node: AndroidNode): SelectorProposal {

@@ -35,7 +35,7 @@ const systemBars = /(^|:id\/)(navigationBar|statusBar)Background$/;
 const maxTextLength = 40;
 /** Apps of strangers have named them. */
 const maxNameLength = 200;
-const mostTexts = 4;
+const maxTexts = 4;
 const costs = { id: 10, toolkit: 30, opaque: 60, package: 5, text: 40, selected: 20, absent: 60 };
 
 /** Programs that hide names make short ones without a word, which differ in each version of the app. */
@@ -162,7 +162,7 @@ function textSigns(first: ReadScreen, others: readonly ReadScreen[]): PossibleSi
   for (const [place, text] of first.textAt) {
     if (known.has(comparedText(text))) continue;
     const texts = [...new Set([text, ...others.map(({ textAt }) => textAt.get(place) ?? '')])];
-    if (texts.includes('') || texts.length < 2 || texts.length > mostTexts) continue;
+    if (texts.includes('') || texts.length < 2 || texts.length > maxTexts) continue;
     const cost = (first.texts.get(comparedText(text))?.cost ?? costs.text) + 5 * (texts.length - 1);
     signs.push({ condition: { by: 'text', texts: texts.toSorted() }, cost, isCommon: false });
   }

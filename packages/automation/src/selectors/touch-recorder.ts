@@ -182,7 +182,7 @@ function touchedNode(screen: AndroidNode, x: number, y: number): AndroidNode | u
     .toSorted((one, other) => areaOf(one) - areaOf(other));
   if (smallest === undefined || isField(smallest)) return smallest;
   let node: AndroidNode | null = smallest;
-  for (let tried = 0; node !== null && tried < mostTried; tried += 1, node = node.parent) {
+  for (let tried = 0; node !== null && tried < maxTried; tried += 1, node = node.parent) {
     if (isLasting(node)) return node;
     // What is around something that can be touched is touched for another reason.
     if (node.clickable) break;
@@ -259,16 +259,16 @@ const isSamePlace = (one: AndroidNode, other: AndroidNode): boolean =>
   one.boundsInScreen.top === other.boundsInScreen.top &&
   one.boundsInScreen.left === other.boundsInScreen.left;
 
-const longestLabel = 40;
+const maxLabelLength = 40;
 /** On a screen that is all new the first will do; each costs a search of both screens. */
-const mostTried = 10;
+const maxTried = 10;
 
 /** Waits for the first lasting words that were not there before, which tell that the screen has changed. */
 function seen(before: AndroidNode, after: AndroidNode): string[] {
   const known = new Set(nodesBelow(before).map(({ text }) => comparedText(text ?? '')));
   const label = nodesBelow(after)
     .filter((node) => isLabel(node) && !known.has(comparedText(node.text ?? '')))
-    .slice(0, mostTried)
+    .slice(0, maxTried)
     .find(({ text = '' }) => before.findTextOne(text) === null && after.findText(text).length === 1);
   return label?.text === undefined ? [] : [`await agent.actions.waitForText(${quote(label.text)});`];
 }
@@ -278,7 +278,7 @@ const isLabel = (node: AndroidNode): boolean => {
   return (
     isVisible &&
     seenText(text) !== '' &&
-    text.length <= longestLabel &&
+    text.length <= maxLabelLength &&
     !isField(node) &&
     !node.isCheckable &&
     !isChangingText(text) &&

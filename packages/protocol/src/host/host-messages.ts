@@ -105,10 +105,10 @@ export const RunReport = Type.Object({
 export type RunReport = Static<typeof RunReport>;
 
 /** What one host may have, all pages of its `hello` together. */
-export const mostOfHost = { devices: 10_000, runs: 100_000 };
+export const maxOfHost = { devices: 10_000, runs: 100_000 };
 
-const devices = Type.Array(DeviceReport, { maxItems: mostOfHost.devices });
-const runs = Type.Array(RunReport, { maxItems: mostOfHost.runs });
+const devices = Type.Array(DeviceReport, { maxItems: maxOfHost.devices });
+const runs = Type.Array(RunReport, { maxItems: maxOfHost.runs });
 
 export const HostMessage = Type.Union([
   Type.Object({

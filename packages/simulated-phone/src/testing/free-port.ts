@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 /** Below those that systems give to who asks for any: nobody gets it before it is used, or while its user is started anew. */
 const lowest = 15_000;
 const highest = 30_000;
-const mostTries = 100;
+const maxTries = 100;
 
 /** A port of this machine that nobody listens on at this moment. */
 export async function freePort(): Promise<number> {
@@ -18,7 +18,7 @@ export async function freePort(): Promise<number> {
       await once(server, 'close');
       return port;
     } catch (error) {
-      if (tries === mostTries) throw error;
+      if (tries === maxTries) throw error;
     }
   }
 }

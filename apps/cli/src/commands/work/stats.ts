@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { mostStatsDays, type Stat, statsGroupings, type StatsGrouping, statsRoutes } from '@phalanx/protocol';
+import { maxStatsDays, type Stat, statsGroupings, type StatsGrouping, statsRoutes } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
@@ -82,6 +82,6 @@ const row = (by: StatsGrouping, stat: Stat): Record<string, string> => ({
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (Number.isInteger(days) && days >= 1 && days <= mostStatsDays) return days;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${mostStatsDays}.`);
+  if (Number.isInteger(days) && days >= 1 && days <= maxStatsDays) return days;
+  throw new InvalidArgumentError(`Give a whole number from 1 to ${maxStatsDays}.`);
 }

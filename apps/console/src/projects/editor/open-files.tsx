@@ -54,12 +54,12 @@ export function OpenFiles({ files: { paths, close }, current, onOpen }: OpenFile
   );
 }
 
-const mostOpen = 20;
+const maxOpen = 20;
 
 /** The same list where the path is open already; beyond the most, the one that was opened first is closed. */
 export function withOpened(paths: readonly string[], path: string | undefined): readonly string[] {
   if (path === undefined || paths.includes(path)) return paths;
-  return [...paths, path].slice(-mostOpen);
+  return [...paths, path].slice(-maxOpen);
 }
 
 /** What is shown when a path is closed: the one to its right, else to its left. */

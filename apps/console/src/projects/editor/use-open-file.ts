@@ -12,7 +12,7 @@ const checkMs = 500;
 /** How soon is told what somebody else has saved. */
 const newestMs = 5000;
 /** The service checks no larger text while somebody types. */
-const mostCheckedLength = 900_000;
+const maxCheckedLength = 900_000;
 
 type Condition = 'saved' | 'unsaved' | 'saving' | 'refused' | 'conflict';
 
@@ -188,7 +188,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
 
   const check = useCallback(async () => {
     const { text } = base.current;
-    if (text.length > mostCheckedLength) return;
+    if (text.length > maxCheckedLength) return;
     try {
       const input = { params: { id: projectId }, body: { path, content: text } };
       const { errors, warnings } = await call('POST /api/v2/automation/check/:id', input);
@@ -231,7 +231,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
             .catch(() => [])
         : [],
   };
-  const mayAsk = (text: string): boolean => mayEdit && text.length <= mostCheckedLength;
+  const mayAsk = (text: string): boolean => mayEdit && text.length <= maxCheckedLength;
 
   /** Whether the service has the text now. One save waits for the other, of which it is the next version. */
   const save = (isOverwriting = false): Promise<boolean> => {

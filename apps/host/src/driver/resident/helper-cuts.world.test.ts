@@ -15,7 +15,7 @@ import { helperTools, type ShippedBytes, translateBack } from './testing/shipped
 
 const cuts = Number(process.env['CUTS'] ?? 12);
 const adbdRoot = process.env['TEST_ADBD_ROOT'] ?? '';
-const longestGestureMs = 120;
+const maxGestureMs = 120;
 
 /** Numbers below `limit`, the same ones for a seed. */
 function dice(seed: number): (limit: number) => number {
@@ -43,7 +43,7 @@ function talk(roll: (limit: number) => number): Buffer {
     frames.push(
       roll(4) === 0
         ? { kind: requestKind.read, payload: Buffer.from([roll(2), 0]) }
-        : { kind: requestKind.gesture, payload: gestureOf(1 + roll(3), roll(longestGestureMs)) },
+        : { kind: requestKind.gesture, payload: gestureOf(1 + roll(3), roll(maxGestureMs)) },
     );
   return Buffer.concat(frames.map((frame, id) => encodeFrame({ ...frame, id: id + 1 })));
 }
@@ -114,7 +114,7 @@ else
         await once(child.stdout, 'data');
         if (cut === 1) expect(listens(child.pid ?? 0)).toBe(false);
         child.stdin.write(bytes.subarray(0, 1 + roll(bytes.length)));
-        await pause(roll(3 * longestGestureMs));
+        await pause(roll(3 * maxGestureMs));
         const exited = once(child, 'exit');
         const cutAt = performance.now();
         child.stdin.destroy();
@@ -173,7 +173,7 @@ else
             await driver.call('screen.content', {});
             cable.cutAfter(1 + roll(1500));
             const swipe = (): Promise<boolean> => {
-              const to = { toX: roll(1000), toY: roll(1000), durationMs: 1 + roll(longestGestureMs) };
+              const to = { toX: roll(1000), toY: roll(1000), durationMs: 1 + roll(maxGestureMs) };
               return driver.call('input.swipe', { fromX: 1, fromY: 1, ...to }).then(
                 () => true,
                 () => false,

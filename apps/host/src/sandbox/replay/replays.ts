@@ -114,13 +114,13 @@ interface Batch {
 const takeNext = (batches: Batch[], deadline: number): Batch | undefined =>
   performance.now() < deadline ? batches.shift() : undefined;
 
-function batchesOf(screens: readonly ReplayScreen[], mostScreens: number): Batch[] {
+function batchesOf(screens: readonly ReplayScreen[], maxScreens: number): Batch[] {
   const batches: Batch[] = [];
   let length = Infinity;
   for (const [index, screen] of screens.entries()) {
     length += screen.treeJson.length;
     const last = batches.at(-1);
-    if (last !== undefined && last.screens.length < mostScreens && length <= maxBatchLength) {
+    if (last !== undefined && last.screens.length < maxScreens && length <= maxBatchLength) {
       last.screens.push(screen);
     } else {
       batches.push({ start: index, screens: [screen] });

@@ -14,7 +14,7 @@ import { requirePlace } from './file-path.ts';
 /** Of files that are not compiled, larger ones are data: nobody waits for a look at them. */
 const maxReviewedBytes = 1024 * 1024;
 /** Of files that the service itself reads. */
-const mostBytes: Readonly<Record<string, number>> = {
+const maxBytes: Readonly<Record<string, number>> = {
   [parametersSchemaPath]: maxSchemaBytes,
   [masksPath]: maxMasksBytes,
 };
@@ -49,7 +49,7 @@ export async function reviewFile(
   { path, content }: Reviewed,
 ): Promise<string[]> {
   if (!isSeenByCompiler(path)) return [];
-  const most = mostBytes[path] ?? Infinity;
+  const most = maxBytes[path] ?? Infinity;
   if (content.sizeBytes > most)
     return [
       errorLine(path, undefined, unusable, `it has ${content.sizeBytes} bytes, and at most ${most} are read`),

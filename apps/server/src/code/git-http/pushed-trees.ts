@@ -92,7 +92,7 @@ function findTreesProblem(infos: readonly ObjectInfo[]): string | undefined {
   return `The folders of all commits that the push brings have ${bytes} bytes together, and at most ${maxNewTreeBytes} are read: push in smaller steps`;
 }
 
-const mostBytes: Record<string, { what: string; bytes: number }> = {
+const maxBytesOfType: Record<string, { what: string; bytes: number }> = {
   blob: { what: 'A file', bytes: maxFileBytes },
   tree: { what: 'A folder', bytes: maxTreeBytes },
   commit: { what: 'A commit', bytes: maxCommitBytes },
@@ -101,7 +101,7 @@ const mostBytes: Record<string, { what: string; bytes: number }> = {
 
 /** By the size alone, before anything of it is read. */
 function findSizeProblem({ type, sizeBytes }: ObjectInfo): string | undefined {
-  const most = mostBytes[type];
+  const most = maxBytesOfType[type];
   if (most === undefined || sizeBytes <= most.bytes) return undefined;
   return `${most.what} has ${sizeBytes} bytes; ${most.what.toLowerCase()} may have ${most.bytes}`;
 }

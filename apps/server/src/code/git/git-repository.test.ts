@@ -109,17 +109,17 @@ describe('the pool of open repositories', () => {
     };
     const pool = new RepositoryPool({ git, gitDirOf, maxOpen: 3 });
     let busy = 0;
-    let mostBusy = 0;
+    let maxBusy = 0;
     const visit = (name: string): Promise<string> =>
       pool.use(name, async (one) => {
         busy += 1;
-        mostBusy = Math.max(mostBusy, busy);
+        maxBusy = Math.max(maxBusy, busy);
         const text = String(await one.readBlob(ids.get(name) ?? ''));
         busy -= 1;
         return text;
       });
     expect(await Promise.all(names.map(visit))).toEqual(names);
-    expect(mostBusy).toBeLessThanOrEqual(3);
+    expect(maxBusy).toBeLessThanOrEqual(3);
     expect(opened).toBe(9);
     await visit('pool-8');
     expect(opened).toBe(9);

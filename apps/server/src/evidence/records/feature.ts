@@ -178,13 +178,13 @@ interface Options {
   read: ReadRecord;
 }
 
-const mostRecords = 100;
+const maxRecords = 100;
 const nothing = { records: [], last_screen: null };
 
 /** A user who may not review the project's records is told of none. */
 function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
   return async ({ id, user_id: userId }) => {
-    const records = await store.listOfRun(id, mostRecords);
+    const records = await store.listOfRun(id, maxRecords);
     const [newest] = records;
     if (newest === undefined) return nothing;
     const { owner_id: ownerId, automation_id: automationId } = newest;

@@ -13,7 +13,7 @@ export type SavedSequence = { runId: string; sequence: Sequence } | { problem: s
 export type ReadSequence = (recordId: string) => Promise<SavedSequence | undefined>;
 
 /** Of all trees of a record together. */
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 export const createReadSequence =
   (store: RecordStore, captures: Captures): ReadSequence =>
@@ -23,11 +23,11 @@ export const createReadSequence =
     const screens = await store.listScreens(recordId);
     if (screens.length === 0) return { problem: 'has no screens' };
     const read: Sequence['screens'] = [];
-    let left = mostBytes;
+    let left = maxBytes;
     for (const [index, screen] of screens.entries()) {
       const treeJson = await readTree(captures, screen, left);
       if (treeJson === undefined) return { problem: `has no tree of its screen ${index + 1}` };
-      if (treeJson === 'too large') return { problem: `has trees of more than ${mostBytes} bytes together` };
+      if (treeJson === 'too large') return { problem: `has trees of more than ${maxBytes} bytes together` };
       left -= treeJson.length;
       const { next_stage: stage, screen_state: state, actions } = screen;
       read.push({ tree_json: treeJson, stage, state, calls: readActions(actions) });
@@ -38,11 +38,11 @@ export const createReadSequence =
 async function readTree(
   captures: Captures,
   { record_id: recordId, screen_id: screenId, tree }: StoredScreen,
-  mostLength: number,
+  maxLength: number,
 ): Promise<string | undefined> {
   const found = tree === 'stored' ? await captures.find({ recordId, screenId, kind: 'tree' }) : undefined;
   if (found === undefined) return undefined;
-  if (found.sizeBytes <= mostLength) return (await buffer(found.read())).toString();
+  if (found.sizeBytes <= maxLength) return (await buffer(found.read())).toString();
   await found.close();
   return 'too large';
 }

@@ -46,12 +46,12 @@ export async function layDraft(
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 /** More than the largest request becomes. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 export const packDraft = (draft: DraftText): Promise<Buffer> => compress(Buffer.from(JSON.stringify(draft)));
 
 export async function unpackDraft(packed: Buffer): Promise<DraftText> {
-  const json = (await decompress(packed, { maxOutputLength: mostBytes })).toString();
+  const json = (await decompress(packed, { maxOutputLength: maxBytes })).toString();
   // Only `packDraft` makes them.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(json) as DraftText;

@@ -18,7 +18,7 @@ const budgetMs = 8000;
 const timeoutMs = 60_000;
 const pauseMs = 500;
 /** So often a screen is tried by itself before it is blamed. */
-const mostTries = 2;
+const maxTries = 2;
 
 export type HostCode = Pick<
   HostQuestionOf<'replay'>,
@@ -70,7 +70,7 @@ export class ReplayHosts {
       if (answered === 'failed') most = 1;
       if (Array.isArray(answered))
         for (const [at, index] of asked.entries()) verdicts[index] = answered[at] ?? null;
-      if (tries >= mostTries) verdicts[asked[0] ?? 0] = hung;
+      if (tries >= maxTries) verdicts[asked[0] ?? 0] = hung;
       const left = open.filter((index) => verdicts[index] === null);
       if (left.length < open.length) {
         waitedSince = performance.now();
@@ -94,7 +94,7 @@ export class ReplayHosts {
     for (const waitsSince = performance.now(); ;) {
       const answer = await this.#ask(ownerIds, { ...code, screens: [], sequence });
       if (typeof answer !== 'string' && answer.sequence) return answer.sequence;
-      if (answer === 'failed' && ++tries >= mostTries) return { ...hung, index: 0 };
+      if (answer === 'failed' && ++tries >= maxTries) return { ...hung, index: 0 };
       if (performance.now() - waitsSince > timeoutMs) throw new NoReplayHost();
       if (!(await goesOn())) return null;
       await pause(pauseMs);

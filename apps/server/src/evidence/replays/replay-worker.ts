@@ -47,15 +47,15 @@ const lookEveryMs = 1000;
 /** Longer than a step of a replay; a server that is killed keeps others from its replays for so long. */
 const claimMs = 45_000;
 /** At a time, of different users, on one server. */
-const mostAtOnce = 4;
+const maxAtOnce = 4;
 const screensPerStep = 50;
 const lengthPerStep = 2 * 1024 * 1024;
 /** A replay that takes longer is given up. */
-const mostMs = 10 * 60_000;
+const maxMs = 10 * 60_000;
 /** For so long a replay that nobody has asked for waits for a host. */
 const hostTimeoutMs = 2 * 60_000;
 /** After so long it is not begun again. */
-const mostAgeMs = 60 * 60_000;
+const maxAgeMs = 60 * 60_000;
 const maxFetchesBytes = 1024 * 1024;
 const fetches = Compile(ReplayFetches);
 
@@ -91,8 +91,8 @@ export class ReplayWorker {
   /** Begins what waits and has a place. */
   async look(): Promise<void> {
     const { store, clock } = this.#options;
-    for (const replay of await store.listDue(clock.now(), mostAtOnce * 5)) {
-      if (this.#isClosed || this.#running.size >= mostAtOnce) return;
+    for (const replay of await store.listDue(clock.now(), maxAtOnce * 5)) {
+      if (this.#isClosed || this.#running.size >= maxAtOnce) return;
       const turn = `${replay.made_by} ${replay.cause}`;
       if (this.#running.has(turn)) continue;
       const work = this.#work(replay).finally(() => this.#running.delete(turn));
@@ -142,7 +142,7 @@ export class ReplayWorker {
   /** False: it was stopped, or is another server's. */
   async #replayAll(replay: StoredReplay): Promise<boolean> {
     const { keptScreens, store, hosts, changes, clock } = this.#options;
-    if (clock.now() - replay.created_at > mostAgeMs)
+    if (clock.now() - replay.created_at > maxAgeMs)
       throw new CannotReplay('It could not be made in an hour.');
     const files = await this.#filesOf(replay);
     const screens = await listScreens(keptScreens, replay, files);
@@ -155,7 +155,7 @@ export class ReplayWorker {
     const counts: ReplayCounts = { ...noCounts, screens: screens.length };
     const goesOn = async (verdicts: readonly StoredVerdict[] = []): Promise<boolean> => {
       const now = clock.now();
-      if (now - (replay.started_at ?? now) > mostMs) throw new CannotReplay('It took more than ten minutes.');
+      if (now - (replay.started_at ?? now) > maxMs) throw new CannotReplay('It took more than ten minutes.');
       if (this.#isClosed) return false;
       if (!(await store.proceed(replay, { until: now + claimMs, counts, verdicts }))) return false;
       if (verdicts.length > 0) changes.changed(replay);

@@ -10,7 +10,7 @@ import {
 } from '../../code/projects/project-access.ts';
 import { draftOf, type DraftText, packDraft } from './draft.ts';
 import { replayView, verdictView } from './replay-view.ts';
-import { mostUnended, type ReplayStore, type StoredReplay } from './store.ts';
+import { maxUnended, type ReplayStore, type StoredReplay } from './store.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { requireScope } from '../../http/requests/policy.ts';
 import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
@@ -79,7 +79,7 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
       commit: draft === undefined ? replayed.commit : null,
       draft: draft && (await packDraft(draft)),
     });
-    if (replay === undefined) throw ApiError.of('too_many_replays', { limit: mostUnended });
+    if (replay === undefined) throw ApiError.of('too_many_replays', { limit: maxUnended });
     options.onChanged(replay);
     return { success: true, replay: replayView(replay) };
   });

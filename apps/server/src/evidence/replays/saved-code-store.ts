@@ -5,7 +5,7 @@ import { emptyTree, type NoteSaved } from '../../code/projects/saved-state.ts';
 import { noCounts } from './store.ts';
 
 /** Commits of a project whose replays have not ended. A burst of more has results for the newest ones only. */
-const mostUnendedCommits = 20;
+const maxUnendedCommits = 20;
 
 /** Has the new code of a project replayed soon: a save on open groups, a commit on all screens. */
 export const noteSavedCode: NoteSaved = async (transaction, { projectId, before, saved, now }) => {
@@ -17,7 +17,7 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
   const { owner_id: ownerId } = project;
   await stopUnended(transaction, projectId, { cause: 'save', newest: 0, now });
   if (isCommit)
-    await stopUnended(transaction, projectId, { cause: 'commit', newest: mostUnendedCommits - 1, now });
+    await stopUnended(transaction, projectId, { cause: 'commit', newest: maxUnendedCommits - 1, now });
   await transaction
     .insertInto('replay')
     .values({

@@ -28,7 +28,7 @@ export interface ReadableScreen extends SetScreen {
   problem: string;
 }
 
-const mostGolden = 1000;
+const maxGolden = 1000;
 const automationOf = ({ owner_id: ownerId, project_id: automationId }: StoredReplay) => ({
   ownerId,
   automationId,
@@ -44,7 +44,7 @@ export async function listScreens(
   const hasGolden = groupId === null && set !== 'open';
   const hasKept = groupId !== null || set !== 'golden';
   const kept = hasKept ? await keptScreens.list(automationOf(replay), wish) : [];
-  const golden = hasGolden ? await listGoldenPaths(files, mostGolden) : [];
+  const golden = hasGolden ? await listGoldenPaths(files, maxGolden) : [];
   return [
     ...golden.map((name) => ({
       ...{ kind: 'golden' as const, name, groupId: null, stage: null, wasKnown: true },
@@ -82,7 +82,7 @@ async function readGolden(screen: SetScreen, files: SavedFiles): Promise<Readabl
   return { ...screen, expect, stage: expect.stage ?? null, treeJson: JSON.stringify(tree), problem: '' };
 }
 
-const mostCompared = 200;
+const maxCompared = 200;
 
 /** What golden screens of the saved code show. Those that can't be read are left out. */
 export async function listGoldenTrees(
@@ -95,7 +95,7 @@ export async function listGoldenTrees(
   const treeId = await repositories.read(projectId, async (_, { files }) => files);
   const files = createProjectFiles(projectId, treeId, read);
   const golden = [];
-  for (const path of await listGoldenPaths(files, mostCompared)) {
+  for (const path of await listGoldenPaths(files, maxCompared)) {
     const screen = await readGoldenFile(files, path);
     if ('problem' in screen) continue;
     golden.push({ path, state: screen.expect.state, json: JSON.stringify(screen.tree) });

@@ -34,15 +34,15 @@ export const noCounts: ReplayCounts = {
 };
 
 /** That one user has asked for, and that have not ended. */
-export const mostUnended = 5;
+export const maxUnended = 5;
 /** Of a project, the newest ones. */
-const mostKept = 50;
+const maxKept = 50;
 /** Of drafts, and of records. */
-const mostOthersKept = 10;
+const maxOthersKept = 10;
 /** One that goes on beside the newest one says what that changes. */
-const mostSavesKept = 2;
+const maxSavesKept = 2;
 /** That say what was known before. */
-const mostBefore = 5;
+const maxBefore = 5;
 
 export interface ReplayEnd {
   status: Replay['status'];
@@ -67,7 +67,7 @@ export function createReplayStore(db: Db) {
           .where('cause', '=', 'request')
           .where('ended_at', 'is', null)
           .executeTakeFirstOrThrow();
-        if (count >= mostUnended) return undefined;
+        if (count >= maxUnended) return undefined;
         const { project, treeId: tree_id, commit: commit_hash, set: screen_set, madeBy: made_by } = given;
         const { draft, groupId: group_id, recordId: record_id } = given;
         const replay = await transaction
@@ -210,10 +210,10 @@ export function createReplayStore(db: Db) {
         await tellOfEnd(transaction, replay, now);
         const causes = ['request', 'commit'] as const;
         for (const old of [
-          { causes: ['save'] as const, of: 'sets' as const, kept: mostSavesKept },
-          { causes, of: 'sets' as const, kept: mostKept },
-          { causes, of: 'drafts' as const, kept: mostOthersKept },
-          { causes, of: 'records' as const, kept: mostOthersKept },
+          { causes: ['save'] as const, of: 'sets' as const, kept: maxSavesKept },
+          { causes, of: 'sets' as const, kept: maxKept },
+          { causes, of: 'drafts' as const, kept: maxOthersKept },
+          { causes, of: 'records' as const, kept: maxOthersKept },
         ])
           await deleteOld(transaction, replay.project_id, old);
         return true;
@@ -242,7 +242,7 @@ export function createReplayStore(db: Db) {
         .where((of) => of.or([of('group_id', 'is', null), of('group_id', '=', groupId)]))
         .$if(cause !== 'request', (query) => query.where('commit_hash', 'is not', null))
         .orderBy('id', 'desc')
-        .limit(mostBefore)
+        .limit(maxBefore)
         .execute();
       const outcomes = new Map<string, StoredVerdict['outcome']>();
       for (const one of replays.toReversed()) {

@@ -29,7 +29,7 @@ const runningView = (run: RunOnDevice, viewerId: string, name: string): Device['
   user: { id: run.userId, name },
 });
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** Names of projects are for those who launched them. */
 function runningText(
@@ -38,7 +38,7 @@ function runningText(
   nameOf: (userId: string) => string,
 ): string {
   const named = runs
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ userId, row }) =>
       userId === viewerId ? (row.project_name ?? 'direct code') : `an automation of ${nameOf(userId)}`,
     );

@@ -12,7 +12,7 @@ export interface OnlineDevice {
 }
 
 /** A little longer than a device counts as returning. */
-const mostWaitMs = 3500;
+const maxWaitMs = 3500;
 const lookEveryMs = 50;
 
 /** Why a device can't be used: a stable word, and what follows its name in a sentence. */
@@ -56,7 +56,7 @@ export async function getOnlineDevices(
   userId: string,
   deviceIds: readonly string[],
 ): Promise<OnlineDevice[]> {
-  const until = performance.now() + mostWaitMs;
+  const until = performance.now() + maxWaitMs;
   while (performance.now() < until && (await areReturning(access, userId, deviceIds)))
     await wait(lookEveryMs);
   return getDevices(access, userId, deviceIds, (device) => whyNot(device) ?? whoElse(access, device, userId));

@@ -49,7 +49,7 @@ const helloTimeoutMs = 10_000;
 /** Between problems of one host that are stored. */
 const problemEveryMs = 1000;
 /** Messages that wait to be handled; beyond either the socket is not read. */
-const mostQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
+const maxQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
 /** Between messages that are larger, others have their turn. */
 const smallBytes = 64 * 1024;
 /** Messages that a host has not read; two launches of the largest size fit. */
@@ -171,7 +171,7 @@ export class HostConnection implements HostLink {
 
   /** To this share. */
   #isFull(share: number): boolean {
-    const { messages, bytes } = mostQueued;
+    const { messages, bytes } = maxQueued;
     return this.#queue.length >= share * messages || this.#queuedBytes >= share * bytes;
   }
 

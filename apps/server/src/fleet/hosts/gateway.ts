@@ -37,7 +37,7 @@ interface GatewayOptions {
 }
 
 /** A hundred a second. */
-const mostMovedAtOnce = 10;
+const maxMovedAtOnce = 10;
 const betweenMovesMs = 100;
 const connectedAgain = 'the host has connected again';
 
@@ -139,7 +139,7 @@ export class HostGateway {
   async moveAway(): Promise<void> {
     this.#isClosed = true;
     while (this.#connections.size > 0) {
-      for (const connection of [...this.#connections].slice(0, mostMovedAtOnce))
+      for (const connection of [...this.#connections].slice(0, maxMovedAtOnce))
         connection.drop(closeCodes.serviceRestart, 'this server is stopping: connect again');
       await pause(betweenMovesMs);
     }

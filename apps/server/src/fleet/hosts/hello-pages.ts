@@ -1,4 +1,4 @@
-import { type HostMessage, mostOfHost } from '@phalanx/protocol';
+import { type HostMessage, maxOfHost } from '@phalanx/protocol';
 import { ProtocolError } from './frames.ts';
 
 type Hello = Extract<HostMessage, { type: 'hello' }>;
@@ -23,7 +23,7 @@ export class HelloPages {
     if (hello === undefined) throw new ProtocolError('hello_more follows a hello that has more');
     for (const one of devices) hello.devices.push(one);
     for (const one of runs) hello.runs.push(one);
-    if (hello.devices.length > mostOfHost.devices || hello.runs.length > mostOfHost.runs)
+    if (hello.devices.length > maxOfHost.devices || hello.runs.length > maxOfHost.runs)
       throw new ProtocolError('hello has too many devices or runs');
     if (more === true) return 'more';
     this.#hello = undefined;

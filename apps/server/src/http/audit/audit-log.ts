@@ -23,7 +23,7 @@ interface Noted {
 }
 
 /** What is refused to one token, or to all strangers, is told apart so far until the next flush. */
-const mostRefusals = 50;
+const maxRefusals = 50;
 const maxDetailsLength = 8192;
 
 /** To those who may not see a thing, it is not there. */
@@ -81,7 +81,7 @@ export class AuditLog implements AuditEventSink {
   private constructor(options: Options) {
     this.#options = options;
     this.#recurring = new Recurrences({
-      mostKinds: mostRefusals,
+      maxKinds: maxRefusals,
       blur: ({ entry, readers }) => ({
         entry: { ...entry, address: null, subject_id: null, subject_name: null, details: '{"others":true}' },
         readers,
@@ -161,7 +161,7 @@ export class AuditLog implements AuditEventSink {
 
 interface RecurrenceOptions<Item> {
   /** So many kinds of a group are told apart. */
-  mostKinds: number;
+  maxKinds: number;
   /** What stands for all kinds beyond these. */
   blur: (item: Item) => Item;
   write: (item: Item, count: number) => void;
@@ -186,10 +186,10 @@ class Recurrences<Item> {
   }
 
   note(group: string, key: string, item: Item): void {
-    const { mostKinds, blur, write } = this.#options;
+    const { maxKinds, blur, write } = this.#options;
     const kinds = this.#groups.get(group) ?? new Map<string, Kind<Item>>();
     this.#groups.set(group, kinds);
-    const isKept = kinds.has(key) || kinds.size < mostKinds;
+    const isKept = kinds.has(key) || kinds.size < maxKinds;
     const name = isKept ? key : 'others';
     const known = kinds.get(name);
     if (known !== undefined) known.count += 1;

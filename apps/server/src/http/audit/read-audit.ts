@@ -22,7 +22,7 @@ interface AuditPage {
 }
 
 /** So many are looked at for one page when the index alone does not tell which fit. */
-const mostLookedAt = 2000;
+const maxLookedAt = 2000;
 const exportStep = 250;
 const maxTime = 2 ** 48 - 1;
 const lastId = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
@@ -57,7 +57,7 @@ function reachOf(principal: Principal, filter: AuditFilter, limit: number): numb
   const { userId, action, outcome, subjectId } = filter;
   const wanted = [userId, action, outcome, subjectId].filter((value) => value !== undefined);
   const byIndex = seesEveryone(principal) ? Object.keys(rangeOf(principal, filter)).length : 0;
-  return wanted.length === byIndex && principal.projectIds === null ? limit + 1 : mostLookedAt;
+  return wanted.length === byIndex && principal.projectIds === null ? limit + 1 : maxLookedAt;
 }
 
 /** The newest first; short when little of what was looked at fits. */

@@ -46,7 +46,7 @@ export interface HttpKernel {
 }
 
 /** What a silent peer may hold: a request has begun, is between two, or has not come at all. */
-const mostIdleMs = { betweenRequests: 60_000, untilHeaders: 20_000, checkEvery: 5000 };
+const maxIdleMs = { betweenRequests: 60_000, untilHeaders: 20_000, checkEvery: 5000 };
 
 /** An HTTP server with the rules that hold for every endpoint: request IDs, tokens, JSON, one shape for errors. */
 export function createHttpKernel(options: KernelOptions): HttpKernel {
@@ -63,7 +63,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     // For the whole request with its body, against peers that send a byte now and then.
     requestTimeout: 300_000,
     connectionTimeout: idleMs,
-    keepAliveTimeout: Math.min(idleMs, mostIdleMs.betweenRequests),
+    keepAliveTimeout: Math.min(idleMs, maxIdleMs.betweenRequests),
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: (error, socket) => {
       refuseMalformedHttp(error, socket);
@@ -75,8 +75,8 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     // Clients that offer HTTP/2 in passing ("Upgrade: h2c") are answered as if they had not.
     http: {
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
-      headersTimeout: Math.min(idleMs, mostIdleMs.untilHeaders),
-      connectionsCheckingInterval: Math.min(idleMs, mostIdleMs.checkEvery),
+      headersTimeout: Math.min(idleMs, maxIdleMs.untilHeaders),
+      connectionsCheckingInterval: Math.min(idleMs, maxIdleMs.checkEvery),
     },
   });
   app.decorate('noteFault', options.noteFault);
@@ -124,7 +124,7 @@ function endSilent(server: Server): void {
 }
 
 /** So many beyond a limit are told so; the others are only closed. */
-const mostTold = 64;
+const maxTold = 64;
 /** So long who is told has to send a request. */
 const tellMs = 5000;
 
@@ -170,7 +170,7 @@ class Connections {
   #refuse(socket: Socket, limit: Excess, count: number): void {
     const beyond = count - this.#limits.most(limit);
     if (beyond <= 0) return;
-    if (beyond > mostTold) {
+    if (beyond > maxTold) {
       this.#limits.note(limit, null);
       socket.destroy();
     }

@@ -30,7 +30,7 @@ const parts: Readonly<Record<FaultPart, { name: string; code: Fault['code'] }>> 
   s3: { name: 'The S3 storage', code: 'bucket_unavailable' },
 };
 
-const longestRecheckMs = 30_000;
+const maxRecheckMs = 30_000;
 /** A part that fails again within so long was not mended. */
 const relapseMs = 60_000;
 /** What was looked at so lately is not looked at again, however often it is asked. */
@@ -121,7 +121,7 @@ export class FaultMonitor {
     // Phones wait for the database, and asking it costs little.
     const waitMs = this.#active.has('database')
       ? recheckMs
-      : Math.min(longestRecheckMs, recheckMs * 2 ** this.#relapses);
+      : Math.min(maxRecheckMs, recheckMs * 2 ** this.#relapses);
     this.#timer = setTimeout(() => void this.#check(), waitMs);
   }
 

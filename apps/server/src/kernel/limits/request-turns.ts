@@ -1,5 +1,5 @@
 /** Requests of one user that begin in one turn of the event loop while others ask for something too. */
-const mostATurn = 4;
+const maxATurn = 4;
 /** Who has asked for something within that is there. */
 const requestPresenceMs = 250;
 
@@ -26,7 +26,7 @@ export class RequestTurns {
     const begun = this.#begun.get(user) ?? 0;
     if (performance.now() - this.#other.at > requestPresenceMs) return begin();
     this.#watchTurn();
-    if (begun >= mostATurn) return void this.#waiting.set(user, [begin]);
+    if (begun >= maxATurn) return void this.#waiting.set(user, [begin]);
     this.#begun.set(user, begun + 1);
     begin();
   }
@@ -48,7 +48,7 @@ export class RequestTurns {
     this.#begun.clear();
     if (this.#waiting.size > 0) this.#watchTurn();
     for (const [user, mine] of this.#waiting) {
-      const some = mine.splice(0, mostATurn);
+      const some = mine.splice(0, maxATurn);
       if (mine.length === 0) this.#waiting.delete(user);
       this.#begun.set(user, some.length);
       for (const begin of some) begin();

@@ -67,7 +67,7 @@ interface BackupResult extends Manifest {
 }
 
 /** What was deleted while one round went on, the next does not want any more. */
-const mostRounds = 5;
+const maxRounds = 5;
 
 /**
  * Writes the data folder to a new file, also while a server works in it. The copy of the database comes first, then the
@@ -124,7 +124,7 @@ async function gather({ dataDir, databaseUrl, s3 }: DataPlace, folder: string): 
     try {
       const missing = s3 === undefined ? await staging.take(listObjects(createBackupStore(db))) : [];
       missing.push(...(await staging.take(ownFiles)));
-      if (missing.length === 0 || round === mostRounds) return missing;
+      if (missing.length === 0 || round === maxRounds) return missing;
     } finally {
       await db.destroy();
     }

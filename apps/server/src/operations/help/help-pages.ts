@@ -25,7 +25,7 @@ interface Section {
 
 const most = 10;
 /** Anybody may search, and each word is looked for in all pages. */
-const mostWords = 12;
+const maxWords = 12;
 const maxText = 2000;
 /** Searches whose results are kept, of up to 20 KB each. */
 const maxFound = 500;
@@ -69,7 +69,7 @@ export class HelpPages {
 
   /** The same words are looked for once. */
   async search(query: string): Promise<readonly HelpResult[]> {
-    const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))].slice(0, mostWords);
+    const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))].slice(0, maxWords);
     const key = words.join(' ');
     const known = this.#found.get(key);
     if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import { ApiError, errorBody } from '../../kernel/errors/api-error.ts';
 import type { OpenStream } from '../../http/requests/sockets/open-streams.ts';
 
 /** What is kept of a user's events for streams that do not take them. */
-const mostKept = { bytes: 8 * 1024 * 1024, events: 20_000 };
+const maxKept = { bytes: 8 * 1024 * 1024, events: 20_000 };
 
 /** An event with the bytes that all streams send. */
 export interface EncodedEvent {
@@ -82,7 +82,7 @@ export class UserFeed {
   #cutOff(): void {
     let [count, bytes] = [0, this.#bytes];
     while (this.#events.length - count > 1) {
-      if (bytes <= mostKept.bytes && this.#events.length - count <= mostKept.events) break;
+      if (bytes <= maxKept.bytes && this.#events.length - count <= maxKept.events) break;
       bytes -= this.#events[count]?.bytes.length ?? 0;
       count += 1;
     }

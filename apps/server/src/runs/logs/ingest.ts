@@ -12,7 +12,7 @@ const flushEveryMs = 4;
 /** Or until so many wait: what waits for long is moved again and again by the garbage collector. */
 const flushAtEntries = 5000;
 /** So many are stored at once, also after the storage has failed for a while. */
-const mostFrames = 10_000;
+const maxFrames = 10_000;
 
 interface Pending {
   link: HostLink;
@@ -111,7 +111,7 @@ export class LogIngest {
   /** Without those of connections that have ended: what was sent before them may not be stored. */
   #takePending(): Pending[] {
     this.#pending = this.#pending.filter(({ link }) => link.isOpen);
-    const pending = this.#pending.splice(0, mostFrames);
+    const pending = this.#pending.splice(0, maxFrames);
     const entries = pending.reduce((sum, { incoming }) => sum + incoming.entries.length, 0);
     this.#pendingEntries = this.#pending.length === 0 ? 0 : this.#pendingEntries - entries;
     return pending;

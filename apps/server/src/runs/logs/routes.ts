@@ -226,7 +226,7 @@ function levelsOf(text: string | undefined): readonly LogLevel[] | null {
   return logLevels.filter((level) => wanted.includes(level));
 }
 
-const mostParts = 1000;
+const maxParts = 1000;
 
 /** What the film has from the beginning of the first step of a reply to the end of the last. */
 async function filmOfSteps(film: FilmReader, runId: string, reply: string): ReturnType<FilmReader['filmOf']> {
@@ -234,7 +234,7 @@ async function filmOfSteps(film: FilmReader, runId: string, reply: string): Retu
   const last = numberAt(reply, reply.lastIndexOf(timestampKey), timestampKey);
   const duration = numberAt(reply, reply.lastIndexOf(durationKey), durationKey);
   if (from === undefined || last === undefined) return { pictures: [], videos: [] };
-  return film.filmOf(runId, { from, to: last + (duration ?? 0), limit: mostParts });
+  return film.filmOf(runId, { from, to: last + (duration ?? 0), limit: maxParts });
 }
 
 /** Within a text of a step its quotes are escaped, so it is found nowhere else. */

@@ -1,4 +1,4 @@
-import { isEnded, mostCountedRuns, type RunStatus, type RunLauncher } from '@phalanx/protocol';
+import { isEnded, maxCountedRuns, type RunStatus, type RunLauncher } from '@phalanx/protocol';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Db } from '../../storage/db/database.ts';
 import type { GroupCommit } from '../../storage/db/writes.ts';
@@ -157,7 +157,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
     },
 
     /** Ends with the first matches, as the list does: it does not count all that is stored. */
-    async count(filter: RunFilter, most = mostCountedRuns): Promise<RunCount> {
+    async count(filter: RunFilter, most = maxCountedRuns): Promise<RunCount> {
       const newest = matching(filter).orderBy('id', 'desc');
       const bound = filter.search === undefined ? most + 1 : searchLimit;
       const matches = filter.search === undefined ? sql<SqlBool>`1 = 1` : hasText(db, filter.search);

@@ -20,11 +20,11 @@ export interface AppVersionCount {
 export type AppVersion = Row<'app_version'>;
 
 /** A phone may name any number of them. */
-const mostOfProject = 500;
+const maxOfProject = 500;
 /** Fewer runs say nothing. */
 const leastRuns = 5;
 const leastRatio = 2;
-const mostChance = 0.01;
+const maxChance = 0.01;
 
 const columns: Parameters<typeof rowsAs>[2] = {
   ...{ project_id: 'text', package: 'text', version: 'text', at: 'bigint' },
@@ -44,7 +44,7 @@ export async function countAppVersions(
     WHERE EXISTS (SELECT 1 FROM project WHERE project.id = told.project_id) AND (
       EXISTS (SELECT 1 FROM app_version AS one WHERE one.project_id = told.project_id
         AND one.package = told.package AND one.version = told.version)
-      OR (SELECT count(*) FROM app_version AS one WHERE one.project_id = told.project_id) < ${mostOfProject})
+      OR (SELECT count(*) FROM app_version AS one WHERE one.project_id = told.project_id) < ${maxOfProject})
     ON CONFLICT (project_id, package, version) DO UPDATE SET runs = known.runs + excluded.runs,
       bad_runs = known.bad_runs + excluded.bad_runs, records = known.records + excluded.records,
       last_seen = CASE WHEN known.last_seen < excluded.last_seen THEN excluded.last_seen ELSE known.last_seen END
@@ -102,7 +102,7 @@ async function tellWorse(transaction: Transaction, row: AppVersion): Promise<voi
   const before = await findBefore(transaction, row);
   if (before === undefined || row.bad_runs * before.runs < leastRatio * before.bad_runs * row.runs) return;
   const shareOf = ({ bad_runs: bad, runs: all }: AppVersion) => ({ bad, all });
-  if (fisher(shareOf(row), shareOf(before)) >= mostChance) return;
+  if (fisher(shareOf(row), shareOf(before)) >= maxChance) return;
   await tell(transaction, { row, before, reason: { by: 'failing' }, at: row.last_seen });
 }
 

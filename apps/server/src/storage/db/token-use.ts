@@ -101,7 +101,7 @@ export async function requireBudget(
 }
 
 function requireLeft(
-  { tokenName, runs: mostRuns, minutes: mostMinutes }: Budget,
+  { tokenName, runs: maxRuns, minutes: maxMinutes }: Budget,
   used: TokenUse,
   { runs, now }: { runs: number; now: number },
 ): void {
@@ -109,8 +109,8 @@ function requireLeft(
     const details = { token: tokenName, most, used: usedText, free_at: new Date(freeAt(now)).toISOString() };
     return ApiError.of('budget_spent', details, { retryAfterS: Math.ceil((freeAt(now) - now) / 1000) });
   };
-  if (mostRuns !== null && used.runs + runs > mostRuns)
-    throw refuse(`${mostRuns} runs`, `${used.runs}, and ${runs} more would begin`);
-  if (mostMinutes !== null && used.runMs >= mostMinutes * minuteMs)
-    throw refuse(`${mostMinutes} minutes of runs`, String(Math.floor(used.runMs / minuteMs)));
+  if (maxRuns !== null && used.runs + runs > maxRuns)
+    throw refuse(`${maxRuns} runs`, `${used.runs}, and ${runs} more would begin`);
+  if (maxMinutes !== null && used.runMs >= maxMinutes * minuteMs)
+    throw refuse(`${maxMinutes} minutes of runs`, String(Math.floor(used.runMs / minuteMs)));
 }

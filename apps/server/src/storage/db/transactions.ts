@@ -6,8 +6,8 @@ import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 
 /** PostgreSQL's: the transaction met another one, and would succeed if it were done again. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);
-const mostTries = 5;
-const longestPauseMs = 20;
+const maxTries = 5;
+const maxPauseMs = 20;
 
 type Work<Result> = (transaction: Transaction) => Promise<Result>;
 
@@ -19,8 +19,8 @@ export async function transact<Result>(db: Db, work: Work<Result>): Promise<Resu
     try {
       return await db.transaction().setIsolationLevel('read committed').execute(work);
     } catch (error) {
-      if (tries === mostTries || !collisions.has(errorCodeOf(error))) throw error;
-      await wait(Math.random() * longestPauseMs * tries);
+      if (tries === maxTries || !collisions.has(errorCodeOf(error))) throw error;
+      await wait(Math.random() * maxPauseMs * tries);
     }
   }
 }

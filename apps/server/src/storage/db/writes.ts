@@ -10,7 +10,7 @@ import { databaseTime } from './lease.ts';
 export type Write<Result> = (transaction: Transaction) => Promise<Result>;
 
 /** A group that has worked so long is committed: SQLite's statements keep the event loop until their transaction ends. */
-const longestGroupMs = 5;
+const maxGroupMs = 5;
 
 interface Waiting {
   write: Write<unknown>;
@@ -86,7 +86,7 @@ export class GroupCommit {
 }
 
 async function writeSome(transaction: Transaction, group: readonly Waiting[]): Promise<unknown[]> {
-  const endAt = performance.now() + longestGroupMs;
+  const endAt = performance.now() + maxGroupMs;
   const results: unknown[] = [];
   for (const { write } of group) {
     results.push(await write(transaction));

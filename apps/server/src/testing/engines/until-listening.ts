@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const pauseMs = 50;
-const mostTries = 1200;
+const maxTries = 1200;
 
 /** Somebody accepts connections at this port of this machine; `data`: and has said something, as who speaks first does when it is ready. */
 export async function untilListening(port: number, sign: 'connect' | 'data' = 'connect'): Promise<void> {
@@ -13,7 +13,7 @@ export async function untilListening(port: number, sign: 'connect' | 'data' = 'c
       await once(socket, sign);
       return;
     } catch (error) {
-      if (tries === mostTries) throw error;
+      if (tries === maxTries) throw error;
       await wait(pauseMs);
     } finally {
       socket.destroy();

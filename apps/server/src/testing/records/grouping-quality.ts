@@ -5,7 +5,7 @@ import {
 } from '../../evidence/records/groups/prints/nearest-group.ts';
 
 /** As many screens as a group compares others with. */
-const mostScreens = 8;
+const maxScreens = 8;
 
 /** The group of each screen, as they come one after the other. */
 export function groupAll(screens: readonly GroupedScreen[]): string[] {
@@ -14,7 +14,7 @@ export function groupAll(screens: readonly GroupedScreen[]): string[] {
     const joined = findGroup(screen, groups satisfies ScreenGroup[]);
     const group = groups.find(({ id }) => id === joined?.groupId);
     if (group === undefined) groups.push({ id: `${groups.length}`, screens: [screen] });
-    else if (joined?.reason.by !== 'key' && group.screens.length < mostScreens) group.screens.push(screen);
+    else if (joined?.reason.by !== 'key' && group.screens.length < maxScreens) group.screens.push(screen);
     return group?.id ?? `${groups.length - 1}`;
   });
 }

@@ -27,7 +27,7 @@ export interface JobMaker {
   readonly clock: Clock;
   readonly limits: Pick<Limits, 'withRoom'>;
   /** How many tasks of a user may wait. */
-  readonly mostTasks: number;
+  readonly maxTasks: number;
 }
 
 /** Of the keys of jobs that schedules make. */
@@ -43,7 +43,7 @@ export interface JobOrigin {
 /** Stores a job with its tasks; with a key that is used, returns the job that has it. */
 export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrigin): Promise<StoredJob> {
   const body = await withInputs(given);
-  const { store, launches, getLaunchable, mostTasks } = maker;
+  const { store, launches, getLaunchable, maxTasks } = maker;
   const { principal, auditEvent } = origin;
   const project = await getLaunchable(body.automation_id, principal);
   requirePhones(maker.labels, principal.userId, body);
@@ -62,8 +62,8 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   });
   try {
     const stored = { userId: principal.userId, bytes };
-    const row = await maker.limits.withRoom('work_bytes', stored, () => store.insert(job, tasks, mostTasks));
-    if (row === 'too_many_tasks') throw ApiError.of(row, { limit: mostTasks }, { retryAfterS: 60 });
+    const row = await maker.limits.withRoom('work_bytes', stored, () => store.insert(job, tasks, maxTasks));
+    if (row === 'too_many_tasks') throw ApiError.of(row, { limit: maxTasks }, { retryAfterS: 60 });
     if (row === 'too_many_selectors') throw tooManySelectors();
     return row;
   } catch (error) {

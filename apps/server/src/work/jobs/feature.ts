@@ -39,7 +39,7 @@ export interface Jobs {
 }
 
 /** Tasks of one user that wait. */
-const mostTasks = 200_000;
+const maxTasks = 200_000;
 
 /** Jobs: runs that wait for phones. */
 export async function serveJobs(
@@ -76,7 +76,7 @@ export async function serveJobs(
     launches,
     getLaunchable,
     clock,
-    mostTasks,
+    maxTasks,
     limits,
   };
   const sources = { store, access: devices, activeRunRows, grants };
@@ -97,7 +97,7 @@ export async function serveJobs(
     findRunOfHost: runs.store.findOfHost,
     clock,
     limits,
-    mostTasks,
+    maxTasks,
   });
   addGaugeBy(metrics, {
     ...{ name: 'phalanx_tasks', help: 'Tasks of jobs that wait or run, of all servers', label: 'status' },

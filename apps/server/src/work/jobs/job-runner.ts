@@ -38,7 +38,7 @@ interface WantedPhones {
 
 /** A transaction may become visible so long after the time it has noted. */
 const slowestWriteMs = 10_000;
-const longestTimerMs = 60 * 60_000;
+const maxTimerMs = 60 * 60_000;
 const tooLate = {
   code: 'wait_expired',
   message: 'No phone that fits was free within wait_seconds',
@@ -165,7 +165,7 @@ export class JobRunner {
     if (dueAt === undefined || this.#isClosed) return;
     const look = (): void =>
       void this.look().catch((error) => faults.report(error, 'jobs could not be read'));
-    this.#timer = setTimeout(look, Math.min(longestTimerMs, Math.max(1, dueAt - now))).unref();
+    this.#timer = setTimeout(look, Math.min(maxTimerMs, Math.max(1, dueAt - now))).unref();
   }
 
   async #serve(deviceIds: readonly string[]): Promise<void> {

@@ -6,8 +6,8 @@ export const readRetries = (json: string): Retries => retries.Parse(JSON.parse(j
 
 const firstPauseMs = 2000;
 const factor = 4;
-const longestPauseMs = 10 * 60_000;
+const maxPauseMs = 10 * 60_000;
 
 /** How long a task waits after so many attempts, spread so that those of one failure do not come back together. */
 export const pauseAfter = (attempts: number, random: () => number = Math.random): number =>
-  Math.round(Math.min(longestPauseMs, firstPauseMs * factor ** (attempts - 1)) * (0.75 + random() / 2));
+  Math.round(Math.min(maxPauseMs, firstPauseMs * factor ** (attempts - 1)) * (0.75 + random() / 2));

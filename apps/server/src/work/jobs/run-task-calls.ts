@@ -19,7 +19,7 @@ interface Options {
   findRunOfHost: FindRunOfHost;
   clock: Clock;
   limits: Pick<Limits, 'withRoom'>;
-  mostTasks: number;
+  maxTasks: number;
 }
 
 type CallOf<Name extends RunTaskCall['call']> = Extract<RunTaskCall, { call: Name }>;
@@ -126,10 +126,10 @@ class RunTaskCalls {
     jobId: string,
     { parentId, added }: { parentId: string | null; added: readonly AddedTask[] },
   ): Promise<TaskOfRun[]> {
-    const { store, runner, clock, mostTasks } = this.#options;
+    const { store, runner, clock, maxTasks } = this.#options;
     const job: StoredJob | undefined = await store.findJob(run, jobId);
     if (job === undefined) throw jobNotFound(jobId);
-    const limits = { now: clock.now(), mostWaiting: mostTasks, mostOfJob: maxInputs };
+    const limits = { now: clock.now(), maxWaiting: maxTasks, maxOfJob: maxInputs };
     const stored = { userId: job.user_id, bytes: bytesOf(added) };
     const isAdded = await this.#options.limits.withRoom('work_bytes', stored, () =>
       store.add(job, parentId, added, limits),

@@ -141,9 +141,9 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
 interface AddLimits {
   readonly now: number;
   /** Tasks of the user that wait. */
-  readonly mostWaiting: number;
+  readonly maxWaiting: number;
   /** Tasks of the job. */
-  readonly mostOfJob: number;
+  readonly maxOfJob: number;
 }
 
 async function withoutKnown(transaction: Transaction, added: readonly AddedTask[]): Promise<AddedTask[]> {
@@ -158,7 +158,7 @@ async function hasRoom(
   transaction: Transaction,
   job: StoredJob,
   more: number,
-  { mostWaiting, mostOfJob }: AddLimits,
+  { maxWaiting, maxOfJob }: AddLimits,
 ): Promise<boolean> {
   if (await isOneSelectorTooMany(transaction, job)) return false;
   const { waiting } = await transaction
@@ -167,7 +167,7 @@ async function hasRoom(
     .where('user_id', '=', job.user_id)
     .where('waiting', '>', 0)
     .executeTakeFirstOrThrow();
-  return Number(waiting) + more <= mostWaiting && (await lastNumber(transaction, job.id)) + more <= mostOfJob;
+  return Number(waiting) + more <= maxWaiting && (await lastNumber(transaction, job.id)) + more <= maxOfJob;
 }
 
 async function lastNumber(transaction: Transaction, jobId: string): Promise<number> {

@@ -33,7 +33,7 @@ export interface Settled {
 type EndedRun = Pick<StoredRun, 'id' | 'status' | 'outcome' | 'error_code' | 'error_message' | 'started_at'>;
 type WaitingTask = Pick<StoredTask, 'id' | 'input' | 'device_id' | 'due_at'>;
 
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
@@ -95,7 +95,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
         ])
         .where('task.status', '=', 'running')
         .where('run.ended_at', 'is not', null)
-        .limit(mostAtOnce)
+        .limit(maxAtOnce)
         .execute(),
   };
 }

@@ -4,7 +4,7 @@ import type { CronTimes } from './cron-times.ts';
 /** A turn that comes later than this has been missed. */
 export const graceMs = 10 * 60_000;
 /** More are counted as so many: each takes up to a millisecond. */
-const mostCounted = 300;
+const maxCounted = 300;
 
 interface DueTurns {
   /** The time whose job is to be made; undefined: none. */
@@ -25,7 +25,7 @@ export async function findDue(
   const slice = new TimeSlice();
   let [last, count] = [planned, 1];
   let next = times.next(planned);
-  while (next !== undefined && next <= now && count < mostCounted) {
+  while (next !== undefined && next <= now && count < maxCounted) {
     [last, count] = [next, count + 1];
     next = times.next(next);
     if (slice.isOver) await slice.next();

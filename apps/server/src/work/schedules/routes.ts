@@ -31,7 +31,7 @@ interface ScheduleRoutesOptions {
   limits: Pick<Limits, 'withRoom'>;
 }
 
-const mostSchedules = 1000;
+const maxSchedules = 1000;
 
 /** `GET, POST /schedules` · `GET /schedules/times` · `GET, PATCH, DELETE /schedules/:id` · `POST /schedules/:id/run` · `GET /schedules/:id/turns` */
 export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
@@ -70,9 +70,9 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
       ...{ project: project.id, cron: row.cron, time_zone: row.time_zone },
     });
     const isStored = await limits.withRoom('work_bytes', { userId: row.user_id, bytes: row.bytes }, () =>
-      store.insert(row, mostSchedules),
+      store.insert(row, maxSchedules),
     );
-    if (!isStored) throw ApiError.of('too_many_schedules', { limit: mostSchedules });
+    if (!isStored) throw ApiError.of('too_many_schedules', { limit: maxSchedules });
     await runner.look();
     return { success: true, schedule: view(row) };
   });
@@ -130,13 +130,13 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const taker = takesOver ? principal.userId : row.user_id;
     const counted = taker === row.user_id ? row.bytes : 0;
     const more = { userId: taker, bytes: Math.max(0, bytes - counted) };
-    const terms = { budget: principal.budget, most: mostSchedules, now: clock.now() };
+    const terms = { budget: principal.budget, most: maxSchedules, now: clock.now() };
     const isStored = await limits.withRoom('work_bytes', more, () =>
       takesOver
         ? store.take(row, { ...changes, ...makerOf(principal) }, terms)
         : store.update(row.id, changes).then(() => true),
     );
-    if (!isStored) throw ApiError.of('too_many_schedules', { limit: mostSchedules });
+    if (!isStored) throw ApiError.of('too_many_schedules', { limit: maxSchedules });
     await runner.look();
     return { success: true, schedule: view(await get(principal, row.id)) };
   });

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 
-import { mostAttempts, pauseAfter, readRetryAfter } from './delivery-pauses.ts';
+import { maxAttempts, pauseAfter, readRetryAfter } from './delivery-pauses.ts';
 import { hourMs } from '../../kernel/durations.ts';
 
 it('ten attempts are made within three days and some hours, each pause within a tenth of its length', () => {
   const pauses = (random: number) =>
-    Array.from({ length: mostAttempts - 1 }, (_, at) => pauseAfter(at + 1, 0, random) ?? Number.NaN);
+    Array.from({ length: maxAttempts - 1 }, (_, at) => pauseAfter(at + 1, 0, random) ?? Number.NaN);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0) / hourMs;
-  expect(mostAttempts).toBe(10);
+  expect(maxAttempts).toBe(10);
   expect(sum(pauses(0.5))).toBeCloseTo(75.6, 1);
   expect(sum(pauses(0))).toBeCloseTo(0.9 * 75.6, 0);
   expect(sum(pauses(1))).toBeCloseTo(1.1 * 75.6, 0);
-  expect(pauseAfter(mostAttempts)).toBeUndefined();
+  expect(pauseAfter(maxAttempts)).toBeUndefined();
 });
 
 it('a receiver may ask for a longer pause, up to a day, and not for a shorter one', () => {

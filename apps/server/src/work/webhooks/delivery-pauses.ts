@@ -12,19 +12,19 @@ const pausesMs = [
   20 * hourMs,
   24 * hourMs,
 ];
-export const mostAttempts = pausesMs.length + 1;
+export const maxAttempts = pausesMs.length + 1;
 
 /** So that what failed together is not tried again together. */
 const jitter = 0.1;
 /** A receiver may ask for a longer pause than ours, but not for longer than this. */
-const longestAskedMs = 24 * hourMs;
+const maxAskedMs = 24 * hourMs;
 
 /** How long to wait after so many attempts; undefined: no more are made. `asked`: what the receiver asks for. */
 export function pauseAfter(attempts: number, asked = 0, random = Math.random()): number | undefined {
   const pause = pausesMs[attempts - 1];
   if (pause === undefined) return undefined;
   const spread = Math.round(pause * (1 - jitter + 2 * jitter * random));
-  return Math.max(spread, Math.min(asked, longestAskedMs));
+  return Math.max(spread, Math.min(asked, maxAskedMs));
 }
 
 /** What `Retry-After` asks for: seconds, or a date (RFC 9110, section 10.2.3). 0: nothing that can be read. */

@@ -37,9 +37,9 @@ export interface Telling {
 const maxInMessage = { mail: 500, chat: 100, phalanx: 1 };
 
 /** Deliveries of one user that wait. */
-export const mostWaiting = 10_000;
+export const maxWaiting = 10_000;
 /** Of each webhook, so many that have ended are kept. */
-const mostEnded = 1000;
+const maxEnded = 1000;
 const eventsAtOnce = 100;
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
@@ -88,7 +88,7 @@ export function createDeliveryStore(db: Db) {
     /** Undefined: the user has as many that wait as they may. */
     insert: (webhook: StoredWebhook, news: News, now: number): Promise<StoredDelivery | undefined> =>
       change(db, async (transaction) => {
-        if ((await countWaiting(transaction, webhook.user_id)) >= mostWaiting) return undefined;
+        if ((await countWaiting(transaction, webhook.user_id)) >= maxWaiting) return undefined;
         const [row] = await insertDeliveries(transaction, { webhook, news: [news], now });
         return row;
       }),
@@ -112,7 +112,7 @@ export function createDeliveryStore(db: Db) {
           .returningAll();
         const waiting = await again.executeTakeFirst();
         if (waiting !== undefined) return waiting;
-        if ((await countWaiting(transaction, user_id)) >= mostWaiting) return undefined;
+        if ((await countWaiting(transaction, user_id)) >= maxWaiting) return undefined;
         return transaction
           .updateTable('webhook_delivery')
           .set({ status: 'waiting', attempts: 0, due_at: now, ended_at: null, problem: '' })
@@ -230,11 +230,11 @@ export async function insertDeliveries(
   if (news.length === 0) return [];
   const waiting = await countWaiting(transaction, webhook.user_id);
   const rows = news.map(({ type, at, data, audience }, index) => {
-    const isFull = waiting + index >= mostWaiting;
+    const isFull = waiting + index >= maxWaiting;
     return {
       ...{ id: uuidv7(), webhook_id: webhook.id, user_id: webhook.user_id, type, at, data, audience },
       ...{ status: isFull ? ('failed' as const) : ('waiting' as const), due_at: now, created_at: now },
-      problem: isFull ? `${mostWaiting} deliveries waited already` : '',
+      problem: isFull ? `${maxWaiting} deliveries waited already` : '',
       ended_at: isFull ? now : null,
     };
   });
@@ -248,7 +248,7 @@ async function countWaiting(transaction: Transaction, userId: string): Promise<n
     .select('id')
     .where('user_id', '=', userId)
     .where('status', '=', 'waiting')
-    .limit(mostWaiting);
+    .limit(maxWaiting);
   const { count } = await transaction
     .selectFrom(waiting.as('waiting'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -284,7 +284,7 @@ async function trim(db: Db, webhookId: string): Promise<void> {
     .where('webhook_id', '=', webhookId)
     .where('status', '<>', 'waiting')
     .orderBy('id', 'desc')
-    .offset(mostEnded)
+    .offset(maxEnded)
     .limit(1);
   const first = await ended.executeTakeFirst();
   if (first === undefined) return;

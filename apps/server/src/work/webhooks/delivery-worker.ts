@@ -3,7 +3,7 @@ import { Batcher } from '../../kernel/batcher.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import type { Attempt, DeliveryStore, StoredDelivery } from './delivery-store.ts';
-import { mostAttempts, pauseAfter } from './delivery-pauses.ts';
+import { maxAttempts, pauseAfter } from './delivery-pauses.ts';
 
 /**
  * What came of a message. `rejected`: the receiver does not want this one, ever. `final`: it is not sent again, and that
@@ -33,7 +33,7 @@ const claimMs = 30_000;
 /** Of one server, at a time. A receiver that is slow takes up only its own places. */
 const places = { ofWebhook: 2, ofUser: 6, ofAll: 300 };
 /** After so long without any success the webhook is paused. */
-const mostFailingMs = 5 * 24 * 60 * 60_000;
+const maxFailingMs = 5 * 24 * 60 * 60_000;
 /** After a fault of this server. */
 const faultPauseMs = 60_000;
 
@@ -171,12 +171,12 @@ export class DeliveryWorker {
   async #findReasonToPause({ webhook_id: id }: StoredDelivery, problem: string): Promise<string | undefined> {
     const { findFailingSince, clock } = this.#options;
     const since = await findFailingSince(id);
-    if (since === null || clock.now() - since < mostFailingMs) return undefined;
+    if (since === null || clock.now() - since < maxFailingMs) return undefined;
     return `No delivery was made in five days: ${problem}`;
   }
 
   #afterFault({ attempts }: StoredDelivery): Attempt {
-    const isLast = attempts >= mostAttempts;
+    const isLast = attempts >= maxAttempts;
     return {
       ...{ status: isLast ? 'failed' : 'waiting', responseStatus: null, isHealth: false },
       dueAt: isLast ? undefined : this.#options.clock.now() + faultPauseMs,

@@ -21,7 +21,7 @@ import { addRoute } from '../../http/requests/route.ts';
 import { requireNameOrNone } from '../../http/requests/require-name.ts';
 import { RateLimiter } from '../../kernel/limits/rate-limiter.ts';
 import type { Sealing } from '../../code/secrets/sealing.ts';
-import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
+import { type DeliveryStore, maxWaiting, type StoredDelivery } from './delivery-store.ts';
 import type { MailConfig } from './mail/mail-settings.ts';
 import { addressOf, isMail, mailUrlOf, readMailAddress } from './mail/mail-address.ts';
 import { mailboxOf } from './mail/mailbox.ts';
@@ -41,7 +41,7 @@ interface WebhookRoutesOptions {
   onDelivery: (webhookIds: readonly string[]) => void;
 }
 
-const mostWebhooks = 50;
+const maxWebhooks = 50;
 /** How long the secret before still signs. */
 const earlierMs = 24 * 60 * 60_000;
 const defaults = { minutes: 10, percent: 50, hours: 24 };
@@ -89,7 +89,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       throw ApiError.of('too_many_webhook_tests', {}, { retryAfterS: Math.ceil(waitMs / 1000) });
   };
   const send = (webhook: StoredWebhook, delivery: StoredDelivery | undefined): WebhookDelivery => {
-    if (delivery === undefined) throw ApiError.of('too_many_deliveries', { limit: mostWaiting });
+    if (delivery === undefined) throw ApiError.of('too_many_deliveries', { limit: maxWaiting });
     onDelivery([webhook.id]);
     return deliveryView(delivery);
   };
@@ -119,8 +119,8 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       ...{ last_failure: '', created_at: now },
     };
     noteOn(auditEvent, row, { events, host: placeOfTarget(row.url) });
-    if (!(await store.insert(row, mostWebhooks)))
-      throw ApiError.of('too_many_webhooks', { limit: mostWebhooks });
+    if (!(await store.insert(row, maxWebhooks)))
+      throw ApiError.of('too_many_webhooks', { limit: maxWebhooks });
     return {
       success: true,
       webhook: await view(principal, id),

@@ -15,8 +15,8 @@ export interface Answer {
 }
 
 /** Of a response's body nothing is kept; a receiver that sends no more than this keeps its connection in order. */
-const mostBodyBytes = 16 * 1024;
-const longestBodyMs = 1000;
+const maxBodyBytes = 16 * 1024;
+const maxBodyMs = 1000;
 
 /** Makes one POST, follows nothing, and resolves with the head of the response. Rejects when there is none. */
 export function sendMessage(
@@ -48,12 +48,12 @@ export function sendMessage(
 
 function drain(response: IncomingMessage): void {
   let sizeBytes = 0;
-  const timer = setTimeout(() => response.destroy(), longestBodyMs).unref();
+  const timer = setTimeout(() => response.destroy(), maxBodyMs).unref();
   response.on('error', () => undefined);
   response.on('close', () => clearTimeout(timer));
   response.on('data', (piece: Buffer) => {
     sizeBytes += piece.length;
-    if (sizeBytes > mostBodyBytes) response.destroy();
+    if (sizeBytes > maxBodyBytes) response.destroy();
   });
 }
 

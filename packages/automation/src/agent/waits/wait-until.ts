@@ -40,7 +40,7 @@ export interface Aim<T> {
   readonly near?: () => readonly (string | RegExp)[];
   readonly nearIds?: boolean;
   /** Set where the phone's word that its screen has changed may end a pause: how long a pause may be without it. */
-  readonly longestPauseMs?: number;
+  readonly maxPauseMs?: number;
   /** Looking on would be in vain. */
   readonly isHopeless?: boolean;
 }
@@ -85,7 +85,7 @@ async function lookUntil<T>(
   }
 }
 
-const longestOrderMs = 60_000;
+const maxOrderMs = 60_000;
 
 /**
  * The pauses between two looks; each gives how long it was. They end when the phone tells of a change where that can matter, unless the
@@ -93,14 +93,14 @@ const longestOrderMs = 60_000;
  */
 function createPauses(
   { untilChange, sleep, now }: WaitParts,
-  { longestPauseMs }: Pick<Aim<unknown>, 'longestPauseMs'>,
+  { maxPauseMs }: Pick<Aim<unknown>, 'maxPauseMs'>,
   { intervalMs, signal }: { intervalMs: number | undefined; signal: AbortSignal | null },
 ): (screen: AndroidNode | undefined, leftMs: number) => Promise<number> {
-  let isTold = intervalMs === undefined && longestPauseMs !== undefined;
+  let isTold = intervalMs === undefined && maxPauseMs !== undefined;
   let restMs = 0;
   return async (screen, leftMs) => {
     if (isTold && screen !== undefined && leftMs > 0) {
-      const timeoutMs = Math.ceil(Math.min(longestPauseMs ?? 0, leftMs, longestOrderMs));
+      const timeoutMs = Math.ceil(Math.min(maxPauseMs ?? 0, leftMs, maxOrderMs));
       const beganAt = now();
       const told = await untilChange(screen, { restMs, timeoutMs, signal });
       signal?.throwIfAborted();

@@ -10,7 +10,7 @@ export function createWaits(parts: WaitParts): AgentWaits {
     waitUntil(parts, aim, options);
   /** For what nothing but a change of the screen can bring. */
   const untilShown = <T>(aim: Aim<T>, options: WaitOptions | undefined): Promise<Truthy<T>> =>
-    until({ ...aim, longestPauseMs: Infinity }, options);
+    until({ ...aim, maxPauseMs: Infinity }, options);
   const untilFound = (
     target: string | RegExp | NodeConditions,
     options: WaitOptions | undefined,
@@ -47,7 +47,7 @@ export function createWaits(parts: WaitParts): AgentWaits {
           awaited: options?.description ?? 'a condition',
           test: predicate,
           // It may ask for more than the screen.
-          longestPauseMs: defaultIntervalMs,
+          maxPauseMs: defaultIntervalMs,
         },
         options,
       ),

@@ -126,7 +126,7 @@ export type ReplayedScreenView = Static<typeof ReplayedScreenView>;
 
 /** Of a request with unsaved text. */
 const draftBytes = 4 * 1024 * 1024;
-const mostDraftFiles = 500;
+const maxDraftFiles = 500;
 
 const params = Type.Object({ id: Id });
 const one = Type.Object({ success, replay: Replay });
@@ -160,9 +160,9 @@ export const replayRoutes = {
       record_id: Type.Optional(
         Type.String({ maxLength: 100, description: 'Of the project: its screens are replayed in order' }),
       ),
-      files: Type.Optional(Type.Array(NewFile, { maxItems: mostDraftFiles, description: 'Unsaved text' })),
+      files: Type.Optional(Type.Array(NewFile, { maxItems: maxDraftFiles, description: 'Unsaved text' })),
       deleted: Type.Optional(
-        Type.Array(filePath, { maxItems: mostDraftFiles, description: 'Files that the draft does not have' }),
+        Type.Array(filePath, { maxItems: maxDraftFiles, description: 'Files that the draft does not have' }),
       ),
     }),
     bodyExample: { set: 'open' },

@@ -63,7 +63,7 @@ export const ListedRun = Type.Object({ ...Run.properties, launched_by: RunLaunch
 export type ListedRun = Static<typeof ListedRun>;
 
 /** The most runs that `total` counts. */
-export const mostCountedRuns = 1000;
+export const maxCountedRuns = 1000;
 
 /** A run with all that explains it. */
 export const RunDetail = Type.Object(
@@ -146,7 +146,7 @@ export const runRoutes = {
         total: Type.Union(
           [
             Type.Object({
-              runs: Type.Integer({ maximum: mostCountedRuns }),
+              runs: Type.Integer({ maximum: maxCountedRuns }),
               or_more: Type.Boolean({ description: 'Whether there may be more: no more are counted' }),
             }),
             Type.Null(),

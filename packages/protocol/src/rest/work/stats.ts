@@ -11,7 +11,7 @@ export const StatsGrouping = Type.Enum(statsGroupings, {
 });
 export type StatsGrouping = Static<typeof StatsGrouping>;
 
-export const mostStatsDays = 366;
+export const maxStatsDays = 366;
 
 const share = (description: string) => nullable(Type.Number({ minimum: 0, maximum: 1, description }));
 
@@ -48,7 +48,7 @@ const query = Type.Object({
   days: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: mostStatsDays,
+      maximum: maxStatsDays,
       default: 30,
       description: 'So many days, with today',
     }),

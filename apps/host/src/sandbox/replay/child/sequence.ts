@@ -22,9 +22,9 @@ import { isDebug, submitted } from './single-screen.ts';
 /** An unchanged screen costs so much for one reading, as in a replay of one screen. */
 const readingMs = 1000;
 /** Readings on which nothing is done, after which a screen has changed by itself. */
-const mostIdleReadings = 3;
+const maxIdleReadings = 3;
 /** Readings of the last screen; then the code waits for another one. */
-const mostLastReadings = 200;
+const maxLastReadings = 200;
 const hourMs = 3_600_000;
 
 const toField = /^(?:input\.(?:text|clearText|key)|secret\.type)$/;
@@ -140,7 +140,7 @@ export class Sequence implements Player {
     if (this.#index >= this.#last || this.#stored < this.#index) return false;
     const saved = this.#notesAt(this.#index).length;
     if (!this.#knowsCalls || saved === 0) return true;
-    return this.#calls.notes.length >= saved || this.#readings > mostIdleReadings;
+    return this.#calls.notes.length >= saved || this.#readings > maxIdleReadings;
   }
 
   #next(clock: VirtualClock): void {
@@ -152,7 +152,7 @@ export class Sequence implements Player {
 
   /** What the phone showed after the last screen is not known, so what is done on it is the end of what is compared. */
   #lookAgain(): void {
-    if (this.#calls.notes.length > 0 || this.#readings > mostLastReadings) this.#end(null);
+    if (this.#calls.notes.length > 0 || this.#readings > maxLastReadings) this.#end(null);
   }
 
   #store(params: unknown): CallAnswer {

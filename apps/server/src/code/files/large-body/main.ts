@@ -17,7 +17,7 @@ const [bodyFile = '', folder = ''] = process.argv.slice(2);
 const contents: StagedText[] = [];
 
 /** One more than a path may have, so that it is seen that it is too long. */
-const longestPath = maxPathBytes + 1;
+const maxPathLength = maxPathBytes + 1;
 
 /** Enough to say that a field has the wrong type, without carrying the field along. */
 function sketch(value: unknown, maxLength = 10_000): unknown {
@@ -33,7 +33,7 @@ const isObject = (value: unknown): value is object =>
 async function stageFile(fields: unknown): Promise<unknown> {
   if (!isObject(fields)) return sketch(fields);
   const content: unknown = Reflect.get(fields, 'content');
-  const path = sketch(Reflect.get(fields, 'path'), longestPath);
+  const path = sketch(Reflect.get(fields, 'path'), maxPathLength);
   if (typeof content !== 'string') return { path, content: sketch(content) };
   const isWellFormed = content.isWellFormed();
   if (isWellFormed) await writeFile(`${folder}/content-${contents.length}`, content);
@@ -53,7 +53,7 @@ async function stage(body: unknown): Promise<unknown> {
   const deleted = sketchList(Reflect.get(body, 'deleted'));
   return {
     files: staged,
-    deleted: Array.isArray(deleted) ? deleted.map((path) => sketch(path, longestPath)) : deleted,
+    deleted: Array.isArray(deleted) ? deleted.map((path) => sketch(path, maxPathLength)) : deleted,
     expected_etag: sketch(Reflect.get(body, 'expected_etag')),
   };
 }

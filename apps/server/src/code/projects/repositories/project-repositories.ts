@@ -53,9 +53,9 @@ class SavedStateMoved extends Error {
 }
 
 /** So many packs make reading slow. */
-const mostPacks = 200;
+const maxPacks = 200;
 /** What later packs may take beside the first one. */
-const mostLaterBytes = 64 * 1024 * 1024;
+const maxLaterBytes = 64 * 1024 * 1024;
 
 /** The repositories of all projects: who may touch one when, from its first change to its deletion. */
 export class ProjectRepositories {
@@ -248,7 +248,7 @@ export class ProjectRepositories {
       }
       repository.remember(added.trees);
       await this.#follower.takeIn(id, version, all);
-      if (version % mostPacks === 0) this.#upkeep.add(id);
+      if (version % maxPacks === 0) this.#upkeep.add(id);
       if (all.some(({ large_key: key }) => key !== null))
         this.#tidyWhenLarge(id, await this.#store.listPacks(id));
       return result;
@@ -264,8 +264,8 @@ export class ProjectRepositories {
   #tidyWhenLarge(id: string, packs: readonly ListedPack[]): void {
     const [first, ...later] = packs;
     const bytes = bytesOf(later);
-    const isLarge = bytes > mostLaterBytes && bytes > (first?.size_bytes ?? 0);
-    if (packs.length >= mostPacks || isLarge) this.#upkeep.add(id);
+    const isLarge = bytes > maxLaterBytes && bytes > (first?.size_bytes ?? 0);
+    if (packs.length >= maxPacks || isLarge) this.#upkeep.add(id);
   }
 
   /** One pack takes the place of all, without what nothing refers to any more. Who reads goes on with the old ones. */
@@ -320,16 +320,16 @@ const mayBeOfCache = (error: unknown): boolean =>
     error instanceof ObjectMissing ||
     errorCodeOf(error) === 'ENOENT');
 
-const mostAttempts = 50;
-const mostPauseMs = 20;
+const maxAttempts = 50;
+const maxPauseMs = 20;
 
 /** Each attempt reads the state again. The pauses differ, so that nobody is overtaken for ever. */
 async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof SavedStateMoved) || attempt === mostAttempts) throw error;
-    await delay(Math.random() * mostPauseMs);
+    if (!(error instanceof SavedStateMoved) || attempt === maxAttempts) throw error;
+    await delay(Math.random() * maxPauseMs);
     return untilItFits(work, attempt + 1);
   }
 }

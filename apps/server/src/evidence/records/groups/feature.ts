@@ -142,7 +142,7 @@ const lookEveryMs = 2000;
 const claimMs = 10_000;
 const claimedAtOnce = 10;
 /** The group of a record may be solved in another commit while one is looked up. */
-const mostQuestions = 5;
+const maxQuestions = 5;
 
 /** Puts records into groups when the trees of their last screens are there. Each server looks; a record is grouped once. */
 class GroupIntake {
@@ -192,7 +192,7 @@ class GroupIntake {
     const read = await this.#read(grouping);
     if ('problem' in read) return store.refuse(grouping, read.problem);
     const contained = new Map<string, boolean>();
-    for (let questions = 0; questions < mostQuestions; questions += 1) {
+    for (let questions = 0; questions < maxQuestions; questions += 1) {
       const joined: Joined = await store.join(grouping, read, contained satisfies Contained);
       if (joined.kind === 'joined') onJoined(joined.group);
       if (joined.kind !== 'ask') return;

@@ -17,8 +17,8 @@ import { crashOf, firstSentence } from './crash.ts';
 
 export type Grouping = Row<'record_grouping'>;
 
-const mostGroups = 2000;
-const mostTitleLength = 80;
+const maxGroups = 2000;
+const maxTitleLength = 80;
 
 export interface ReadScreen {
   print: ScreenPrint;
@@ -195,7 +195,7 @@ const newsOfReturn = (group: StoredGroup, record: StoredRecord): OutboxEvent<'gr
   };
 };
 
-const tooMany = `The automation has ${mostGroups} groups with records, and more are not made.`;
+const tooMany = `The automation has ${maxGroups} groups with records, and more are not made.`;
 
 const commitToAskFor = (
   { status, solved_commit: solved }: StoredGroup,
@@ -267,11 +267,11 @@ const getScreen = (
 
 /** The beginning of what went wrong. */
 const titleOfCrash = (message: string): string =>
-  firstSentence(message).slice(0, mostTitleLength).toWellFormed();
+  firstSentence(message).slice(0, maxTitleLength).toWellFormed();
 
 /** The first words of a screen. */
 export const titleOf = ({ words }: ScreenPrint): string =>
-  [...words.keys()].slice(0, 3).join(' · ').slice(0, mostTitleLength).toWellFormed();
+  [...words.keys()].slice(0, 3).join(' · ').slice(0, maxTitleLength).toWellFormed();
 
 /** Undefined: there are too many. */
 async function addGroup(transaction: Transaction, given: Given): Promise<StoredGroup | undefined> {
@@ -304,7 +304,7 @@ async function hasRoom(
   const { count } = await ofAutomation
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
-  if (count < mostGroups) return true;
+  if (count < maxGroups) return true;
   const empty = await ofAutomation
     .select('id')
     .where('records', '=', 0)

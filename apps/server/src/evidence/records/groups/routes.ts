@@ -33,7 +33,7 @@ interface GroupRoutesOptions {
   clock: Clock;
 }
 
-const mostPhones = 8;
+const maxPhones = 8;
 
 /** `GET /groups` · `GET, PATCH /groups/:id` · `GET /groups/:id/records` · `POST /groups/:id/merge, split, undo` · `DELETE /groups/:id/screens/:name` · `GET /out-of-steps/:id/group` */
 export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions): void {
@@ -69,7 +69,7 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
 
   addRoute(app, groupRoutes.get, async ({ principal, params }) => {
     const group = await get(principal, params.id);
-    const screens = await store.listPhones(group.id, mostPhones);
+    const screens = await store.listPhones(group.id, maxPhones);
     const move = await changeStore.findMove(group.last_move);
     const user = move && { id: move.made_by, name: await store.findUserName(move.made_by) };
     return {

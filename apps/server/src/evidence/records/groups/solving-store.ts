@@ -1,7 +1,7 @@
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 export type NotedSolving = Row<'group_solving'>;
 
@@ -19,7 +19,7 @@ export async function noteSolvings(
 }
 
 export const listSolvings = (db: Db): Promise<NotedSolving[]> =>
-  db.selectFrom('group_solving').selectAll().orderBy('noted_at').limit(mostAtOnce).execute();
+  db.selectFrom('group_solving').selectAll().orderBy('noted_at').limit(maxAtOnce).execute();
 
 /** False: it was taken already. */
 export async function takeSolving(

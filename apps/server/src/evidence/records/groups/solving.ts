@@ -20,7 +20,7 @@ interface Options {
 
 const line = /^Solves:?[ \t]+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[ \t]*$/gim;
 /** In all commits of one push. */
-const mostSolutions = 100;
+const maxSolutions = 100;
 
 export function createSolving({ database, store, changeStore, access, onMarked, clock }: Options): Solving {
   return {
@@ -28,7 +28,7 @@ export function createSolving({ database, store, changeStore, access, onMarked, 
       // As `PATCH /groups/:id` would refuse it.
       if (!principal.scopes.has('review') || principal.phones !== null) return [];
       const found: Solution[] = [];
-      for (const { hash, groupId } of solutionsIn(commits).slice(0, mostSolutions)) {
+      for (const { hash, groupId } of solutionsIn(commits).slice(0, maxSolutions)) {
         const group = await store.find(groupId);
         if (group?.project_id === projectId && (await isReviewerOf(access, principal, group)))
           found.push({ hash, groupId: group.id });

@@ -33,9 +33,9 @@ const groupsPerStep = 100;
 /** Of a group, in which versions and languages are counted. */
 const countedMembers = 5000;
 /** So many of them are told. */
-const mostCounts = 50;
+const maxCounts = 50;
 /** Merged groups are followed so far. */
-const mostMerges = 20;
+const maxMerges = 20;
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
@@ -55,7 +55,7 @@ const countMembers = (db: Db, groupId: string, column: 'app_version' | 'language
     .groupBy('value')
     .orderBy('records', 'desc')
     .orderBy((eb) => eb.fn.coalesce('value', sql.lit('')), 'desc')
-    .limit(mostCounts)
+    .limit(maxCounts)
     .execute();
 
 /** Groups of records, as they are read. */
@@ -86,7 +86,7 @@ export function createGroupStore(db: Db) {
   return {
     /** The group that has the records of this one now. */
     async find(id: string): Promise<StoredGroup | undefined> {
-      for (let wanted = id, steps = 0; steps < mostMerges; steps += 1) {
+      for (let wanted = id, steps = 0; steps < maxMerges; steps += 1) {
         const query = db.selectFrom('record_group').selectAll().where('id', '=', wanted);
         const group = await query.executeTakeFirst();
         if (group === undefined || group.merged_into === null) return group;
@@ -212,7 +212,7 @@ export function createGroupStore(db: Db) {
 type Proof = RecordGroup['proved'];
 
 /** A group has fewer screens. */
-const mostVerdicts = 100;
+const maxVerdicts = 100;
 
 /** What the last replay of code that was saved made of the screens of a group. */
 export async function findNewestVerdict(db: Db, groupId: string): Promise<GroupVerdict | null> {
@@ -274,7 +274,7 @@ async function listOutcomes(db: Db, groupId: string, replayId: string): Promise<
     .select('outcome')
     .where('group_id', '=', groupId)
     .where('replay_id', '=', replayId)
-    .limit(mostVerdicts)
+    .limit(maxVerdicts)
     .execute();
   return rows.map(({ outcome }) => outcome);
 }

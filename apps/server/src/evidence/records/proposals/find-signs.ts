@@ -29,13 +29,13 @@ export interface FoundSigns {
   others: number;
 }
 
-const mostSigns = 5;
+const maxSigns = 5;
 /** So many conditions are tried on the other screens. */
-const mostTried = 60;
+const maxTried = 60;
 /** The position of all screens that were not saved. */
 const anyOther = -1;
 /** Of screens that all conditions hold on, so many are looked at for what they have beside. */
-const mostAlike = 50;
+const maxAlike = 50;
 
 /** Of the phones and apps that have met the group, as far as they are known. */
 export interface Variety {
@@ -52,7 +52,7 @@ interface Options {
 
 /** Looks for conditions that hold on all of the screens and together on no other one, as the runtime's matcher tells. */
 export async function findSigns({ variety, reader, screens, others }: Options): Promise<FoundSigns> {
-  const { signs, button, prints } = await reader.list(screens, mostTried);
+  const { signs, button, prints } = await reader.list(screens, maxTried);
   const readable = screens.filter((_, index) => prints[index] !== null);
   const own = await keepHeld(reader, signs, readable);
   const tried = new Trial(own, new Set(prints.flatMap((print) => print ?? [])));
@@ -64,10 +64,10 @@ export async function findSigns({ variety, reader, screens, others }: Options): 
       ),
       batch,
     );
-  let chosen = chooseSigns(tried.list(), mostSigns);
+  let chosen = chooseSigns(tried.list(), maxSigns);
   if (chosen.length === 0 && tried.alike.length > 0) {
     await tried.lookBeside(reader, readable);
-    chosen = chooseSigns(tried.list(), mostSigns);
+    chosen = chooseSigns(tried.list(), maxSigns);
   }
   const found = chosen.map((sign) => foundSign(sign, readable.length, variety));
   return { signs: found, button, screens: readable.length, others: tried.count };
@@ -105,7 +105,7 @@ class Trial {
       this.count += 1;
       for (const held of screen.held) this.#signs[held]?.elsewhere.add(position);
       const tree = trees[index];
-      if (tree !== undefined && screen.held.length === this.#signs.length && this.alike.length <= mostAlike)
+      if (tree !== undefined && screen.held.length === this.#signs.length && this.alike.length <= maxAlike)
         this.alike.push({ tree, position });
     }
   }
@@ -116,10 +116,10 @@ class Trial {
 
   /** Adds that IDs are absent which all screens have that could not be told apart. */
   async lookBeside(reader: Options['reader'], own: readonly Uint8Array[]): Promise<void> {
-    if (this.alike.length > mostAlike) return;
+    if (this.alike.length > maxAlike) return;
     const { signs } = await reader.list(
       this.alike.map(({ tree }) => tree),
-      mostTried,
+      maxTried,
     );
     const absent = await keepHeld(reader, absentSigns(signs), own);
     const alike = new Set(this.alike.map(({ position }) => position));
@@ -160,7 +160,7 @@ const tripleCost = 35;
 /** A common condition alone says too little as soon as the app has a screen that nobody has saved. */
 const commonAloneCost = 40;
 /** So many conditions are tried together in threes. */
-const mostInTriples = 30;
+const maxInTriples = 30;
 
 /** The cheapest signs of one to three conditions that hold on no other screen. None has a condition that it could do without. */
 function chooseSigns(tried: readonly TriedSign[], most: number): ChosenSign[] {
@@ -170,7 +170,7 @@ function chooseSigns(tried: readonly TriedSign[], most: number): ChosenSign[] {
     rest,
     rest.map((part) => [part]),
   );
-  const open = combine(rest.slice(0, mostInTriples), pairsOf(rest.slice(0, mostInTriples)));
+  const open = combine(rest.slice(0, maxInTriples), pairsOf(rest.slice(0, maxInTriples)));
   return [...alone.map((part) => [part]), ...pairs, ...open]
     .map((parts) => ({ parts, cost: costOf(parts) }))
     .toSorted((one, other) => one.cost - other.cost)

@@ -112,7 +112,7 @@ async function withFixes(
   });
 }
 
-const mostWords = 5;
+const maxWords = 5;
 
 /** `Enjoying this app?` → `EnjoyingThisApp`. A title in other letters gives no name. */
 function stateNameOf(title: string): string {
@@ -122,7 +122,7 @@ function stateNameOf(title: string): string {
       .replaceAll(/['’\p{M}]/gu, '')
       .match(/[A-Za-z\d]+/g) ?? [];
   const name = words
-    .slice(0, mostWords)
+    .slice(0, maxWords)
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1).toLowerCase()}`)
     .join('');
   return /^[A-Za-z]{2}/.test(name) ? name.slice(0, 60) : 'NewScreen';

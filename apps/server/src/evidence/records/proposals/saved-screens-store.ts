@@ -20,10 +20,10 @@ export interface SavedScreens {
   ofOthers(group: Group, golden: { files: SavedFiles | undefined; state: string }): Batches;
 }
 
-const mostOfGroup = 24;
-const mostKept = 2000;
-const mostGolden = 500;
-const mostRecognised = 200;
+const maxOfGroup = 24;
+const maxKept = 2000;
+const maxGolden = 500;
+const maxRecognised = 200;
 const batchSize = 50;
 const maxBatchBytes = 4 * 1024 * 1024;
 const maxTreeBytes = 1024 * 1024;
@@ -34,7 +34,7 @@ export function createSavedScreens(db: Db, captures: Pick<Captures, 'find'>): Sa
     async ofGroup(group) {
       const listed = await kept.list(automationOf(group), { groupId: group.id });
       const keys = listed.map(({ print_key: key }) => key);
-      return readKept(kept, group, keys.slice(0, mostOfGroup));
+      return readKept(kept, group, keys.slice(0, maxOfGroup));
     },
     async *ofOthers(group, golden) {
       yield* batched(keptOfOthers(kept, group));
@@ -56,7 +56,7 @@ async function readKept(kept: KeptScreens, group: Group, keys: readonly string[]
 
 async function* keptOfOthers(kept: KeptScreens, group: Group): AsyncGenerator<Uint8Array> {
   const listed = await kept.list(automationOf(group), 'all');
-  const others = listed.filter(({ group_id: id }) => id !== group.id).slice(0, mostKept);
+  const others = listed.filter(({ group_id: id }) => id !== group.id).slice(0, maxKept);
   for (let first = 0; first < others.length; first += batchSize) {
     const keys = others.slice(first, first + batchSize).map(({ print_key: key }) => key);
     yield* await readKept(kept, group, keys);
@@ -71,7 +71,7 @@ async function* goldenOfOthers({
   state: string;
 }): AsyncGenerator<Uint8Array> {
   if (files === undefined) return;
-  for (const path of await listGoldenPaths(files, mostGolden)) {
+  for (const path of await listGoldenPaths(files, maxGolden)) {
     const golden = await readGoldenFile(files, path);
     // One that is to be recognised as the state is what the sign is for.
     if (!('problem' in golden) && golden.expect.state !== state)
@@ -84,7 +84,7 @@ async function* recognised(
   captures: Pick<Captures, 'find'>,
   group: Group,
 ): AsyncGenerator<Uint8Array> {
-  for (const screen of await listRecognised(db, automationOf(group), mostRecognised)) {
+  for (const screen of await listRecognised(db, automationOf(group), maxRecognised)) {
     const key = { recordId: screen.record_id, screenId: screen.screen_id, kind: 'tree' } as const;
     const found = await captures.find(key);
     if (found !== undefined && found.sizeBytes <= maxTreeBytes) yield await buffer(found.read());
@@ -112,7 +112,7 @@ interface RecognisedScreen {
 }
 
 const newestRecords = 100;
-const mostOfState = 5;
+const maxOfState = 5;
 
 /** Screens with a tree that the automation has recognised in its newest records: some of each state. */
 async function listRecognised(
@@ -137,5 +137,5 @@ async function listRecognised(
     .orderBy('position', 'desc')
     .execute();
   const byState = Map.groupBy(rows, ({ screen_state: state }) => state);
-  return [...byState.values()].flatMap((screens) => screens.slice(0, mostOfState)).slice(0, most);
+  return [...byState.values()].flatMap((screens) => screens.slice(0, maxOfState)).slice(0, most);
 }

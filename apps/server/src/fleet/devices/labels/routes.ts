@@ -25,7 +25,7 @@ interface LabelRoutesOptions extends HostSources {
   activeRunRows: RunsByDevice;
 }
 
-const mostPools = 200;
+const maxPools = 200;
 
 /** `PATCH /devices/:id` · `PUT /devices/:id/labels` · `PUT /hosts/:id/labels` · `GET, PUT, DELETE /pools` */
 export function addLabelRoutes(
@@ -77,7 +77,7 @@ export function addLabelRoutes(
     checkPoolSelector(selector);
     auditEvent.on({ type: 'pool', id: name, name }, [userId], { selector });
     const pool = { user_id: userId, name_key: nameKey(name), name, selector };
-    if (!(await labels.putPool(pool, mostPools))) throw ApiError.of('too_many_pools', { limit: mostPools });
+    if (!(await labels.putPool(pool, maxPools))) throw ApiError.of('too_many_pools', { limit: maxPools });
     const [viewed] = await viewPools(access, userId, [pool]);
     return { success: true, pool: viewed ?? { name, selector, devices: { total: 0, ready: 0 } } };
   });

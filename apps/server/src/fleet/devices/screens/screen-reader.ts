@@ -13,7 +13,7 @@ const bounds = { depth: 2000, names: 250_000, values: 300_000, objects: 2 * 20_0
 /** Of a scan, in about two milliseconds. */
 const pieceBytes = 256 * 1024;
 /** Without its picture, which is one text. The event loop parses so much in some four milliseconds. */
-const mostParsedHere = 512 * 1024;
+const maxParsedHere = 512 * 1024;
 /** A screen at the bounds takes a tenth. */
 const screenBudget = { processorMs: 3000 };
 
@@ -82,5 +82,5 @@ async function isLong(answer: Buffer): Promise<boolean> {
     if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
   }
   await nextTurn();
-  return scan.bytesAroundText > mostParsedHere;
+  return scan.bytesAroundText > maxParsedHere;
 }

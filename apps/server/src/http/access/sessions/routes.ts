@@ -6,7 +6,7 @@ import type { Principal } from '../../requests/principal.ts';
 import type { Authenticator } from '../authenticator.ts';
 import { addRawRoute } from '../../requests/route.ts';
 import { cookieOf, findSessionSecret, sendSessionCookie } from './session-cookie.ts';
-import { type Sessions, longestSessionMs } from './sessions.ts';
+import { type Sessions, maxSessionMs } from './sessions.ts';
 import type { SignInLinks } from './sign-in-links.ts';
 
 interface SessionRoutesOptions {
@@ -40,7 +40,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     sendSessionCookie(reply, {
       secret,
       cookie: cookieOf(raw, ownAddress),
-      maxAgeSeconds: longestSessionMs / 1000,
+      maxAgeSeconds: maxSessionMs / 1000,
     });
     return reply.send({ success: true, expires_at: expiresAt });
   });

@@ -12,7 +12,7 @@ import { findSessionSecret } from './session-cookie.ts';
 import { hourMs } from '../../../kernel/durations.ts';
 
 const idleMs = 12 * hourMs;
-export const longestSessionMs = 7 * 24 * hourMs;
+export const maxSessionMs = 7 * 24 * hourMs;
 /** A use is stored only so often. */
 const noteUseMs = 5 * 60 * 1000;
 
@@ -41,13 +41,13 @@ export class Sessions {
   ): Promise<{ secret: string; expiresAt: number; principal: Principal }> {
     const { store, clock, authenticator } = this.#options;
     const now = clock.now();
-    await store.deleteEnded(now - idleMs, now - longestSessionMs);
+    await store.deleteEnded(now - idleMs, now - maxSessionMs);
     const secret = randomBytes(32).toString('base64url');
     const hash = hashTokenSecret(secret);
     onOpening(await authenticator.authenticateHash(await store.findTokenHash(tokenId)));
     await store.insert({ hash, tokenId, createdAt: now });
     const principal = await authenticator.authenticateHash((await this.#find(hash)).tokenHash);
-    return { secret, expiresAt: now + longestSessionMs, principal };
+    return { secret, expiresAt: now + maxSessionMs, principal };
   }
 
   async end(secret: string): Promise<void> {
@@ -70,7 +70,7 @@ export class Sessions {
     ownAddress.requireOwnPage(request);
     const session = await this.#find(hashTokenSecret(secret));
     const principal = await authenticator.authenticateHash(session.tokenHash);
-    const expiresAt = Math.min(principal.expiresAt ?? Infinity, session.createdAt + longestSessionMs);
+    const expiresAt = Math.min(principal.expiresAt ?? Infinity, session.createdAt + maxSessionMs);
     return { ...principal, expiresAt };
   }
 
@@ -78,7 +78,7 @@ export class Sessions {
     const { store, clock } = this.#options;
     const now = clock.now();
     const isOver = ({ usedAt, createdAt }: StoredSession): boolean =>
-      usedAt + idleMs < now || createdAt + longestSessionMs < now;
+      usedAt + idleMs < now || createdAt + maxSessionMs < now;
     const endsBefore = this.#ends;
     const known = this.#cache.get(hash);
     // It may have been used at another server meanwhile.

@@ -33,7 +33,7 @@ export class JsonScan {
   /** The last piece has ended with the backslash of an escape. */
   #isEscaping = false;
   #textBytes = 0;
-  #longestText = 0;
+  #maxTextLength = 0;
 
   constructor(bounds: JsonBounds = usualBounds) {
     this.#bounds = bounds;
@@ -46,7 +46,7 @@ export class JsonScan {
 
   /** The length of all but the longest text; it never becomes less. */
   get bytesAroundText(): number {
-    return this.#bytes - Math.max(this.#longestText, this.#textBytes);
+    return this.#bytes - Math.max(this.#maxTextLength, this.#textBytes);
   }
 
   /** Returns what goes beyond the bounds with this piece. */
@@ -70,7 +70,7 @@ export class JsonScan {
     this.#isInText = at >= piece.length;
     this.#textBytes += Math.min(at, piece.length) - from;
     if (this.#isInText) return at;
-    this.#longestText = Math.max(this.#longestText, this.#textBytes);
+    this.#maxTextLength = Math.max(this.#maxTextLength, this.#textBytes);
     this.#textBytes = 0;
     return at;
   }

@@ -68,7 +68,7 @@ declare module 'fastify' {
 }
 
 /** As much as the largest body of an endpoint that takes JSON; more of those who may send such bodies. */
-const mostUnreadBytes = { ofStrangers: 16 * 1024 * 1024, ofCallers: 256 * 1024 * 1024 };
+const maxUnreadBytes = { ofStrangers: 16 * 1024 * 1024, ofCallers: 256 * 1024 * 1024 };
 
 /** Requests whose body comes only when it is asked for. */
 const waiting = new WeakSet<IncomingMessage>();
@@ -140,7 +140,7 @@ export function endUnreadBody(request: FastifyRequest, reply: FastifyReply): voi
   if (waiting.has(raw)) return void reply.header('connection', 'close');
   // To close at once would reset the connection under a peer that is still sending.
   void reply.removeHeader('connection');
-  const limit = request.hasPrincipal ? mostUnreadBytes.ofCallers : mostUnreadBytes.ofStrangers;
+  const limit = request.hasPrincipal ? maxUnreadBytes.ofCallers : maxUnreadBytes.ofStrangers;
   let passedBytes = 0;
   raw.on('data', (chunk: Buffer) => {
     passedBytes += chunk.length;

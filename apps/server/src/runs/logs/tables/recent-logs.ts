@@ -23,7 +23,7 @@ const clocksApartMs = 5000;
 const firstBatches = 20;
 const furtherBatches = 100;
 /** When others have stored entries of the same runs each time, something is wrong. */
-const mostTries = 5;
+const maxTries = 5;
 
 /** What became of entries that were to be stored. */
 interface Appended {
@@ -79,7 +79,7 @@ export class RecentLogs {
     try {
       let left = incoming;
       for (let tries = 1; left.length > 0; tries += 1) {
-        if (tries > mostTries) throw new Error('other servers store log entries of the same runs');
+        if (tries > maxTries) throw new Error('other servers store log entries of the same runs');
         left = await this.#tryToAppend(left, appending);
       }
     } catch (error) {

@@ -27,9 +27,9 @@ export interface S3Request {
 }
 
 /** More at once wait for one another. */
-const mostSockets = 64;
+const maxSockets = 64;
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-const mostErrorBytes = 64 * 1024;
+const maxErrorBytes = 64 * 1024;
 
 /** Signs requests and makes each of them once. */
 export class S3Exchange {
@@ -44,7 +44,7 @@ export class S3Exchange {
   constructor(config: S3Config, silentMs: number) {
     this.#config = config;
     this.#client = config.endpoint.protocol === 'https:' ? https : http;
-    this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets: mostSockets });
+    this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets });
     this.#silentMs = silentMs;
   }
 
@@ -117,7 +117,7 @@ async function beginningOf(response: http.IncomingMessage): Promise<string> {
   try {
     for await (const piece of response) {
       text += String(piece);
-      if (text.length > mostErrorBytes) break;
+      if (text.length > maxErrorBytes) break;
     }
   } catch {
     // The status says it.

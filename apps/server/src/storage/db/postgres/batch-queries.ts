@@ -5,9 +5,9 @@ interface Waiting<Question, Answer> {
 }
 
 /** One is asked while the answer of the other is worked on. */
-const mostUnderWay = 2;
+const maxUnderWay = 2;
 /** So that nobody waits for the answers of very many others. */
-const mostTogether = 16;
+const maxTogether = 16;
 
 /**
  * For what many ask a database for, each a little: a statement costs more than what it finds. Questions that come while
@@ -21,9 +21,9 @@ export function batchQueries<Question, Answer>(
   let underWay = 0;
 
   async function askNext(): Promise<void> {
-    if (waiting.length === 0 || underWay === mostUnderWay) return;
-    const group = waiting.slice(0, mostTogether);
-    waiting = waiting.slice(mostTogether);
+    if (waiting.length === 0 || underWay === maxUnderWay) return;
+    const group = waiting.slice(0, maxTogether);
+    waiting = waiting.slice(maxTogether);
     underWay += 1;
     void askNext();
     try {

@@ -36,7 +36,7 @@ export class HastyClient extends Client {
 }
 
 /** Enough for the processors of a database; what is more waits for its turn here. */
-const mostConnections = 10;
+const maxConnections = 10;
 const connectTimeoutMs = 5000;
 const pingTimeoutMs = 1500;
 /** No statement of ours takes a second; what waits so long waits for something that has gone wrong. */
@@ -91,7 +91,7 @@ function connect(url: string): Db {
     return socket;
   };
   const pool = new Pool({
-    ...{ ...clientConfig(url), ...timeouts, stream, Client: HastyClient, max: mostConnections },
+    ...{ ...clientConfig(url), ...timeouts, stream, Client: HastyClient, max: maxConnections },
   });
   keepErrors(pool);
   const watch = new SilenceWatch({

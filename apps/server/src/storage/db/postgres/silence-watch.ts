@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const timeoutMs = 400;
 const lookEveryMs = 100;
 /** So often looked, `lookEveryMs` apart: a process that stood still itself gives the engine its time all the same. */
-const mostLooks = 9;
+const maxLooks = 9;
 const silent = Symbol('silent');
 
 interface Waiting {
@@ -93,7 +93,7 @@ export class SilenceWatch {
       () => (answer.isAlive = true),
       () => (answer.isAlive = false),
     );
-    for (let looks = 0; looks < mostLooks && answer.isAlive === undefined; looks += 1)
+    for (let looks = 0; looks < maxLooks && answer.isAlive === undefined; looks += 1)
       await pause(lookEveryMs, undefined, { ref: false });
     return answer.isAlive === true;
   }

@@ -209,10 +209,10 @@ export class CommitFlush {
 }
 
 /** A log this long has to end for once, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
-const mostLoggedPages = 16_000;
+const maxLoggedPages = 16_000;
 /** What nobody notices: 4 MB. */
 const fewPages = 1000;
-const mostRounds = 5;
+const maxRounds = 5;
 /** What is written within that is brought in together. */
 const pauseMs = 1000;
 /** Fewer changed rows are not worth it: who writes next in a log that was brought in whole has to flush its new head. */
@@ -266,13 +266,13 @@ class Checkpoints {
     if (Number(changes) - Number(this.#changesBefore) < leastChanges) return;
     this.#changesBefore = changes;
     const loggedPages = await this.#bringIn();
-    if (loggedPages >= mostLoggedPages) await this.#beginAnew(loggedPages);
+    if (loggedPages >= maxLoggedPages) await this.#beginAnew(loggedPages);
   }
 
   /** Who writes all the time never lets the log end: what has come meanwhile is brought in until it is little. */
   async #beginAnew(before: number): Promise<void> {
     let loggedPages = before;
-    for (let round = 1; round < mostRounds; round += 1) {
+    for (let round = 1; round < maxRounds; round += 1) {
       const now = await this.#bringIn();
       if (now - loggedPages < fewPages) break;
       loggedPages = now;

@@ -10,9 +10,9 @@ import type { ScreenPrint } from './screen-print.ts';
 import { type KeptSample, findSuperfluous } from './superfluous-prints.ts';
 
 /** Those that others are compared with, and whose screens are kept for replays. */
-const mostSamples = 8;
+const maxSamples = 8;
 /** Further ones are found by likeness. */
-const mostPrints = 24;
+const maxPrints = 24;
 
 interface NewPrint {
   group: Pick<Row<'record_group'>, 'id' | 'owner_id' | 'automation_id'>;
@@ -44,11 +44,11 @@ export async function addPrint(transaction: Transaction, added: NewPrint): Promi
     .orderBy('print_key')
     .execute();
   const samples = known.filter(({ is_sample: isSample }) => isSample === 1);
-  const isOver = crashKey === undefined && samples.length >= mostSamples;
+  const isOver = crashKey === undefined && samples.length >= maxSamples;
   const gone = isOver ? await findGone(transaction, added) : undefined;
   const isSample = crashKey === undefined && (!isOver || gone?.printKey !== undefined);
   if (gone?.printKey !== undefined) await endSample(transaction, group_id, gone.printKey);
-  if (known.length >= mostPrints) {
+  if (known.length >= maxPrints) {
     if (!isSample && crashKey === undefined) return;
     const oldest = known.find(({ print_key: key, is_sample: one }) => one === 0 || key === gone?.printKey);
     await deletePrint(transaction, group, oldest?.print_key ?? '');
@@ -108,9 +108,9 @@ async function deletePrint(
 }
 
 /** Groups of the app that a new print is compared with: those that were seen last. */
-const mostCompared = 100;
+const maxCompared = 100;
 /** Of all of them together; merging gives a group more than it has by itself. */
-const mostComparedPrints = 800;
+const maxComparedPrints = 800;
 
 /** What is compared is bounded, however many groups there are. */
 export async function listCompared(
@@ -126,7 +126,7 @@ export async function listCompared(
     .where('package_name', '=', packageName)
     .where('merged_into', 'is', null)
     .orderBy('last_seen', 'desc')
-    .limit(mostCompared)
+    .limit(maxCompared)
     .execute();
   if (newest.length === 0) return [];
   const ids = newest.map(({ id }) => id);
@@ -135,7 +135,7 @@ export async function listCompared(
     .select(['group_id', 'print_key', 'language'])
     .where('group_id', 'in', ids)
     .where('is_sample', '=', 1)
-    .limit(mostComparedPrints)
+    .limit(maxComparedPrints)
     .execute();
   const keys = rows.map(({ print_key: key }) => key);
   const prints = await mapPrints(transaction, { owner_id, automation_id }, keys);

@@ -10,10 +10,10 @@ type KeptScreen = Row<'group_screen'>;
 export type KeptScreenOf = Pick<KeptScreen, 'owner_id' | 'automation_id'>;
 
 /** A larger tree is not replayed. */
-const mostTreeBytes = 1024 * 1024;
+const maxTreeBytes = 1024 * 1024;
 /** Of an automation. */
-const mostScreens = 10_000;
-const mostBytes = 64 * 1024 * 1024;
+const maxScreens = 10_000;
+const maxBytes = 64 * 1024 * 1024;
 
 /** Keeps a copy of a screen, unless it is too large or the automation has too many. */
 export async function keepScreen(
@@ -21,7 +21,7 @@ export async function keepScreen(
   screen: Omit<KeptScreen, 'tree' | 'size_bytes'>,
   treeJson: Uint8Array,
 ): Promise<void> {
-  if (treeJson.length > mostTreeBytes) return;
+  if (treeJson.length > maxTreeBytes) return;
   const { count, bytes } = await transaction
     .selectFrom('group_screen')
     .select((eb) => [
@@ -32,7 +32,7 @@ export async function keepScreen(
     .where('automation_id', '=', screen.automation_id)
     .executeTakeFirstOrThrow();
   const tree = zstdCompressSync(treeJson);
-  if (count >= mostScreens || Number(bytes ?? 0) + tree.length > mostBytes) return;
+  if (count >= maxScreens || Number(bytes ?? 0) + tree.length > maxBytes) return;
   await transaction
     .insertInto('group_screen')
     .values({ ...screen, tree, size_bytes: tree.length })
@@ -56,7 +56,7 @@ export async function readKeptTrees(
     .execute();
   const trees = new Map<string, string>();
   for (const { print_key: key, tree } of rows)
-    trees.set(key, (await decompress(tree, { maxOutputLength: mostTreeBytes })).toString());
+    trees.set(key, (await decompress(tree, { maxOutputLength: maxTreeBytes })).toString());
   return trees;
 }
 
@@ -149,5 +149,5 @@ export function listKeptScreens(
     .where('screen.automation_id', '=', automation_id);
   if (wish === 'open') query = query.where('group.status', '=', 'open');
   else if (wish !== 'all') query = query.where('group.id', '=', wish.groupId);
-  return query.orderBy('group.last_seen', 'desc').orderBy('screen.print_key').limit(mostScreens).execute();
+  return query.orderBy('group.last_seen', 'desc').orderBy('screen.print_key').limit(maxScreens).execute();
 }
