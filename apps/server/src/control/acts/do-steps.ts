@@ -30,11 +30,13 @@ interface Part extends HostActAnswer {
   readonly screen: ReadScreen;
 }
 
-/** A host answers within 15 seconds; what takes longer is asked for again. */
+/** Budget of one question: a host answers within 15 seconds, and the steps that are left are asked for again. */
 const budgetMs = 6000;
 const maxHeadBytes = 64 * 1024;
 
-/** Hosts measure the time of a question by clocks of their own. */
+/**
+ * Share of the budget that must have passed when a host says that time is over: hosts measure with clocks of their own.
+ */
 const leastShareOfBudget = 0.9;
 
 /**
@@ -100,7 +102,7 @@ const timedOut: Result = {
   message: 'The time of the request, timeout_ms, was over before this step was done',
 };
 
-/** A step that waits has waited already. */
+/** Returns the steps with the time that is left: a `wait_for` step has waited already. */
 function continued(steps: readonly HostActStep[], afterMs: number): HostActStep[] {
   const [first, ...others] = steps;
   if (first?.type !== 'wait_for' || first.timeout_ms === undefined) return [...steps];
@@ -130,7 +132,10 @@ async function askFor(asked: Asked, { steps, until, touch, turns, reader }: Aski
   );
 }
 
-/** Steps are done in order up to the first that is not, and time is over once it has passed. */
+/**
+ * Checks that an answer is possible: steps are done in order up to the first that is not, and time is over once it has
+ * passed.
+ */
 function isPossible(
   results: readonly Result[],
   { steps, isTimeOver }: { steps: readonly HostActStep[]; isTimeOver: boolean },

@@ -49,7 +49,7 @@ export function serveActs(
     const running = (await runs.activeRunRows.mapByDevice([deviceId])).get(deviceId) ?? [];
     if (running.length > 0) throw ApiError.of('device_in_use', { device_id: deviceId });
   };
-  /** Whoever has them typed can have them shown. */
+  /** Grants secrets only to editors: a user who has a secret typed can have it shown. */
   const secretsFor = async (
     principal: Principal,
     device: FleetDevice,
@@ -101,14 +101,14 @@ const usualTimeoutMs = 30_000;
 const usualWaitMs = 10_000;
 
 interface Ground {
-  /** The screen that numbers are of. */
+  /** Screen that the line numbers refer to. */
   readonly before: NumberedScreen | undefined;
-  /** Asked once, when a step types one. */
+  /** Called once, when a step types a secret. */
   readonly secrets: () => Promise<LaunchSecrets>;
   readonly projectId: string;
 }
 
-/** The steps as a host is asked for them. Throws what is wrong with them before anything is done. */
+/** Resolves the steps into those that a host is asked for. Throws what is wrong with them before anything is done. */
 async function resolveSteps(
   steps: readonly ActStep[],
   { before, secrets, projectId }: Ground,

@@ -1,4 +1,4 @@
-/** An honest host sends less for all steps of a question. */
+/** Limit of the code of one step. An honest host sends less for all steps of a question. */
 const maxStepBytes = 20 * 1024;
 const maxActBytes = 64 * 1024;
 
@@ -10,7 +10,7 @@ export class KeptCode {
   #leftBytes = maxActBytes;
   #isCut = false;
 
-  /** `steps`: how many were done meanwhile. */
+  /** `steps`: number of steps that were done meanwhile. */
   add(lines: readonly string[], steps: number): void {
     let stepBytes = maxStepBytes * Math.max(1, steps);
     for (const line of lines) {

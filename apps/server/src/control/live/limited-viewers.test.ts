@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { SharedPhone } from '../../fleet/devices/testing/shared-phone.ts';
 import { Viewer } from './testing/viewers.ts';
 
-/** The phone is no longer the viewer's to see. */
+/** Close code: the viewer may no longer see the phone. */
 const notFound = 4004;
 
 let phone: SharedPhone;

@@ -11,22 +11,24 @@ import type { LivePicture, LiveViewer, LiveVideo } from './live-viewer.ts';
 /** Ten pictures a second are as many as a host has. */
 const betweenPicturesMs = 100;
 const afterNothingMs = 1000;
-/** A phone without video may have it again: nothing is masked any more. */
+/** Pause before video is asked for again: a phone may have it again once nothing is masked any more. */
 const afterNoVideoMs = 1000;
 
 const videoAnswer = Compile(HostVideo);
 /**
- * A host answers when it has something; one that always has is not asked without a pause, which is as long as its answer is: no phone has
- * more packets in that time.
+ * Pause between two questions for video: 4 ms per packet of the answer. No phone makes more packets in that time. A
+ * host answers as soon as it has packets, so a host that always has some would be asked without a pause.
  */
 const questionPause = { minMs: 10, maxMs: 500, ofPacketMs: 4 };
-/** The pause without news: a host waits as long before it says that there are none. */
+/** Pause after an answer without news. A host waits this long before it answers that there are none. */
 const withoutNewsMs = 250;
 
 const pauseAfter = (packets: number): number =>
   Math.min(questionPause.maxMs, Math.max(questionPause.minMs, packets * questionPause.ofPacketMs));
 
-/** One phone that is watched: its host is asked for as long as a viewer waits for the next picture, for all at once. */
+/**
+ * A phone that is watched. Its host is asked for as long as a viewer waits for the next picture, once for all viewers.
+ */
 export class LiveView {
   readonly #watching: Watching;
   readonly #waiting = new Set<LiveViewer>();
@@ -67,7 +69,7 @@ export class LiveView {
     this.#isAsking = false;
   }
 
-  /** False: there is nothing to see. */
+  /** Shows the next picture to all waiting viewers. False: there is nothing to see. */
   async #showNext(): Promise<boolean> {
     let device: FleetDevice | undefined;
     try {
@@ -121,18 +123,18 @@ class VideoView {
   readonly #watching: Watching;
   readonly #onNone: (reason: string, viewers: readonly LiveViewer[]) => void;
   readonly #waiting = new Set<LiveViewer>();
-  /** Of the last packet that the host has sent. */
+  /** Place of the last packet that the host has sent. */
   #place: VideoPlace | undefined;
   #isAsking = false;
 
-  /** `onNone`: there is no video now, for those who wait. */
+  /** `onNone`: called with the waiting viewers when there is no video now. */
   constructor(watching: Watching, onNone: (reason: string, viewers: readonly LiveViewer[]) => void) {
     this.#watching = watching;
     this.#onNone = onNone;
   }
 
   next(viewer: LiveViewer): void {
-    // It says `next` again when it has read more.
+    // The viewer says `next` again when it has read more.
     if (viewer.isBehind) return;
     this.#waiting.add(viewer);
     if (!this.#isAsking) void this.#askHost();
@@ -173,7 +175,7 @@ class VideoView {
     }
   }
 
-  /** Those who come, or have missed some, get what there is from the last key frame on. */
+  /** Asks for the next packets. Viewers who come, or have missed some, get the packets from the last key frame on. */
   async #nextVideo({ serial, epoch, reason }: FleetDevice): Promise<LiveVideo> {
     if (epoch === null) throw new Error(reason);
     const last = this.#place;
@@ -204,7 +206,7 @@ function parseAnswer<Head>(
   throw new Error('its host answered with something else');
 }
 
-/** A picture of a live view or a wall; no bytes when it is the known one. */
+/** Parses a picture of a live view or a wall; it has no bytes when it is the known one. */
 export function parsePicture(answer: Buffer): { frame: LiveFrame; jpeg: Buffer } {
   const { head: frame, bytes: jpeg } = parseAnswer(answer, frames);
   if (jpeg.length > maxLivePictureBytes)

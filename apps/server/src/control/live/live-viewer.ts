@@ -25,19 +25,19 @@ export interface LiveVideo extends Extract<HostVideo, { first: unknown }> {
   readonly bytes: Buffer;
 }
 
-/** Two seconds of video: who has not read so much gets no more. */
+/** Maximum unread bytes of a viewer: two seconds of video. A viewer that is further behind gets no more. */
 const maxBehindBytes = 512 * 1024;
 
 interface ViewerOptions {
   readonly socket: ViewerSocket;
-  /** Else pictures alone. */
+  /** Whether the viewer takes video; else it gets pictures only. */
   readonly takesVideo: boolean;
   readonly expiresAt: number;
-  /** It wants one more answer. */
+  /** Called when the viewer wants one more answer. */
   readonly onNext: (viewer: LiveViewer) => void;
 }
 
-/** One who watches a phone. It is sent nothing but an answer to each `next`, so a slow one keeps nobody waiting. */
+/** A viewer of one phone. It is sent nothing but an answer to each `next`, so a slow viewer keeps nobody waiting. */
 export class LiveViewer implements OpenStream {
   readonly expiresAt: number;
   readonly takesVideo: boolean;
@@ -45,7 +45,7 @@ export class LiveViewer implements OpenStream {
   #seen = '';
   /** Answers that it waits for. */
   #asked = 0;
-  /** Of the last packet that it has; undefined: it begins with a key frame. */
+  /** Place of the last packet that the viewer has; undefined: it begins with a key frame. */
   #place: VideoPlace | undefined;
 
   constructor({ socket, takesVideo, expiresAt, onNext }: ViewerOptions) {
@@ -53,7 +53,7 @@ export class LiveViewer implements OpenStream {
     this.expiresAt = expiresAt;
     this.#socket = socket;
     socket.onMessage(validator, () => {
-      // Who asks on without reading is no viewer.
+      // A client that asks on without reading is no viewer.
       if (!takesVideo && socket.unsentBytes > maxLivePictureBytes) return socket.terminate();
       this.#asked = Math.min(this.#asked + 1, takesVideo ? maxAskedAhead : 1);
       onNext(this);
@@ -75,7 +75,7 @@ export class LiveViewer implements OpenStream {
     return this.#place?.stream === stream && this.#place.number >= number;
   }
 
-  /** `noVideo`: why one who takes video has pictures. */
+  /** `noVideo`: reason why a viewer that takes video gets pictures. */
   show({ hash, jpeg, captured_at, width, height }: LivePicture, noVideo: string | undefined): void {
     const why = this.takesVideo && noVideo !== undefined ? { no_video: noVideo } : {};
     this.#place = undefined;
@@ -85,7 +85,10 @@ export class LiveViewer implements OpenStream {
     this.#socket.send(jpeg);
   }
 
-  /** Sends what it does not have yet, as the phone made it. Who is behind, or has missed some, goes on with a key frame. */
+  /**
+   * Sends the packets that the viewer does not have yet, as the phone made them. A viewer that is behind, or has missed
+   * some, goes on with a key frame.
+   */
   showVideo({ first, bytes, ...video }: LiveVideo): void {
     const { captured_at, packets } = video;
     if (packets.length === 0) return this.tell({ type: 'still', captured_at });

@@ -246,7 +246,7 @@ describe('a live view in H.264', () => {
     let asked = picture('a');
     expect(await viewer.next()).toMatchObject({ type: 'frame', no_video: 'a mask is active', jpeg: 'a' });
     await asked;
-    // Within a second the host is not asked for video again.
+    // The host is not asked for video again within a second.
     const still = answerNext(frame('a'), '');
     expect(await viewer.next()).toMatchObject({ type: 'still', no_video: 'a mask is active' });
     await still;

@@ -21,14 +21,16 @@ interface LiveRoutesOptions {
   webSockets: WebSockets;
   streams: OpenStreams;
   faults: Pick<FaultMonitor, 'report'>;
-  /** Of what this server knows of shares; undefined: it knows the newest. */
+  /** Brings this server's knowledge of shares up to date; undefined: it is up to date already. */
   catchUp: () => Promise<void> | undefined;
 }
 
-/** The device is no longer the viewer's to see. */
+/** Close code: the viewer may no longer see the device. */
 const notFound = 4004;
 
-/** Whether it is the caller's to see, and within the reach of their token: asked again of all that is shown. */
+/**
+ * Whether the caller may see the device and their token reaches it. It is checked again for everything that is shown.
+ */
 const maySee = (
   { shares, labels }: Pick<DeviceAccess, 'shares' | 'labels'>,
   principal: Principal,
@@ -47,10 +49,10 @@ export function addLiveRoutes(
   { access, hosts, webSockets, streams, faults, catchUp }: LiveRoutesOptions,
 ): void {
   const watched = new Map<string, Watched>();
-  /** Each viewer with whose it is and the device that it watches. */
+  /** Viewers, each with its principal and the device that it watches. */
   const viewers = new Map<LiveViewer, { principal: Principal; deviceId: string }>();
 
-  /** Ends the views of devices that are no longer the viewer's to see. */
+  /** Ends the views of devices that their viewers may no longer see. */
   const recheck = async (): Promise<void> => {
     if (viewers.size === 0) return;
     const ids = new Set([...viewers.values()].map(({ deviceId }) => deviceId));
@@ -73,7 +75,7 @@ export function addLiveRoutes(
   };
 
   const watch = (device: FleetDevice): Watched => {
-    // What was known of shares longer ago shows nothing.
+    // Outdated knowledge of shares must not show anything.
     const findDevice = async (): Promise<FleetDevice | undefined> => {
       await catchUp();
       return access.fleet.findCached(device.id);
@@ -117,7 +119,7 @@ interface WallRoutesOptions {
   webSockets: WebSockets;
   streams: OpenStreams;
   faults: Pick<FaultMonitor, 'report'>;
-  /** Of what this server knows of shares; undefined: it knows the newest. */
+  /** Brings this server's knowledge of shares up to date; undefined: it is up to date already. */
   catchUp: () => Promise<void> | undefined;
 }
 
@@ -127,7 +129,7 @@ export function addWallRoutes(
   { access, hosts, webSockets, streams, faults, catchUp }: WallRoutesOptions,
 ): void {
   const wall = new Wall({
-    // What was known of shares longer ago shows nothing.
+    // Outdated knowledge of shares must not show anything.
     findDevices: async (ids) => {
       await catchUp();
       return access.fleet.findAll(ids);

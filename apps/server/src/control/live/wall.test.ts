@@ -13,7 +13,7 @@ let host: TestHost;
 let one: string;
 let two: string;
 let three: string;
-/** What each phone shows, by its serial number; undefined: its screen is off. */
+/** Pictures of the phones, by serial number; undefined: the screen is off. */
 let shows: Map<string, string | undefined>;
 let guest: { userId: string; token: string };
 
@@ -186,7 +186,7 @@ describe('a wall', () => {
           wall.watch(...Array.from({ length: 20 }, (_, index) => `${number}-${at}-${index}`));
     };
     watch();
-    // Phones that are not there are gone with the turn that has looked them up.
+    // Phones that do not exist are dropped in the turn that looks them up.
     const again = setInterval(watch, 300);
     expect(await Promise.race(walls.map(({ ended }) => ended))).toBe(1008);
     clearInterval(again);

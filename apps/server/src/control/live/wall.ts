@@ -22,21 +22,22 @@ const betweenPicturesMs = 500;
 const afterNothingMs = 3000;
 /** Phones on all walls of a user, each counted on each wall. */
 const maxWatchedOfUser = 10 * maxWallPhones;
-/** What nobody had room for in so long is not shown any more. */
+/** Age of the last answer after which a picture is no longer shown: no viewer had room for a newer one in that time. */
 const staleMs = 6000;
 
 interface Watching {
-  /** Those phones as they are now; those that are gone are missing. */
+  /** Finds these phones as they are now; phones that are gone are missing. */
   readonly findDevices: (ids: readonly string[]) => Promise<ReadonlyMap<string, FleetDevice>>;
   readonly mayWatch: (viewer: WallViewer, device: FleetDevice) => boolean;
   readonly hosts: Pick<ConnectedHosts, 'ask'>;
-  /** Told of what can't be looked up. */
+  /** Called when a look-up fails. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * All phones that somebody watches on a wall. Each is asked for its picture once for all viewers. Whatever is shown is shown in
- * a turn, which begins by looking up who may see what: nothing waits for a viewer, and nothing comes after a right has ended.
+ * All phones that somebody watches on a wall. Each phone is asked for its picture once for all viewers. Pictures are
+ * shown in turns, and each turn begins by looking up who may see what: nothing waits for a viewer, and nothing comes
+ * after a right has ended.
  */
 export class Wall {
   readonly #watching: Watching;
@@ -94,7 +95,7 @@ export class Wall {
   }
 
   #show(viewer: WallViewer, id: string, devices: ReadonlyMap<string, FleetDevice>): void {
-    // Others have had their turn since the viewer was asked.
+    // The viewer may have left the phone meanwhile: other work has had turns since the turn began.
     if (!viewer.isWatching(id)) return;
     const device = devices.get(id);
     if (device === undefined || !this.#watching.mayWatch(viewer, device)) return viewer.lose(id);
@@ -106,10 +107,10 @@ export class Wall {
   }
 }
 
-/** What a phone has shown last. */
+/** The last picture of a phone. */
 class WatchedPhone {
   picture: LivePicture | undefined;
-  /** Why there is no picture. */
+  /** Reason why there is no picture. */
   reason: string | undefined;
   readonly #hosts: Pick<ConnectedHosts, 'ask'>;
   #isAsking = false;
@@ -120,7 +121,7 @@ class WatchedPhone {
     this.#hosts = hosts;
   }
 
-  /** Has the next picture come, unless one is on its way. */
+  /** Asks for the next picture, unless one is on its way. */
   ask(device: FleetDevice): void {
     const now = performance.now();
     if (this.#isAsking || now < this.#nextAt) return;
@@ -157,14 +158,14 @@ interface ViewerOptions {
 }
 
 /**
- * One who watches many phones on one socket. Pictures beyond those that it has answered are left out, so that a slow one keeps
- * nobody waiting and shows the newest.
+ * A viewer of many phones on one socket. Pictures beyond those that it has answered are left out, so that a slow viewer
+ * keeps nobody waiting and shows the newest.
  */
 export class WallViewer implements OpenStream {
   readonly principal: Principal;
   readonly expiresAt: number;
   readonly #socket: ViewerSocket;
-  /** What was told last of each phone that is watched. */
+  /** Last news that the viewer was told, by watched phone. */
   readonly #told = new Map<string, string>();
   #room = maxWallPicturesAhead;
 
@@ -192,7 +193,7 @@ export class WallViewer implements OpenStream {
     return this.#told.has(deviceId);
   }
 
-  /** Ends it because of what it watches. */
+  /** Ends the viewer because of the phones that it watches. */
   refuse(): void {
     this.#told.clear();
     this.#socket.refuse();
@@ -209,7 +210,7 @@ export class WallViewer implements OpenStream {
     if (this.#isNews(device_id, `nothing ${reason}`)) this.#tell({ type: 'nothing', device_id, reason });
   }
 
-  /** The phone is not this viewer's to see. */
+  /** Tells the viewer that it may not see the phone. */
   lose(device_id: string): void {
     this.#told.delete(device_id);
     this.#tell({ type: 'gone', device_id });
@@ -221,7 +222,7 @@ export class WallViewer implements OpenStream {
   }
 
   #hear(request: WallRequest): void {
-    // Who asks on without reading is no viewer.
+    // A client that asks on without reading is no viewer.
     if (this.#socket.unsentBytes > maxLivePictureBytes) return this.#socket.terminate();
     if (request.type === 'watch') return this.watch(request.device_ids);
     if (request.type === 'leave') for (const id of request.device_ids) this.#told.delete(id);

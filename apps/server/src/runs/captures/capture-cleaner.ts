@@ -20,7 +20,7 @@ export class CaptureCleaner {
     this.#options = options;
   }
 
-  /** Does all that is noted. */
+  /** Does all deletions that are noted. */
   async clean(): Promise<void> {
     const { captures, listDeletions, endDeletion } = this.#options;
     for (let count = deletionsPerStep; count === deletionsPerStep;) {
@@ -34,8 +34,8 @@ export class CaptureCleaner {
   }
 
   /**
-   * Looks through one part of the captures for those of no record and no run: a process that is killed between keeping a capture
-   * and noting it, while the record is deleted, leaves one.
+   * Looks through one part of the captures, and deletes those of no record and no run. A process leaves one when it is
+   * killed between keeping a capture and noting it while the record is deleted.
    */
   async cleanNextPart(): Promise<void> {
     const { captures, listKnown } = this.#options;

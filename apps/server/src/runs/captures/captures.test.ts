@@ -37,7 +37,7 @@ async function startAll(settings: Record<string, string> = {}, dataDir?: string,
 }
 type All = Awaited<ReturnType<typeof startAll>>;
 
-/** For tests that leave its settings and its clock as they are, and do not restart it. */
+/** Server for the tests that do not change its settings or its clock, and do not restart it. */
 let usual: All;
 beforeAll(async () => {
   usual = await startAll({}, undefined, afterThisFile);
@@ -391,7 +391,7 @@ describe('a server that is killed in the middle of an upload', () => {
     first.child.kill('SIGKILL');
     await exited;
     expect(await upload.status).toBe(0);
-    // As if it had been killed between keeping a capture and noting it, while its record went.
+    // Simulates a process that was killed between keeping a capture and noting it, while the record was deleted.
     const lost = uuidv7();
     await mkdir(path.join(dataDir, 'captures', lost.slice(-2), lost), { recursive: true });
 

@@ -8,21 +8,21 @@ import { type CaptureKind, maxCaptureBytes } from '@phalanx/protocol';
 import { validate } from 'uuid';
 import type { BlobStore, Pieces, StoredBlob } from '../../storage/blobs/blob-store.ts';
 
-/** What is stored of a screen of a record, or of a run. */
+/** Kind of a blob: a capture of a screen of a record, or a file or a part of the film of a run. */
 export type BlobKind = CaptureKind | 'file' | 'picture' | 'video';
 
 /** Names one capture, or a file or a part of the film of a run by its IDs. The IDs are UUIDs in lower case. */
 export interface CaptureKey<Kind extends BlobKind = BlobKind> {
-  /** Of the record, or of the run. */
+  /** ID of the record, or of the run. */
   readonly recordId: string;
-  /** Of the screen, of the file, or of the part of a film. */
+  /** ID of the screen, of the file, or of the part of a film. */
   readonly screenId: string;
   readonly kind: Kind;
 }
 
 /** A body that has arrived whole and that no reader sees yet. One of the two must be called, once. */
 export interface ReceivedCapture {
-  /** As it is stored. */
+  /** Size as it is stored, in bytes. */
   readonly sizeBytes: number;
   /** Makes it the capture; an earlier one is replaced at once. It outlives a loss of power. */
   keep(): Promise<void>;
@@ -40,12 +40,12 @@ export const contentTypes: Readonly<Record<BlobKind, string>> = {
 /** The name of the blobs of captures, in a data folder and in a bucket. */
 export const capturesName = 'captures';
 
-/** Records are spread over so many parts, by the random end of their IDs. */
+/** Number of parts that records are spread over, by the random end of their IDs. */
 export const partCount = 256;
 
 const isRecordId = (text: string): boolean => validate(text) && text === text.toLowerCase();
 
-/** By the end of the record's ID: `3f/<record>`. The only place where a path is made of an ID. */
+/** Folder of a record, by the end of its ID: `3f/<record>`. The ID is checked, because it becomes a path. */
 function recordPath(id: string): string {
   if (!isRecordId(id)) throw new Error('the ID of a record is not a UUID in lower case');
   return path.posix.join(id.slice(-2), id);
@@ -82,12 +82,14 @@ export class Captures {
     return stored !== undefined && key.kind === 'tree' ? unpackTree(stored) : stored;
   }
 
-  /** Deletes all that is stored of a record or a run. One of which nothing is stored is a success. */
+  /** Deletes all blobs of a record or a run. Succeeds also when there are none. */
   async deleteRecord(id: string): Promise<void> {
     await this.#blobs.deleteBelow(`${recordPath(id)}/`);
   }
 
-  /** IDs of the records and runs of which something is stored, in one of the parts from 0 to `partCount - 1`. */
+  /**
+   * Lists the IDs of the records and runs of which something is stored, in one of the parts from 0 to `partCount - 1`.
+   */
   async listRecords(part: number): Promise<string[]> {
     const names = await this.#blobs.listFolders(`${part.toString(16).padStart(2, '0')}/`);
     return names.filter((name) => isRecordId(name));
@@ -121,9 +123,9 @@ async function unpackTree(stored: StoredBlob): Promise<StoredBlob> {
 }
 
 export interface RecordDeletions {
-  /** Records and runs that are gone and whose captures and files may still be there. */
+  /** Lists records and runs that are gone and whose captures and files may still be there. */
   listDeletions: (limit: number) => Promise<string[]>;
   endDeletion: (recordId: string) => Promise<void>;
-  /** Those of the IDs that are records or runs. */
+  /** Selects the IDs that belong to records or runs. */
   listKnown: (recordIds: readonly string[]) => Promise<ReadonlySet<string>>;
 }

@@ -14,7 +14,7 @@ const jpegStart = [0xff, 0xd8, 0xff];
 /** A box of type `ftyp`, of any size (ISO/IEC 14496-12, 4.3). */
 const mp4Start = [undefined, undefined, undefined, undefined, ...Buffer.from('ftyp')];
 
-/** The magic bytes of a format. The rest is the affair of whoever shows it. */
+/** Checks the magic bytes of a format. The rest is left to the program that shows the file. */
 class StartCheck implements ContentCheck {
   readonly #start: readonly (number | undefined)[];
   #seen = 0;
@@ -35,7 +35,7 @@ class StartCheck implements ContentCheck {
   }
 }
 
-/** Takes whatever comes. */
+/** Takes any bytes. */
 const noCheck: ContentCheck = { push: () => undefined, end: () => undefined };
 
 const newChecks: Readonly<Record<BlobKind, () => ContentCheck>> = {

@@ -12,7 +12,7 @@ import { SignedUrls } from './signed-urls.ts';
 import { addCaptureRoutes } from './routes.ts';
 import { minuteMs } from '../../kernel/durations.ts';
 
-/** What the records know of a capture. */
+/** Notes of the records about a capture. */
 export type CaptureNotes = Omit<UploadNotes<CaptureKey<CaptureKind>>, 'notExpected'>;
 
 export interface CaptureFiles {
@@ -31,7 +31,7 @@ export async function openCaptures(context: Context, base: () => string): Promis
 }
 
 interface CaptureDependencies extends CaptureFiles {
-  /** What the records know of captures. */
+  /** Notes of the records about captures. */
   notes: CaptureNotes & RecordDeletions;
   figures: RecordFigures;
 }
@@ -60,7 +60,7 @@ function addCleaning(context: Context, cleaner: CaptureCleaner): () => Promise<v
     everyMs: minuteMs,
     work: () => cleaner.cleanNextPart(),
   });
-  // What a crash left undone is done at the start.
+  // Deletions that a crash left undone are done at the start.
   return addBackgroundJob(context, {
     name: 'delete captures of deleted records',
     everyMs: minuteMs,

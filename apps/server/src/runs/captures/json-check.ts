@@ -1,12 +1,12 @@
-/** Deeper trees are refused: no screen has them, and readers may recurse. */
+/** Maximum depth of a tree. Deeper trees are refused: no screen has them, and readers may recurse. */
 const maxDepth = 2000;
-/** Longer numbers are refused. */
+/** Maximum length of a number. Longer numbers are refused. */
 const maxTokenLength = 400;
 
 const token = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 const isSpace = (char: string): boolean => char === ' ' || char === '\n' || char === '\r' || char === '\t';
 
-/** What may come next, outside of a string. */
+/** Kind of token that may come next, outside of a string. */
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 
 /** Checks that a text is one JSON object (RFC 8259), chunk by chunk, so that a large one stops nobody else. */
@@ -15,7 +15,7 @@ export class JsonCheck {
   readonly #closers: ('}' | ']')[] = [];
   #expected: Expected = 'value';
   #isKey = false;
-  /** In a string: undefined outside, '' in plain text, else the escape so far. */
+  /** State within a string: undefined outside, '' in plain text, else the escape so far. */
   #escape: string | undefined;
   #token = '';
 

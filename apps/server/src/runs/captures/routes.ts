@@ -46,7 +46,10 @@ interface Described {
   leftSeconds: number;
 }
 
-/** A capture shows what was on a phone, and its tree what an app wrote: neither may do anything in a browser. */
+/**
+ * Describes a capture for browsers. It shows a phone's screen, and its tree holds texts of an app: neither may do
+ * anything in a browser.
+ */
 function describeCapture(reply: FastifyReply, { key, capture, leftSeconds }: Described): FastifyReply {
   return reply.headers({
     'content-type': contentTypes[key.kind],

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoredBlob } from '../../storage/blobs/blob-store.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 
-/** Sends a blob, or the part that the request asks for, or that the caller has it already. Closes it. */
+/** Sends a blob, or the part that the request asks for, or 304 when the caller has it already. Closes the blob. */
 export async function sendBlob(
   blob: StoredBlob,
   { headers }: FastifyRequest,
@@ -38,7 +38,7 @@ function isCached(header: string | undefined, etag: string): boolean {
 }
 
 interface ByteRange {
-  /** From 0; both ends inclusive. */
+  /** First byte, counted from 0. Both ends are inclusive. */
   first: number;
   last: number;
 }

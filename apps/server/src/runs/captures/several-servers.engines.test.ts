@@ -41,7 +41,7 @@ describe.skipIf(!canBeSeveral || !isS3Here)('two servers with one bucket', () =>
   const putTree = (server: TestServer, report: RecordReport): Promise<ApiReply> =>
     server.api('PUT', placeOf(report, 'tree'), { raw: tree, contentType: 'application/json' });
 
-  /** What each server serves at the address that each of them gives. */
+  /** Reads the trees that each server serves, at the addresses that each of them gives. */
   async function servedTrees({ record_id }: RecordReport): Promise<string[]> {
     const served: string[] = [];
     for (const server of [one, other]) {

@@ -17,9 +17,9 @@ interface Signature {
   signature: string;
 }
 
-/** Every URL works for a day at least. */
+/** Minimum validity of a URL: a day. */
 const validSeconds = 24 * 60 * 60;
-/** Within so many seconds a capture keeps its URL, so that a browser's cache knows it again. */
+/** Period in which a capture keeps its URL, so that a browser's cache finds it again. */
 const stableSeconds = 6 * 60 * 60;
 
 /** Makes and checks URLs at which a browser can read one capture for some time, without a header. */
@@ -46,7 +46,7 @@ export class SignedUrls {
   check(key: CaptureKey, { expires, signature }: Signature): number {
     const expected = Buffer.from(this.#sign(key, expires));
     const given = Buffer.from(signature);
-    // The texts, not their bytes: several texts of base64 stand for the same bytes.
+    // Compares the texts, not their bytes: several texts of base64 stand for the same bytes.
     if (given.byteLength !== expected.byteLength || !timingSafeEqual(given, expected))
       throw ApiError.of('capture_url_invalid', {});
     const leftSeconds = Math.floor(Number(expires) - this.#options.clock.now() / 1000);

@@ -14,15 +14,15 @@ import {
 } from './captures.ts';
 import { checkedBody, tooLarge } from './checked-body.ts';
 
-/** What is known of a capture, or of a file or a part of the film of a run, before it comes. */
+/** State of a capture, or of a file or a part of the film of a run, before its body comes. */
 export type Expectation = 'unknown' | 'expected' | 'stored';
 
 export interface UploadNotes<Key extends CaptureKey> {
-  /** Whether it is wanted of the host that has this token. */
+  /** Tells whether the body is wanted of the host that has this token. */
   expectationOf: (caller: HostCaller, key: Key) => Promise<Expectation>;
-  /** Notes that it is there. False: nobody expects it any more. */
+  /** Notes that the body is stored. False: nobody expects it any more. */
   noteStored: (key: Key, sizeBytes: number) => Promise<boolean>;
-  /** What a host is told of which it is not wanted. */
+  /** Error for a host whose body is not wanted. */
   notExpected: (key: Key) => ApiError;
 }
 
@@ -34,22 +34,22 @@ interface Options<Key extends CaptureKey> extends UploadNotes<Key> {
 
 const nameOf = ({ recordId, screenId, kind }: CaptureKey): string => `${recordId} ${screenId} ${kind}`;
 
-/** Takes in what hosts upload: captures that they have announced, and files and films of their runs. */
+/** Takes in the uploads of hosts: captures that they have announced, and files and films of their runs. */
 export class Uploads<Key extends CaptureKey> {
   readonly #options: Options<Key>;
-  /** The end of the last step on each one that is being kept. */
+  /** End of the last step, by body that is being kept. */
   readonly #busy = new Map<string, Promise<void>>();
 
   constructor(options: Options<Key>) {
     this.#options = options;
   }
 
-  /** The body is read only when it is wanted; what is there stays as it is. */
+  /** Takes in a body. It is read only when it is wanted; a stored one stays as it is. */
   async take(caller: HostCaller, key: Key, body: AsyncIterable<Uint8Array>): Promise<void> {
     const expectation = await this.#options.expectationOf(caller, key);
     if (expectation === 'unknown') throw this.#options.notExpected(key);
     if (expectation === 'stored') return;
-    // Whoever has no room at all need not send it.
+    // Users whose quota is used up are refused before the body is read.
     (await this.#keepRoom(caller, 1))();
     const received = await this.#receive(key, body);
     await this.#inTurn(nameOf(key), () => this.#keep(caller, key, received));
@@ -63,7 +63,7 @@ export class Uploads<Key extends CaptureKey> {
     }
   }
 
-  /** First the body, then its row: what a row names is there. */
+  /** Keeps the body before its row is written, so that a row always has its body. */
   async #keep(caller: HostCaller, key: Key, received: ReceivedCapture): Promise<void> {
     const { captures, expectationOf, noteStored, notExpected } = this.#options;
     const release = await this.#permit(caller, key, received);
@@ -74,14 +74,14 @@ export class Uploads<Key extends CaptureKey> {
     } finally {
       release();
     }
-    // Another server has taken it at the same time: a host that was cut off sends it again elsewhere.
+    // Another server has stored it at the same time: a host that was cut off sends it again elsewhere.
     if ((await expectationOf(caller, key)) === 'stored') return;
-    // What it belongs to was deleted meanwhile, and all that is stored of that perhaps before this one came.
+    // The record or run was deleted meanwhile, and its blobs perhaps before this one was kept.
     await captures.deleteRecord(key.recordId);
     throw notExpected(key);
   }
 
-  /** Makes room for it. Undefined when it is there already. Whatever is not kept is discarded. */
+  /** Reserves room for the body; undefined when it is stored already. A body that may not be kept is discarded. */
   async #permit(caller: HostCaller, key: Key, received: ReceivedCapture): Promise<(() => void) | undefined> {
     const { expectationOf, notExpected } = this.#options;
     let release: (() => void) | undefined;
@@ -95,7 +95,10 @@ export class Uploads<Key extends CaptureKey> {
     }
   }
 
-  /** Rejects when the user has no room for it. To be called when it is noted. */
+  /**
+   * Reserves room in the user's quota. Rejects when there is none. Call the result when the body is noted, or will not
+   * be.
+   */
   #keepRoom({ userId }: HostCaller, sizeBytes: number): Promise<() => void> {
     return this.#options.limits.keepRoom('capture_bytes', userId, sizeBytes);
   }

@@ -34,12 +34,12 @@ const validator = Compile(FeedEvent);
 const subjectOf = (userId: string): string => `events.${userId}`;
 const topic = 'followed';
 const announceEveryMs = 5000;
-/** A server that has announced nothing for so long has nobody who follows any more. */
+/** Time after its last announcement for which a server counts as followed. */
 const followedMs = 3 * announceEveryMs;
 
 interface Options {
   bus: Bus;
-  /** This server's. */
+  /** ID of this server. */
   nodeId: string;
   peers: Peers;
   faults: FaultMonitor;
@@ -53,7 +53,7 @@ export class EventBus {
   readonly #options: Options;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #gapListeners = new Set<() => void>();
-  /** Until when others have somebody who follows, by server. */
+  /** Time until which other servers have somebody who follows, by server. */
   readonly #followers = new Map<string, number>();
   readonly #ends: (() => unknown)[];
 
@@ -82,7 +82,10 @@ export class EventBus {
       this.#options.bus.publish(subjectOf(event.userId), JSON.stringify(event));
   }
 
-  /** What is published to this user after it resolves is heard. Resolves with the function that ends it. */
+  /**
+   * Calls `listener` for all events to this user that are published after the promise resolves. Resolves with the
+   * function that ends the subscription.
+   */
   async subscribe(userId: string, listener: Listener): Promise<() => void> {
     const listeners = this.#listeners.get(userId) ?? new Set();
     this.#listeners.set(userId, listeners.add(listener));
@@ -95,7 +98,7 @@ export class EventBus {
     };
   }
 
-  /** Registers who is told that events may have been missed. Returns the function that ends it. */
+  /** Registers a listener that is called when events may have been missed. Returns the function that ends it. */
   onGap(listener: () => void): () => void {
     this.#gapListeners.add(listener);
     return () => this.#gapListeners.delete(listener);

@@ -11,7 +11,7 @@ import { originOf, type RunOrigin, runView, type StoredRun } from '../runs/store
 import type { EventBus, FeedEvent } from './event-bus.ts';
 import { SerialQueue } from '../../kernel/serial-queue.ts';
 
-/** Told in about two milliseconds. */
+/** Number of devices per step: telling their events takes about two milliseconds. */
 const devicesAtOnce = 100;
 
 /** A record that is new or has changed, and who may see it. */
@@ -62,7 +62,7 @@ export class EventFeed {
     this.#inTurn(() => this.#tellReaders(stream, { type: 'log', data, lastId }));
   }
 
-  /** The users are told: those who may review the record, and have accepted its project. */
+  /** Tells these users: they may review the record, and have accepted its project. */
   recordChanged({ record, deviceId, userIds }: RecordNews): void {
     const data = JSON.stringify({ record });
     const automationId = record.automation_id;
@@ -71,7 +71,7 @@ export class EventFeed {
     }
   }
 
-  /** The same of the group's records. It is of no one device. */
+  /** Tells the users who may review the group's records. A group belongs to no single device. */
   groupChanged({ group, userIds }: { group: RecordGroup; userIds: readonly string[] }): void {
     const data = JSON.stringify({ group });
     const automationId = group.automation_id;
@@ -79,7 +79,7 @@ export class EventFeed {
       this.#sources.bus.publish({ type: 'group', userId, deviceId: '', automationId, data, lastId: '' });
   }
 
-  /** The same of the project's records. */
+  /** Tells the users who may review the project's records. */
   replayChanged({ replay, userIds }: { replay: Replay; userIds: readonly string[] }): void {
     const data = JSON.stringify({ replay });
     const automationId = replay.project_id;
@@ -91,7 +91,7 @@ export class EventFeed {
     if (this.isFollowed) this.#inTurn(() => this.#tellOfDevices(deviceIds));
   }
 
-  /** Everybody who has accepted a part in a device is told, each with their own role. */
+  /** Tells everybody who has accepted a part in a device, each with their own role. */
   async #tellOfDevices(deviceIds: readonly string[]): Promise<void> {
     const all = [...new Set(deviceIds)];
     for (let first = 0; first < all.length; first += devicesAtOnce) {
@@ -114,7 +114,7 @@ export class EventFeed {
     }
   }
 
-  /** After what was told before. */
+  /** Tells events in order, after the earlier ones. */
   #inTurn(tell: () => Promise<void>): void {
     const { log } = this.#sources;
     this.#events.run(tell).catch((error: unknown) => log.error({ err: error }, 'an event could not be sent'));

@@ -185,7 +185,7 @@ describe('the stream of events', () => {
     const last = other.waitFor(({ data }) => JSON.stringify(data).includes('still here'));
     await host.log(runId, ['still here']);
     await last;
-    // What was on its way may be read; then the stream breaks off.
+    // Data that was on its way may still be read; then the stream breaks off.
     slow.response.resume();
     await Promise.all([slow.ended, cut]);
     expect(slow.response.complete).toBe(false);

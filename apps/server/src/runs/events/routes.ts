@@ -27,7 +27,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: Ope
       types: query.types?.split(','),
     };
     reply.hijack();
-    // It is told now and then that nothing has happened.
+    // The socket needs no timeout: the keep-alive is written now and then when nothing happens.
     raw.raw.socket.setTimeout(0);
     const stream = new EventStream({
       response: reply.raw,
@@ -40,7 +40,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: Ope
     const ends = [
       leave,
       streams.add(principal, stream),
-      // The reader comes again, and reads on from the last entry that it has.
+      // The reader connects again, and reads on from the last entry that it has.
       bus.onGap(() => stream.end()),
     ];
     const endAll = (): void => {

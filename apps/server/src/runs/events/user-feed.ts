@@ -4,7 +4,7 @@ import type { EventBus, FeedEvent } from './event-bus.ts';
 import { ApiError, errorBody } from '../../kernel/errors/api-error.ts';
 import type { OpenStream } from '../../http/requests/sockets/open-streams.ts';
 
-/** What is kept of a user's events for streams that do not take them. */
+/** Maximum backlog of one user's events, for streams that are slow to take them. */
 const maxKept = { bytes: 8 * 1024 * 1024, events: 20_000 };
 
 /** An event with the bytes that all streams send. */
@@ -48,7 +48,7 @@ export class UserFeed {
     return this.#first + this.#events.length;
   }
 
-  /** Undefined: there is no such event yet. */
+  /** Event of a number; undefined: there is no such event yet. */
   at(number: number): EncodedEvent | undefined {
     return this.#events[number - this.#first];
   }
@@ -123,7 +123,10 @@ export class UserFeeds {
     this.#bus = bus;
   }
 
-  /** What is published after it resolves is read. Resolves with the function that ends it. */
+  /**
+   * Adds a reader that gets all events that are published after the promise resolves. Resolves with the function that
+   * removes the reader.
+   */
   async add(userId: string, reader: FeedReader): Promise<() => void> {
     const opened = this.#feeds.get(userId) ?? this.#open(userId);
     opened.readers += 1;
@@ -155,7 +158,7 @@ export class UserFeeds {
     return opened;
   }
 
-  /** The users who may see an event are told one after the other. */
+  /** Encodes an event. The users who may see it are told one after the other, so its bytes are used again. */
   #encode(event: FeedEvent): EncodedEvent {
     const { type, lastId, data } = this.#last?.event ?? {};
     const isSame = type === event.type && lastId === event.lastId && data === event.data;
@@ -166,15 +169,15 @@ export class UserFeeds {
 }
 
 const keepAliveMs = 15_000;
-/** So long a stream that was cut off may take what is on its way, with the reason at its end. */
+/** Timeout of a stream that was cut off, for the data on its way and the reason at its end. */
 const farewellMs = 5000;
 
 interface StreamOptions {
   readonly response: ServerResponse;
-  /** When the reader's token ends, epoch ms. */
+  /** Expiry of the reader's token, epoch ms. */
   readonly expiresAt: number;
   readonly isWanted: (event: FeedEvent) => boolean;
-  /** The reader did not take its events. */
+  /** Called when the reader did not take its events. */
   readonly onFellBehind: () => void;
 }
 
@@ -195,7 +198,7 @@ export class EventStream implements OpenStream, FeedReader {
     this.#response.on('error', () => this.#response.destroy());
   }
 
-  /** What is published before is not sent. */
+  /** Begins the response. Events that were published before are not sent. */
   begin(requestId: string): void {
     if (this.#response.destroyed) return;
     this.#response.writeHead(200, {
@@ -225,7 +228,7 @@ export class EventStream implements OpenStream, FeedReader {
     this.#options.onFellBehind();
     const error = ApiError.of('stream_fell_behind', {});
     const farewell = `event: error\ndata: ${JSON.stringify(errorBody(error))}\n\n`;
-    // Not an ordinary end: the reader lacks events.
+    // The connection is broken off instead of ended: the reader lacks events.
     this.#response.write(farewell, () => this.#response.destroy());
     setTimeout(() => this.#response.destroy(), farewellMs).unref();
   }

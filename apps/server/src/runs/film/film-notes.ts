@@ -9,10 +9,10 @@ import { type FilmStore, type StoredPart, createFilmStore } from './store.ts';
 
 type PartKind = 'picture' | 'video';
 
-/** A picture or a video on its way: of a run, by the ID that its host gave it. */
+/** A picture or a video of a run on its way, by the ID that its host gave it. */
 export interface PartKey extends CaptureKey<PartKind> {
   readonly about: FilmPartAbout;
-  /** Who uploads it. */
+  /** User whose host uploads it. */
   readonly userId: string;
 }
 
@@ -24,7 +24,7 @@ interface Options {
 export const kindOfPart = ({ ended_at }: { ended_at?: number | null }): PartKind =>
   ended_at === undefined || ended_at === null ? 'picture' : 'video';
 
-/** What shows it. */
+/** Key of the blob with the picture or the video of a part. */
 export const blobOfPart = (
   part: Pick<StoredPart, 'run_id' | 'part_id' | 'ended_at'>,
 ): CaptureKey<PartKind> => ({
@@ -44,7 +44,7 @@ export function filmView(parts: readonly StoredPart[]): { pictures: FilmPicture[
   return film;
 }
 
-/** What is known of parts of films, for whoever takes them in. */
+/** Creates the notes about parts of films that `Uploads` reads and writes. */
 export function createFilmNotes({ store, findRunOfHost }: Options): UploadNotes<PartKey> {
   return {
     async expectationOf(caller, { recordId: runId, about: { number } }) {
@@ -69,7 +69,7 @@ interface Span {
   readonly limit: number;
 }
 
-/** What the phones of runs showed at some time. */
+/** Reads the parts of the films of runs that show a span of time. */
 export interface FilmReader {
   filmOf(runId: string, span: Span): Promise<ReturnType<typeof filmView>>;
 }

@@ -21,7 +21,7 @@ const mp4Of = (text: string): Uint8Array<ArrayBuffer> =>
 
 interface Upload extends ApiRequest {
   takenAt?: number;
-  /** Of a video. */
+  /** End of a video, epoch ms. */
   endedAt?: number;
   noVideo?: string;
   partId?: string;

@@ -43,7 +43,8 @@ export async function addFilmRoutes(app: FastifyInstance, options: FilmRoutesOpt
       'content-type': contentTypes[kindOfPart(part ?? {})],
       'accept-ranges': 'bytes',
       etag: `"${blob.version}"`,
-      // It never changes; whoever may no longer see the run is not to find it in a shared browser.
+      // A part never changes. It is cached only for an hour, privately: users who may no longer see the run must not
+      // find it in a shared browser.
       'cache-control': 'private, max-age=3600, immutable',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
       'x-content-type-options': 'nosniff',

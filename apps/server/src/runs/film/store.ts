@@ -8,11 +8,11 @@ export type StoredPart = Row<'film_part'>;
 export function createFilmStore(db: Db) {
   const ofRun = (runId: string) => db.selectFrom('film_part').where('run_id', '=', runId);
   return {
-    /** In their order, after that number. */
+    /** Lists parts in their order, with numbers after `after`. */
     list: (runId: string, { after, limit }: { after: number; limit: number }): Promise<StoredPart[]> =>
       ofRun(runId).selectAll().where('number', '>', after).orderBy('number').limit(limit).execute(),
 
-    /** Pictures that were taken from one moment to another, and videos that show some of that time. */
+    /** Lists pictures that were taken from one moment to another, and videos that show some of that time. */
     listBetween: (
       runId: string,
       { from, to, limit }: { from: number; to: number; limit: number },
@@ -28,7 +28,7 @@ export function createFilmStore(db: Db) {
     find: (runId: string, number: number): Promise<StoredPart | undefined> =>
       ofRun(runId).selectAll().where('number', '=', number).executeTakeFirst(),
 
-    /** False: the run is gone, or has a part of this number. */
+    /** Adds a part. False: the run is gone, or has a part of this number. */
     async add(part: StoredPart): Promise<boolean> {
       const { run_id, number, part_id, user_id, taken_at, ended_at, width, height, size_bytes, no_video } =
         part;

@@ -18,10 +18,10 @@ export function bundleOf({ code, sourceMap }: Pick<Bundle, 'code' | 'sourceMap'>
   return { code, sourceMap, hash: hash('sha256', JSON.stringify([code, sourceMap]), 'hex') };
 }
 
-/** In UTF-16 units; the bundles that were not launched for longest make room. */
+/** Maximum length of the kept bundles together, in UTF-16 units; the least recently launched bundles make room. */
 const maxKeptLength = 64 * 1024 * 1024;
 
-/** The bundles of what is launched, by exactly what they are made of: many launches of the same are one work. */
+/** Cache of bundles by exactly what they are made of: many launches of the same code need one compilation. */
 export class Bundles {
   readonly #compiler: Compiler;
   readonly #made = new LRUCache<string, Bundle>({ maxSize: maxKeptLength, sizeCalculation: lengthOf });
@@ -31,12 +31,12 @@ export class Bundles {
     this.#compiler = compiler;
   }
 
-  /** Throws `compile_failed` with a line for each mistake. */
+  /** Bundles a project. Throws `compile_failed` with a line for each mistake. */
   async ofProject(files: ProjectFiles): Promise<Bundle> {
     return this.#get(`${files.projectId} ${files.treeId}`, () => this.#compiler.bundleProject(files));
   }
 
-  /** The same for direct code. What others have launched is nobody's to find out, so each user has bundles of their own. */
+  /** Bundles direct code. Each user has bundles of their own, so that nobody finds out what others have launched. */
   async ofDirectCode(userId: string, code: string): Promise<Bundle> {
     const key = `${userId} ${hash('sha256', JSON.stringify(code), 'hex')}`;
     return this.#get(key, () => this.#compiler.bundleDirectCode(userId, code));

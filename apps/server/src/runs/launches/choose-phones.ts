@@ -24,16 +24,16 @@ export interface PhoneChoice {
   readonly count?: number | undefined;
 }
 
-/** Why phones that a selector finds take nothing now. */
+/** Numbers of the phones that a selector finds: free ones, and others by the reason why they take no run now. */
 export interface PhoneCounts {
   readonly free: number;
   readonly busy: number;
   readonly leased: number;
-  /** Not ready, for whatever reason. */
+  /** Phones that are not ready, for whatever reason. */
   readonly unready: number;
-  /** Their hosts get no secrets of the project. */
+  /** Phones whose hosts get no secrets of the project. */
   readonly withheld: number;
-  /** Shared with the user, who has not accepted them. */
+  /** Phones shared with the user that the user has not accepted. */
   readonly waiting: number;
 }
 
@@ -44,7 +44,7 @@ interface FoundPhone {
   readonly obstacle: Obstacle | undefined;
 }
 
-/** The phones that the user may launch on, with what keeps each. */
+/** Lists the chosen phones that the user may launch on, each with its obstacle. */
 export async function listSelected(sources: PhoneSources, choice: PhoneChoice): Promise<FoundPhone[]> {
   const { access, activeRunRows, grants } = sources;
   const terms = termsOf(access, choice);
@@ -74,7 +74,7 @@ async function* listCandidates(
   else yield [...(await access.findAll(deviceIds, userId)).values()];
 }
 
-/** With the phones that would fit, had the user accepted them. */
+/** Counts the found phones by obstacle, and the phones that would fit if the user accepted them. */
 export async function countPhones(
   { access }: Pick<PhoneSources, 'access'>,
   choice: PhoneChoice,
@@ -95,7 +95,7 @@ export async function countPhones(
   };
 }
 
-/** Such as "of 5 phones that fit, 3 are busy and 1 is not ready". */
+/** Example: "of 5 phones that fit, 3 are busy and 1 is not ready". */
 export function describePhones({ free, busy, leased, unready, withheld, waiting }: PhoneCounts): string {
   const total = free + busy + leased + unready + withheld;
   const part = (count: number, what: string): string[] =>

@@ -9,7 +9,7 @@ import { Viewer } from '../../control/live/testing/viewers.ts';
 
 type Pair = readonly [TestServer, TestServer];
 
-/** Nobody is there. */
+/** Address at which no NATS server listens. */
 const withoutNats = { PHALANX_NATS_URL: 'nats://127.0.0.1:9' };
 
 describe.skipIf(!canBeSeveral)('with several servers', () => {
@@ -200,7 +200,7 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
     const sent = host.waitFor('launch');
     const launched = other.start(deviceId);
     await sent;
-    // As if it had been lost on the way: the host says nothing of it.
+    // The host says nothing of the launch, as if it had been lost on the way.
     host.url = other.url;
     host.launchHabit = 'ack';
     await host.cut();

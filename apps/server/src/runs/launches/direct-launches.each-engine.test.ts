@@ -215,11 +215,11 @@ describe('a start', () => {
     expect(await server.run(runId)).toMatchObject({ status: 'stopped' });
   });
 
-  // Where another server has stored its code, it is sent again.
+  // Runs only with one server: with several, the code may be stored by another server, and is sent again.
   it.runIf(isOneServer)(
     'whose host is cut off before it answers fails with that reason when the host is back without it',
     async () => {
-      // The host has to be back within it.
+      // The host has to be back within this timeout.
       const patient = await TestServer.start({ ackTimeoutMs: 10_000 });
       const { host: silent, deviceId: id } = await patient.connectHost({ launchHabit: 'silent' });
       const launched = silent.waitFor('launch');

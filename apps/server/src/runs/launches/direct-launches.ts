@@ -11,7 +11,7 @@ import { type BegunLaunch, fingerprintOf, type KeyedLaunches, type LaunchReply }
 
 export type DirectRequest = Static<typeof LaunchDirectBody>;
 
-/** Who launches, and where it is noted. */
+/** The launcher, with the audit event that notes the launch. */
 type Launcher = Dispatch['launcher'] & { auditEvent: AuditEvent };
 
 interface Options {
@@ -29,7 +29,7 @@ export class DirectLaunches {
     this.#options = options;
   }
 
-  /** Throws what the error table has for launches. */
+  /** Throws the errors that the error table lists for launches. */
   start(launcher: Launcher, request: DirectRequest): Promise<LaunchReply> {
     const { device_id, code, automationParameters = {}, jobVariables = {}, film = false } = request;
     const { phone_settings: phoneSettings = {} } = request;

@@ -31,32 +31,32 @@ import type { LaunchPayload } from './payload-store.ts';
 
 export interface Dispatch {
   launcher: Pick<Principal, 'userId' | 'tokenName' | 'projectIds' | 'phones' | 'budget'>;
-  /** Null: whoever made the job of it is noted there. */
+  /** Audit event of the launch; null for the task of a job: the audit event of the job names its user. */
   auditEvent: AuditEvent | null;
-  /** Stored in the same transaction as the only run. */
+  /** Claims the only run, in the same transaction that stores it. */
   claim?: ((transaction: Transaction, run: StoredRun) => Promise<void>) | undefined;
   /** The service's own ID of the launch. */
   id: string;
-  /** The caller's, when there is one. */
+  /** The caller's launch ID, when there is one. */
   launchId: string | null;
   fingerprint: string;
-  /** What lists call direct code; null when the caller has not said it, and of a project. */
+  /** Name of direct code in lists; null when the caller has given none, and for a project. */
   name: string | null;
   automationId: string;
   bundle: Bundle;
-  /** Null for direct code. */
+  /** The project; null for direct code. */
   project: Launchable | null;
   /** Direct code as it was written; null for a project. */
   code: string | null;
   automationParameters: Record<string, unknown>;
   jobVariables: Record<string, unknown>;
-  /** What of the screens must not be seen. */
+  /** Masks of the parts of screens that must not be seen. */
   masks: readonly ScreenMask[];
-  /** What the code may read by name. */
+  /** Secrets that the code may read by name. */
   secrets: LaunchSecrets;
   /** Whether films are to be made of the runs. */
   film: boolean;
-  /** What is set on the phones before the code starts. */
+  /** Settings that the phones get before the code starts. */
   phoneSettings: PhoneSettings | undefined;
   devices: readonly OnlineDevice[];
 }
@@ -64,7 +64,7 @@ export interface Dispatch {
 export interface Dispatcher {
   launches: LaunchStore;
   audit: AuditLog;
-  /** Told of the runs that a launch begins. */
+  /** Called with the runs that a launch begins. */
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
   hosts: ConnectedHosts;
@@ -74,7 +74,7 @@ export interface Dispatcher {
   stops: RunStops;
   matchers: ProjectMatchers;
   clock: Clock;
-  /** How long devices have to acknowledge. */
+  /** Time that devices have to acknowledge. */
   ackTimeoutMs: number;
   namesOf: NamesOf;
 }
@@ -83,11 +83,11 @@ interface PlannedRun extends OnlineDevice {
   row: StoredRun;
 }
 
-/** How long a host may take to say hello on its newest connection. */
+/** Timeout for the hello of a host on its newest connection. */
 const reconnectMs = 4000;
 const reconnectPauseMs = 20;
 
-/** What became of the runs of a launch; one without a start has not begun. */
+/** Runs of a launch after the wait for their start; a run without a start has not begun. */
 export type LaunchOutcome = readonly BegunRun[];
 
 /**
@@ -104,17 +104,17 @@ export async function dispatch(
   return rows.map((row) => begun.get(row.id) ?? row);
 }
 
-/** The same without waiting for the answers of the hosts; `awaitStart` waits for them. */
+/** Does the same as `dispatch`, without the wait for the answers of the hosts; `awaitStart` waits for them. */
 export function send(
   dispatcher: Dispatcher,
   userId: string,
   plan: () => Promise<Dispatch>,
 ): Promise<StoredRun[]> {
-  // Not until the hosts have answered: a slow one would keep the other phones of its owner waiting.
+  // The turn does not last until the hosts answer: a slow host would hold up the user's launches on other phones.
   return dispatcher.turns.run(userId, () => beginOnNewest(dispatcher, plan));
 }
 
-/** A host that connects again at this moment is waited for: what is sent on its earlier connection is lost. */
+/** Retries while a host connects again: what is sent on its earlier connection is lost. */
 async function beginOnNewest(dispatcher: Dispatcher, plan: () => Promise<Dispatch>): Promise<StoredRun[]> {
   const until = performance.now() + reconnectMs;
   for (;;) {
@@ -155,7 +155,7 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
       payload: planned.some(({ epoch }) => !hosts.has(epoch)) ? payloadOf(launch) : undefined,
       note,
     });
-    // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
+    // Nothing may wait from here to the sending: a stop that came in between would overtake the launch.
     for (const { row, epoch } of planned) if (hosts.has(epoch)) activeRuns.add(activeRunOf(row, epoch));
     sendToHosts(dispatcher, launch, planned);
   };
@@ -184,7 +184,8 @@ function noteOf({ audit }: Dispatcher, launch: Dispatch, rows: readonly StoredRu
   return async (transaction) => {
     if (claim !== undefined && run !== undefined) await claim(transaction, run);
     if (auditEvent === null) return;
-    // Not before: of two servers with the same launch, one stores it, and the other has done nothing.
+    // Described only in the transaction that stores the launch: of two servers with the same launch, one stores it, and
+    // the other has done nothing.
     describeAuditEvent(launch, auditEvent);
     await audit.writeOf(auditEvent)(transaction);
   };
@@ -192,7 +193,7 @@ function noteOf({ audit }: Dispatcher, launch: Dispatch, rows: readonly StoredRu
 
 const placedRun = ({ row, epoch }: PlannedRun): NewRun => ({ ...row, epoch });
 
-/** What became of a launch that an earlier process of the service, or another server, has sent: waits as `dispatch` does. */
+/** Waits, as `dispatch` does, for the start of a launch that another server or an earlier process has sent. */
 export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Promise<LaunchOutcome> {
   const { launches } = dispatcher;
   const open = (await launches.listRuns(launch)).filter(({ status }) => status === 'starting');
@@ -202,7 +203,10 @@ export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Prom
   return rows.map((row) => (isSilent(row) ? { ...row, started_at: null } : row));
 }
 
-/** Waits until each run has started or ended, or for the time limit of its host; what is silent until then is called off. */
+/**
+ * Waits until each run has started or ended, up to the time limit of its host. Calls off the runs that are silent until
+ * then.
+ */
 export async function awaitStart(
   { activeRuns, stops, ackTimeoutMs }: Dispatcher,
   runs: readonly BegunRun[],
@@ -220,7 +224,7 @@ export async function awaitStart(
   return begun;
 }
 
-/** One for all devices. */
+/** Describes one audit event for all devices. */
 function describeAuditEvent(
   { id, launchId, project, film, phoneSettings, devices }: Dispatch,
   auditEvent: AuditEvent,
@@ -317,7 +321,7 @@ const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdA
   host_id: device.stored.host_id,
   automation_id: launch.automationId,
   project_name: launch.project?.name ?? launch.name,
-  // Of direct code it is the automation's ID too.
+  // The launch ID of direct code is its automation ID, too.
   launch_id: launch.project === null ? launch.launchId : null,
   status: 'starting',
   stop_requested: 0,
@@ -333,5 +337,5 @@ const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdA
   ended_at: null,
 });
 
-/** Devices' IDs with their serial numbers. */
+/** Looks up names of devices for messages: IDs with serial numbers. */
 export type NamesOf = (deviceIds: readonly string[]) => Promise<(deviceId: string) => string>;

@@ -126,7 +126,9 @@ export function openParameterChecker({ app, confinement, limits }: Context): Par
   return checker;
 }
 
-/** Small steps, with a turn of the event loop between them, so that requests come in between. */
+/**
+ * Number of launches that one step deletes. Steps are small, so that requests have turns of the event loop in between.
+ */
 const launchesPerStep = 50;
 
 /** Deletes launches and runs that ended longer ago than the history is kept. */

@@ -10,9 +10,9 @@ import { stableJson } from '../../kernel/stable-json.ts';
 interface KeyedLaunch {
   readonly userId: string;
   readonly launchId: string;
-  /** Of what is asked for: another request with the same key is refused. */
+  /** Digest of the request: a different request with the same key is refused. */
   readonly fingerprint: string;
-  /** Stores it and waits for the phones. Rejects when nothing was stored. */
+  /** Stores the launch and waits for its phones. Rejects when nothing was stored. */
   readonly begin: () => Promise<BegunLaunch>;
 }
 
@@ -34,7 +34,7 @@ function requireSame({ launchId, fingerprint }: KeyedLaunch, known: string): voi
   if (fingerprint !== known) throw ApiError.of('launch_id_conflict', { launch_id: launchId });
 }
 
-/** Makes sure that a launch ID starts something once, whoever asks how often at whichever server. */
+/** Makes sure that a launch ID starts one launch, however often it is asked for and at whichever servers. */
 export class KeyedLaunches {
   readonly #dispatcher: Dispatcher;
   /** The launches that wait for their answer, by user and launch ID. */
@@ -44,13 +44,13 @@ export class KeyedLaunches {
     this.#dispatcher = dispatcher;
   }
 
-  /** The same without a key: each request starts something. */
+  /** Starts a launch without a key: each request starts another one. */
   async startWithout(begin: KeyedLaunch['begin']): Promise<LaunchReply> {
     const { outcome } = await begin();
     return deliver(await answerOf(outcome, this.#dispatcher));
   }
 
-  /** Throws what the error table has for launches. */
+  /** Throws the errors that the error table lists for launches. */
   async start(launch: KeyedLaunch): Promise<LaunchReply> {
     const { userId, launchId, fingerprint } = launch;
     const key = `${userId} ${launchId}`;
@@ -72,7 +72,7 @@ export class KeyedLaunches {
       const { id, outcome } = await launch.begin();
       return await this.#remember(id, outcome);
     } catch (error) {
-      // Another server was faster, and its runs may be what was in the way.
+      // Another server may have stored the launch first, and its runs may have caused the error.
       const first = await this.#repeated(launch);
       if (first === undefined) throw error;
       return first;
@@ -86,7 +86,10 @@ export class KeyedLaunches {
     return this.#repeat(earlier);
   }
 
-  /** A launch that is stored is never sent again; without an answer it has started, or the server stopped in the middle of it. */
+  /**
+   * Answers for a launch that is stored, which is never sent again. Without an answer it has started, or the server
+   * stopped in the middle of it.
+   */
   async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
     if (launch.answer !== null) return readAnswer(launch.answer);
     return this.#remember(launch.id, await awaitOutcome(this.#dispatcher, launch.id));
@@ -96,7 +99,8 @@ export class KeyedLaunches {
     const { launches } = this.#dispatcher;
     const answer = await answerOf(outcome, this.#dispatcher);
     if ('refusal' in answer) return readAnswer(await launches.saveAnswer(id, JSON.stringify(answer)));
-    // That all have started is what the stored runs say too, unless somebody was told otherwise before they had.
+    // An answer that all runs have started need not be stored: the stored runs say so, too. Only a launch with a run
+    // that was called off may have another answer, which was given before that run started.
     const isCalledOff = outcome.some((run) => run.stop_requested === 1);
     const earlier = isCalledOff ? await launches.findAnswer(id) : null;
     return earlier === null ? answer : readAnswer(earlier);
@@ -150,14 +154,14 @@ function missingRow(run: BegunRun, name: string): DeviceOutcome {
   return { ...row, outcome: 'not_acknowledged', code: 'launch_not_acknowledged', reason };
 }
 
-/** `json` is what was stored of an answer. */
+/** Parses the stored JSON of an answer. */
 function readAnswer(json: string): LaunchAnswer {
   // Nobody else writes the column.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(json) as LaunchAnswer;
 }
 
-/** The reply of a success; a refusal is thrown. */
+/** Returns the reply of a success; throws a refusal. */
 function deliver(answer: LaunchAnswer): LaunchReply {
   const { devices = [] } = answer;
   if ('message' in answer) return { success: true, message: answer.message, devices };
@@ -171,7 +175,7 @@ export interface LaunchReply {
   devices: DeviceOutcome[];
 }
 
-/** A refusal that does not say what it means for each device means the same for all of them. */
+/** Adds an outcome for each device to a refusal that has none: it means the same for all of them. */
 export async function refusingEach<Result>(
   deviceIds: readonly string[],
   work: () => Promise<Result>,

@@ -7,11 +7,11 @@ type LaunchMessage = Extract<ServerMessage, { type: 'launch' }>;
 interface HostLaunch {
   readonly runs: LaunchMessage['runs'];
   readonly secrets: LaunchSecrets;
-  /** How long a single run has to begin. */
+  /** Time that a single run has to begin. */
   readonly ackTimeoutMs: number;
 }
 
-/** To the host that has the phones of these runs. */
+/** Message to the host that has the phones of these runs. */
 export const launchMessage = (
   { bundle: { hash, code, sourceMap }, given }: Omit<LaunchPayload, 'launch'>,
   { runs, secrets, ackTimeoutMs }: HostLaunch,

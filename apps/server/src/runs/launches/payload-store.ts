@@ -5,7 +5,7 @@ import type { Db, Transaction } from '../../storage/db/database.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
 import type { Bundle } from './bundles.ts';
 
-/** What the code of a launch is given. */
+/** Values that the code of a launch is given. */
 const Given = Type.Object({
   automation_id: Type.String(),
   automation_parameters: Type.Record(Type.String(), Type.Unknown()),
@@ -17,7 +17,7 @@ const Given = Type.Object({
 });
 export type Given = Static<typeof Given>;
 
-/** What a server sends to a host of a launch that another one has stored. */
+/** Content of the launch message to a host. It is stored when another server has to send it. */
 export interface LaunchPayload {
   readonly launch: string;
   readonly bundle: Bundle;
@@ -25,13 +25,13 @@ export interface LaunchPayload {
 }
 
 const validator = Compile(Given);
-/** A bundle that was launched so lately need not be noted as used again. */
+/** Minimum time between two notes of a bundle's use. */
 const noteUseAfterMs = 60 * 60 * 1000;
-/** Nobody waits longer for a host to begin. */
+/** Retention of a payload: nobody waits longer for a host to begin. */
 const payloadMs = 60 * 60 * 1000;
 const bundleMs = 24 * 60 * 60 * 1000;
 
-/** Keeps it until it is sent, in the transaction that stores the launch. */
+/** Stores the payload for an hour, in the transaction that stores the launch. */
 export async function storePayload(
   transaction: Transaction,
   { launch, bundle: { hash, code, sourceMap }, given }: LaunchPayload,
@@ -71,7 +71,7 @@ export function createPayloadStore(db: Db) {
       }));
     },
 
-    /** What nobody sends any more goes. */
+    /** Deletes payloads and bundles that nobody sends any more. */
     async deleteOld(now: number): Promise<void> {
       await db
         .deleteFrom('launch_payload')

@@ -20,7 +20,7 @@ import type { Bundle, Bundles } from './bundles.ts';
 
 interface ProjectRequest {
   readonly device_ids: readonly string[];
-  /** The caller's key, when there is one. */
+  /** Launch ID and fingerprint of the caller's key, when there is one. */
   readonly key: { readonly launchId: string; readonly fingerprint: string } | undefined;
   readonly automationId: string;
   readonly automationParameters: Record<string, unknown> | undefined;
@@ -35,7 +35,7 @@ interface Options {
   getLaunchable: GetLaunchable;
   bundles: Bundles;
   parameters: ParameterChecker;
-  /** For looking for them in what is given. */
+  /** Reads the secrets of a project, to look for them in given values. */
   secretsOf: (projectId: string) => Promise<LaunchSecrets>;
   grants: Pick<SecretGrants, 'grant'>;
 }
@@ -64,7 +64,7 @@ export class ProjectLaunches {
     this.#options = options;
   }
 
-  /** Stores it and waits for the phones. Throws what the error table has for launches. */
+  /** Stores the launch and waits for its phones. Throws the errors that the error table lists for launches. */
   async begin(principal: Principal, request: ProjectRequest, auditEvent: AuditEvent): Promise<BegunLaunch> {
     const project = await this.#options.getLaunchable(request.automationId, principal);
     const { userId } = principal;
@@ -83,8 +83,8 @@ export class ProjectLaunches {
   }
 
   /**
-   * Starts the run of a task, whose parameters were checked when its job was made. Resolves when the run is stored, with
-   * what resolves when it has begun or was called off.
+   * Starts the run of a task, whose parameters were checked when its job was made. Resolves when the run is stored.
+   * `begun` resolves when it has begun or was called off.
    */
   async startTask(principal: Principal, task: TaskRequest): Promise<{ begun: Promise<unknown> }> {
     const project = await this.#options.getLaunchable(task.automationId, principal);
@@ -95,7 +95,7 @@ export class ProjectLaunches {
     return { begun: awaitStart(dispatcher, await send(dispatcher, principal.userId, plan)) };
   }
 
-  /** What says what is to be sent, as often as it is asked. */
+  /** Creates the function that plans the launch; it may be called several times. */
   async #planner(
     principal: Principal,
     project: Launchable,
@@ -117,7 +117,10 @@ export class ProjectLaunches {
     };
   }
 
-  /** Of two launches at the same moment, the second finds that its runs can't be stored, and why. */
+  /**
+   * Dispatches a launch. Of two launches at the same moment, the second can't be stored: it throws the reason, or tries
+   * again when there is none any more.
+   */
   async #dispatchOnce(userId: string, plan: () => Promise<Dispatch>): Promise<BegunLaunch> {
     const { dispatcher } = this.#options;
     for (;;) {
@@ -151,12 +154,12 @@ export class ProjectLaunches {
     throw ApiError.of('already_running', { devices: boundedList(busy, ', ') }, { devices: rows });
   }
 
-  /** For what is stored until runs begin. Throws `secret_in_job`. */
+  /** Requires that values hold no secrets: they are stored until runs begin. Throws `secret_in_job`. */
   async requireNoSecrets(projectId: string, values: readonly unknown[]): Promise<void> {
     const { dispatcher, secretsOf } = this.#options;
     const matcher = await dispatcher.matchers.of(projectId, await secretsOf(projectId));
     if (matcher.isEmpty) return;
-    // Others come in between: a table may have 5 MB.
+    // Other requests have turns in between: a table may have 5 MB.
     const slice = new TimeSlice();
     for (const value of values) {
       if (await slice.run(matcher.lookingIn(JSON.stringify(value)))) throw ApiError.of('secret_in_job', {});
@@ -164,12 +167,15 @@ export class ProjectLaunches {
     }
   }
 
-  /** What hosts get of a project that is no launch. Throws `compile_failed`. */
+  /** Bundles a project for hosts that get it without a launch. Throws `compile_failed`. */
   bundle(files: ProjectFiles): Promise<Bundle> {
     return this.#options.bundles.ofProject(files);
   }
 
-  /** With the defaults of the project's schema. Throws `invalid_parameters`. */
+  /**
+   * Returns the parameters with the defaults of the project's schema. Throws `invalid_parameters` or
+   * `invalid_parameter_schema`.
+   */
   async checkParameters(
     { files }: Pick<Launchable, 'files'>,
     parameters: Record<string, unknown>,
@@ -193,7 +199,7 @@ async function masksOf({ files }: Launchable): Promise<ScreenMask[]> {
 const tooLarge = ({ sizeBytes }: { sizeBytes: number }, maxBytes: number): string =>
   `it has ${sizeBytes} bytes, and at most ${maxBytes} are read`;
 
-/** A host that does not know secrets would show them. */
+/** Throws `devices_unavailable`: a host that does not know secrets would show them. */
 function requireHiding(devices: readonly OnlineDevice[]): void {
   const open = devices.filter(({ device }) => !device.knowsSecrets);
   if (open.length === 0) return;

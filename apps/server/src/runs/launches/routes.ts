@@ -153,14 +153,14 @@ async function startProject(
     return refusingEach(device_ids, () => projectLaunches.begin(principal, request, auditEvent));
   };
   if (key === undefined) return keyedLaunches.startWithout(begin);
-  // What has started is told only to those who may start it.
+  // Only users who may start the project are told what has started.
   return refusingEach(body.device_ids ?? [], async () => {
     await getLaunchable(automationId, principal);
     return keyedLaunches.start({ userId, ...key, begin });
   });
 }
 
-/** The phones that a body means: its list, or what its selector chooses. */
+/** Lists the phones that a body means: its list, or the phones that its selector finds. */
 async function choosePlaces(
   sources: PhoneSources,
   userId: string,
@@ -187,7 +187,10 @@ interface Stopper {
   stops: RunStops;
 }
 
-/** Of all that runs on a device: everything for its owner, for others what they have launched or might launch. */
+/**
+ * Selects the runs on a device that the user may stop: all of them for its owner, for others those that they have
+ * launched or might launch.
+ */
 async function whatMayBeStopped(
   { devices, activeRunRows }: Stopper,
   people: ProjectPeople,
@@ -203,8 +206,8 @@ async function whatMayBeStopped(
 const isEditor = (role: ProjectRole | undefined): boolean => role !== undefined && editors.includes(role);
 
 /**
- * Ends the runs on these devices that are meant, and returns how many they were. Throws `devices_unavailable` before
- * anything is stopped, or `stop_not_confirmed`.
+ * Ends the runs on these devices for which `isMeant` holds. Returns their number, and the outcome for each device.
+ * Throws `devices_unavailable` before anything is stopped, or `stop_not_confirmed`.
  */
 async function stopOnDevices(
   { devices: access, activeRunRows, stops }: Stopper,
@@ -235,7 +238,7 @@ async function stopOnDevices(
   throw ApiError.of('stop_not_confirmed', { seconds, runs }, { devices });
 }
 
-/** One for all devices, and none when nothing runs. */
+/** Describes one audit event for all devices, and none when nothing runs. */
 function describeAuditEvent(
   auditEvent: AuditEvent,
   meant: readonly ActiveRun[],
@@ -250,7 +253,7 @@ function describeAuditEvent(
   auditEvent.on({ type: 'device', id: device.id, name: device.serial }, people, details);
 }
 
-/** UUIDv7s of one process: their order is that of creation. */
+/** ID of the newest run. IDs are UUIDv7s of one process: their order is that of creation. */
 const newestOf = (runs: readonly ActiveRun[]): string | null =>
   runs
     .map(({ runId }) => runId)

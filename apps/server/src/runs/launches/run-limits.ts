@@ -5,10 +5,10 @@ import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 
-/** A run ends at any time; a caller who asks more often than that learns nothing. */
+/** Seconds for `Retry-After`. A run ends at any time; a caller who asks more often learns nothing. */
 const retryAfterS = 5;
 
-/** How many runs a user and a device may have at once. */
+/** Limits of the runs at once, per user and per device. */
 export class RunLimits {
   readonly #limits: Limits;
   readonly #store: Pick<ActiveRunRows, 'countOfUser' | 'listFullDevices'>;
@@ -19,8 +19,8 @@ export class RunLimits {
   }
 
   /**
-   * Call it in the transaction that stores the runs: the launches of a user are counted one after another, at whatever
-   * server. Throws the refusal of `runs` or `device_runs`.
+   * Throws the refusal of `runs` or `device_runs`. Call it in the transaction that stores the runs: the launches of a
+   * user are counted one after another, at whatever server.
    */
   async requireRoom(
     transaction: Transaction,
@@ -41,7 +41,7 @@ export class RunLimits {
     });
   }
 
-  /** Does what stores so many bytes of a launch. Throws `work_bytes_exceeded`. */
+  /** Calls `store`, which stores `bytes` of a launch. Throws `work_bytes_exceeded`. */
   withRoom<Result>(userId: string, bytes: number, store: () => Promise<Result>): Promise<Result> {
     return this.#limits.withRoom('work_bytes', { userId, bytes }, store);
   }

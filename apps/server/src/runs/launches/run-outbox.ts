@@ -20,7 +20,7 @@ interface Options {
   lifecycle: Pick<RunLifecycle, 'endUnsent'>;
   grants: Pick<SecretGrants, 'grantOrNone'>;
   faults: FaultMonitor;
-  /** How long a single run has to begin. */
+  /** Time that a single run has to begin. */
   ackTimeoutMs: number;
 }
 
@@ -31,15 +31,15 @@ interface HostLaunch {
   readonly secrets: LaunchSecrets;
 }
 
-/** As long as a message that was missed delays a launch. */
+/** Interval of the flush of all hosts: the longest delay of a launch whose message was missed. */
 const flushEveryMs = 1000;
 
-/** Sends the hosts of this server what is stored for them: stops, and launches of other servers. */
+/** Sends the hosts of this server their stored messages: stops, and launches of other servers. */
 export class RunOutbox {
   readonly #options: Options;
-  /** This server stores them at the moment, and sends them itself. */
+  /** Launches that this server is storing at the moment, and sends itself. */
   readonly #ownLaunches = new Set<string>();
-  /** By the epochs of their connections. */
+  /** Hosts to flush, by the epochs of their connections. */
   readonly #toFlush: Batcher<number>;
   readonly #endFlushing: () => Promise<void>;
 
@@ -54,7 +54,7 @@ export class RunOutbox {
     this.#endFlushing = periodically(faults, flushEveryMs, () => this.#toFlush.add(hosts.epochs()));
   }
 
-  /** While a launch of this server is stored and not sent yet. Call the result when it is. */
+  /** Keeps the outbox off a launch that this server stores and sends itself. Call the result when it is sent. */
   keepOff(launch: string): () => void {
     this.#ownLaunches.add(launch);
     return () => this.#ownLaunches.delete(launch);

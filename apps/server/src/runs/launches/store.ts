@@ -9,7 +9,7 @@ import { type LaunchPayload, storePayload } from './payload-store.ts';
 
 export type StoredLaunch = Row<'launch'>;
 export type NewLaunch = Omit<StoredLaunch, 'answer' | 'bytes'>;
-/** What became of a run. */
+/** State of a run of a launch. */
 export type BegunRun = Pick<
   StoredRun,
   | 'id'
@@ -23,26 +23,26 @@ export type BegunRun = Pick<
   | 'error_message'
 >;
 
-/** With the connection that it is to be sent on. */
+/** A new run, with the connection that it is to be sent on. */
 export type NewRun = StoredRun & { epoch: number | null };
 
-/** What is stored with a launch. */
+/** Checks and rows that go into the transaction of a new launch. */
 export interface LaunchTerms {
   /** Throws when there are too many runs. */
   requireRoom: Write<void>;
   /** Direct code as `keptCode` makes it; null: it is too large to be kept. */
   code?: string | null;
-  /** For other servers, which have hosts of the runs. */
+  /** Payload for other servers that have hosts of the runs. */
   payload: LaunchPayload | undefined;
   /** Notes who has launched what. */
   note: Write<void>;
 }
 
-/** Counts what is kept of a launch. */
+/** Counts the bytes that are kept of a launch. */
 export const bytesOf = (...texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
 
-/** What the runs of a launch do not have in common. */
+/** Columns in which the runs of a launch differ. */
 const ownColumns = {
   id: 'text',
   device_id: 'text',
@@ -64,7 +64,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .where('launch_id', '=', launchId)
         .executeTakeFirst(),
 
-    /** A launch may have ten thousand, so no more than that of each. */
+    /** Lists the runs of a launch with few columns: there may be ten thousand. */
     listRuns: (launch: string): Promise<BegunRun[]> =>
       db
         .selectFrom('run')
@@ -73,7 +73,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .where('launch', '=', launch)
         .execute(),
 
-    /** The devices on which the project runs. */
+    /** Lists the devices on which the project runs. */
     async listBusy(projectId: string, deviceIds: readonly string[]): Promise<string[]> {
       const rows = await db
         .selectFrom('run')
@@ -87,9 +87,9 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
     },
 
     /**
-     * The launch with all its new runs and what is noted of it, or nothing. Throws what `isUniqueViolation` knows when
-     * there is one of this launch ID, or its project runs on one of the devices, and `EpochOver` when a host has another
-     * connection than the one that the runs are to be sent on.
+     * Stores the launch with all its new runs and its note, or nothing. Throws an error that `isUniqueViolation` knows
+     * when there is a launch of this launch ID, or the project runs on one of the devices. Throws `EpochOver` when a
+     * host has another connection than the one that the runs are to be sent on.
      */
     async insert(
       launch: NewLaunch,
@@ -119,7 +119,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       });
     },
 
-    /** The first one stays. Returns which one that is. */
+    /** Saves an answer; the first one stays. Returns the one that is saved. */
     saveAnswer: (id: string, answer: string): Promise<string> =>
       commits.write(async (transaction) => {
         const saved = await transaction
@@ -136,7 +136,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       return row?.answer ?? null;
     },
 
-    /** Up to `limit` launches of before `time` whose runs have all ended. */
+    /** Lists up to `limit` launches of before `time` whose runs have all ended. */
     async listEndedBefore(time: number, limit: number): Promise<string[]> {
       const active = db.selectFrom('run').select('run.launch').where('ended_at', 'is', null);
       const old = await db
@@ -150,7 +150,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       return old.map((launch) => launch.id);
     },
 
-    /** The launches with their runs. */
+    /** Deletes launches with their runs. */
     async delete(launches: readonly string[]): Promise<void> {
       await db
         .deleteFrom('launch')

@@ -37,7 +37,9 @@ export interface Logs {
 
 const mebibyte = 1024 * 1024;
 
-/** Console logs: taking them in, recent ones and archived ones. Throws when the folder of the logs can't be used. */
+/**
+ * Opens the console logs: the ingest, recent logs and archived logs. Throws when the folder of the logs can't be used.
+ */
 export async function openLogs(context: Context, dependencies: Dependencies): Promise<Logs> {
   const { app, clock, timing } = context;
   const { hosts, devices, runs, metrics } = dependencies;
@@ -48,7 +50,7 @@ export async function openLogs(context: Context, dependencies: Dependencies): Pr
     runs,
     store,
     onStored: (batch) => {
-      // Steps are read when somebody looks at the run.
+      // Steps need no event: they are read when somebody looks at the run.
       if (batch.kind === 'log') stored.forEach((listener) => listener(batch));
     },
   });
@@ -114,7 +116,7 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
   });
 }
 
-/** Throws when the folder of the logs can't be used. */
+/** Opens the tables of the recent logs. Throws when the folder of the logs can't be used. */
 function openLogTables({ database, dataDir, clock, log, faults }: Context): LogTables {
   const progress = createProgressStore(database);
   if (isPostgres(database)) return createPostgresTables(database, progress);

@@ -7,11 +7,17 @@ import type { IncomingEntries, LogBatch, LogStream } from './log-batch.ts';
 import type { RecentLogs } from './tables/recent-logs.ts';
 import { LogRateLimit } from './log-rate-limit.ts';
 
-/** Entries of many hosts share a transaction, one in so long; the first after a silence wait for no others. */
+/**
+ * Minimum time between two flushes: entries of many hosts share a transaction. The first entries after a silence do not
+ * wait.
+ */
 const flushEveryMs = 4;
-/** Or until so many wait: what waits for long is moved again and again by the garbage collector. */
+/**
+ * Number of waiting entries that are flushed without a wait: the garbage collector moves entries that wait for long
+ * again and again.
+ */
 const flushAtEntries = 5000;
-/** So many are stored at once, also after the storage has failed for a while. */
+/** Maximum number of frames in one flush, also after the storage has failed for a while. */
 const maxFrames = 10_000;
 
 interface Pending {
@@ -24,7 +30,7 @@ interface Options {
   limits: Limits;
   log: Logger;
   faults: FaultMonitor;
-  /** Where the entries of a run belong; undefined unless the host may send them. */
+  /** Finds the stream that the entries of a run belong to; undefined unless the host may send them. */
   findStream: (link: HostLink, runId: string) => Promise<LogStream | undefined>;
   onStored: (batch: LogBatch) => void;
 }
@@ -39,8 +45,8 @@ export class LogIngest {
   #immediate: NodeJS.Immediate | undefined;
   #flushedAt = 0;
   /**
-   * Others wait meanwhile, because entries are stored in the order of their IDs, or for the storage to work again; how
-   * many that can be is limited by what hosts send without an acknowledgement.
+   * Flush that is under way. Other entries wait meanwhile, because entries are stored in the order of their IDs, or for
+   * the storage to work again. The limit of what hosts send without an acknowledgement bounds how many can wait.
    */
   #storing: Promise<void> | undefined;
 
@@ -52,7 +58,7 @@ export class LogIngest {
   async take(link: HostLink, runId: string, { firstSeq, entries, sizeBytes }: LogFrame): Promise<void> {
     const stream = await this.#options.findStream(link, runId);
     if (stream === undefined) {
-      // Nobody may read them, and the host need not keep them.
+      // Nobody may read these entries, and the host need not keep them.
       link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
       return;
     }
@@ -61,7 +67,7 @@ export class LogIngest {
   }
 
   #add(link: HostLink, incoming: IncomingEntries): void {
-    // Its host sends them again, with those before them, which may not be stored.
+    // The host sends these entries again, with those before them, which may not be stored.
     if (!link.isOpen) return;
     this.#pending.push({ link, incoming });
     this.#pendingEntries += incoming.entries.length;
@@ -81,7 +87,7 @@ export class LogIngest {
     else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
   }
 
-  /** What its connection brought will come again on the next one. */
+  /** Drops the waiting entries of a connection. Its host sends them again on its next connection. */
   forget(link: HostLink): void {
     this.#pace.forget(link);
     this.#pending = this.#pending.filter((one) => one.link !== link);
@@ -108,7 +114,7 @@ export class LogIngest {
     });
   }
 
-  /** Without those of connections that have ended: what was sent before them may not be stored. */
+  /** Takes the waiting entries, without those of connections that have ended: entries before them may not be stored. */
   #takePending(): Pending[] {
     this.#pending = this.#pending.filter(({ link }) => link.isOpen);
     const pending = this.#pending.splice(0, maxFrames);
@@ -137,13 +143,16 @@ export class LogIngest {
       logFrameScheduler.note(link.userId, (tookMs * incoming.entries.length) / all);
   }
 
-  /** What its connection brought comes again on the next one. */
+  /** Retries once the storage works again. Entries of closed connections are left out: their hosts send them again. */
   async #tryLater(pending: readonly Pending[]): Promise<void> {
     if (!(await this.#options.faults.whenStorable())) return;
     await this.#store(pending.filter(({ link }) => link.isOpen));
   }
 
-  /** Nothing was acknowledged: the hosts keep their entries and send them again when they are back. */
+  /**
+   * Drops the connections of entries that could not be stored. Nothing was acknowledged: the hosts keep their entries
+   * and send them again when they are back.
+   */
   async #refuse(pending: readonly Pending[], error: unknown): Promise<void> {
     if (this.#options.faults.note(error)) return this.#tryLater(pending);
     this.#options.log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
@@ -153,14 +162,14 @@ export class LogIngest {
   }
 }
 
-/** Those of the other connections. */
+/** Drops the connections that are replaced, and returns the entries of the others. */
 function dropReplaced(pending: readonly Pending[], replaced: ReadonlySet<number>): Pending[] {
   for (const { link } of pending)
     if (replaced.has(link.epoch)) link.drop(closeCodes.replaced, 'the host has connected again');
   return pending.filter(({ link }) => !replaced.has(link.epoch));
 }
 
-/** One acknowledgement a run and connection: it holds for all entries before it. */
+/** Sends one acknowledgement per run and connection: it holds for all entries before it. */
 function acknowledge(pending: readonly Pending[]): void {
   for (const [link, ofLink] of Map.groupBy(pending, (one) => one.link)) {
     const lastSeqs = new Map<string, number>();

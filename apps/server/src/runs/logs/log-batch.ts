@@ -4,12 +4,12 @@ import { Compile } from 'typebox/compile';
 import type { RunOrigin } from '../runs/stored-run.ts';
 import type { IncreasingIds } from '../../kernel/uuid-v7.ts';
 
-/** Where entries belong: what ran, and on which device. */
+/** Stream that entries belong to: a run, and its automation and device. */
 export interface LogStream extends RunOrigin {
   readonly runId: string;
 }
 
-/** What one automation logged on one device. */
+/** Stream of what one automation logged on one device. */
 export type StreamKey = Pick<LogStream, 'deviceId' | 'automationId'>;
 
 /** Entries of one run as a host sent them, numbered from `firstSeq`. */
@@ -17,11 +17,11 @@ export interface IncomingEntries {
   stream: LogStream;
   firstSeq: number;
   entries: readonly WireLogEntry[];
-  /** Of the connection that they came over. */
+  /** Epoch of the connection that they came over. */
   epoch: number;
 }
 
-/** What an entry is: a line of a log, or a step. Each run has a stream of both. */
+/** Kind of an entry: a line of a log, or a step. Each run has a stream of both. */
 export const entryKinds = ['log', 'trace'] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
@@ -50,18 +50,18 @@ export interface StoredBatch {
   count: number;
   /** The JSON of each entry, joined by `entrySeparator`. Bytes, because most replies pass them on unread. */
   entries: Buffer;
-  /** `entries` where they stand as the body of a reply: most replies are one batch, and need no copy of it. */
+  /** Body of a reply with these `entries`: most replies are one batch, and need no copy of it. */
   reply?: Buffer;
 }
 
 const replyHead = Buffer.from('{"logs":[');
 const replyTail = Buffer.from(']}');
 
-/** The body of a reply; `entries` are joined by what separates them. */
+/** Creates the body of a reply. `entries` include the separators between them. */
 export const replyOf = (entries: readonly Buffer[]): Buffer =>
   Buffer.concat([replyHead, ...entries, replyTail]);
 
-/** The entries within a reply. */
+/** Returns the entries within a reply. */
 export const entriesIn = (reply: Buffer): Buffer =>
   reply.subarray(replyHead.length, reply.length - replyTail.length);
 
@@ -69,23 +69,23 @@ export const entriesIn = (reply: Buffer): Buffer =>
 export const entrySeparator = ',\n';
 
 const uuidLength = 36;
-/** Where the ID stands: every entry begins with it. */
+/** Position of the ID: every entry begins with it. */
 const idStart = '{"id":"'.length;
 
-/** What stands between the ID and the run's; entries of the last release have it not. */
+/** Text between the ID and the run's ID. Entries of the last release do not have it. */
 const runIdName = '","run_id":"';
 const runIdStart = idStart + uuidLength + runIdName.length;
 
-/** The run of a batch's entries. */
+/** Returns the run of a batch's entries. */
 export function runIdOf(entries: Buffer): string | undefined {
   const head = entries.toString('latin1', idStart + uuidLength, runIdStart + uuidLength);
   return head.startsWith(runIdName) ? head.slice(runIdName.length) : undefined;
 }
 
-/** What stands behind the run's ID in a step, whose number follows. */
+/** Text behind the run's ID in a step; the step's number follows. */
 const stepName = '","step":';
 
-/** What a batch's entries are: all of them are the same. */
+/** Kind of a batch's entries: all of them have the same. */
 export function kindOf(entries: Buffer): EntryKind {
   const start = runIdStart + uuidLength;
   return entries.toString('latin1', start, start + stepName.length) === stepName ? 'trace' : 'log';
@@ -93,11 +93,11 @@ export function kindOf(entries: Buffer): EntryKind {
 
 export const idOfEntry = (entry: string): string => entry.slice(idStart, idStart + uuidLength);
 
-/** Where the time stands: every entry ends with it. */
+/** Time of an entry: every entry ends with it. */
 export const timestampOfEntry = (entry: string): number =>
   Number(entry.slice(entry.lastIndexOf(':') + 1, -1));
 
-/** What the user's code logged. */
+/** Message that the user's code logged. */
 export function messageOfEntry(entry: string): string {
   const parsed: unknown = JSON.parse(entry);
   const isEntry = typeof parsed === 'object' && parsed !== null && 'message' in parsed;
@@ -109,7 +109,7 @@ interface Numbered {
   entries: readonly WireLogEntry[];
 }
 
-/** Gives the entries their IDs, lines of the log first. Steps that are none are left out. */
+/** Gives the entries their IDs, lines of the log first. Steps that are not valid are left out. */
 export function encodeBatches(
   ids: IncreasingIds,
   nowMs: number,
@@ -187,25 +187,25 @@ function createPathText() {
   };
 }
 
-/** Far more than a step of a host has. */
+/** Maximum length of a step: far more than a step of a host has. */
 const maxStepLength = 8192;
 
 const isStep = Compile(WireStep);
-/** The number first, because it tells steps from lines of a log. */
+/** Keys of a step, the number first, because it tells steps from lines of a log. */
 const keys = ['step', ...Object.keys(WireStep.properties).filter((key) => key !== 'step')];
 
 /** A step on its way to be stored. */
 interface StepEntry {
   timestamp: number;
-  /** Its JSON, without braces, ID, run and time. */
+  /** JSON of the step, without braces, ID, run and time. */
   text: string;
 }
 
-/** Undefined for what is no step. */
+/** Reads a step; undefined when it is not valid. */
 function readStep([timestamp, , line, json, path]: WireLogEntry): StepEntry | undefined {
   const step: unknown = json.length > maxStepLength ? undefined : parse(json);
   if (!isStep.Check(step)) return undefined;
-  // What else a host may have put into it is nobody's.
+  // Other keys that a host may have put into it are dropped.
   const known = Object.fromEntries(
     Object.entries(step)
       .filter(([key]) => keys.includes(key))

@@ -4,18 +4,18 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { isUuidV7 } from '../../kernel/uuid-v7.ts';
 import { entrySeparator, idOfEntry, timestampOfEntry, type StoredBatch } from './log-batch.ts';
 
-/** A reply ends early rather than grow beyond this; an empty one would mean that there is nothing newer. */
+/** Size after which a reply ends early. An empty reply would mean that there is nothing newer. */
 export const pageBytes = 4 * 1024 * 1024;
 
 export interface LogQuery {
   deviceId: string;
   automationIds: readonly string[];
-  /** Only entries after this one; empty for all. */
+  /** ID of the entry after which entries are wanted; empty for all. */
   from: string;
   nowMs: number;
 }
 
-/** JSON text of entries, joined by commas, and how many they are. */
+/** JSON text of entries, joined by commas, with their number. */
 export interface LogPiece {
   text: Buffer;
   count: number;
@@ -23,7 +23,7 @@ export interface LogPiece {
   reply?: Buffer;
 }
 
-/** The entries of a batch that the query asks for, each as JSON. */
+/** Returns the entries of a batch that the query asks for, each as JSON. */
 export function entriesOf(batch: StoredBatch, { from, nowMs }: LogQuery): string[] {
   const limit = nowMs - logWindowMs;
   return batch.entries
@@ -32,7 +32,7 @@ export function entriesOf(batch: StoredBatch, { from, nowMs }: LogQuery): string
     .filter((entry) => idOfEntry(entry) > from && timestampOfEntry(entry) > limit);
 }
 
-/** Where the batches with entries after `from` begin. */
+/** Index of the first batch with entries after `from`. */
 export function firstAfter(stream: readonly StoredBatch[], from: string): number {
   let low = 0;
   let high = stream.length;
@@ -44,7 +44,7 @@ export function firstAfter(stream: readonly StoredBatch[], from: string): number
   return low;
 }
 
-/** The log ID after which entries are wanted; empty for all. `field` is how the caller names it. */
+/** Returns the log ID after which entries are wanted; empty for all. `field` is how the caller names it. */
 export function cursorOf(from: string | undefined, field: string): string {
   if (from === undefined) return '';
   if (isUuidV7(from)) return from.toLowerCase();

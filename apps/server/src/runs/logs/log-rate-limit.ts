@@ -7,12 +7,12 @@ interface Batch {
   readonly store: () => void;
 }
 
-/** Of one user; a host that goes on without acknowledgements is no host of ours. */
+/** Maximum bytes that are held back per user. No host of ours goes on without acknowledgements. */
 const maxHeldBytes = 32 * 1024 * 1024;
 
 /**
- * Batches beyond what a user may send are held back, in order and without an acknowledgement: the host keeps what comes
- * behind them, and says itself how much it could not keep.
+ * Throttle for logs, per user. Batches beyond the limit are held back, in order and without an acknowledgement: the
+ * host keeps the entries that come behind them, and says itself how many it could not keep.
  */
 export class LogRateLimit {
   readonly #limits: Limits;

@@ -215,7 +215,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
     const step = fc.record({
       entries: fc.integer({ min: 0, max: 30 }),
       batchSize: fc.integer({ min: 1, max: 12 }),
-      /** How many frames get out before the cut. */
+      /** Number of frames that get out before the cut. */
       frames: fc.integer({ min: 0, max: 6 }),
       waitForStorage: fc.boolean(),
       restart: fc.constantFrom(false, false, false, false, true),

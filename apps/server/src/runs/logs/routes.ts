@@ -34,7 +34,7 @@ const isFull = (page: Page): boolean => page.entries.length >= logPageSize || pa
 
 const emptyPage = (): Page => ({ entries: [], bytes: 0 });
 
-/** Whether more have room. */
+/** Adds entries to a page, and returns whether there is room for more. */
 function add(page: Page, entries: readonly string[]): boolean {
   for (const entry of entries) {
     if (isFull(page)) return false;
@@ -48,7 +48,7 @@ function add(page: Page, entries: readonly string[]): boolean {
 const isAfter = (entry: string | undefined, bound: string): boolean =>
   entry !== undefined && bound !== '' && idOfEntry(entry) > bound;
 
-/** As many as one reply holds. `bound`: the ID after which nothing is wanted; empty when everything is. */
+/** Reads as many entries as one reply holds. `bound`: the ID after which no entry is wanted; empty when all are. */
 async function readUpTo(
   logs: RecentLogs,
   query: LogQuery,
@@ -66,8 +66,8 @@ async function readUpTo(
 }
 
 /**
- * The entries of several automations in one order. A stream is cut only where it fills a reply alone, so what it left
- * out is newer than what any reply with it holds. Never more than two replies are in memory.
+ * Merges the entries of several automations in one order. A stream is cut only where it fills a reply alone, so the
+ * entries that it left out are newer than all entries of any reply with it. Never more than two replies are in memory.
  */
 async function mergeStreams(
   logs: RecentLogs,
@@ -122,7 +122,10 @@ function requireProjects({ projectIds }: Principal, automationIds: readonly stri
 const isWhole = (batch: StoredBatch, { from, nowMs }: LogQuery): boolean =>
   batch.first_id > from && batch.oldest > nowMs - logWindowMs;
 
-/** Whole batches are passed on as they are stored; only where the query cuts one are its entries looked at. */
+/**
+ * Cuts a batch to the query. Whole batches are passed on as they are stored; the entries are looked at only where the
+ * query cuts a batch.
+ */
 function pieceOf(batch: StoredBatch, query: LogQuery, room: number): LogPiece {
   if (isWhole(batch, query) && batch.count <= room) return wholeOf(batch);
   const entries = entriesOf(batch, query).slice(0, room);
@@ -132,13 +135,13 @@ function pieceOf(batch: StoredBatch, query: LogQuery, room: number): LogPiece {
 const wholeOf = ({ entries, count, reply }: StoredBatch): LogPiece =>
   reply === undefined ? { text: entries, count } : { text: entries, count, reply };
 
-/** As many as one reply holds. */
+/** Batches for one reply, as many as it holds. */
 class Pieces {
   readonly all: LogPiece[] = [];
   #room = logPageSize;
   #bytes = 0;
 
-  /** Whether more have room. */
+  /** Adds a batch, and returns whether there is room for more. */
   add(batch: StoredBatch, query: LogQuery): boolean {
     const piece = pieceOf(batch, query, this.#room);
     if (piece.count === 0) return true;
@@ -228,7 +231,7 @@ function levelsOf(text: string | undefined): readonly LogLevel[] | null {
 
 const maxParts = 1000;
 
-/** What the film has from the beginning of the first step of a reply to the end of the last. */
+/** Finds the part of the film from the beginning of the first step of a reply to the end of the last one. */
 async function filmOfSteps(film: FilmReader, runId: string, reply: string): ReturnType<FilmReader['filmOf']> {
   const from = numberAt(reply, reply.indexOf(timestampKey), timestampKey);
   const last = numberAt(reply, reply.lastIndexOf(timestampKey), timestampKey);
@@ -237,7 +240,7 @@ async function filmOfSteps(film: FilmReader, runId: string, reply: string): Retu
   return film.filmOf(runId, { from, to: last + (duration ?? 0), limit: maxParts });
 }
 
-/** Within a text of a step its quotes are escaped, so it is found nowhere else. */
+/** Key of a step's time. Quotes within texts of steps are escaped, so it is found nowhere else. */
 const timestampKey = '"timestamp":';
 const durationKey = '"duration_ms":';
 

@@ -56,10 +56,13 @@ const fileView = ({ name, size_bytes, sha256, content_type, created_at }: Stored
   ...{ name, size_bytes, sha256, content_type, created_at },
 });
 
-/** What a browser may show within a page of the console. */
+/** Types of pictures that a browser may show within a page of the console. */
 const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg']);
 
-/** Code of anybody has written it: no browser runs it, shows it as a page, or guesses what it is. */
+/**
+ * Describes a file, which anybody's code may have written: no browser runs it, shows it as a page, or guesses what it
+ * is.
+ */
 const describe = (
   reply: FastifyReply,
   { name, content_type }: StoredRunFile,

@@ -7,13 +7,13 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { FindRunOfHost } from '../runs/stored-run.ts';
 
-/** A file on its way: of a run, by the ID that its host gave it. */
+/** A file of a run on its way, by the ID that its host gave it. */
 export interface RunFileKey extends CaptureKey<'file'> {
   readonly name: string;
   readonly contentType: string;
-  /** Who uploads it. */
+  /** User whose host uploads it. */
   readonly userId: string;
-  /** Of what has come so far. */
+  /** Hash of the bytes that have come so far. */
   readonly hash: Hash;
 }
 
@@ -25,9 +25,9 @@ interface Options {
 
 const runNotFound = (runId: string): ApiError => ApiError.of('run_not_found', { run_id: runId });
 
-/** What is known of files of runs, for whoever takes them in. */
+/** Creates the notes about files of runs that `Uploads` reads and writes. */
 export function createRunFileNotes({ store, findRunOfHost, clock }: Options): UploadNotes<RunFileKey> {
-  /** Of a name that the run has no file of. */
+  /** Requires room for a file whose name is new for the run. */
   const requireRoom = async (runId: string): Promise<Expectation> => {
     if ((await store.count(runId)) < maxRunFiles) return 'expected';
     throw ApiError.of('too_many_run_files', { run_id: runId, limit: maxRunFiles });

@@ -8,7 +8,7 @@ export type StoredRunFile = Row<'run_file'>;
 export function createRunFileStore(db: Db) {
   const ofRun = (runId: string) => db.selectFrom('run_file').where('run_id', '=', runId);
   return {
-    /** By name. */
+    /** Lists the files by name. */
     list: (runId: string): Promise<StoredRunFile[]> => ofRun(runId).selectAll().orderBy('name_key').execute(),
 
     find: (runId: string, name: string): Promise<StoredRunFile | undefined> =>
@@ -19,7 +19,7 @@ export function createRunFileStore(db: Db) {
       return Number((await query.executeTakeFirstOrThrow()).count);
     },
 
-    /** False: the run is gone, or has a file of this name. */
+    /** Adds a file. False: the run is gone, or has a file of this name. */
     async add(file: Omit<StoredRunFile, 'name_key'>): Promise<boolean> {
       const insert = db
         .insertInto('run_file')

@@ -7,9 +7,7 @@ import type { Row } from '../../storage/db/tables/tables.ts';
 import { activeRunOf, type ActiveRun } from './active-runs.ts';
 import { runQueue, type StoredRun } from './stored-run.ts';
 
-/** A run with the connection that it is to be sent on, or whose host has it. */
-
-/** With the serial number of its device. */
+/** A run with the serial number of its device, and the connection that it is to be sent on or whose host has it. */
 export interface RunToSend extends Row<'run'> {
   serial: string;
 }
@@ -25,7 +23,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         .where('host_id', '=', hostId)
         .execute(),
 
-    /** By device; a device without any is missing. */
+    /** Maps the devices to their runs; a device without any is missing. */
     async mapByDevice(deviceIds: readonly string[]): Promise<ReadonlyMap<string, readonly ActiveRun[]>> {
       const rows = await active().where('device_id', 'in', textsIn(db, deviceIds)).execute();
       return Map.groupBy(
@@ -34,11 +32,11 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
       );
     },
 
-    /** Those that have ended too. */
+    /** Lists runs by their IDs, also those that have ended. */
     listByIds: (runIds: readonly string[]): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, runIds)).execute(),
 
-    /** What is to be sent to the hosts of these connections: runs that have not begun, and stops. */
+    /** Lists the runs to send to the hosts of these connections: runs that have not begun, and stops. */
     listToSend: (epochs: readonly number[]): Promise<RunToSend[]> =>
       db
         .selectFrom('host_session')
@@ -57,7 +55,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         .orderBy('run.id')
         .execute(),
 
-    /** Whose host has been away since then, or that nobody has heard of since then. */
+    /** Lists the runs whose host has been away since then, and those that no host has acknowledged since then. */
     listOverdue: (since: number): Promise<Row<'run'>[]> =>
       db
         .selectFrom('run')
@@ -77,7 +75,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         )
         .execute(),
 
-    /** The host of this connection has these runs now. */
+    /** Notes that the host of this connection has these runs now. */
     async adopt(runIds: readonly string[], epoch: number): Promise<void> {
       if (runIds.length === 0) return;
       await commits.write(
@@ -92,7 +90,9 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
       );
     },
 
-    /** Has those of the runs sent on this connection whose code is stored and that nobody has called off. Returns their IDs. */
+    /**
+     * Has runs sent on this connection: those whose code is stored and that nobody has called off. Returns their IDs.
+     */
     sendAgain: (runIds: readonly string[], epoch: number): Promise<string[]> =>
       commits.write(async (transaction) => {
         const stored = transaction.selectFrom('launch_payload').select('launch_payload.launch');
@@ -108,7 +108,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         return rows.map(({ id }) => id);
       }, runQueue),
 
-    /** Returns the newest connections of the hosts that have to be told. */
+    /** Requests the stop of runs. Returns the newest connections of the hosts that have to be told. */
     requestStop: (runIds: readonly string[]): Promise<number[]> =>
       commits.write(
         noted(async (transaction) => {
@@ -134,13 +134,14 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
       return row.count;
     },
 
-    /** Those of the devices that have so many runs, or more. */
+    /** Selects the devices that have `most` runs, or more. */
     async listFullDevices(
       deviceIds: readonly string[],
       most: number,
       within: Db | Transaction,
     ): Promise<ReadonlySet<string>> {
-      // Not a count for each device: it would look each time through all that has ended lately.
+      // One query instead of a count for each device, which would look each time through all runs that have ended
+      // lately.
       const rows = await within
         .selectFrom('run')
         .select('device_id')
@@ -154,7 +155,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
   };
 }
 
-/** Of the newest connections of these hosts. */
+/** Lists the epochs of the newest connections of these hosts. */
 async function listEpochs(
   transaction: Transaction,
   hosts: readonly { device_owner_id: string; host_id: string }[],

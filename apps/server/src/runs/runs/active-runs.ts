@@ -8,18 +8,18 @@ export interface ActiveRun extends RunOrigin {
   readonly hostId: string;
   /** The caller's launch ID; null for a project. */
   readonly launchId: string | null;
-  /** As it is stored, but for `stopRequested`. */
+  /** The run as it is stored; `stopRequested` may be newer. */
   row: StoredRun;
   stopRequested: boolean;
   /** The connection that carried the launch, or on which the host reported the run; null: none since the start. */
   epoch: number | null;
 }
 
-/** The runs that have not ended of the hosts that are connected to this server. The rows are the truth. */
+/** Runs that have not ended, of the hosts that are connected to this server. The stored rows are the truth. */
 export class ActiveRuns {
   readonly #byId = new Map<string, ActiveRun>();
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
-  /** How many runs have yet to begin, by launch. */
+  /** Number of runs that have yet to begin, by launch. */
   readonly #starting = new Map<string, number>();
   readonly #listeners = new Map<string, Set<(row: StoredRun) => void>>();
 
@@ -45,7 +45,7 @@ export class ActiveRuns {
     return [...this.#byId.values()];
   }
 
-  /** How many runs of a launch have yet to begin. */
+  /** Number of runs of a launch that have yet to begin. */
   countStarting(launch: string): number {
     return this.#starting.get(launch) ?? 0;
   }
@@ -57,7 +57,7 @@ export class ActiveRuns {
     this.#changeStarting(run.row, 1);
   }
 
-  /** What is stored of a run that goes on. */
+  /** Takes over the stored row of a run that goes on. */
   update(run: ActiveRun, row: StoredRun): void {
     this.#changeStarting(run.row, -1);
     this.#changeStarting(row, 1);
@@ -74,12 +74,12 @@ export class ActiveRuns {
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);
   }
 
-  /** The connection is gone: another server may have its host next. */
+  /** Removes the runs of a connection that is gone: another server may have its host next. */
   removeOfEpoch(epoch: number): void {
     for (const run of this.all()) if (run.epoch === epoch) this.remove(run.runId);
   }
 
-  /** The runs that somebody waits for, wherever their hosts are. */
+  /** Lists the runs that somebody waits for, wherever their hosts are. */
   awaited(): string[] {
     return [...this.#listeners.keys()];
   }
@@ -94,7 +94,7 @@ export class ActiveRuns {
   }
 
   /**
-   * Resolves when `isDone` has held for each of the runs, or after the time limit, with what is stored of those for
+   * Resolves when `isDone` has held for each of the runs, or after the timeout, with the stored rows of the runs for
    * which it has. Only changes from now on count.
    */
   async waitFor(

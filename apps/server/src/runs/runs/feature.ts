@@ -19,13 +19,13 @@ type RunListener = (rows: readonly StoredRun[]) => void;
 export interface Runs {
   readonly store: RunStore;
   readonly access: RunAccess;
-  /** Those of this server's hosts. */
+  /** Active runs of this server's hosts. */
   readonly activeRuns: ActiveRuns;
   readonly activeRunRows: ActiveRunRows;
   readonly lifecycle: RunLifecycle;
   onCreated(listener: RunListener): void;
   onChange(listener: RunListener): void;
-  /** To be told of the runs that a launch begins. */
+  /** Call it with the runs that a launch begins. */
   created: RunListener;
 }
 
@@ -35,7 +35,7 @@ interface RunDependencies {
   people: ProjectPeople;
 }
 
-/** Runs, what hosts report of them, and what servers tell each other of them. */
+/** Opens the runs, the reports of hosts about them, and the news about them between servers. */
 export async function openRuns(context: Context, { hosts, devices, people }: RunDependencies): Promise<Runs> {
   const { app, cluster, commits, config, clock, database, faults, limits, timing } = context;
   const store = createRunStore(database, commits);

@@ -11,7 +11,7 @@ interface RunRoutesOptions {
   store: RunStore;
   launchers: LauncherStore;
   access: RunAccess;
-  /** The records that a run has left, as this user may see them. */
+  /** Finds the records that a run has left, as this user may see them. */
   recordsOf: (run: Pick<StoredRun, 'id' | 'user_id'>) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
 }
 
@@ -71,7 +71,7 @@ export function addRunRoutes(
   });
 }
 
-/** Of a run that was deleted meanwhile. */
+/** Launcher of a run that was deleted meanwhile. */
 const unknownLauncher = ({ user_id }: StoredRun): RunLauncher => ({
   ...{ user_id, user_name: null, token_name: null, job: null },
 });

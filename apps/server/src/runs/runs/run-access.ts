@@ -16,12 +16,12 @@ interface Options {
 const maxRemembered = 10_000;
 
 /**
- * Who may read of a run: whoever launched it, and those who have a part in both its project and its phone. Direct code
- * is its launcher's alone.
+ * Decides who may read a run: its launcher, and those who have a part in both its project and its phone. Direct code is
+ * its launcher's alone.
  */
 export class RunAccess {
   readonly #options: Options;
-  /** The phones on which others than their owners have launched, as far as this server knows it. */
+  /** Phones on which others than their owners have launched, as far as this server knows. */
   readonly #foreign = new Set<string>();
   readonly #ownDirect = boundedCache<true>(maxRemembered);
 
@@ -38,7 +38,7 @@ export class RunAccess {
     if (run.user_id !== run.device_owner_id) this.#foreign.add(run.device_id);
   }
 
-  /** The run, when the caller may read of it; else `run_not_found`. `id` is how they named it. */
+  /** Returns the run when the caller may read it; else throws `run_not_found`. `id`: the ID as the caller gave it. */
   async getReadable<Run extends StoredRun>(
     run: Run | undefined,
     { userId, projectIds }: Principal,
@@ -50,7 +50,7 @@ export class RunAccess {
     throw ApiError.of('run_not_found', { run_id: id });
   }
 
-  /** The same for a stop: the owner of a phone knows of each run on it. */
+  /** Returns the run for a stop, as `getReadable` does. The owner of a phone also gets every other run on it. */
   async getStoppable(run: StoredRun | undefined, principal: Principal, id: string): Promise<StoredRun> {
     if (run?.device_owner_id === principal.userId && principal.projectIds === null) return run;
     return this.getReadable(run, principal, id);
@@ -67,7 +67,10 @@ export class RunAccess {
     return [...new Set([run.userId, ...others])];
   }
 
-  /** Those of the readers who are told without asking: they have accepted both the project and the phone. */
+  /**
+   * Lists the readers who are told without asking: the launcher, and those who have accepted both the project and the
+   * phone.
+   */
   async listHearers(run: RunOrigin): Promise<string[]> {
     const { devices, people } = this.#options;
     const readers = await this.listReaders(run);
@@ -83,7 +86,7 @@ export class RunAccess {
     return this.#options.devices.shares.usersOf(device).some((userId) => userId !== run.userId);
   }
 
-  /** The phones on which there may be runs of others that count for the user: own and accepted ones. */
+  /** Lists the phones on which there may be runs of others that count for the user: own and accepted ones. */
   async listOtherDevicesForWork(userId: string): Promise<string[]> {
     const { devices } = this.#options;
     if (!devices.shares.hasAny(userId) && this.#foreign.size === 0 && !devices.shares.areAny) return [];
@@ -93,7 +96,7 @@ export class RunAccess {
     return others;
   }
 
-  /** The phone that is named, when the user may read of runs of others on it: accepted or not. */
+  /** Finds the named phone, when the user may read runs of others on it: accepted or not. */
   async listNamedDevice(userId: string, deviceId: string): Promise<string[]> {
     const seen = await this.#options.devices.find(deviceId, userId);
     return seen !== undefined && this.#mayHaveOthers(seen) ? [seen.device.id] : [];
@@ -103,7 +106,7 @@ export class RunAccess {
     return role !== 'owner' || this.#mayBeForeign(device);
   }
 
-  /** Those of the automations whose log entries on this phone the user may read. */
+  /** Selects the automations whose log entries on this phone the user may read. */
   async selectReadable(
     userId: string,
     device: FleetDevice,
@@ -114,7 +117,10 @@ export class RunAccess {
     return automationIds.filter((_, index) => readable[index]);
   }
 
-  /** Whether others than its owner may have launched on it, at whatever server. On all other phones nobody has to be asked. */
+  /**
+   * Whether others than its owner may have launched on the phone, at whatever server. On all other phones nobody has to
+   * be asked.
+   */
   #mayBeForeign(device: FleetDevice): boolean {
     return this.#foreign.has(device.id) || this.#options.devices.shares.wasShared(device);
   }

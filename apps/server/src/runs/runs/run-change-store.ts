@@ -9,7 +9,7 @@ import { rowsAs } from '../../storage/db/dialect.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
 import { runQueue, endOf, runColumns, type StoredRun } from './stored-run.ts';
 
-/** What a run's host said of it, or its silence does. */
+/** Change of a run that its host reported, or that its host's silence causes. */
 export interface RunChange {
   runId: string;
   status: RunStatus;
@@ -17,26 +17,26 @@ export interface RunChange {
   outcome: RunOutcome | null;
   /** JSON text. */
   result: string | null;
-  /** The app that it was about. */
+  /** App that the run was about. */
   app?: RunApp | undefined;
   startedAt: number | null;
   endedAt: number | null;
-  /** Of an end: a part of its log may still come. */
+  /** Whether a part of the log may still come after the end. */
   isLogLeft?: boolean;
-  /** Its host asks whether it may begin: it does not when it was called off. */
+  /** Whether the host asks if the run may begin: it does not when it was called off. */
   isAsked?: boolean;
 }
 
-/** Of the connection that a change is of; null: it holds whatever connections its host has. */
+/** Connection that a change comes from; null: the change holds whatever connections the host has. */
 type Epoch = number | null;
 
 interface Batch {
-  /** By run. */
+  /** Changes by run. */
   changes: Map<string, RunChange & { epoch: Epoch }>;
   stored: Promise<Stored>;
-  /** How many have begun, by launch. */
+  /** Number of runs that have begun, by launch. */
   begun: Map<string, number>;
-  /** Stores it now; before, it waits for more. */
+  /** Stores the batch now; before, it waits for more changes. */
   begin: () => void;
 }
 
@@ -46,16 +46,18 @@ interface Stored {
   isOver: (epoch: Epoch) => boolean;
 }
 
-/** When so many have come together, the next ones are a statement of their own. */
+/** Maximum number of changes in a statement; the next ones are a statement of their own. */
 const maxPerStatement = 5000;
-/** How long runs that have begun wait for the others of their launch, so that all are one flush of the disk. */
+/** Time that runs that have begun wait for the others of their launch, so that all are one flush of the disk. */
 const gatherMs = 5;
 
-/** Stores what becomes of runs. Hosts tell it run by run: what waits for the same transaction is one statement. */
+/**
+ * Stores the changes of runs. Hosts report run by run: changes that wait for the same transaction are stored together.
+ */
 export class RunChangeStore {
   readonly #commits: GroupCommit;
   readonly #activeRuns: ActiveRuns;
-  /** Takes more, until its transaction begins with it. */
+  /** Batch that takes more changes, until its transaction begins. */
   #open: Batch | undefined;
 
   constructor(commits: GroupCommit, activeRuns: ActiveRuns) {
@@ -64,7 +66,7 @@ export class RunChangeStore {
   }
 
   /**
-   * Stores all of them, or none; one change a run. Returns the runs that have changed, as they are now. Throws
+   * Stores all changes, or none; one change per run. Returns the runs that have changed, as they are now. Throws
    * `EpochOver`.
    */
   async apply(changes: readonly RunChange[], epoch: Epoch): Promise<StoredRun[]> {
@@ -89,7 +91,7 @@ export class RunChangeStore {
 
   #batchFor(changes: readonly RunChange[]): Batch {
     const open = this.#open;
-    // Of two changes of a run, the later one has to find the earlier one stored.
+    // A later change of a run has to find the earlier one stored.
     const takesThem = ({ changes: { size } }: Batch): boolean =>
       size < maxPerStatement && !changes.some(({ runId }) => open?.changes.has(runId));
     if (open !== undefined && takesThem(open)) return open;
@@ -127,7 +129,7 @@ export class RunChangeStore {
 
   async #store(transaction: Transaction, changes: readonly RunChange[]): Promise<Map<string, StoredRun>> {
     const begun = await storeBegun(transaction, changes.filter(isPlainStart));
-    // What is in memory need not be read again.
+    // Runs in memory need not be read again.
     const rows = changes.flatMap(({ runId, startedAt }) => {
       const run = begun.has(runId) ? this.#activeRuns.find(runId) : undefined;
       return run === undefined ? [] : [startedRow(run, startedAt)];
@@ -175,7 +177,10 @@ const startColumns = { id: 'text', started_at: 'bigint', is_asked: 'bigint' } as
 const isPlainStart = ({ status, startedAt }: RunChange): boolean =>
   status === 'running' && startedAt !== null;
 
-/** Most changes by far, and many at once: no index knows what they change. Returns the IDs of those that have begun. */
+/**
+ * Stores starts of runs: most changes by far, and many at once. No index has the columns that they change. Returns the
+ * IDs of the runs that have begun.
+ */
 async function storeBegun(transaction: Transaction, changes: readonly RunChange[]): Promise<Set<string>> {
   if (changes.length === 0) return new Set();
   const starts = changes.map(({ runId, startedAt, isAsked }) => ({
@@ -190,7 +195,7 @@ async function storeBegun(transaction: Transaction, changes: readonly RunChange[
 
 async function storeOthers(transaction: Transaction, changes: readonly RunChange[]): Promise<StoredRun[]> {
   if (changes.length === 0) return [];
-  // The last word about a run is its end; only a lost one may turn out to live. What has started stays started.
+  // The last word about a run is its end; only a lost run may turn out to live. A run that has started stays started.
   const { rows } = await sql<StoredRun>`UPDATE run SET status = change.status, outcome = change.outcome,
       error_code = change.error_code, error_message = change.error_message, error_stack = change.error_stack,
       started_at = coalesce(change.started_at, run.started_at), ended_at = change.ended_at,
@@ -220,7 +225,7 @@ async function storeOthers(transaction: Transaction, changes: readonly RunChange
   return rows;
 }
 
-/** Only of runs of projects that ended by themselves: a phone that is gone, or a stop, says nothing of an app. */
+/** Counts only runs of projects that ended by themselves: a phone that is gone, or a stop, says nothing of an app. */
 function countOf(row: StoredRun, app: RunApp | undefined): AppVersionCount[] {
   const { status, outcome, error_code: code, launch_id: launchId, automation_id: projectId } = row;
   const isBad = status === 'failed' || status === 'timed_out' || outcome !== null;

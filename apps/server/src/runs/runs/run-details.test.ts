@@ -16,7 +16,7 @@ beforeAll(async () => {
   ({ host, deviceIds, deviceId } = await server.connectHost({ serials: ['one', 'two', 'three'] }));
 });
 afterAll(() => server.dispose());
-// On a busy machine the server may have given up the host.
+// The server may have given up the host on a busy machine.
 beforeEach(async () => {
   await host.cut();
   await host.connect();

@@ -272,7 +272,7 @@ describe('a report', () => {
     const answered = () =>
       host.messages('runs_stored').reduce((sum, message) => sum + message.run_ids.length, 0);
     const before = answered();
-    // As a host does: no message is larger than a text frame may be.
+    // Sends the reports in parts, as a host does: no message is larger than a text frame may be.
     for (let at = 0; at < runs.length; at += 5000)
       host.send({ type: 'runs', runs: runs.slice(at, at + 5000) });
     await host.heartbeat();

@@ -18,17 +18,20 @@ interface Options {
   activeRuns: ActiveRuns;
   activeRunRows: ActiveRunRows;
   clock: Clock;
-  /** Hosts that have been away for so long. */
+  /** Lists the hosts that have been away for this long. */
   listAway: (forMs: number) => Promise<AwayHost[]>;
-  /** Has what is stored for the host of a connection sent. */
+  /** Has the stored messages for the host of a connection sent. */
   flush: (epoch: number) => void;
-  /** How long a host may be away before its runs are lost. */
+  /** Time that a host may be away before its runs are lost. */
   lostAfterMs: number;
-  /** Told of runs that have changed, after it is stored. */
+  /** Called with the runs that have changed, after the change is stored. */
   onChange: (rows: readonly StoredRun[]) => void;
 }
 
-/** With the last connection of its host, which is away; null: the host is there, and has not heard of the run. */
+/**
+ * An overdue run with the last connection of its host, which is away; null: the host is there, and has not heard of the
+ * run.
+ */
 interface Overdue {
   run: ActiveRun;
   epoch: number | null;
@@ -36,13 +39,13 @@ interface Overdue {
 
 type Verdict = 'store' | 'stop' | 'known' | 'foreign';
 
-/** Runs that are looked up at once. */
+/** Number of reported runs that are looked up at once. */
 const reportsPerStep = 500;
 const lostMessage = 'Its host did not come back, so nobody knows how it ended';
 const notStartedMessage = 'The connection to the host broke before the host had the code';
 const forgottenMessage = 'Its host came back without any trace of it';
 
-/** Brings what hosts report together with what is stored, so that every run ends, once, and truly. */
+/** Reconciles the reports of hosts with the stored runs, so that every run ends, once, and truly. */
 export class RunLifecycle {
   readonly #options: Options;
 
@@ -50,7 +53,10 @@ export class RunLifecycle {
     this.#options = options;
   }
 
-  /** A host says all that it holds; what it should hold and does not has ended. */
+  /**
+   * Takes in the report of all runs that a host holds. Runs that it should hold and does not are sent again, or have
+   * ended.
+   */
   async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     const reported = new Set(reports.map((report) => report.run_id));
     await this.#takeUp(link);
@@ -71,7 +77,7 @@ export class RunLifecycle {
     this.#repeatStops(link);
   }
 
-  /** Runs that were to be sent on an earlier connection, and have not arrived, are sent on this one. */
+  /** Sends runs on this connection that were to be sent on an earlier one and have not arrived. Returns their IDs. */
   async #sendAgain(link: HostLink, gone: readonly ActiveRun[]): Promise<ReadonlySet<string>> {
     const { activeRunRows, activeRuns, flush } = this.#options;
     const unheard = gone.filter(({ row, stopRequested }) => row.status === 'starting' && !stopRequested);
@@ -85,7 +91,7 @@ export class RunLifecycle {
     return new Set(again);
   }
 
-  /** What the host has, or should have; what is to be sent on this connection is not sent yet. */
+  /** Loads the runs that the host has, or should have. Runs that are to be sent on this connection are not sent yet. */
   async #takeUp(link: HostLink): Promise<void> {
     const { activeRunRows, activeRuns } = this.#options;
     for (const row of await activeRunRows.listOfHost(link)) {
@@ -94,17 +100,17 @@ export class RunLifecycle {
     }
   }
 
-  /** The connection is over. The host may connect to another server next. */
+  /** Forgets the runs of a connection that is over. Its host may connect to another server next. */
   disconnect(link: HostLink): void {
     this.#options.activeRuns.removeOfEpoch(link.epoch);
   }
 
-  /** Runs that were stopped before they were sent have ended. */
+  /** Ends runs that were stopped before they were sent. */
   async endUnsent(runs: readonly ActiveRun[], epoch: number): Promise<void> {
     await this.#end(runs.map(unsent), epoch);
   }
 
-  /** Stores what a host says of its runs, and tells it which of them it may forget. */
+  /** Stores the reports of a host on its runs, and tells it which of them it may forget. */
   async report(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     for (let first = 0; first < reports.length; first += reportsPerStep) {
       // The database answers without a turn of the event loop, and a host may report many old runs.
@@ -139,7 +145,10 @@ export class RunLifecycle {
     if (loaded.length > 0) await this.#letBegin(link, loaded);
   }
 
-  /** Loaded runs begin when their rows say that they run; the others were called off, or have ended. */
+  /**
+   * Lets loaded runs begin when their rows say that they run. The others were called off, or have ended, and are
+   * stopped.
+   */
   async #letBegin(link: HostLink, runIds: readonly string[]): Promise<void> {
     const { activeRuns, store } = this.#options;
     const known = runIds.flatMap((id) => activeRuns.find(id)?.row ?? []).filter(mayBegin);
@@ -155,7 +164,7 @@ export class RunLifecycle {
     if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
   }
 
-  /** What is stored of the reported runs that are not active. */
+  /** Reads the rows of the reported runs that are not active. */
   async #readEnded(reports: readonly RunReport[]): Promise<Map<string, StoredRun>> {
     const { store, activeRuns } = this.#options;
     const runIds = reports.map((report) => report.run_id).filter((id) => activeRuns.find(id) === undefined);
@@ -163,7 +172,7 @@ export class RunLifecycle {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** It began after its caller was told that it had not, or after a stop that reached its host too early. */
+  /** Whether a run began after its caller was told that it had not, or after a stop that reached its host too early. */
   #shouldHaveStopped({ run_id: runId, status }: RunReport): boolean {
     return !isEnded(status) && this.#options.activeRuns.find(runId)?.stopRequested === true;
   }
@@ -191,7 +200,7 @@ export class RunLifecycle {
       .filter(({ run, epoch }) => epoch !== null || isUnheard(run));
   }
 
-  /** Unless their host has come back meanwhile. */
+  /** Ends runs as lost, unless their host has come back meanwhile. */
   async #endLost(runs: readonly ActiveRun[], epoch: number | null): Promise<void> {
     const end = this.#end(
       runs.map((run) => lost(run, lostMessage)),
@@ -202,7 +211,9 @@ export class RunLifecycle {
     });
   }
 
-  /** What to do with a report: store it, answer that the run must stop, or nothing, because it is known or another host's. */
+  /**
+   * Decides on a report: store it, answer that the run must stop, or do nothing, because it is known or another host's.
+   */
   #judge(link: HostLink, report: RunReport, row: StoredRun | undefined): Verdict {
     const active = this.#options.activeRuns.find(report.run_id);
     if (active !== undefined) {
@@ -220,20 +231,20 @@ export class RunLifecycle {
     return isEnded(report.status) ? 'known' : 'stop';
   }
 
-  /** Not beside a later run of the same project on its device. */
+  /** Whether a lost run may go on: not beside a later run of the same project on its device. */
   #mayGoOn(row: StoredRun, { status }: RunReport): boolean {
     if (isEnded(status) || row.launch_id !== null) return true;
     const onDevice = this.#options.activeRuns.onDevice(row.device_id);
     return !onDevice.some((run) => run.automationId === row.automation_id && run.launchId === null);
   }
 
-  /** The host has come back, and it knows better. */
+  /** Has the report stored: the host has come back, and it knows better. */
   #revive(row: StoredRun, link: HostLink, report: RunReport): 'store' {
     if (!isEnded(report.status)) this.#options.activeRuns.add(activeRunOf(row, link.epoch));
     return 'store';
   }
 
-  /** A stop that was asked for while the host was away, or whose message was cut off. */
+  /** Repeats stops that were asked for while the host was away, or whose message was cut off. */
   #repeatStops(link: HostLink): void {
     const runIds = this.#options.activeRuns
       .ofHost(link)
@@ -264,7 +275,7 @@ export class RunLifecycle {
   }
 }
 
-/** Of several changes of a run in one report the last one counts, or its first end. */
+/** Adds a change. Of several changes of a run in one report, the last one counts, or its first end. */
 function addChange(changes: Map<string, RunChange>, change: RunChange): void {
   const earlier = changes.get(change.runId);
   if (earlier === undefined || !isEnded(earlier.status)) changes.set(change.runId, change);
@@ -273,11 +284,11 @@ function addChange(changes: Map<string, RunChange>, change: RunChange): void {
 const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string =>
   `${userId} ${hostId.toLowerCase()}`;
 
-/** What runs or has completed did start, also when its host does not say when. */
+/** Start of a run. A run that runs or has completed did start, also when its host does not say when. */
 const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): number | null =>
   startedAt ?? (status === 'running' || status === 'completed' ? nowMs : null);
 
-/** Whether it waits for the service to let it begin. */
+/** Whether the run waits for the service to let it begin. */
 const isAsking = ({ status, is_loaded }: RunReport): boolean => status === 'starting' && is_loaded === true;
 
 /** Whether the rest of the log of a run that has ended has come. */
@@ -287,7 +298,10 @@ const isLogStored = ({ status, log_left: isLeft }: RunReport, row: StoredRun | u
 const mayBegin = ({ status, stop_requested }: StoredRun): boolean =>
   status === 'running' && stop_requested === 0;
 
-/** A host tells times by its own clock: a run begins after its launch and ends after that, and neither is still to come. */
+/**
+ * Bounds the times that a host tells by its own clock: a run begins after its launch and ends after that, and neither
+ * is still to come.
+ */
 function timesOf(
   report: RunReport,
   row: StoredRun | undefined,
@@ -314,7 +328,7 @@ const changeOf = (report: RunReport, row: StoredRun | undefined, nowMs: number):
   ...timesOf(report, row, nowMs),
 });
 
-/** A result that could not be read back is dropped, which makes a success a failure. */
+/** Adds the result of a run. One that could not be read back is dropped, which makes a success a failure. */
 function endWith(
   { status, error }: RunReport,
   result: string,
@@ -325,7 +339,7 @@ function endWith(
   return { status: status === 'completed' ? 'failed' : status, error: error ?? dropped, result: null };
 }
 
-/** The host has said nothing more of it. */
+/** Fields of a run of which the host has said nothing more. */
 const silence = { outcome: null, result: null };
 
 const notStarted = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({

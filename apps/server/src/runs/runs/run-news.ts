@@ -10,7 +10,7 @@ import { Batcher } from '../../kernel/batcher.ts';
 
 const RunIds = Compile(Type.Array(Type.String()));
 const subject = 'runs';
-/** As long as a message that was missed delays a caller. */
+/** Interval of the look-up: the longest delay of a caller whose message was missed. */
 const lookEveryMs = 1000;
 
 interface Options {
@@ -20,7 +20,7 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** Tells the callers who wait at this server what has become of runs whose hosts are at another one. */
+/** Tells the callers who wait at this server how the runs of hosts at other servers go on. */
 export class RunNews {
   readonly #options: Options;
   readonly #ends: (() => unknown)[];
@@ -39,7 +39,7 @@ export class RunNews {
     ];
   }
 
-  /** To the other servers. */
+  /** Tells the other servers which runs have changed. */
   tell(rows: readonly StoredRun[]): void {
     this.#options.bus.publish(subject, JSON.stringify(rows.map(({ id }) => id)));
   }

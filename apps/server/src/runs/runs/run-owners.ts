@@ -3,7 +3,9 @@ import type { RunStore } from './store.ts';
 import type { HostLink } from '../../fleet/hosts/host-link.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 
-/** Runs that have ended and whose last entries keep coming; one that is not among them costs one read. */
+/**
+ * Number of cached runs that have ended and whose last entries keep coming. A run outside of the cache costs one read.
+ */
 const cacheSize = 20_000;
 
 /** Tells to which device and automation the log entries of a run belong, and whether the host may send them. */

@@ -12,7 +12,7 @@ export function problemOfResult(json: string): string | undefined {
   }
 }
 
-/** A result as it was stored; null for one that is nothing to be shown, of an earlier release that did not look. */
+/** Reads a stored result; null when it can't be shown, which an earlier release did not check. */
 export function readResult(json: string | null): unknown {
   return json === null || problemOfResult(json) !== undefined ? null : JSON.parse(json);
 }

@@ -11,7 +11,7 @@ interface Options {
   activeRunRows: Pick<ActiveRunRows, 'requestStop'>;
   activeRuns: ActiveRuns;
   hosts: Pick<ConnectedHosts, 'flush'>;
-  /** How long hosts have to confirm the end. */
+  /** Time that hosts have to confirm the end. */
   timeoutMs: number;
 }
 
@@ -27,7 +27,7 @@ export class RunStops {
     return this.#options.timeoutMs;
   }
 
-  /** Resolves when the runs have ended, or after the time limit, with those of which that is not known. */
+  /** Resolves when the runs have ended, or after the timeout, with the runs whose end is not known. */
   async stop(runs: readonly ActiveRun[]): Promise<ActiveRun[]> {
     if (runs.length === 0) return [];
     const { activeRuns, activeRunRows, timeoutMs } = this.#options;
@@ -39,8 +39,8 @@ export class RunStops {
   }
 
   /**
-   * Runs whose host has not answered never begin: their callers are told that they have not. Returns those that have
-   * begun after all.
+   * Calls off runs whose host has not answered, so that they never begin: their callers are told that they have not.
+   * Returns the runs that have begun after all.
    */
   async callOff(runIds: readonly string[]): Promise<StoredRun[]> {
     if (runIds.length === 0) return [];

@@ -19,20 +19,26 @@ export interface RunFilter {
   /** The service's own ID of the launch. */
   launch: string | undefined;
   status: RunStatus | undefined;
-  /** Text in what is known of the run. */
+  /** Text to look for in the ID, the name and the error of a run. */
   search: string | undefined;
   /** Epoch ms, both exclusive. */
   createdAfter: number | undefined;
   createdBefore: number | undefined;
-  /** Only runs older than this one. */
+  /** ID of the run that all runs are to be older than. */
   cursor: string | undefined;
   limit: number;
 }
 
-/** A search ends after so many runs, so that a text that no run has does not read the whole history at once. */
+/**
+ * Maximum number of runs that a search looks through, so that a text without matches does not read the whole history at
+ * once.
+ */
 const runsPerSearch = 10_000;
 
-/** In either case of ASCII letters; SQLite knows no other. Messages of errors may be long, and say the most at first. */
+/**
+ * Matches a text in either case of ASCII letters; SQLite knows no other. Error messages may be long, and say the most
+ * at first.
+ */
 function hasText(db: Db, text: string): RawBuilder<SqlBool> {
   const searched = sql`id || ' ' || coalesce(project_name, '') || ' ' || coalesce(error_code, '') || ' ' || substr(coalesce(error_message, ''), 1, 1000)`;
   return hasPart(db, sql`lower(${searched})`, sql`lower(${text})`);
@@ -57,7 +63,7 @@ interface FoundRuns {
   searchedTo: string | null;
 }
 
-/** How many runs match, as far as they are counted. */
+/** Number of runs that match, as far as they are counted. */
 interface RunCount {
   runs: number;
   or_more: boolean;
@@ -72,7 +78,7 @@ export type RunStore = ReturnType<typeof createRunStore>;
 
 /** The history of runs. IDs are UUIDv7, so their order is that of creation. */
 export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsPerSearch) {
-  /** By the unique index of launches: a caller's launch ID is one launch. */
+  /** Finds a launch by the unique index of launches: a caller's launch ID is one launch. */
   const launchOf = (userId: string, launchId: string) =>
     db.selectFrom('launch').select('id').where('user_id', '=', userId).where('launch_id', '=', launchId);
   const select = (filter: RunFilter, hasEnded?: boolean) => {
@@ -92,7 +98,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
     if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
     return filter.cursor === undefined ? query : query.where('id', '<', filter.cursor);
   };
-  /** What has ended and what has not are found by different indexes. */
+  /** Different indexes find runs that have ended and runs that have not. */
   const matching = (filter: RunFilter) => {
     if (filter.status !== undefined) return select(filter, isEnded(filter.status));
     if (filter.deviceId !== undefined) return select(filter, false).unionAll(select(filter, true));
@@ -102,7 +108,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
     find: (id: string): Promise<StoredRun | undefined> =>
       db.selectFrom('run').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    /** The same when the caller has the token that the host of its phone is connected with, or was last. */
+    /** Finds a run when the caller has the token that the host of its phone is connected with, or was last. */
     findOfHost: (id: string, { userId, tokenId }: HostCaller): Promise<StoredRun | undefined> =>
       db
         .selectFrom('run')
@@ -134,7 +140,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
       return row === undefined ? null : readKeptCode(row.code);
     },
 
-    /** Of runs that have ended. */
+    /** Notes that the logs of these runs, which have ended, are complete. */
     async noteLogsStored(ids: readonly string[]): Promise<void> {
       await db.updateTable('run').set({ log_left: 0 }).where('id', 'in', textsIn(db, ids)).execute();
     },
@@ -156,7 +162,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
       return { runs, searchedTo: Number(count) === searchLimit ? last : null };
     },
 
-    /** Ends with the first matches, as the list does: it does not count all that is stored. */
+    /** Counts the first matches, as far as the list looks: it does not count all that is stored. */
     async count(filter: RunFilter, most = maxCountedRuns): Promise<RunCount> {
       const newest = matching(filter).orderBy('id', 'desc');
       const bound = filter.search === undefined ? most + 1 : searchLimit;
@@ -171,7 +177,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
       return { runs: Math.min(Number(count), most), or_more: Number(looked) === bound };
     },
 
-    /** The phones on which others than their owners have launched. */
+    /** Lists the phones on which others than their owners have launched. */
     async listForeignDevices(): Promise<string[]> {
       const query = db.selectFrom('run').select('device_id').distinct();
       const rows = await query.whereRef('user_id', '<>', 'device_owner_id').execute();
@@ -192,7 +198,8 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
     },
 
     /**
-     * Those that have not begun never begin. Returns them with their connections, and the others as they are.
+     * Calls off runs: those that have not begun never begin. Returns them with their connections, and the others as
+     * they are.
      */
     callOff: (runIds: readonly string[]): Promise<CalledOff> =>
       commits.write(async (transaction) => {
@@ -209,10 +216,10 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
 
 export type LauncherStore = ReturnType<typeof createLauncherStore>;
 
-/** Who launched runs. */
+/** Launchers of runs. */
 export function createLauncherStore(db: Db) {
   return {
-    /** By the IDs of the runs. */
+    /** Lists launchers by the IDs of their runs. */
     async list(runIds: readonly string[]): Promise<ReadonlyMap<string, RunLauncher>> {
       const rows = await db
         .selectFrom('run')

@@ -14,7 +14,7 @@ import type { HostCaller } from '../../http/requests/principal.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { readResult } from './run-result.ts';
 
-/** What is stored of runs that have begun, one after another: see `GroupCommit`. */
+/** Queue of the changes of runs, which are stored one after another: see `GroupCommit`. */
 export const runQueue = 'runs';
 
 /** A run as it is stored. */
@@ -45,9 +45,9 @@ export interface StoredRunDetail extends StoredRun, Pick<Row<'launch'>, 'tree' |
   result: string | null;
 }
 
-/** Where a run belongs. */
+/** Launcher, device and automation of a run. */
 export interface RunOrigin {
-  /** Who launched it. */
+  /** User who launched it. */
   readonly userId: string;
   readonly deviceId: string;
   readonly automationId: string;
@@ -81,7 +81,7 @@ export function runView(row: StoredRun): Run {
   };
 }
 
-/** What webhooks tell of a run that has ended. */
+/** Event that webhooks get when a run has ended. */
 export function endOf(row: StoredRun): OutboxEvent<'run.ended'> {
   const { commit: _commit, dirty: _dirty, error, name, ...run } = runView(row);
   return {
@@ -95,7 +95,7 @@ export function endOf(row: StoredRun): OutboxEvent<'run.ended'> {
   };
 }
 
-/** What is stored beside a run, as the API shows it. */
+/** A run with the data that is stored beside it, as the API shows it. */
 export function detailView(
   row: StoredRunDetail,
   launchedBy: RunLauncher,
@@ -132,14 +132,14 @@ export function parametersOf({ parameters }: StoredRunDetail): RunDetail['parame
   return JSON.parse(parameters) as RunDetail['parameters'];
 }
 
-/** More of each is not kept, in UTF-16 units of JSON. */
+/** Maximum length of kept parameters, and of kept code, in UTF-16 units of JSON. */
 const maxKeptLength = 1024 * 1024;
 
 const keptJson = (json: string): string | null => (json.length > maxKeptLength ? null : json);
 
 /**
- * The parameters that a launch gave to the code, as they are kept for `parametersOf`; null when they are too large for that. Without the values
- * that the matcher has. Others have turns meanwhile.
+ * Parameters that a launch gave to the code, as they are kept for `parametersOf`, without the values that the matcher
+ * has. Null when they are too large for that. Other requests have turns meanwhile.
  */
 export async function keptParameters(
   { phone_settings: settings, ...given }: NonNullable<RunDetail['parameters']>,
@@ -149,7 +149,7 @@ export async function keptParameters(
   if (json.length > maxKeptLength) return null;
   const ofCode = await new TimeSlice().run(matcher.redactingJson(json));
   if (settings === undefined) return ofCode;
-  // Their names and numbers are none of the user's own.
+  // Names and numbers of settings are none of the user's own.
   const ofPhone = JSON.stringify(settings, (_, value: unknown) =>
     typeof value === 'string' ? whole(matcher.redacting(value)) : value,
   );

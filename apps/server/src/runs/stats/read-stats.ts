@@ -29,17 +29,17 @@ interface StatsQuestion {
 export type Stats = ReplyOf<typeof statsRoutes.read>;
 
 const defaultDays = 30;
-/** What the runs of direct code are called: their launch IDs differ. */
+/** Key of all runs of direct code: their launch IDs differ. */
 const directKey = 'direct';
 
-/** What rows are counted under: a row may count under several pools. */
+/** Groups that rows are counted under: a row may count under several pools. */
 interface Groups {
-  /** Those that are told even without runs, with the phones that each has; undefined: all phones. */
+  /** Groups that are told even without runs, with the number of phones of each; undefined: all phones. */
   readonly known: ReadonlyMap<string, { name: string; phones: number | undefined }>;
   keysOf(row: DayStat, day: number): readonly string[];
 }
 
-/** Adds up what is counted of each day: the history itself is not read. */
+/** Adds up the counts of each day: the history itself is not read. */
 export async function readStats(
   sources: StatsSources,
   principal: Principal,
@@ -86,7 +86,7 @@ export async function readStats(
   };
 }
 
-/** The user's own, and those that they have accepted, that the selector means. */
+/** Lists the phones that the selector means, among the user's own and those that they have accepted. */
 async function listPhones(
   { devices }: StatsSources,
   { userId }: Principal,
@@ -195,7 +195,7 @@ class Sum {
     if (outcome !== 'succeeded') addTo(this.#reasons, reason || outcome, runs);
   }
 
-  /** `phoneMs`: how long its phones could have worked. */
+  /** `phoneMs`: time that its phones could have worked. */
   toStat(key: string, name: string, phoneMs: number): Stat {
     const judged = this.#runs - (this.#outcomes.get('stopped') ?? 0);
     return {

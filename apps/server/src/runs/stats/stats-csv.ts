@@ -1,7 +1,7 @@
 import { csvLine } from '../../http/requests/replies/csv.ts';
 import { outcomes, type Stats } from './read-stats.ts';
 
-/** A row for each of them, with a column for each outcome. */
+/** Creates a row for each statistic, with a column for each outcome. */
 export function statsAsCsv({ by, stats }: Stats): string {
   const names = [
     ...[by, 'name', 'runs', ...outcomes, 'success_share', 'average_run_ms', 'average_wait_ms'],

@@ -4,7 +4,7 @@ import { textsIn } from '../../storage/db/dialect.ts';
 import { projectsOf } from '../../storage/db/listed-work.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 
-/** Whose runs are counted. */
+/** User whose runs are counted, and phones on which runs of others count for the user. */
 export interface StatsAudience {
   readonly userId: string;
   /** Phones on which runs of others count for the user, when these are of projects that they own or have accepted. */
@@ -19,7 +19,7 @@ export type StatsStore = ReturnType<typeof createStatsStore>;
 /** The counts of ended runs. Triggers of `run` write them. */
 export function createStatsStore(db: Db) {
   return {
-    /** A day is so much that the event loop can wait for it. */
+    /** Lists the counts of a day: the event loop can wait for that many. */
     listOfDay: async (day: number, { userId, otherDeviceIds }: StatsAudience): Promise<DayStat[]> => {
       const columns = sql`automation_id, device_id, outcome, reason, name, runs, started, run_ms, wait_ms`;
       const own = sql`SELECT ${columns} FROM run_stat WHERE day = ${day} AND user_id = ${userId} AND runs > 0`;

@@ -8,7 +8,7 @@ interface Answer {
   jpeg?: string;
 }
 
-/** One who watches a phone over a WebSocket. */
+/** A viewer of one phone over a WebSocket. */
 export class Viewer {
   readonly messages: Answer[] = [];
   /** The close code. */
@@ -27,7 +27,7 @@ export class Viewer {
     });
   }
 
-  /** Rejects with the HTTP status when it is refused. */
+  /** Opens a viewer. Rejects with the HTTP status when it is refused. */
   static async open(url: string, headers: Record<string, string>): Promise<Viewer> {
     const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
     const socket = new WebSocket(url.replace('http', 'ws'), { headers: sent });
@@ -82,11 +82,11 @@ interface Told {
   readonly type: string;
   readonly device_id: string;
   readonly reason?: string;
-  /** Its bytes as characters. */
+  /** The bytes as characters. */
   jpeg?: string;
 }
 
-/** One who watches many phones over a WebSocket, and answers each picture until told otherwise. */
+/** A viewer of many phones over a WebSocket. It answers each picture until told otherwise. */
 export class WallWatcher {
   readonly told: Told[] = [];
   /** The close code. */
@@ -105,7 +105,7 @@ export class WallWatcher {
     });
   }
 
-  /** Rejects with the HTTP status when it is refused. */
+  /** Opens a viewer. Rejects with the HTTP status when it is refused. */
   static async open(url: string, token: string, query = ''): Promise<WallWatcher> {
     const headers = { authorization: `Bearer ${token}` };
     const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v2/devices/live${query}`, { headers });

@@ -14,7 +14,7 @@ import {
 } from '../../../kernel/processes/confined-process.ts';
 import { type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
 
-/** Each level of objects takes two. */
+/** Bounds of a schema. Each level of objects takes two levels of `depth`. */
 const bounds: JsonBounds = { depth: 64, names: 10_000, values: 10_000 };
 
 type Parameters = Record<string, unknown>;
@@ -22,13 +22,13 @@ type Answer = Extract<FromProcess, { kind: 'fits' | 'refused' | 'schema_problem'
 
 interface Options {
   readonly turns: Turns;
-  /** What holds the processes that read schemas. */
+  /** Confinement of the processes that read schemas. */
   readonly confinement: Confinement;
   /** Processor time to compile a schema, once; from then on it is warm. Default 2,000. */
   readonly compileMs?: number;
 }
 
-/** Why the text of a schema is not read at all, as the end of a sentence that begins with "it". */
+/** Finds the reason not to read a schema at all, as the end of a sentence that begins with "it". */
 function findSizeProblem(schema: string): string | undefined {
   const sizeBytes = Buffer.byteLength(schema);
   return sizeBytes > maxSchemaBytes
@@ -54,7 +54,9 @@ export class ParameterChecker {
     this.#options = options;
   }
 
-  /** The parameters with the defaults of the schema. Throws `invalid_parameters` or `invalid_parameter_schema`. */
+  /**
+   * Returns the parameters with the defaults of the schema. Throws `invalid_parameters` or `invalid_parameter_schema`.
+   */
   async check(schema: string, parameters: Parameters, userId: string): Promise<Parameters> {
     const answer = await this.#answer({ schema, parameters, userId });
     if (answer.kind === 'schema_problem')
@@ -64,7 +66,7 @@ export class ParameterChecker {
     return answer.parameters;
   }
 
-  /** Why `schema` can't be used. */
+  /** Finds the reason why `schema` can't be used. */
   async findSchemaProblem(schema: string, userId = ''): Promise<string | undefined> {
     const answer = await this.#answer({ schema, parameters: undefined, userId });
     return answer.kind === 'schema_problem' ? answer.problem : undefined;
@@ -95,7 +97,10 @@ export class ParameterChecker {
     return this.#options.turns.run(userId, () => this.#ask({ hash, schema, parameters }));
   }
 
-  /** What other schemas have left in a process must not refuse this one, so it is tried again in a new process. */
+  /**
+   * Retries in a new process when a used one has crashed or run out of memory: leftovers of other schemas must not
+   * refuse this one.
+   */
   async #ask(question: Question): Promise<Answer> {
     const process = this.#choose(question.hash);
     const wasUsed = process.isUsed;
@@ -126,13 +131,16 @@ export class ParameterChecker {
     return { kind: 'schema_problem', problem: endProblems[error.reason] };
   }
 
-  /** As many work at once as there are turns. */
+  /** Chooses an idle process, a warm one first. There are at most as many busy processes as `turns` allows. */
   #choose(hash: string): SchemaProcess {
     const idle = this.#processes.filter(({ isBusy }) => !isBusy);
     return idle.find((process) => process.isWarm(hash)) ?? idle[0] ?? this.#start();
   }
 
-  /** Nobody waits for the start of a process because another user's schema holds one, or has ended it. */
+  /**
+   * Keeps one process idle, so that nobody waits for a start because another user's schema holds a process or has ended
+   * it.
+   */
   #keepOneReady(): void {
     if (!this.#isClosed && !this.#processes.some(({ isBusy }) => !isBusy)) this.#start();
   }
@@ -158,11 +166,11 @@ const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
 const megabyte = 1024 * 1024;
 const maxHeapMb = 192;
 const maxMemoryBytes = (maxHeapMb + 128) * megabyte;
-/** Node has this mapped before it has done anything. */
+/** Memory that Node has mapped before it has done anything. */
 const headroomBytes = 2 * 1024 * megabyte;
 const maxDataBytes = maxMemoryBytes + headroomBytes;
 const watchMs = 20;
-/** Of a machine that is busy with other work; a process that uses no processor is ended by it, too. */
+/** Timeout for a machine that is busy with other work. It also ends a process that uses no processor time. */
 const timeoutMs = 60_000;
 const startBudget = { processorMs: 20_000, timeoutMs };
 const checkBudget = { processorMs: 100, timeoutMs };

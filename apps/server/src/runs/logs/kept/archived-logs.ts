@@ -12,11 +12,14 @@ import type { Limits } from '../../../kernel/limits/limits.ts';
 
 interface Options {
   chunks: KeptChunkStore;
-  /** Of the log of a run, compressed. */
+  /** Limit of the log, or the trace, of one run, compressed, in bytes. */
   maxBytes: number;
 }
 
-/** SQLite, which holds up everything else meanwhile, takes some 8 ms for the chunks of a log of 4 MB. */
+/**
+ * Number of runs whose chunks one step deletes. SQLite holds up everything else meanwhile: some 8 ms for the chunks of
+ * a log of 4 MB.
+ */
 const deletedAtOnce = 8;
 
 const nothing: KeptState = { sizeBytes: 0, lastId: '', next: 1 };
@@ -39,7 +42,7 @@ export class ArchivedLogs {
   }
 
   /**
-   * Adds a chunk to each of some runs, all together or none, and returns what is kept of them now. Only one append of a
+   * Adds a chunk to each of some runs, all together or none, and returns the new state of each. Only one append of a
    * run at a time.
    */
   async append(added: ReadonlyMap<string, NewChunk>): Promise<Map<string, KeptState>> {
@@ -68,7 +71,7 @@ export class ArchivedLogs {
     return after;
   }
 
-  /** What is kept of each run, logs and traces together. */
+  /** Reads the size of each run's kept chunks, logs and traces together. */
   sizesOf(runIds: readonly string[]): Promise<Map<string, number>> {
     return this.#chunks.sizesOf(runIds);
   }
@@ -77,7 +80,7 @@ export class ArchivedLogs {
     return this.#chunks.list(runId);
   }
 
-  /** Logs and traces, some at a time, with a turn of the event loop between them. */
+  /** Deletes logs and traces of runs in steps, with a turn of the event loop between them. */
   async delete(runIds: readonly string[]): Promise<void> {
     for (let first = 0; first < runIds.length; first += deletedAtOnce) {
       await this.#chunks.delete(runIds.slice(first, first + deletedAtOnce));
@@ -105,7 +108,7 @@ export class ArchivedLogs {
   }
 }
 
-/** As many from the beginning as fit; one at least. */
+/** Returns the first chunks that fit, at least one. */
 function upTo(chunks: readonly KeptChunk[], maxBytes: number): KeptChunk[] {
   let sizeBytes = 0;
   const end = chunks.findIndex(({ packed }) => (sizeBytes += packed.length) > maxBytes);
@@ -116,13 +119,13 @@ interface QuotaOptions {
   kept: ArchivedLogs;
   bytes: KeptBytesStore;
   limits: Limits;
-  /** What the kept logs of the user take. */
+  /** Counts the bytes of the user's kept logs. */
   used: (userId: string) => Promise<number>;
 }
 
 const lookedAtOnce = 100;
 
-/** Holds the kept logs of each user to what they may take: the logs of the oldest runs make room for new ones. */
+/** Enforces the quota of kept logs per user: the logs of the oldest runs make room for new ones. */
 export class ArchiveQuota {
   readonly #options: QuotaOptions;
 
@@ -131,7 +134,7 @@ export class ArchiveQuota {
     options.limits.show('kept_log_bytes', options.used);
   }
 
-  /** To be told of runs whose kept logs have grown. */
+  /** Counts the kept logs of runs that have grown, and makes room where they exceed a quota. */
   async count(runIds: readonly string[]): Promise<void> {
     if (runIds.length === 0) return;
     const sizes = await this.#options.kept.sizesOf(runIds);
@@ -145,7 +148,7 @@ export class ArchiveQuota {
       if (excess <= 0) return;
       const oldest = oldestUpTo(await bytes.listOldest(userId, lookedAtOnce), excess);
       if (oldest.length === 0) return;
-      // The chunks first: what counts them is found here again.
+      // Deletes the chunks first: after a crash, the rows that count them are found here again.
       await kept.delete(oldest);
       await bytes.forget(oldest);
       for (const _ of oldest) limits.note('kept_log_bytes', userId);
@@ -153,7 +156,7 @@ export class ArchiveQuota {
   }
 }
 
-/** As many as take so much together. */
+/** Chooses the oldest logs until they take `wanted` bytes together. */
 function oldestUpTo(logs: readonly { run_id: string; bytes: number }[], wanted: number): string[] {
   let bytes = 0;
   const chosen = logs.filter((log) => {

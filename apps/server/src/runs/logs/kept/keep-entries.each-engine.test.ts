@@ -16,7 +16,7 @@ const runs = ['a', 'b', 'c'].map((end) => `01a1ff1e-4506-70f5-9c2b-2ba8fcf6bd5${
 const options = () => ({ chunks: createKeptChunkStore(db, 'log'), maxBytes: 1024 * 1024 });
 const kept = () => new ArchivedLogs(options());
 
-/** Of the three runs in turn. */
+/** Batches of the three runs in turn. */
 const batches = (count: number): StoredBatch[] =>
   Array.from({ length: count }, (_, at) => {
     const runId = runs[at % runs.length] ?? '';

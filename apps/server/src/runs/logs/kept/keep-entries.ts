@@ -8,13 +8,13 @@ import type { RecentLogs } from '../tables/recent-logs.ts';
 import type { NewChunk, KeptState } from './kept-chunk-store.ts';
 import type { ArchivedLogs, ArchiveQuota } from './archived-logs.ts';
 
-/** Those of one chunk, before they are packed. */
+/** Size of the entries of one chunk, before they are packed. */
 const chunkBytes = 256 * 1024;
-/** So many runs wait for each other, so that their chunks are packed beside each other and stored together. */
+/** Number of runs that wait for each other, so that their chunks are packed beside each other and stored together. */
 const runsAtOnce = 32;
 
 const retryMs = 60_000;
-/** Entries that are read at a time, without a turn of the event loop. */
+/** Bytes of entries that are read at a time, without a turn of the event loop. */
 const stepBytes = 512 * 1024;
 
 interface Part {
@@ -22,12 +22,12 @@ interface Part {
   sizeBytes: number;
 }
 
-/** Where the entries of each kind are kept. */
+/** Archives of the entries, by kind. */
 export type Archives = Readonly<Record<EntryKind, ArchivedLogs>>;
 
 /**
- * Adds the entries to the kept logs and traces of their runs: all batches of a table, some at a time. It can be done
- * again from the start. Returns the runs.
+ * Adds the entries to the kept logs and traces of their runs: all batches of a table, some at a time. It can be
+ * repeated from the start. Returns the IDs of the runs.
  */
 export async function keepEntries(
   batchSteps: AsyncIterable<readonly StoredBatch[]>,
@@ -66,7 +66,7 @@ class EntryArchiver {
     if (isFull || this.#parts.size >= runsAtOnce) await this.finish();
   }
 
-  /** Keeps what waits. */
+  /** Appends the waiting entries to the kept logs. */
   async finish(): Promise<void> {
     const chunks = new Map(Array.from(this.#parts, ([runId, { batches }]) => [runId, chunkOf(batches)]));
     this.#parts.clear();
@@ -74,7 +74,7 @@ class EntryArchiver {
     for (const [runId, state] of await this.#kept.append(chunks)) this.#states.set(runId, state);
   }
 
-  /** Returns how much there is of the run. */
+  /** Adds a batch to the next chunk of its run. Returns the size of that chunk. */
   #add(runId: string, batch: StoredBatch): number {
     const part = this.#parts.get(runId) ?? { batches: [], sizeBytes: 0 };
     this.#parts.set(runId, part);
@@ -111,7 +111,7 @@ export class LogArchiver {
     this.#options = options;
   }
 
-  /** Keeps what takes no more entries, the oldest first. */
+  /** Keeps the entries of the tables that take no more, the oldest first. */
   async keep(): Promise<void> {
     const { store, clock } = this.#options;
     if (clock.now() < this.#retryAt) return;
@@ -120,7 +120,7 @@ export class LogArchiver {
     }
   }
 
-  /** Whether the next one may be tried. */
+  /** Tries to keep a table. Returns whether the next one may be tried. */
   async #tryToKeep(table: LogTable): Promise<boolean> {
     const { store, kept, quota, clock, faults } = this.#options;
     try {
@@ -130,7 +130,7 @@ export class LogArchiver {
     } catch (error) {
       const lost = this.#lossOf(table, error);
       faults.report(error, lost ?? 'logs could not be kept; tried again');
-      // What could be kept of it, was.
+      // All entries of the table that could be kept are kept.
       if (lost !== undefined) store.giveUp(table);
       else this.#retryAt = clock.now() + retryMs;
       return lost !== undefined;

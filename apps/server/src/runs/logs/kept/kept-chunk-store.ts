@@ -9,10 +9,10 @@ import type { EntryKind } from '../log-batch.ts';
 const pack = promisify(zstdCompress);
 const unpack = promisify(zstdDecompress);
 
-/** What is kept of a run. */
+/** State of the kept log, or the kept trace, of a run. */
 export interface KeptState {
   sizeBytes: number;
-  /** Of the last entry; empty when there is none. */
+  /** ID of the last entry; empty when there is none. */
   lastId: string;
   /** Number that the next entry gets. */
   next: number;
@@ -23,7 +23,7 @@ export type KeptChunkStore = ReturnType<typeof createKeptChunkStore>;
 /** The kept logs, or traces, of runs: a chunk is a row. Those of runs that are gone are deleted later, some at a time. */
 export function createKeptChunkStore(db: Db, kind: EntryKind) {
   return {
-    /** Runs of which nothing is kept are missing. */
+    /** Reads the states of runs. Runs of which nothing is kept are missing. */
     async statesOf(runIds: readonly string[]): Promise<Map<string, KeptState>> {
       const rows = await db
         .selectFrom((eb) =>
@@ -55,7 +55,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
         .orderBy('first')
         .execute(),
 
-    /** All of them are stored, or none. A run that is gone keeps nothing. */
+    /** Stores all chunks, or none. A run that is gone keeps nothing. */
     add: (chunks: ReadonlyMap<string, KeptChunk>): Promise<void> =>
       transact(db, async (transaction) => {
         const runs = transaction
@@ -80,7 +80,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
         .execute();
     },
 
-    /** What is kept of each run, logs and traces together. */
+    /** Reads the size of each run's kept chunks, logs and traces together. */
     async sizesOf(runIds: readonly string[]): Promise<Map<string, number>> {
       const rows = await db
         .selectFrom('kept_chunk')
@@ -91,7 +91,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
       return new Map(rows.map(({ run_id: runId, bytes }) => [runId, bytes]));
     },
 
-    /** Of runs that are gone. */
+    /** Lists runs that are gone and whose chunks are to be deleted. */
     async listDeletions(limit: number): Promise<string[]> {
       const rows = await db.selectFrom('kept_chunk_deletion').select('run_id').limit(limit).execute();
       return rows.map((row) => row.run_id);
@@ -101,7 +101,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
       await db.deleteFrom('kept_chunk_deletion').where('run_id', 'in', textsIn(db, runIds)).execute();
     },
 
-    /** Logs and traces. */
+    /** Deletes the chunks of runs, logs and traces. */
     async delete(runIds: readonly string[]): Promise<void> {
       await db.deleteFrom('kept_chunk').where('run_id', 'in', textsIn(db, runIds)).execute();
     },
@@ -136,10 +136,10 @@ export async function textIn({ packed }: KeptChunk): Promise<string> {
 
 export type KeptBytesStore = ReturnType<typeof createKeptBytesStore>;
 
-/** What the kept logs take, by run. */
+/** Bytes of the kept logs, by run. */
 export function createKeptBytesStore(db: Db) {
   return {
-    /** Returns whose runs they are; a run that is gone counts nothing. */
+    /** Saves the sizes of kept logs. Returns the users whose runs they are; a run that is gone counts nothing. */
     async save(sizes: ReadonlyMap<string, number>): Promise<Set<string>> {
       const rowsOfRuns = Array.from(sizes, ([run_id, bytes]) => ({ run_id, bytes }));
       const size = rowsAs(db, 'size', { run_id: 'text', bytes: 'bigint' }, rowsOfRuns);
@@ -150,7 +150,7 @@ export function createKeptBytesStore(db: Db) {
       return new Set(rows.map((row) => row.user_id));
     },
 
-    /** Of the runs of the user that have ended, the oldest first. */
+    /** Lists the kept logs of the user's runs that have ended, the oldest first. */
     listOldest: (userId: string, limit: number): Promise<{ run_id: string; bytes: number }[]> =>
       db
         .selectFrom('kept_log')

@@ -18,14 +18,14 @@ interface Sources {
   store: RecentLogs;
 }
 
-/** The body of a reply with the log of a run. */
+/** Returns the body of a reply with the log of a run. */
 export const readRunLog = (sources: Sources, run: LoggedRun, query: PageQuery): Promise<string> =>
   readEntries(sources, run, {
     page: new RunLogPage(query, 'logs'),
     gapOf: (before, missing) => gapEntry(run, before, missing),
   });
 
-/** The body of a reply with the steps of a run. A gap shows in their numbers. */
+/** Returns the body of a reply with the steps of a run. A gap shows in their numbers. */
 export const readTrace = (sources: Sources, run: LoggedRun, query: PageQuery): Promise<string> =>
   readEntries(
     sources,
@@ -33,13 +33,13 @@ export const readTrace = (sources: Sources, run: LoggedRun, query: PageQuery): P
     { page: new RunLogPage(query, 'steps'), gapOf: () => undefined },
   );
 
-/** The body of a reply with the last entries of a run's log. */
+/** Returns the body of a reply with the last entries of a run's log. */
 export async function readRunLogEnd({ kept, store }: Sources, run: LoggedRun, last: number): Promise<string> {
   for (;;) {
     const chunks = await kept.read(run.runId);
     const lastKept = chunks.at(-1)?.last_id ?? '';
     const recent = await lastRecent(store, run, { from: lastKept, last });
-    // What was kept meanwhile may be gone from the recent logs.
+    // Entries that were kept meanwhile may be gone from the recent logs.
     if ((await kept.stateOf(run.runId)).lastId > lastKept) continue;
     const entries = newestOf(await lastOf(chunks, recent, last));
     const isTruncated = chunks.some((_, index) => missingBefore(chunks, index) > 0);
@@ -76,7 +76,7 @@ async function lastOf(chunks: readonly KeptChunk[], recent: string[], last: numb
   return parts.flat().slice(-last);
 }
 
-/** As many as a reply may hold. */
+/** Returns the newest entries that fit in a reply. */
 function newestOf(entries: readonly string[]): readonly string[] {
   let length = 0;
   const first = entries.findLastIndex((entry) => (length += entry.length) > pageBytes);
@@ -85,18 +85,18 @@ function newestOf(entries: readonly string[]): readonly string[] {
 
 interface Reading {
   page: RunLogPage;
-  /** What stands where entries are missing. */
+  /** Creates the entry that stands where entries are missing; undefined for none. */
   gapOf: (before: KeptChunk, missing: number) => string | undefined;
 }
 
-/** What is kept, and after it what is still in the recent logs. */
+/** Reads the kept entries, and after them those that are still in the recent logs. */
 async function readEntries({ kept, store }: Sources, run: LoggedRun, reading: Reading): Promise<string> {
   const { page } = reading;
   for (;;) {
     const chunks = await kept.read(run.runId);
     await takeKept(chunks, reading);
     const lastKept = chunks.at(-1)?.last_id ?? '';
-    // What was kept meanwhile may be gone from the recent logs.
+    // Entries that were kept meanwhile may be gone from the recent logs.
     if (!page.isFull && (await kept.stateOf(run.runId)).lastId > lastKept) continue;
     if (!page.isFull) await takeRecent(page, store, run);
     return page.body(chunks.some((_, index) => missingBefore(chunks, index) > 0));
@@ -125,13 +125,16 @@ async function takeRecent(page: RunLogPage, logs: RecentLogs, run: LoggedRun): P
   }
 }
 
-/** How many entries were left out between a chunk and the one before it. */
+/** Number of entries that were left out between a chunk and the one before it. */
 function missingBefore(chunks: readonly KeptChunk[], index: number): number {
   const [before, chunk] = [chunks[index - 1], chunks[index]];
   return before === undefined || chunk === undefined ? 0 : chunk.first - before.first - before.count;
 }
 
-/** Stands where entries are missing. Its ID is the next after the last one before them, which nothing else has. */
+/**
+ * Entry that stands where entries are missing. Its ID is the next one after the last entry before them. No other entry
+ * has it.
+ */
 function gapEntry({ runId, automationId }: LoggedRun, before: KeptChunk, count: number): string {
   const what = count === 1 ? '1 log entry was' : `${count} log entries were`;
   return JSON.stringify({

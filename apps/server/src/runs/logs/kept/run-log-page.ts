@@ -3,11 +3,13 @@ import { TimeSlice } from '../../../kernel/limits/time-slice.ts';
 import { entrySeparator, idOfEntry, messageOfEntry } from '../log-batch.ts';
 import { pageBytes } from '../log-query.ts';
 
-/** So much is looked through for one reply, in characters; the cursor goes on from there. */
+/**
+ * Maximum length of the entries that are looked through for one reply, in characters; the cursor goes on from there.
+ */
 const maxExaminedLength = 16 * 1024 * 1024;
 
 export interface PageQuery {
-  /** Only entries after this one; empty for all. */
+  /** ID of the entry after which entries are wanted; empty for all. */
   from: string;
   /** `null`: all. */
   levels: readonly LogLevel[] | null;
@@ -22,7 +24,7 @@ export class RunLogPage {
   readonly #name: 'logs' | 'steps';
   readonly #levels: readonly string[] | null;
   readonly #search: string;
-  /** In the JSON of a message the text looks as it is. */
+  /** Whether the text looks the same in the JSON of a message. */
   readonly #isPlain: boolean;
   readonly #slice = new TimeSlice();
   readonly #entries: string[] = [];
@@ -31,7 +33,7 @@ export class RunLogPage {
   #after: string;
   #hasMore = false;
 
-  /** `name`: of the entries, in the reply. */
+  /** `name`: name of the list of entries in the reply. */
   constructor(query: PageQuery, name: 'logs' | 'steps') {
     this.#query = query;
     this.#name = name;
@@ -51,7 +53,7 @@ export class RunLogPage {
     return this.#hasMore;
   }
 
-  /** `text`: the JSON of entries, joined by `entrySeparator`. Now and then others have their turn. */
+  /** Offers entries. `text`: their JSON, joined by `entrySeparator`. Other requests have turns now and then. */
   async offerAll(text: string): Promise<void> {
     if (this.#slice.isOver) await this.#slice.next();
     if (this.#leaveOut(text)) return;
@@ -62,7 +64,7 @@ export class RunLogPage {
     }
   }
 
-  /** `entry`: its JSON. One that was looked at before is left out. */
+  /** Offers an entry. `entry`: its JSON. An entry that was looked at before is left out. */
   offer(entry: string): void {
     const id = idOfEntry(entry);
     if (this.#hasMore || id <= this.#after) return;
@@ -84,7 +86,7 @@ export class RunLogPage {
     return `{"success":true,"${this.#name}":[${this.#entries.join(',')}],"next_cursor":${cursor},"truncated":${truncated}}`;
   }
 
-  /** False: some of the entries may match, or not all of them are to be looked at. */
+  /** Leaves out entries of which none matches. False: some may match, or not all of them are to be looked at. */
   #leaveOut(text: string): boolean {
     if (this.#search === '' || !this.#isPlain || this.#hasMore) return false;
     if (this.#examinedLength + text.length > maxExaminedLength || this.#isFullFor(false)) return false;

@@ -3,7 +3,10 @@ import Database from 'better-sqlite3';
 
 import type { LogBatch, StoredBatch, StreamKey } from '../log-batch.ts';
 
-/** Rows stand in the order in which they come, so that a flush writes at the end of the file, and little elsewhere. */
+/**
+ * Tables of a file. Rows are in the order in which they come, so that a flush writes at the end of the file, and little
+ * elsewhere.
+ */
 const tables = `
   CREATE TABLE IF NOT EXISTS stream (
     no INTEGER PRIMARY KEY, device_id TEXT NOT NULL, automation_id TEXT NOT NULL, UNIQUE (device_id, automation_id));
@@ -15,7 +18,7 @@ const tables = `
 
 const columns = 'stream, first_id, last_id, oldest, count, CAST(entries AS BLOB) AS entries';
 
-/** The version of a file's database says whether it is kept. */
+/** Version of a file's database that marks it as kept. */
 const keptVersion = 1;
 
 interface FileRow extends StoredBatch {
@@ -32,11 +35,11 @@ interface RunRow {
 type NewRow = [number, string, string, string, number, number, number, number, string];
 
 /**
- * The log entries of about a minute, in a file of their own: expiry is deleting it. Everything is done when a function
- * returns, without a turn of the event loop.
+ * The log entries of about a minute, in a file of their own: expiry is deleting it. Each function does all its work
+ * before it returns, without a turn of the event loop.
  *
- * The file is never checkpointed: what it holds stands in its write-ahead log, which survives a killed process, needs
- * no fsync, and after a loss of power ends at the last whole transaction.
+ * The file is never checkpointed: its entries are in its write-ahead log, which survives a killed process, needs no
+ * fsync, and after a loss of power ends at the last whole transaction.
  */
 export class LogFile {
   readonly #file: string;
@@ -70,7 +73,7 @@ export class LogFile {
     this.#load();
   }
 
-  /** All of them are stored, or none. */
+  /** Stores all batches, or none. */
   append(batches: readonly LogBatch[]): void {
     this.#sqlite.exec('BEGIN');
     try {
@@ -88,7 +91,9 @@ export class LogFile {
     }
   }
 
-  /** The batches of a stream that end after `after`, oldest first: at most `most`, and about so many bytes. */
+  /**
+   * Reads the batches of a stream that end after `after`, oldest first: at most `most`, and about `sizeBytes` bytes.
+   */
   read(stream: StreamKey, after: string, limits: ReadLimits): { batches: StoredBatch[]; isAll: boolean } {
     const no = this.#streams.get(keyOf(stream));
     if (no === undefined || this.lastId <= after) return { batches: [], isAll: true };
@@ -109,7 +114,7 @@ export class LogFile {
     }
   }
 
-  /** Also for a later process. */
+  /** Marks the file as kept, also for a later process. */
   markKept(): void {
     this.#sqlite.pragma(`user_version = ${keptVersion}`);
     this.isKept = true;

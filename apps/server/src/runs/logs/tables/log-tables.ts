@@ -4,27 +4,27 @@ import type { LogBatch, StoredBatch, StreamKey } from '../log-batch.ts';
 export interface LogTable {
   /** Grows with every table that is opened. */
   readonly no: number;
-  /** Where it is: the next table there has another number. */
+  /** Place of the table: the next table there has another number. */
   readonly slot: number;
   readonly state: 'empty' | 'open' | 'closed' | 'kept';
   readonly begun_at: number;
   /** Epoch ms of its newest entry; may be 0 while it is open. */
   readonly newest: number;
-  /** Of its last entry; while it is open, it may be an earlier one. */
+  /** ID of its last entry; while it is open, it may be an earlier one. */
   readonly last_id: string;
 }
 
-/** What a flush changes of a run: the number of its last stored entry. */
+/** Change of a run by a flush: the number of its last stored entry. */
 export interface ProgressChange {
   run_id: string;
-  /** 0 when nothing is stored of it. */
+  /** Number of the last entry before the flush; 0 when nothing is stored of the run. */
   before: number;
   seq: number;
-  /** Of the connection that the entries came over. */
+  /** Epoch of the connection that the entries came over. */
   epoch: number;
 }
 
-/** The IDs that a flush gives to what came over a connection. */
+/** IDs that a flush gives to the entries of one connection. */
 export interface HostFlush {
   epoch: number;
   first_id: string;
@@ -37,14 +37,17 @@ export interface Flush {
   batches: readonly LogBatch[];
 }
 
-/** What a flush has stored. */
+/** Result of a flush. */
 export interface Flushed {
   runIds: Set<string>;
-  /** By connection, the ID of its host's last entry before; those that are not the newest any more are missing. */
+  /**
+   * ID of the host's last entry before the flush, by connection. Connections that are no longer the newest ones of
+   * their hosts are missing.
+   */
   lastIds: Map<number, string>;
 }
 
-/** Which batches of a stream somebody wants. */
+/** Question for batches of a stream. */
 export interface AskedBatches {
   stream: StreamKey;
   after: string;
@@ -53,39 +56,39 @@ export interface AskedBatches {
 
 export interface FoundBatches {
   batches: readonly StoredBatch[];
-  /** There are no more in the tables that were read. */
+  /** Whether there are no more in the tables that were read. */
   isAll: boolean;
-  /** The number of the newest table: when that is none of those that were read, there may be more in it. */
+  /** Number of the newest table. If that table was not read, there may be more in it. */
   newest: number;
 }
 
-/** Where the tables are: files of SQLite, or tables of PostgreSQL. */
+/** Storage of the tables: files of SQLite, or tables of PostgreSQL. */
 export interface LogTables {
-  /** In the order of their numbers. */
+  /** Lists the tables in the order of their numbers. */
   list(): Promise<readonly LogTable[]>;
-  /** Numbers of the last stored entries, 0 when there is none; runs that are gone are missing. */
+  /** Reads the numbers of the last stored entries, 0 when there is none; runs that are gone are missing. */
   progressOf(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
-   * Stores the batches of those runs that are where `changes` says they are, and returns these runs: of others,
-   * somebody else has stored entries meanwhile. None of them when the table takes no more, and none of connections that
-   * are not the newest ones of their hosts any more, or whose hosts have entries with greater IDs. It is done as a
-   * whole, once, or not at all.
+   * Stores the batches of the runs whose last stored entry is the one that `changes` names, and returns these runs: for
+   * other runs, somebody else has stored entries meanwhile. Stores nothing when the table takes no more entries. Stores
+   * nothing of connections that are no longer the newest ones of their hosts, or whose hosts have entries with greater
+   * IDs. It is done as a whole, once, or not at all.
    */
   append(table: LogTable, flush: Flush): Promise<Flushed>;
-  /** The batches of a stream that end after `after`, oldest first. */
+  /** Reads the batches of a stream that end after `after`, oldest first. */
   read(tables: readonly LogTable[], asked: AskedBatches): Promise<FoundBatches>;
-  /** All batches, those of a stream one after the other, about so many bytes at a time. */
+  /** Reads all batches, stream by stream, about `stepBytes` at a time. */
   readAll(table: LogTable, stepBytes: number): AsyncIterable<readonly StoredBatch[]>;
-  /** ID of the last entry that was ever stored; empty when there was none. */
+  /** Reads the ID of the last entry that was ever stored; empty when there was none. */
   lastId(): Promise<string>;
   /** Opens an empty table, unless another one is open or none is empty. */
   open(nowMs: number): Promise<void>;
-  /** Waits for what is being stored in it. Does nothing when no other table could be opened. */
+  /** Closes a table once the running appends to it have ended. Does nothing when no other table could be opened. */
   close(table: LogTable): Promise<void>;
-  /** Its entries are in the kept logs of their runs. Also for a later process. */
+  /** Marks a table whose entries are in the kept logs of their runs, also for a later process. */
   markKept(table: LogTable): Promise<void>;
   /** Deletes its entries, from the disk too. */
   empty(table: LogTable): Promise<void>;
-  /** Call it when nothing is read or stored any more. */
+  /** Releases the tables. Call it when nothing is read or stored any more. */
   release(): void;
 }

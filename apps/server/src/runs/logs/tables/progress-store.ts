@@ -4,10 +4,13 @@ import { rowsAs, textsIn } from '../../../storage/db/dialect.ts';
 
 export type ProgressStore = ReturnType<typeof createProgressStore>;
 
-/** The number of each run's last stored entry: what a host repeats is known by it, also when the entries have expired. */
+/**
+ * Numbers of the last stored entries, by run. They tell which entries a host repeats, also when the stored ones have
+ * expired.
+ */
 export function createProgressStore(db: Db) {
   return {
-    /** 0 when nothing is stored; runs that are gone are missing. */
+    /** Reads the numbers, 0 when nothing is stored; runs that are gone are missing. */
     async of(runIds: readonly string[]): Promise<Map<string, number>> {
       const rows = await db
         .selectFrom('run')
@@ -18,7 +21,7 @@ export function createProgressStore(db: Db) {
       return new Map(rows.map(({ id, seq }) => [id, seq ?? 0]));
     },
 
-    /** Never goes back; runs that are gone are left out. */
+    /** Saves numbers. A number never goes back; runs that are gone are left out. */
     async save(seqs: ReadonlyMap<string, number>): Promise<void> {
       const rows = Array.from(seqs, ([run_id, seq]) => ({ run_id, seq }));
       await sql`INSERT INTO log_progress (run_id, seq)

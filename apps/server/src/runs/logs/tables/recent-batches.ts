@@ -4,14 +4,16 @@ import type { StoredBatch, StreamKey } from '../log-batch.ts';
 import { firstAfter } from '../log-query.ts';
 
 const maxBytes = 32 * 1024 * 1024;
-/** Of one stream: its newest batches, so that who reads a long log does not push out what others follow. */
+/**
+ * Limit of one stream, for its newest batches: the reader of a long log must not push out batches that others follow.
+ */
 const maxStreamBytes = 1024 * 1024;
-/** What a batch takes beside its text. */
+/** Overhead of a batch beside its text, in bytes. */
 const batchBytes = 300;
 
 /** Batches of a stream without a gap. */
 interface Tail {
-  /** All that come after this ID, up to the last one here. */
+  /** ID after which `batches` begin: they are all that come after it, up to the last one here. */
   readonly after: string;
   readonly batches: readonly StoredBatch[];
 }
@@ -21,8 +23,8 @@ const keyOf = ({ deviceId, automationId }: StreamKey): string => `${deviceId} ${
 const endOf = ({ after, batches }: Tail): string => batches.at(-1)?.last_id ?? after;
 
 /**
- * The newest batches of the streams that are read at present. What is stored does not change, and of a stream only gets
- * longer, so that who polls costs the database a look for what is new.
+ * Cache of the newest batches of the streams that are read at present. Stored batches do not change, and a stream only
+ * gets longer, so the database is asked only for new batches when a reader polls.
  */
 export class RecentBatches {
   readonly #tails = new LRUCache<string, Tail>({
@@ -30,20 +32,20 @@ export class RecentBatches {
     sizeCalculation: ({ batches }) => batches.reduce((sum, batch) => sum + sizeOf(batch), batchBytes),
   });
 
-  /** Those that are known with entries after `from`, and the ID after which the database is to be asked. */
+  /** Finds the cached batches with entries after `from`, and the ID after which the database is to be asked. */
   find(stream: StreamKey, from: string): { batches: readonly StoredBatch[]; upTo: string } {
     const tail = this.#tails.get(keyOf(stream));
     if (tail === undefined || tail.after > from || endOf(tail) <= from) return { batches: [], upTo: from };
     return { batches: tail.batches.slice(firstAfter(tail.batches, from)), upTo: endOf(tail) };
   }
 
-  /** `batches` are those that come next after the ID `after`. */
+  /** Adds `batches`, which come next after the ID `after`. */
   add(stream: StreamKey, after: string, batches: readonly StoredBatch[]): void {
     if (batches.length === 0) return;
     const key = keyOf(stream);
     const tail = this.#tails.get(key);
     const isContinued = tail !== undefined && tail.after <= after && after <= endOf(tail);
-    // Who reads a long log from further back than it is known here must not take its end from those who follow it.
+    // A reader of a long log from further back than the cache must not take its end from the readers who follow it.
     if (tail !== undefined && !isContinued && (batches.at(-1)?.last_id ?? '') < endOf(tail)) return;
     const next = isContinued
       ? { after: tail.after, batches: [...tail.batches, ...batches.slice(firstAfter(batches, endOf(tail)))] }

@@ -61,10 +61,10 @@ describe.skipIf(!isPostgresHere)('log entries in tables', () => {
     epoch = await connect();
   });
 
-  /** The host connects anew, to whatever server. */
+  /** Connects the host anew, to whatever server. */
   const connect = (): Promise<number> => openHost(db, { userId: 'u', hostId: 'host' });
 
-  /** Until none of the pool is one that was cut. */
+  /** Uses all connections of the pool, until none of them is one that was cut. */
   const useAllConnections = (): Promise<void> =>
     expect
       .poll(() =>
@@ -99,7 +99,7 @@ describe.skipIf(!isPostgresHere)('log entries in tables', () => {
       if (before === undefined || after === undefined || other === undefined)
         throw new Error('three servers');
       const first = round * 10 + 1;
-      // What the server before has not stored yet meets what the host says again on its next connection.
+      // Entries that the earlier server has not stored yet meet those that the host repeats on its next connection.
       const old = numbered(first, 5);
       const connected = connect();
       const late = (round % 2 === 0 ? before : await connected.then(() => before)).append([old]);

@@ -17,19 +17,19 @@ import { RecentBatches } from './recent-batches.ts';
 import { boundedCache } from '../../../kernel/bounded-cache.ts';
 
 const tableMs = 60_000;
-/** The clock of the server that has begun a table may be ahead by so much. */
+/** Maximum lead of the clock of the server that has begun a table. */
 const clocksApartMs = 5000;
-/** Batches that are read at first, and then; most polls find one or two. */
+/** Number of batches that are read at first, and then; most polls find one or two. */
 const firstBatches = 20;
 const furtherBatches = 100;
-/** When others have stored entries of the same runs each time, something is wrong. */
+/** Maximum number of tries. When others have stored entries of the same runs each time, something is wrong. */
 const maxTries = 5;
 
-/** What became of entries that were to be stored. */
+/** Outcome of an append. */
 interface Appended {
-  /** Those that were new. */
+  /** Batches of the entries that were new. */
   readonly batches: LogBatch[];
-  /** Nothing is stored of these connections: their hosts have connected again. */
+  /** Connections of which nothing is stored: their hosts have connected again. */
   readonly replaced: Set<number>;
 }
 
@@ -44,9 +44,9 @@ export class RecentLogs {
   readonly #clock: Clock;
   readonly #ids = new IncreasingIds();
   readonly #progress = createStoredProgress();
-  /** By their numbers. */
+  /** Tables in the order of their numbers. */
   #tables: readonly LogTable[] = [];
-  /** Numbers of those that may go when their time is over, although they are not kept. */
+  /** Numbers of the tables that may be emptied once they are past the window, although they are not kept. */
   readonly #givenUp = new Set<number>();
   readonly #recent = new RecentBatches();
 
@@ -63,15 +63,15 @@ export class RecentLogs {
     return logs;
   }
 
-  /** A run that begins now has no entries: its first ones need not wait for a look. */
+  /** Notes a run that begins now and has no entries: its first ones need not wait for a look at the database. */
   begin(runId: string): void {
     this.#progress.set(runId, 0);
   }
 
   /**
-   * Stores what is new; entries that a host sends once more are known by their number. When it resolves, everything up
-   * to the last number given is safe, but for what came over connections that are replaced. Rejects when that is not so.
-   * Only one at a time: entries are stored in the order of their IDs.
+   * Stores the entries that are new. Entries that a host sends once more are known by their number. When it resolves,
+   * all entries up to the last number given are safe, except those of connections that are replaced. Rejects when that
+   * is not so. Only one at a time: entries are stored in the order of their IDs.
    */
   async append(incoming: readonly IncomingEntries[]): Promise<Appended> {
     const runIds = [...new Set(incoming.map(({ stream }) => stream.runId))];
@@ -83,14 +83,14 @@ export class RecentLogs {
         left = await this.#tryToAppend(left, appending);
       }
     } catch (error) {
-      // Whether they are stored, only the database knows.
+      // Only the database knows whether they are stored.
       for (const runId of runIds) this.#progress.delete(runId);
       throw error;
     }
     return appending;
   }
 
-  /** The batches of a stream with entries after `from`, oldest first, some at a time. */
+  /** Reads the batches of a stream with entries after `from`, oldest first, some at a time. */
   async *read(stream: StreamKey, from: string): AsyncGenerator<readonly StoredBatch[]> {
     const known = this.#recent.find(stream, from);
     if (known.batches.length > 0) yield known.batches;
@@ -117,14 +117,14 @@ export class RecentLogs {
     }
   }
 
-  /** The tables that have, or may get, entries after this ID. */
+  /** Lists the tables that have, or may get, entries after this ID. */
   #after(id: string): LogTable[] {
     return this.#tables.filter(
       ({ state, last_id: lastId }) => state === 'open' || (state !== 'empty' && lastId > id),
     );
   }
 
-  /** The tables that take no more entries and are not kept, oldest first. */
+  /** Lists the tables that take no more entries and are not kept, oldest first. */
   async listUnkept(): Promise<LogTable[]> {
     await this.#look();
     const open = this.#open;
@@ -132,32 +132,32 @@ export class RecentLogs {
     return this.#tables.filter(({ state, no }) => state === 'closed' && !this.#givenUp.has(no));
   }
 
-  /** All batches of a table, those of a stream one after the other, about so many bytes at a time. */
+  /** Reads all batches of a table, stream by stream, about `stepBytes` at a time. */
   readAll(table: LogTable, stepBytes: number): AsyncIterable<readonly StoredBatch[]> {
     return this.#store.readAll(table, stepBytes);
   }
 
-  /** Its entries are in the kept logs of their runs. */
+  /** Marks a table whose entries are in the kept logs of their runs. */
   markKept(table: LogTable): Promise<void> {
     return this.#store.markKept(table);
   }
 
-  /** It may go when its time is over, although it is not kept. */
+  /** Lets a table be emptied once it is past the window, although it is not kept. */
   giveUp({ no }: LogTable): void {
     this.#givenUp.add(no);
   }
 
-  /** Whether nothing of it is in the window any more. */
+  /** Whether all entries of the table are older than the window. */
   isPastWindow({ newest, begun_at: begunAt }: LogTable): boolean {
     return Math.max(newest, begunAt) <= this.#clock.now() - logWindowMs;
   }
 
-  /** Deletes what is older than the window and kept with its runs, from the disk too. */
+  /** Empties the tables that are past the window and kept or given up, from the disk too. */
   async expire(): Promise<void> {
     await this.#look();
     const mayGo = ({ state, no }: LogTable): boolean =>
       state === 'kept' || (state === 'closed' && this.#givenUp.has(no));
-    // Any of them, not only the oldest: a clock that was ahead must not keep what came after it.
+    // Any of the tables, not only the oldest: a clock that was ahead must not hold up the tables after it.
     const expired = this.#tables.filter((table) => mayGo(table) && this.isPastWindow(table));
     for (const table of expired) {
       await this.#store.empty(table);
@@ -181,7 +181,7 @@ export class RecentLogs {
     this.#tables = await this.#store.list();
   }
 
-  /** Returns those that could not be stored yet. */
+  /** Tries to append entries once. Returns the entries that could not be stored yet. */
   async #tryToAppend(
     incoming: readonly IncomingEntries[],
     { batches: stored, replaced }: Appended,
@@ -214,7 +214,9 @@ export class RecentLogs {
     return left;
   }
 
-  /** Those of runs that are still there: nobody may read the others. */
+  /**
+   * Looks up the progress of the runs. Returns the entries of runs that are still there: nobody may read the others.
+   */
   async #withProgress(incoming: readonly IncomingEntries[]): Promise<IncomingEntries[]> {
     const isUnknown = ({ stream }: IncomingEntries): boolean => !this.#progress.has(stream.runId);
     const unknown = new Set(incoming.filter(isUnknown).map(({ stream }) => stream.runId));
@@ -223,7 +225,10 @@ export class RecentLogs {
     return incoming.filter((one) => !isUnknown(one));
   }
 
-  /** Takes the next table when the minute of this one is over; as long as none is empty, it goes on. */
+  /**
+   * Returns the open table. Opens the next one when the minute of this one is over; as long as none is empty, this one
+   * goes on.
+   */
   async #current(nowMs: number): Promise<LogTable> {
     const open = this.#open;
     if (open !== undefined && !this.#isOver(open) && nowMs >= open.begun_at - clocksApartMs) return open;
@@ -252,7 +257,7 @@ const withReply = (batch: StoredBatch): StoredBatch => {
   return { ...batch, entries: entriesIn(reply), reply };
 };
 
-/** The first and the last ID that each connection's entries are given. */
+/** Returns the first and the last ID that each connection's entries are given. */
 function flushesOf(batches: readonly LogBatch[], epochOf: (runId: string) => number): HostFlush[] {
   const flushes = new Map<number, HostFlush>();
   for (const { stream, firstId, lastId } of batches) {
@@ -263,7 +268,7 @@ function flushesOf(batches: readonly LogBatch[], epochOf: (runId: string) => num
   return [...flushes.values()];
 }
 
-/** The number of the last stored entry of each run that has logged lately. */
+/** Number of the last stored entry of each run that has logged lately. */
 type StoredProgress = LRUCache<string, number>;
 
 const createStoredProgress = (): StoredProgress => boundedCache<number>(200_000);
@@ -271,7 +276,7 @@ const createStoredProgress = (): StoredProgress => boundedCache<number>(200_000)
 /** Entries that are not stored yet. */
 interface NewEntries {
   batches: LogBatch[];
-  /** By run, the number of its last entry, once they are stored. */
+  /** Number of the last entry, once they are stored, by run. */
   lastSeqs: ReadonlyMap<string, number>;
 }
 

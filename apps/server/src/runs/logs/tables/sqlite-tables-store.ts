@@ -9,7 +9,7 @@ import { LogFile, removeLogFile } from './log-file-store.ts';
 import type { AskedBatches, Flush, Flushed, FoundBatches, LogTable, LogTables } from './log-tables.ts';
 import type { ProgressStore } from './progress-store.ts';
 
-/** Read at a time: within a millisecond. */
+/** Bytes that are read at a time: it takes less than a millisecond. */
 const readBytes = 256 * 1024;
 const lastIdFile = 'last-id';
 /** Files are numbered as they are begun; the time is in the name because the clock may have been moved. */
@@ -17,7 +17,7 @@ const fileName = /^(?<no>\d+)-(?<begunAt>\d+)\.db$/;
 
 interface FileTable {
   readonly no: number;
-  /** By the server's clock, epoch ms. */
+  /** Time by the server's clock, epoch ms. */
   readonly begunAt: number;
   readonly file: LogFile;
   isClosed: boolean;
@@ -39,7 +39,7 @@ export class SqliteTables implements LogTables {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #progress: ProgressStore;
-  /** Oldest first. */
+  /** Tables, oldest first. */
   readonly #tables: FileTable[] = [];
 
   /** Throws when the folder can't be used. */
@@ -104,7 +104,7 @@ export class SqliteTables implements LogTables {
     try {
       this.#tables.push({ no, begunAt: nowMs, file: new LogFile(name), isClosed: false });
     } catch (error) {
-      // Else a full disk would fill the folder with beginnings.
+      // Deleted, because a full disk would otherwise fill the folder with incomplete files.
       removeLogFile(name);
       throw error;
     }
@@ -138,7 +138,7 @@ export class SqliteTables implements LogTables {
     return this.#tables.findLast((table) => table.no === no);
   }
 
-  /** All but the last take no more entries. */
+  /** Opens all files. All but the last one take no more entries. */
   #openAll(nowMs: number): void {
     const names = this.#names().toSorted((a, b) => a.no - b.no);
     for (const { name, no, begunAt } of names) {
@@ -150,7 +150,7 @@ export class SqliteTables implements LogTables {
     if (last !== undefined) last.isClosed = last.file.isKept;
   }
 
-  /** A file that a loss of power has damaged costs its minute of logs, not the start of the service. */
+  /** Opens a file. One that a loss of power has damaged costs its minute of logs, not the start of the service. */
   #tryOpen(file: string): LogFile | undefined {
     try {
       return new LogFile(file);
@@ -175,8 +175,8 @@ export class SqliteTables implements LogTables {
   }
 
   /**
-   * When all entries have expired, a later process still has to go on after the last ID. Only then: what is deleted to
-   * make room must not need room.
+   * Writes the last ID to a file of its own when no other entries are left: a later process still has to go on after
+   * it. Only then: a deletion that makes room must not need room.
    */
   #keepLastId(lastId: string): void {
     if (lastId <= this.#readLastId() || this.#tables.some(({ file }) => file.lastId > lastId)) return;

@@ -1,4 +1,4 @@
-// A process of its own: a schema is a user's, and may take all memory or never come to an end.
+// This program is a process of its own: a schema comes from a user, and may take all memory or never come to an end.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
@@ -6,15 +6,17 @@ import { openServerChannel } from '../../../../kernel/processes/message-stream.t
 import type { FromProcess, ToProcess } from './messages.ts';
 
 const maxReasons = 10;
-/** Each value and each name of the parameters counts for at least one. */
+/** Maximum length of the parameters in an answer. Each value and each name counts for at least one character. */
 const maxAnswerLength = 1024 * 1024;
-/** In characters of schemas; a compiled one takes up to a hundred times as much. */
+/**
+ * Maximum length of all warm schemas together, in characters. A compiled schema takes up to a hundred times as much.
+ */
 const maxWarmLength = 1024 * 1024;
-/** Larger ones are compiled for each launch. */
+/** Maximum length of a warm schema, in characters. Larger schemas are compiled for each launch. */
 const maxWarmSchemaLength = 64 * 1024;
 
 const warm = new LRUCache<string, ValidateFunction>({ maxSize: maxWarmLength, max: 1000 });
-/** The one that is in work, which may be too large to stay warm. */
+/** The schema that is in work. It may be too large to stay warm. */
 let latest: { hash: string; validate: ValidateFunction } | undefined;
 
 const createAjv = (): Ajv2020 => {
@@ -44,7 +46,7 @@ function compile(hash: string, schema: string): FromProcess {
     const parsed: unknown = JSON.parse(schema);
     if (!isSchema(parsed)) return { kind: 'compiled', problem: 'it must be a JSON object, true or false' };
     const validate = createAjv().compile(parsed);
-    // A circle of references shows when something is checked.
+    // The first check shows whether references go round in a circle.
     validate({});
     latest = { hash, validate };
     if (schema.length <= maxWarmSchemaLength) warm.set(hash, validate, { size: schema.length });
@@ -60,7 +62,7 @@ function check(hash: string, parameters: Record<string, unknown>): FromProcess {
   try {
     if (!validate(parameters))
       return { kind: 'refused', reasons: (validate.errors ?? []).slice(0, maxReasons).map(reasonOf) };
-    // Defaults of a list's items stand in each item.
+    // Defaults of a list's items are repeated in each item.
     if (JSON.stringify(parameters).length > maxAnswerLength)
       return { kind: 'schema_problem', problem: 'with its defaults the parameters are larger than 1 MB' };
     return { kind: 'fits', parameters };

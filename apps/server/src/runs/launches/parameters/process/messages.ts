@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** What the server asks. A schema goes by its hash, so that a warm one is neither sent nor compiled again. */
+/** Questions of the server. The hash identifies a schema, so that a warm one is neither sent nor compiled again. */
 export type ToProcess =
   | { readonly kind: 'compile'; readonly hash: string; readonly schema: string }
   | { readonly kind: 'check'; readonly hash: string; readonly parameters: Record<string, unknown> };
