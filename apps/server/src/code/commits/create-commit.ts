@@ -39,9 +39,9 @@ function authorName({ userId, userName }: CommitContent['author']): string {
 /** Stores a commit, which nothing refers to yet, and returns its hash. */
 export function createCommit(draft: Draft, content: CommitContent): string {
   const { parent, author } = content;
-  // ".invalid" is promised to belong to nobody.
+  // The top-level domain ".invalid" is reserved, so nobody owns the address.
   const who = `${authorName(author)} <${author.userId}@phalanx.invalid> ${Math.floor(content.time / 1000)} +0000`;
-  // A project without files has its tree nowhere yet.
+  // Stores the empty tree, because a project without files has no tree stored yet.
   const tree = content.tree ?? draft.writeTree(new Map());
   const head = [
     `tree ${tree}`,
@@ -49,7 +49,7 @@ export function createCommit(draft: Draft, content: CommitContent): string {
     `author ${who}`,
     `committer ${who}`,
   ];
-  // The form of a commit object, as `git cat-file -p` shows it.
+  // Form of a commit object, as `git cat-file -p` shows it.
   return draft.writeCommit(`${head.join('\n')}\n\n${content.message}\n`);
 }
 
@@ -60,7 +60,7 @@ interface RevertRequest extends Pick<CommitContent, 'author' | 'time'> {
 
 const replacedRef = (commit: string): string => `${privateRefs}/replaced/${commit}`;
 
-/** Makes the saved files those of a commit. What was not committed is kept as `replaced`. */
+/** Makes the saved files those of a commit. Keeps uncommitted changes as the commit `replaced`. */
 export function revertTo(
   desk: ProjectServices,
   request: RevertRequest,
@@ -87,7 +87,7 @@ async function isKnown(repository: GitObjects, change: Change, hash: string): Pr
   return isAncestor(repository, { older: hash, newer: change.state.head });
 }
 
-/** No push brings more, but an older one may have. */
+/** Throws `project_full` for a tree above the limits. No push brings one, but an older push may have. */
 async function requireSize(repository: GitObjects, files: string | undefined): Promise<void> {
   if (files === undefined) return;
   const problem = findTotalsProblem(await new TreeCounter(repository).count(files));
@@ -114,7 +114,7 @@ async function compiledOf(
   return storeCompiled(draft, outputs);
 }
 
-/** A commit that is on no branch, so that nothing is lost by a revert. */
+/** Keeps the uncommitted changes as a commit on no branch, so that a revert loses nothing. Returns null without any. */
 async function keepReplaced(
   draft: Draft,
   change: Change,

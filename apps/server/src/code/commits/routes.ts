@@ -110,7 +110,7 @@ export function addCommitRoutes(
 const idsOf = (solutions: readonly Solution[]): string[] => solutions.map(({ groupId }) => groupId);
 
 interface Making {
-  /** Told of the commit before it is durable. */
+  /** Called with the hash of the commit before it is durable. */
   onMade: (hash: string) => void;
   /** Called in the transaction that stores the commit. */
   note: (transaction: Transaction, hash: string) => Promise<void>;
@@ -146,7 +146,7 @@ function findProblem(message: string): string | undefined {
   return undefined;
 }
 
-/** Without the white space around it, with line ends as git has them. Throws for what is no commit message. */
+/** Returns the message without the white space around it, with line ends as in git. Throws for an invalid message. */
 function requireMessage(text: string): string {
   const message = text.replaceAll(/\r\n?/g, '\n').trim();
   const problem = findProblem(message);
@@ -156,7 +156,7 @@ function requireMessage(text: string): string {
 
 const format = '%H%n%P%n%an%n%ae%n%at%n%B';
 
-/** Of the messages of one page; it ends sooner when they are long. */
+/** Limit of what git prints for one page of commits. A page with long messages ends sooner. */
 const maxPageBytes = 1024 * 1024;
 
 /** `<newest commit of the first page>.<how many came before>`: pages stay as they are while commits are added. */
@@ -183,7 +183,7 @@ async function listCommits(
     .toString()
     .split('\0')
     .filter((record) => record !== '');
-  // The last one may be half a commit; a first one that is longer than a page is shown as far as it goes.
+  // The last record may be half a commit. A first commit that is longer than a page is shown as far as it goes.
   const shown = Math.min(limit, Math.max(isCut ? records.length - 1 : records.length, 1));
   const hasMore = isCut || records.length > limit;
   return {
@@ -217,7 +217,7 @@ async function startOf(
   return { start, skip: Number(skip) };
 }
 
-/** Text of all files together; what goes beyond is left out. */
+/** Limit of the text of all files together. Text beyond it is left out. */
 const maxReplyBytes = 4 * 1024 * 1024;
 /** Larger files are not compared line by line. */
 const maxFileSize = '1m';
@@ -228,12 +228,12 @@ interface Diff {
   truncated: boolean;
 }
 
-/** What has changed between the newest commit and the saved files. */
+/** Lists the changes between the newest commit and the saved files. */
 async function diffSavedFiles(repository: GitObjects, { head, files }: SavedState): Promise<Diff> {
   return diffTrees(repository, { base: head, after: files });
 }
 
-/** What a commit of the history changed; undefined when the history has no such commit. */
+/** Lists the changes of a commit. Undefined when the history has no such commit. */
 async function diffCommit(
   repository: GitObjects,
   { head }: SavedState,
@@ -245,7 +245,7 @@ async function diffCommit(
 }
 
 interface Trees {
-  /** The commit before. */
+  /** Commit before the change. */
   base: string | undefined;
   after: string | undefined;
 }
@@ -290,7 +290,9 @@ async function readTexts(
   return { texts: splitTexts(stdout.toString(), isCut), isCut };
 }
 
-/** First come the paths (`:modes ids status\0path\0`…), an empty one, then the texts in the same order. */
+/**
+ * Splits the output of git: first the paths (`:modes ids status\0path\0`…), an empty one, then the texts in this order.
+ */
 function splitTexts(output: string, isCut: boolean): Map<string, string> {
   const end = output.indexOf('\0\0');
   if (end === -1) return new Map();

@@ -12,11 +12,11 @@ interface OfProject {
   projectId: string;
 }
 
-/** What commits say by lines such as `Solves 0197c6a4-…`. */
+/** Solutions that commits state by lines such as `Solves 0197c6a4-…`. */
 export interface Solving {
-  /** Those of the project's groups that the caller may mark. */
+  /** Finds the solutions of those groups of the project that the caller may mark. */
   find(question: OfProject, commits: readonly { hash: string; message: string }[]): Promise<Solution[]>;
-  /** In the transaction that stores the commits. */
+  /** Notes the solutions in the transaction that stores the commits. */
   note(transaction: Transaction, of: OfProject, solutions: readonly Solution[]): Promise<void>;
   /** Marks the groups that are noted. */
   mark(): Promise<void>;

@@ -1,10 +1,10 @@
 /**
- * The parts of the language that the sandbox's engine has: Node 24's V8 has ES2025, and of what comes after it `Array.fromAsync`,
- * decorators (rewritten by the emitter), `using`, and `Error.isError`.
+ * Parts of the language that the sandbox's engine has. Node 24's V8 has ES2025, and of newer features
+ * `Array.fromAsync`, decorators (rewritten by the emitter), `using`, and `Error.isError`.
  */
 const libraries = ['es2025', 'esnext.array', 'esnext.decorators', 'esnext.disposable', 'esnext.error'];
 
-/** What holds for every project; the projects' own options come over it. */
+/** Options that hold for every project. The project's own options override them. */
 export const defaultOptions = {
   strict: false,
   target: 'es2025',
@@ -16,7 +16,7 @@ export const defaultOptions = {
   resolveJsonModule: true,
 };
 
-/** What no project changes. */
+/** Options that no project can change. */
 export const fixedOptions = {
   noEmit: true,
   skipLibCheck: true,
@@ -60,10 +60,10 @@ export const switches = new Set([
   'noErrorTruncation',
 ]);
 
-/** Options that name functions of the user's. */
+/** Options that name functions of the user. */
 export const names = new Set(['jsxFactory', 'jsxFragmentFactory']);
 
-/** Options that mean something elsewhere. Here the service decides, so they are read over. */
+/** Options that have a meaning in other tools. Here the service decides, so it ignores them. */
 export const unused = new Set([
   'allowImportingTsExtensions',
   'allowSyntheticDefaultImports',
@@ -118,7 +118,7 @@ export const unused = new Set([
   'tsBuildInfoFile',
 ]);
 
-/** What can't be had in a project, and why. An empty list of it does no harm. */
+/** Options that a project can't have, each with the reason. An empty list as the value does no harm. */
 export const refused = new Map([
   ['extends', 'a project has one tsconfig.json that stands alone'],
   ['references', 'a project cannot refer to other projects'],

@@ -2,7 +2,7 @@ import type { Turns } from '../../kernel/limits/turns.ts';
 import type { ProjectFiles } from './project-mirror.ts';
 import type { Compiler } from './compiler.ts';
 
-/** The compiler, at which users take turns: for whom it works is said by the files. */
+/** Makes users take turns at the compiler. The files name the user. */
 export function compileInTurns(compiler: Compiler, turns: Turns): Compiler {
   const userOf = ({ userId, projectId }: ProjectFiles): string => userId ?? projectId;
   return {

@@ -21,15 +21,15 @@ import { ProjectMirror, type ProjectFiles } from './project-mirror.ts';
 import type { BundleResult } from './process/bundle.ts';
 import { readProjectSettings, settingsPath } from './project-settings.ts';
 
-/** Node has half of this mapped before it has done anything. */
+/** Address space beyond the memory limit. Node maps half of this before it has done anything. */
 const headroomBytes = 2 * 1024 * 1024 * 1024;
 
-/** So much text is kept warm in one process, in UTF-16 units. */
+/** Limit of the text that one process keeps warm, in UTF-16 units. */
 const maxWarmLength = 128 * 1024 * 1024;
 
 export interface CompileProcessOptions {
   readonly agentTypes: string;
-  /** For the resident memory of the process and all that it starts. */
+  /** Limit of the resident memory of the process and all that it starts. */
   readonly maxMemoryBytes: number;
   readonly confinement: Confinement;
 }
@@ -39,7 +39,7 @@ const megabyte = 1024 * 1024;
 
 /** The server's end of one compile process. */
 export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
-  /** What it has of the projects that are warm in it; the one used last stands last. */
+  /** Mirrors of the projects that are warm in the process, by project. The one used last stands last. */
   readonly mirrors = new Map<string, ProjectMirror>();
   #isLast = false;
 
@@ -50,14 +50,14 @@ export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
       policy: compilePolicy(maxMemoryBytes),
       maxMemoryBytes,
       isReply: isFromProcess,
-      // Rarer garbage collection makes checks faster; near the limit there is as much of it as it takes.
+      // Collects garbage less often, which makes checks faster. Near the limit, Go collects as often as it must.
       environment: { GOGC: '300', GOMEMLIMIT: `${Math.floor((maxMemoryBytes / megabyte) * 0.7)}MiB` },
     });
     void this.ended.then(() => this.mirrors.clear());
     void this.send({ kind: 'start', agentTypes });
   }
 
-  /** Whether the work of others goes before it, for good. */
+  /** Whether other users' work goes before the work of this process, for good. */
   get isLast(): boolean {
     return this.#isLast;
   }
@@ -73,17 +73,19 @@ export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
   }
 }
 
-/** The files of projects come in messages, so a compile process reads only its own program, and writes nothing. */
+/**
+ * Policy of a compile process. Files of projects come in messages, so it reads only its own program and writes nothing.
+ */
 const compilePolicy = (maxMemoryBytes: number): Policy => {
   const { readable, runnable } = programFiles();
   return {
     readable,
     runnable: [...runnable, findLibraryFolder(), findEmitter()],
-    // These two, and threads. What they start has the same walls.
+    // Allows these two programs, and threads. Processes that they start are confined in the same way.
     processes: true,
     emptyNetwork: true,
     keptDescriptors: [3],
-    // Resident memory is looked at five times a second; this ends at once what grows faster than that.
+    // Limit of the data segment. Resident memory is measured five times a second; this ends faster growth at once.
     maxDataBytes: maxMemoryBytes + headroomBytes,
     maxFileBytes: 0,
   };
@@ -102,12 +104,12 @@ export interface FileChange {
 
 interface Check {
   files: ProjectFiles;
-  /** Without one the whole project is checked. */
+  /** Changed file. Without it, the whole project is checked. */
   change?: FileChange;
   maxWarmProjects: number;
 }
 
-/** Has a process check, after it was told what is new in the project. */
+/** Sends a process the changes of the project, then has it check. */
 export const askCheck = (process: CompileProcess, check: Check): Promise<CheckedMessage> =>
   atMirror(process, check, async (mirror) => {
     const { files, change } = check;
@@ -121,7 +123,7 @@ export const askCheck = (process: CompileProcess, check: Check): Promise<Checked
 
 type Assist = Check & { change: FileChange; position: number; of: AssistMessage['of'] };
 
-/** Has a process look at a place of a file that is told with the question. */
+/** Asks a process about a place in a file whose content comes with the question. */
 export const askAssist = (process: CompileProcess, assist: Assist): Promise<AssistedMessage> =>
   atMirror(process, assist, async (mirror) => {
     const { files, change, position, of } = assist;
@@ -132,10 +134,10 @@ export const askAssist = (process: CompileProcess, assist: Assist): Promise<Assi
     return askUntilSupplied(() => process.ask({ kind: 'assist', ...place }, take), { mirror, files });
   });
 
-/** What is to be added, without the project. */
+/** Signs to add, without the project. */
 export type SignsToAdd = Omit<AddSignsMessage, 'kind' | 'root' | 'settings'>;
 
-/** Has a process let the code of a project recognise a screen by each of some signs. */
+/** Has a process change the code of a project so that it recognises a screen by each of some signs. */
 export const askToAddSigns = (
   process: CompileProcess,
   { added, ...check }: Omit<Check, 'change'> & { added: SignsToAdd },
@@ -152,7 +154,7 @@ export const askToAddSigns = (
     return askUntilSupplied(() => process.ask(message, take), { mirror, files });
   });
 
-/** Asks again after the files were sent that were needed for an answer. */
+/** Sends the files that the reply wants, and asks again until it wants none. */
 async function askUntilSupplied<Reply extends { wanted: string[] }>(
   ask: () => Promise<Reply>,
   { mirror, files }: { mirror: ProjectMirror; files: ProjectFiles },
@@ -164,7 +166,7 @@ async function askUntilSupplied<Reply extends { wanted: string[] }>(
   }
 }
 
-/** Does something with what a process holds of a project, after it has made room for it. */
+/** Runs a task with a process's mirror of a project. Makes room for the project first. */
 async function atMirror<Result>(
   process: CompileProcess,
   check: Check,
@@ -178,14 +180,14 @@ async function atMirror<Result>(
   try {
     return await task(mirror);
   } catch (error) {
-    // It is half told, so it starts anew next time.
+    // Forgets the project, because the process has only a part of the changes. It starts anew next time.
     process.mirrors.delete(projectId);
     await process.send({ kind: 'forget', root: mirror.root });
     throw error;
   }
 }
 
-/** The projects that were not used for longest make room for one more. */
+/** Drops the least recently used projects to make room for one more. */
 async function makeRoom(process: CompileProcess, maxWarmProjects: number): Promise<void> {
   const { mirrors } = process;
   while (mirrors.size >= maxWarmProjects || totalLength(mirrors.values()) > maxWarmLength) {
@@ -199,7 +201,7 @@ async function makeRoom(process: CompileProcess, maxWarmProjects: number): Promi
 const totalLength = (mirrors: Iterable<ProjectMirror>): number =>
   [...mirrors].reduce((sum, { sourcesLength }) => sum + sourcesLength, 0);
 
-/** Has a process bundle; it asks for the files that are imported. */
+/** Has a process bundle. The process asks for the files that are imported. */
 export async function askBundle(
   process: CompileProcess,
   files: ProjectFiles,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => compiler.close());
 
-/** The lines of writing `path`, main.ts if not said, with `source` into a project that holds `others`. */
+/** Error lines of writing `path` with `source` into a project that has `others`. */
 async function write(
   source: string,
   others: Record<string, string> = {},

@@ -28,22 +28,28 @@ import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
 
 interface CompilerOptions {
-  /** What holds the compile processes. */
+  /** Confinement of the compile processes. */
   confinement: Confinement;
   log: { warn(details: object, message: string): void };
-  /** Declarations that every project sees: the texts, one after the other. */
+  /** Declarations that every project sees, all in one text. */
   agentTypes: string;
-  /** Whether the user has had so much lately that others go first. Default: nobody. */
+  /** Whether the user's recent use is so high that others go first. Default: false for every user. */
   isOverShare?: (userId: string) => boolean;
-  /** How many compile processes may run. Each takes about 250 MB. Default 3. */
+  /** Maximum number of compile processes. Each takes about 250 MB. Default 3. */
   processes?: number;
-  /** For the compilation of one file; whole projects have three times as long. Default 60,000. */
+  /** Timeout for the compilation of one file. Whole projects have three times as long. Default 60,000. */
   timeoutMs?: number;
-  /** Of all processors, for one file; whole projects have three times as much. Default 10,000. */
+  /**
+   * Limit of the processor time for one file, summed over all processors. Whole projects have three times as much.
+   * Default 10,000.
+   */
   processorMs?: number;
-  /** Of one compile process with all that it starts. Default 2,048. */
+  /** Memory limit of one compile process with all that it starts. Default 2,048. */
   maxMemoryMb?: number;
-  /** Projects kept warm in one process. Opening one more takes longer the more there are. Default 32. */
+  /**
+   * Maximum number of projects that one process keeps warm. The more there are, the longer opening another takes.
+   * Default 32.
+   */
   maxWarmProjects?: number;
 }
 
@@ -53,27 +59,34 @@ interface Failure {
   errors: string[];
 }
 
-/** An offset in UTF-16 units, and what is asked of it. */
+/** Place as an offset in UTF-16 units, and the question about it. */
 export type PlaceInCode = Pick<AssistMessage, 'position' | 'of'>;
 
 export interface Compiler {
   /**
-   * Checks `path` with `content` as it would be in the project, and emits it if it is a source. Nothing is written.
-   * Only mistakes in a source refuse it; `warnings` are those in other files, and what it breaks in files that import it.
+   * Checks `path` with `content` as it would be in the project, and emits it if it is a source. Writes nothing. Refuses
+   * only sources, and only for their own mistakes. `warnings` are the mistakes in files of other kinds, and in files
+   * that use this one.
    */
   compileFile(
     files: ProjectFiles,
     change: FileChange,
   ): Promise<{ ok: true; js: string | undefined; warnings: string[] } | Failure>;
-  /** What stands, or could stand, at a place of `change`; nothing when the compiler gives up. */
+  /** Describes the code that is, or could be, at a place of `change`. Finds nothing when the compiler gives up. */
   assist(files: ProjectFiles, change: FileChange & PlaceInCode): Promise<Assistance>;
-  /** The files of the project as each of the signs would change them, so that they compile; or why there is no place for it. */
+  /**
+   * Returns the files of the project as each of the signs would change them, so that they compile, or why there is no
+   * place for the sign.
+   */
   addSigns(files: ProjectFiles, added: SignsToAdd): Promise<SignsAddedMessage['fixes']>;
-  /** Checks all TypeScript sources, and emits them. */
+  /** Checks and emits all TypeScript sources. */
   compileProject(files: ProjectFiles): Promise<{ ok: true; outputs: Map<string, string> } | Failure>;
-  /** One script for the sandbox, which starts with `main.ts` (or `main.js`), and its source map (version 3, JSON). Types are not checked. */
+  /**
+   * Bundles the project into one script for the sandbox, which starts with `main.ts` (or `main.js`), and its source map
+   * (version 3, JSON). Does not check types.
+   */
   bundleProject(files: ProjectFiles): Promise<BundleResult>;
-  /** The same for code that stands alone; the work of one `owner` waits for no other's. */
+  /** Bundles code that stands alone in the same way. The work of one `owner` does not wait for the work of another. */
   bundleDirectCode(owner: string, code: string): Promise<BundleResult>;
   /** Starts a compile process ahead of the first work. */
   prepare(): void;
@@ -82,10 +95,10 @@ export interface Compiler {
   close(): Promise<void>;
 }
 
-/** The checker's number for types that it can't work out. */
+/** Error number of the checker for types that are too complex. */
 const tooComplex = 2589;
 
-/** Throws a `SettingError` when the checker is not the one that is needed. */
+/** Throws a `SettingError` when another version of the checker is installed. */
 export function createCompiler(options: CompilerOptions): Compiler {
   requireKnownChecker();
   const {
@@ -109,7 +122,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
       log.warn({ projectId, reason: error.reason, detail: error.message }, 'a compile process ended'),
   });
 
-  /** Runs at a process; what makes the compiler give up becomes an error line at `path`. */
+  /** Runs a task in a process. When the compiler gives up, the reason becomes an error line at `path`. */
   async function run<Result>(
     { projectId, userId = projectId }: Pick<ProjectFiles, 'projectId' | 'userId'>,
     limit: { path: string; budget: Budget },
@@ -175,15 +188,16 @@ const filesOfDirectCode = (projectId: string, code: string): ProjectFiles => ({
   given: new Map([[directPath, code]]),
 });
 
-/** Undefined for what is no fault of the code. */
+/** Limits that an error text names. */
 type Limits = Budget & { maxMemoryMb: number };
 
+/** Error text for the user. Undefined when the code is not to blame. */
 function reasonOf(error: unknown, limits: Limits): string | undefined {
   if (error instanceof SourcesTooLarge) return error.message;
   return error instanceof ConfinedProcessEnded ? endText(error.reason, limits) : undefined;
 }
 
-/** A compiler that does not even start is a fault of the installation. */
+/** Blames the installation: a compiler that does not even start is no fault of the code. */
 const explained = (error: unknown): unknown =>
   error instanceof ConfinedProcessEnded ? ApiError.of('compiler_unavailable', {}, { cause: error }) : error;
 
@@ -198,7 +212,7 @@ function endText(reason: EndReason, { processorMs, timeoutMs, maxMemoryMb }: Lim
   return 'The compiler broke down over this code. Make the types simpler or the nesting less deep.';
 }
 
-/** What was compiled; throws what a caller is told whose code does not compile. */
+/** Returns a successful compilation. Throws `compile_failed` for code that does not compile. */
 export function requireCompiled<Compiled extends { ok: true }>(
   result: Compiled | { ok: false; errors: string[] },
 ): Compiled {
@@ -207,5 +221,5 @@ export function requireCompiled<Compiled extends { ok: true }>(
   throw ApiError.of('compile_failed', { summary: summaryOf(errors) }, { errors });
 }
 
-/** The first line, to stand within a sentence. */
+/** First error line without its full stop, to stand within a sentence. */
 export const summaryOf = ([first = 'unknown mistake']: readonly string[]): string => first.replace(/\.$/, '');

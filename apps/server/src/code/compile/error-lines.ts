@@ -1,8 +1,8 @@
-/** More lines help nobody, and a large broken file has a million of them. */
+/** Maximum number of error lines. More help nobody, and a large broken file has a million of them. */
 const maxLines = 100;
 const maxLineLength = 4_000;
 
-/** Line and column from 1, as editors count: columns in UTF-16 units. */
+/** Line and column from 1, as editors count. Columns are in UTF-16 units. */
 export interface Place {
   line: number;
   column: number;
@@ -10,9 +10,9 @@ export interface Place {
 
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/g;
 
-/** Finds places in one text; the line starts are found once. */
+/** Finds places in one text. Looks for the line starts only once. */
 export function createPlaceFinder(text: string): (offset: number) => Place {
-  // A byte order mark is not a column.
+  // Starts after a byte order mark, which is no column.
   const starts = [text.startsWith('\uFEFF') ? 1 : 0];
   for (const match of text.matchAll(lineBreak)) starts.push(match.index + match[0].length);
   return (offset) => {
@@ -35,7 +35,7 @@ function lastStart(starts: readonly number[], offset: number): number {
 const start: Place = { line: 1, column: 1 };
 const breaks = /[\n\r\u2028\u2029]+/;
 
-/** Split and trimmed: an expression for the white space around the breaks takes the square of its length. */
+/** Joins the trimmed lines. A regular expression for the white space around line breaks would take quadratic time. */
 const joinLines = (text: string): string =>
   text
     .split(breaks)
@@ -44,8 +44,8 @@ const joinLines = (text: string): string =>
     .join(' ');
 
 /**
- * `main.ts(3,7): error TS2322: …`, always one line. What the checker has no number for takes the one of its nearest
- * kin, and what has no place stands at the start of its file.
+ * Formats `main.ts(3,7): error TS2322: …`, always one line. A mistake that the checker has no number for takes the
+ * number of the most similar one. A mistake without a place stands at the start of its file.
  */
 export function errorLine(path: string, place: Place | undefined, code: number, text: string): string {
   const { line, column } = place ?? start;
@@ -53,7 +53,7 @@ export function errorLine(path: string, place: Place | undefined, code: number, 
   return whole.length <= maxLineLength ? whole : `${whole.slice(0, maxLineLength).toWellFormed()}…`;
 }
 
-/** The first lines; the last of them stands where the rest begins, and says how many that are. */
+/** Keeps the first lines. The last line gives the place of the first one left out, and the number of those left out. */
 export function limitLines(lines: readonly string[]): string[] {
   const next = lines[maxLines];
   if (next === undefined) return [...lines];

@@ -18,13 +18,13 @@ const write = (userId: string): Promise<string[]> =>
     ),
   );
 
-/** The lowest and the highest of its threads. */
+/** Lowest and highest priority of the threads of a process. */
 function prioritiesOf(id: number): number[] {
   const all = readdirSync(`/proc/${id}/task`).map((thread) => getPriority(Number(thread)));
   return [Math.min(...all), Math.max(...all)];
 }
 
-/** Of every process that works on what users wrote (`Policy.nice`). */
+/** Priority of every process that works on users' content (`Policy.nice`). */
 const usual = [5, 5];
 const last = [10, 10];
 

@@ -14,7 +14,7 @@ afterEach(async () => {
   compiler = undefined;
 });
 
-/** A new compile process of it works through a usual file in a quarter of that. */
+/** Limits of a small compiler. A new process of it compiles a usual file in a quarter of this processor time. */
 const limited = { processorMs: 2_000, maxMemoryMb: 1_500 };
 
 const write = (target: Compiler, projectId: string, content: string): Promise<string[]> =>
@@ -31,10 +31,10 @@ const y: string = x;
 let z: Bits<[]> = y;
 `;
 
-/** Above all bounds, and deeper than a stack has room for. */
+/** Depth above all bounds, for which a stack has no room. */
 const nested = 20_000;
 
-/** Each step triples the work of the checker. */
+/** Code in which each step triples the work of the checker. */
 const neverReady = [
   'let a0 = 1;',
   ...Array.from({ length: 300 }, (_, n) => `let a${n + 1} = () => [a${n}, a${n}, a${n}] as const;`),
@@ -59,7 +59,7 @@ describe('hostile code ends in a line', () => {
   ])('%s', async ([, content]) => {
     const lines = await write(target, 'hostile', content);
     for (const line of lines) expect(line).toMatch(/^main\.ts\(\d+,\d+\): error TS\d+: [^\n]*$/);
-    // Whatever it did: the next one is compiled.
+    // Compiles the next project, whatever this one has done to the process.
     expect(await write(target, 'next', 'let a: string = 1;')).toHaveLength(1);
   });
 
@@ -104,7 +104,7 @@ test('what takes too long is stopped with a clear line, and holds up no other pr
   expect(await write(target, 'stuck', 'let a = 1;')).toEqual([]);
   const [stuck] = listProcesses();
   if (stuck === undefined) throw new Error('There is no compile process');
-  // A limit of processor time does not end it.
+  // Stops the process, which then uses no processor time, so that limit does not end it.
   process.kill(stuck, 'SIGSTOP');
   const finished: string[] = [];
   const endless = write(target, 'stuck', 'let b = 1;').finally(() => finished.push('stuck'));

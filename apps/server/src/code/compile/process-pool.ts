@@ -5,14 +5,14 @@ import { CompileProcess, type CompileProcessOptions } from './compile-process.ts
 
 interface PoolOptions extends CompileProcessOptions {
   processes: number;
-  /** Whether the user has had so much lately that others go first. */
+  /** Whether the user's recent use is so high that others go first. */
   isOverShare: (userId: string) => boolean;
   onEnd: (error: ConfinedProcessEnded, projectId: string) => void;
 }
 
 interface Work<Result> {
   projectId: string;
-  /** For whom. */
+  /** User for whom the work is done. */
   userId: string;
   budget: Budget;
   task: (process: CompileProcess) => Promise<Result>;
@@ -28,18 +28,18 @@ interface Job {
   fail: (error: unknown) => void;
 }
 
-/** So long a project waits for the process that is warm for it, before another one starts cold. */
+/** Maximum wait of a project for the process that is warm for it, before another one starts cold. */
 const homeWaitMs = 250;
 const maxRemembered = 10_000;
-/** Above this share of the memory limit a process is replaced as soon as it is idle. */
+/** Share of the memory limit above which a process is replaced as soon as it is idle. */
 const replaceAtShare = 0.6;
 
-/** Compile processes, started when they are needed. A project is in work at one of them at a time, and in its order. */
+/** Pool of compile processes, started on demand. Runs a project's work in order, in one process at a time. */
 export class ProcessPool {
   readonly #options: PoolOptions;
   readonly #queue = new FairQueue<Job>();
   readonly #working = new Set<string>();
-  /** Who last worked on which project. */
+  /** User who last worked on each project. */
   readonly #users = boundedCache<string>(maxRemembered);
   readonly #tidying = new Set<Promise<void>>();
   #processes: CompileProcess[] = [];
@@ -50,7 +50,7 @@ export class ProcessPool {
     this.#options = options;
   }
 
-  /** Runs `task` at a process. Rejects with `ConfinedProcessEnded` when it ended for the task's own fault. */
+  /** Runs `task` in a process. Rejects with `ConfinedProcessEnded` when the process ended by the task's own fault. */
   async run<Result>({ projectId, userId, budget, task }: Work<Result>): Promise<Result> {
     if (this.#isClosed) throw new Error('The compiler is closed');
     return new Promise<Result>((resolve, reject) => {
@@ -68,7 +68,7 @@ export class ProcessPool {
     });
   }
 
-  /** Starts the first process, so that the first work does not wait for its start. */
+  /** Starts the first process, so that the first work does not wait for it. */
   prepare(): void {
     if (!this.#isClosed && this.#processes.length === 0) this.#spawn();
   }
@@ -101,7 +101,10 @@ export class ProcessPool {
     }
   }
 
-  /** What one user's projects do to a process shall not cost another user. */
+  /**
+   * Prefers a process that is warm for the project, then one with projects of this user alone: no user should pay for
+   * what another user's projects do to a process.
+   */
   #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
     const isOverShare = this.#options.isOverShare(userId);
     const fitting = this.#processes.filter((one) =>
@@ -117,7 +120,7 @@ export class ProcessPool {
     const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));
     const own = idle.find((one) => this.#isOnlyOf(userId, one));
     const found = own ?? this.#spawn(isOverShare) ?? idle.find(({ hasLowPriority }) => !hasLowPriority);
-    // Who is greedy keeps to one process when there is no room for two.
+    // A user over the fair share keeps to one process when there is no room for two.
     if (found === undefined && !(isOverShare && fitting.length > 0)) this.#makeRoom(isOverShare);
     return found;
   }
@@ -126,7 +129,10 @@ export class ProcessPool {
     return [...mirrors.keys()].every((projectId) => this.#users.get(projectId) === userId);
   }
 
-  /** Who waits is seen to again when the process is gone. A greedy user ends no process that others may use next. */
+  /**
+   * Ends an idle process to make room; its end schedules the queue again. For a user over the fair share, the last idle
+   * process that others may use stays, unless only one process may run.
+   */
   #makeRoom(isOverShare: boolean): void {
     const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
     const least = idle.find(({ isLast }) => isLast) ?? idle.find(({ hasLowPriority }) => hasLowPriority);
@@ -163,7 +169,9 @@ export class ProcessPool {
     }
   }
 
-  /** A crash may come from outside, and memory may be held by other projects: both get a second try. */
+  /**
+   * Retries once after a crash, which may come from outside, and after an end for memory that other projects may hold.
+   */
   #fail(job: Job, error: unknown, wasShared: boolean): void {
     if (this.#isClosed) return job.fail(new Error('The compiler is closed'));
     if (!(error instanceof ConfinedProcessEnded)) return job.fail(error);
@@ -189,7 +197,7 @@ export class ProcessPool {
 const smallestFirst = (processes: readonly CompileProcess[]): CompileProcess[] =>
   processes.toSorted((one, other) => one.mirrors.size - other.mirrors.size);
 
-/** Waiting work by key. The keys take turns, so that a long queue of one does not hold up the others. */
+/** Queue of work by key. The keys take turns, so that a long queue of one key does not delay the others. */
 class FairQueue<Item> {
   readonly #waiting = new Map<string, Item[]>();
 
@@ -199,17 +207,17 @@ class FairQueue<Item> {
     else items.push(item);
   }
 
-  /** Puts back what was taken and could not be done. */
+  /** Puts back an item that was taken and could not be done. */
   addFirst(key: string, item: Item): void {
     this.#waiting.set(key, [item, ...(this.#waiting.get(key) ?? [])]);
   }
 
-  /** The next item of each key, in the order of their turns. */
+  /** Lists the next item of each key, in the order of their turns. */
   *heads(): Iterable<readonly [key: string, item: Item]> {
     for (const [key, [item]] of this.#waiting) if (item !== undefined) yield [key, item];
   }
 
-  /** Takes the next item of `key`; the key goes to the end of the order. */
+  /** Takes the next item of `key`, which goes to the end of the order. */
   take(key: string): Item | undefined {
     const items = this.#waiting.get(key) ?? [];
     const item = items.shift();

@@ -4,26 +4,26 @@ import type { ToProcess } from './process/messages.ts';
 import { readProjectSettings, settingsPath, type SettingsResult } from './project-settings.ts';
 import { isTypeScript } from './source-paths.ts';
 
-/** The files of a project as one immutable state, such as a git tree. */
+/** Files of a project as one immutable state, such as a git tree. */
 export interface ProjectFiles {
   readonly projectId: string;
-  /** For whom it is compiled. */
+  /** User for whom it is compiled. */
   readonly userId?: string;
-  /** Another one whenever any file differs. */
+  /** ID of the state. It differs whenever any file differs. */
   readonly treeId: string;
-  /** All files: path to a word that is another one whenever the content differs, such as the blob's hash. */
+  /** Lists all files: the path, and a word that differs whenever the content differs, such as the blob's hash. */
   list(): Promise<ReadonlyMap<string, string>>;
-  /** Undefined when there is no such file. */
+  /** Reads a file. Undefined when there is no such file. */
   read(path: string): Promise<string | undefined>;
-  /** Contents that are at hand. */
+  /** Contents that are known already, by path. */
   readonly given?: ReadonlyMap<string, string>;
 }
 
-/** All sources of a project together; beyond it no checker could hold them. In UTF-16 units. */
+/** Limit of all sources of a project together, in UTF-16 units. Beyond it no checker could hold them. */
 const maxSourcesLength = 128 * 1024 * 1024;
-/** So much travels in one message, so that packing it does not hold up the event loop. */
+/** Length of one message after which the next one begins, so that packing it does not block the event loop. */
 const maxBatchLength = 1024 * 1024;
-/** A content whose name nobody knows: it is sent again next time. */
+/** Name of a content that nobody knows. It is sent again next time. */
 const unknownContent = '';
 
 type FileUpdate = [path: string, content: string | null];
@@ -37,9 +37,9 @@ export class SourcesTooLarge extends Error {
   }
 }
 
-/** What a compile process holds of one project, and how it is brought up to date by what has changed. */
+/** Files of one project that a compile process has. Sends it what has changed. */
 export class ProjectMirror {
-  /** The project's folder in the checker; nobody can guess it. */
+  /** Folder of the project in the checker, which nobody can guess. */
   readonly root = `/p${randomBytes(16).toString('hex')}`;
   readonly #send: (message: ToProcess) => Promise<void>;
   readonly #contents = new Map<string, string>();
@@ -54,12 +54,12 @@ export class ProjectMirror {
     this.#send = send;
   }
 
-  /** How much it holds, in UTF-16 units. */
+  /** Length of all sources that the process has, in UTF-16 units. */
   get sourcesLength(): number {
     return this.#sourcesLength;
   }
 
-  /** Makes the process see `files`, with `change` in them when there is one. Gives the settings of that state. */
+  /** Makes the process see `files`, with `change` in them if given. Returns the settings of that state. */
   async update(files: ProjectFiles, change?: { path: string; content: string }): Promise<SettingsResult> {
     if (this.#treeId !== files.treeId) await this.#follow(files);
     this.#treeId = files.treeId;
@@ -71,7 +71,7 @@ export class ProjectMirror {
     return this.#settings;
   }
 
-  /** Sends what a check found to be needed, such as JSON. */
+  /** Sends contents that a check needed, such as JSON. */
   async supply(files: ProjectFiles, paths: readonly string[]): Promise<void> {
     for (const path of paths) await this.#set(path, (await files.read(path)) ?? '', this.#contents.get(path));
     await this.#flush([]);

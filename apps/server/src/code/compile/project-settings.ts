@@ -8,12 +8,12 @@ import { createPlaceFinder, errorLine, limitLines } from './error-lines.ts';
 export const settingsPath = 'tsconfig.json';
 const maxLength = 256 * 1024;
 const maxNesting = 50;
-/** So many are read in a few milliseconds. */
+/** Limit of separators. So many are read in a few milliseconds. */
 const maxSeparators = 20_000;
-/** Of a path in it; to simplify one takes up to the square of its length. */
+/** Limit of a path in the settings. Simplifying one takes up to the square of its length. */
 const maxPathLength = 1024;
 
-/** The checker's numbers for mistakes of this kind. */
+/** Error numbers of the checker for mistakes in settings. */
 const codes = {
   syntax: 1005,
   unknownOption: 5023,
@@ -25,7 +25,7 @@ const codes = {
 
 type OptionValue = boolean | string;
 
-/** What a project's `tsconfig.json` says, as far as it counts here: compiler options by name. */
+/** Content of a project's `tsconfig.json` that matters here: compiler options by name. */
 export interface ProjectSettings {
   options: Record<string, OptionValue>;
 }
@@ -37,7 +37,7 @@ interface Reading {
   complain: (node: Node, code: number, text: string) => void;
 }
 
-/** Reads a `tsconfig.json`; comments and trailing commas are allowed. Undefined means that there is none. */
+/** Reads a `tsconfig.json`. Allows comments and trailing commas. A `text` of undefined means that there is none. */
 export function readProjectSettings(text: string | undefined): SettingsResult {
   if (text === undefined) return { ok: true, settings: { options: {} } };
   if (text.length > maxLength)
@@ -75,14 +75,17 @@ function parse(
   return root;
 }
 
-/** Each separator is at most one value, or one mistake; commas of comments and texts count, too. */
+/**
+ * Checks the number of values. Each separator is at most one value, or one mistake; commas in comments and texts count
+ * too.
+ */
 function findListProblem(text: string): string | undefined {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) if (',:[{}]'.includes(text.charAt(at))) count += 1;
   return count > maxSeparators ? `more than ${maxSeparators} values` : undefined;
 }
 
-/** An upper bound of how deep the parser would have to go. */
+/** Upper bound of the depth that the parser would have to reach. */
 function nesting(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -145,7 +148,7 @@ function readJsx(node: Node, { options, complain }: Reading): void {
     );
 }
 
-/** Changes nothing but what is refused: the engine has what it has, whatever a project says. */
+/** Refuses libraries that are not of the language. Sets no option, because the engine decides which ones there are. */
 function refuseOtherLibraries(node: Node, { complain }: Reading): void {
   if (node.type !== 'array') return complain(node, codes.wrongType, '"lib" must be a list of libraries');
   for (const child of node.children ?? []) {

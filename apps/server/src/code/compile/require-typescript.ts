@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { SettingError } from '@phalanx/settings';
 
-/** The programming interface that the checker uses is another one in each minor release. */
+/** Matches the one usable version. The API that the checker uses changes with each minor release. */
 const needed = /"version": "7\.0\./;
 
-/** Throws a `SettingError` when an installation without our lock file has brought another TypeScript along. */
+/** Throws a `SettingError` when an installation without our lock file has another version of TypeScript. */
 export function requireTypeScript(
   packageFile: string = createRequire(import.meta.url).resolve('typescript/package.json'),
 ): void {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Ending of a source and the ending of what it is compiled to. The longest endings stand first. */
+/** Ending of each source and of its compiled file. The longest endings stand first. */
 const compiledEndings: readonly (readonly [string, string])[] = [
   ['.mts', '.mjs'],
   ['.cts', '.cjs'],
@@ -10,7 +10,7 @@ const compiledEndings: readonly (readonly [string, string])[] = [
 
 const declaration = /\.d\.(?:[^./]+\.)?[mc]?ts$/;
 
-/** What an import may mean, in the order of the checker, which prefers sources to what they are compiled to. */
+/** Endings that an import may leave out, in the order of the checker, which prefers sources to compiled files. */
 const endings = ['.ts', '.tsx', '.js', '.jsx', '.mts', '.mjs', '.cts', '.cjs'];
 const sourcesOf: Record<string, readonly string[]> = {
   '.js': ['.ts', '.tsx'],
@@ -21,21 +21,21 @@ const sourcesOf: Record<string, readonly string[]> = {
 
 const plainDeclaration = /\.d\.[mc]?ts$/;
 
-/** `.d.ts`, `.d.mts`, `.d.cts` and such as `.d.json.ts`: types only, nothing to run. */
+/** Whether a file has types only, and nothing to run: `.d.ts`, `.d.mts`, `.d.cts` and for example `.d.json.ts`. */
 export const isDeclaration = (path: string): boolean => declaration.test(path);
 
-/** Where the compiled form of `path` is saved, or undefined when such a file is not compiled. */
+/** Path of the compiled form of `path`. Undefined when such a file is not compiled. */
 export function findCompiledPath(path: string): string | undefined {
   if (isDeclaration(path)) return undefined;
   const ending = compiledEndings.find(([source]) => path.endsWith(source));
   return ending === undefined ? undefined : `${path.slice(0, -ending[0].length)}${ending[1]}`;
 }
 
-/** Files that the checker reads of every project: sources and declarations. */
+/** Whether the checker reads the file of every project: a source or a declaration. */
 export const isTypeScript = (path: string): boolean =>
   isDeclaration(path) || findCompiledPath(path) !== undefined;
 
-/** The sources that could have been compiled to `path`: `a.js` comes of `a.ts` or `a.tsx`. */
+/** Sources that could have been compiled to `path`: `a.js` comes from `a.ts` or `a.tsx`. */
 export function listSourcePaths(path: string): string[] {
   return compiledEndings
     .filter(([, compiled]) => path.endsWith(compiled))
@@ -45,13 +45,15 @@ export function listSourcePaths(path: string): string[] {
 
 export const isRelative = (specifier: string): boolean => /^\.\.?(?:\/|$)/.test(specifier);
 
-/** The path inside the project that a relative import of `importer` names, or undefined when it leads out of the project. */
+/** Path inside the project that a relative import of `importer` names. Undefined when it leads out of the project. */
 export function findImportedPath(importer: string, specifier: string): string | undefined {
   const path = posix.join(posix.dirname(importer), specifier);
   return path === '..' || path.startsWith('../') ? undefined : path.replace(/\/$/, '');
 }
 
-/** The file that a path written in an import stands for: itself, its source, the file without its ending, the folder's index. */
+/**
+ * File that a path in an import means: the source, the file itself, the file without its ending, or the folder's index.
+ */
 export function findModule(path: string, exists: (path: string) => boolean): string | undefined {
   const candidates = [...sourceCandidates(path), path, ...endings.map((ending) => `${path}${ending}`)];
   const folder = path === '.' || path === '' ? '' : `${path}/`;

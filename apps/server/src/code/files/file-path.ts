@@ -5,17 +5,17 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 
 export const maxPathBytes = 1024;
-/** Each folder on the way to a file is written anew when the file is saved. */
+/** Limit of the folders of a path. Saving a file writes each of them anew. */
 export const maxPathDepth = 64;
-/** What file systems take, so that every file can be checked out. */
+/** Maximum that file systems take, so that every file can be checked out. */
 const maxSegmentBytes = 255;
 
 // oxlint-disable-next-line no-control-regex
 const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
 
-/** What keeps `name` from being one segment of a path, as the end of a sentence that begins with it. */
+/** Returns why `name` can't be a segment of a path, as the end of a sentence that begins with it. */
 export function findSegmentProblem(name: string): string | undefined {
-  // First: what follows takes time in proportion.
+  // Limits the length first, because the checks below take time in proportion to it.
   if (name.length > maxSegmentBytes || Buffer.byteLength(name) > maxSegmentBytes)
     return `must not have a segment of more than ${maxSegmentBytes} bytes`;
   if (name === '') return 'has an empty segment: use single slashes, and none at either end';
@@ -25,18 +25,18 @@ export function findSegmentProblem(name: string): string | undefined {
   return findReservedReason(name);
 }
 
-/** Why `name` can't be a folder although it can be a segment, as the end of a sentence. */
+/** Returns why `name` can't be a folder although it can be a segment, as the end of a sentence. */
 export function findFolderProblem(name: string): string | undefined {
-  // A look-alike is refused as a segment. `git fsck` looks at no other name so.
+  // Names that only look like it are refused as segments. `git fsck` refuses no other name for a folder alone.
   return name === '.gitattributes'
     ? 'must not lead through ".gitattributes": git takes it for a file'
     : undefined;
 }
 
-/** What keeps `path` from being the path of a file in a project. */
+/** Returns why `path` can't be the path of a file in a project. */
 export function findPathProblem(path: string): string | undefined {
   if (path === '') return 'must not be empty';
-  // First: what follows takes time in proportion.
+  // Limits the length first, because the checks below take time in proportion to it.
   if (path.length > maxPathBytes || Buffer.byteLength(path) > maxPathBytes)
     return `must not be longer than ${maxPathBytes} bytes`;
   if (!path.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair';
@@ -55,7 +55,7 @@ type SavedTrees = Pick<SavedState, 'files' | 'compiled'>;
 
 const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path).toWellFormed();
 
-/** Throws `invalid_path` for what could never be the path of a file. */
+/** Throws `invalid_path` for a text that can never be the path of a file. */
 export function requirePath(path: string): string {
   const problem = findPathProblem(path);
   if (problem !== undefined)
@@ -66,7 +66,7 @@ export function requirePath(path: string): string {
 export const refusePath = (path: string, problem: string): ApiError =>
   ApiError.of('invalid_path', { problem: `"${shown(path)}" ${problem}` });
 
-/** The source that `path` was compiled from. */
+/** Finds the source that `path` was compiled from. */
 export async function findSourceOf(
   repository: GitObjects,
   state: SavedTrees,
@@ -107,27 +107,29 @@ async function requireCompiledPlace(
 
 /**
  * Names that some git or some file system takes for one of git's own: Windows ignores dots and spaces at the end and
- * what follows a colon, and gives short names such as `git~1`; macOS ignores invisible characters. A clone onto
- * such a system must not let a project's file become a part of git's folder.
+ * everything after a colon, and has short names such as `git~1`. macOS ignores invisible characters. A clone onto such
+ * a system must not let a project's file become a part of git's folder.
  */
 
 /** Code points that HFS+ leaves out of names. */
 const ignoredByHfs = /[\u200C-\u200F\u202A-\u202E\u206A-\u206F\uFEFF]/gu;
 
-/** As it arrives on a file system that drops what it does not show. */
+/** Name on a file system that drops invisible characters, a colon with all after it, and dots and spaces at the end. */
 function plainName(name: string): string {
   const visible = name.replaceAll(ignoredByHfs, '').toLowerCase();
   return withoutEnd(visible.split(':', 1)[0] ?? '');
 }
 
-/** No regular expression: one that looks for the end from every dot takes the square of the name's length. */
+/**
+ * Removes dots and spaces at the end without a regular expression, which would take the square of the name's length.
+ */
 function withoutEnd(name: string): string {
   let end = name.length;
   while (end > 0 && '. '.includes(name.charAt(end - 1))) end -= 1;
   return name.slice(0, end);
 }
 
-/** Windows's short names: six letters and a number, or fewer letters of a hash and a longer number. */
+/** Matches Windows's short names: six letters and a number, or fewer letters of a hash and a longer number. */
 function shortNames(beginning: string, hashed: string): RegExp {
   const ofHash = Array.from(
     { length: hashed.length + 1 },
@@ -139,7 +141,7 @@ function shortNames(beginning: string, hashed: string): RegExp {
 const shortModules = shortNames('gitmod', 'gi7eba');
 const shortAttributes = shortNames('gitatt', 'gi7d29');
 
-/** Why a file or folder of a project can't have this name, as the end of a sentence. */
+/** Returns why a file or folder of a project can't have this name, as the end of a sentence. */
 export function findReservedReason(name: string): string | undefined {
   const plain = plainName(name);
   if (plain === '.git' || plain === 'git~1') return 'must not lead into ".git"';

@@ -6,13 +6,13 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { namesVersion } from '../../http/requests/replies/representations.ts';
 import { emptyTree, type SavedState } from '../projects/saved-state.ts';
 
-/** A file's version is the name of its content in git. */
+/** Version of a file: the name of its content in git. */
 export const fileTag = (blobId: string): string => `"${blobId}"`;
 
-/** The version of all saved files together is the name of their tree in git. */
+/** Version of all saved files together: the name of their tree in git. */
 export const treeTag = (treeId: string | undefined): string => `"${treeId ?? emptyTree}"`;
 
-/** What a caller asks of the file before it may be changed. */
+/** Condition of a caller that the file must meet before it is changed. */
 export interface Precondition {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
@@ -23,7 +23,7 @@ export const preconditionOf = ({ headers }: FastifyRequest): Precondition => ({
   ifNoneMatch: headers['if-none-match'],
 });
 
-/** Throws `precondition_failed` when the file at `path` is not what the caller takes it for. */
+/** Throws `precondition_failed` when the file at `path` does not meet the caller's condition. */
 export async function requireVersion(
   repository: GitObjects,
   { state, path, precondition }: { state: SavedState; path: string; precondition: Precondition },

@@ -1,3 +1,3 @@
-/** The folders that the path stands in, the outermost first: `a` and `a/b` of `a/b/c.ts`. */
+/** Folders of a path, the outermost first: `a` and `a/b` of `a/b/c.ts`. */
 export const foldersOf = (path: string): string[] =>
   Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));

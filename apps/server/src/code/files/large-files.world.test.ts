@@ -21,7 +21,7 @@ beforeEach(async () => {
   project = await TestProject.create(api);
 });
 
-/** Text of exactly so many bytes with characters of one to four bytes, and line ends of all kinds. */
+/** Text of exactly this many bytes, with characters of one to four bytes and all kinds of line ends. */
 function textOf(sizeBytes: number): string {
   const unit = 'line\r\n"quoted" \\ é漢🦴\u0001\n';
   const unitBytes = Buffer.byteLength(unit);
@@ -63,7 +63,7 @@ describe('a file of the largest size', () => {
   it('leaves nothing in the staging folder', async () => {
     await project.write('large.txt', 'x'.repeat(2 * 1024 * 1024));
     await project.write('large.txt', 'x'.repeat(limit + 1));
-    // They are removed after the reply has been sent.
+    // Waits, because the files are removed after the reply has been sent.
     const staging = path.join(server.dataDir, 'git', 'staging');
     const staged = (): string[] => readdirSync(staging).filter((name) => name.startsWith('body-'));
     await expect.poll(staged).toEqual([]);

@@ -17,7 +17,7 @@ afterAll(() => server.dispose());
 beforeEach(async () => {
   projectId = await server.createProject();
   await write('main.js', 'console.log(1)');
-  // On a busy machine the server may have given up the host.
+  // Connects the host again. On a busy machine the server may have given it up.
   await host.cut();
   await host.connect();
 });

@@ -4,24 +4,30 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { findExcess, type JsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
 export const masksPath = 'masks.json';
-/** A hundred masks with long texts; so much is read within the server in a millisecond. */
+/** Size of a hundred masks with long texts, which the server reads in a millisecond. */
 export const maxMasksBytes = 128 * 1024;
 
-/** A list of masks, each with an area; one more than a hundred masks, so that it is seen that there are too many. */
+/**
+ * Bounds of a list of masks, each with an area. They fit more than a hundred, so that an error can say that there are
+ * too many.
+ */
 const bounds: JsonBounds = { depth: 8, names: 2000, values: 2000 };
 
 const shape = Compile(ScreenMasks);
 const example =
   '[{"viewId": "balance"}, {"packageName": "com.example.bank", "textContains": "IBAN"}, {"area": {"left": 0, "top": 0, "right": 1, "bottom": 0.1}}]';
 
-/** What the project declares that must not be seen. Throws `invalid_masks`: what can't be read would hide nothing. */
+/**
+ * Reads the project's masks of content that must not be seen. Throws `invalid_masks`, because unreadable masks would
+ * hide nothing.
+ */
 export function readMasks(text: string): ScreenMask[] {
   const problem = findMasksProblem(text);
   if (problem !== undefined) throw ApiError.of('invalid_masks', { problem });
   return shape.Parse(JSON.parse(text));
 }
 
-/** Why masks of that text can't be used. */
+/** Returns why the text can't be used as masks. */
 export function findMasksProblem(text: string): string | undefined {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > maxMasksBytes) return `it has ${sizeBytes} bytes, and at most ${maxMasksBytes} are read`;

@@ -7,7 +7,7 @@ import type { NewObjects } from '../git/draft.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { StagedBody } from './large-body/stage-body.ts';
 
-/** What a caller wants a file to hold: in memory, or in a file when it is large. */
+/** Content that a caller wants a file to have: in memory, or in a file when it is large. */
 export interface NewContent {
   readonly sizeBytes: number;
   readText(): Promise<string>;
@@ -15,10 +15,10 @@ export interface NewContent {
   store(objects: NewObjects): Promise<string>;
 }
 
-/** Larger content is not held in memory while it is stored. */
+/** Maximum size of content that is held in memory while it is stored. */
 const maxInMemoryBytes = 1024 * 1024;
 
-/** The content at `index` of a request. */
+/** Content at `index` of a request. */
 export function contentOf(text: string, staged: StagedBody | undefined, index = 0): NewContent {
   const content = staged?.contents[index];
   if (content === undefined) return contentOfText(text);
@@ -56,11 +56,11 @@ function requireSize(sizeBytes: number): number {
   return sizeBytes;
 }
 
-/** Longer lines make git take the repository for damaged. */
+/** Limit of a line in `.gitattributes`. Longer ones make git take the repository for damaged. */
 const maxAttributeLine = 2048;
 const maxAttributeBytes = 1024 * 1024;
 
-/** Throws for content that a file of this name can't have. */
+/** Throws for content that a file at this path can't have. */
 export async function requireContent(path: string, content: NewContent): Promise<void> {
   if (path === settingsPath) await requireSettings(content);
   if (path === '.gitattributes' || path.endsWith('/.gitattributes')) await requireAttributes(content);

@@ -1,4 +1,4 @@
-/** The file of a project with the JSON schema of its parameters. */
+/** Path of the file with the JSON schema of a project's parameters. */
 export const parametersSchemaPath = 'parameters.schema.json';
-/** A schema that people wrote has some kilobytes. */
+/** Maximum size of a schema. One that people write has some kilobytes. */
 export const maxSchemaBytes = 256 * 1024;

@@ -9,11 +9,13 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { findTreeOf, type SavedState } from '../projects/saved-state.ts';
 
-/** Larger files are sent as they are read, so that no one waits while they are put into JSON. */
+/**
+ * Maximum size of a file that becomes JSON in memory. Larger ones are streamed, so that no other request has to wait.
+ */
 const maxInMemoryBytes = 512 * 1024;
 
 interface FoundFile {
-  /** Of its content, in git. */
+  /** Name of its content in git. */
   id: string;
   sizeBytes: number;
 }
@@ -25,8 +27,8 @@ interface WantedFile {
 }
 
 /**
- * `commit`: of that instead of the saved files; `tree`: of those that a run had. Throws `file_not_found`, `commit_not_found`
- * and `tree_not_kept`.
+ * Finds a saved file. `commit`: in that commit instead. `tree`: in those files of a run instead. Throws
+ * `file_not_found`, `commit_not_found` and `tree_not_kept`.
  */
 export async function getFile(
   repositories: ProjectRepositories,
@@ -43,7 +45,7 @@ export async function getFile(
   return found;
 }
 
-/** The tree, if a run had it: files that were saved and never ran are nobody's to read. */
+/** Returns the tree if a run had it. Files that were saved but never ran are not for anyone to read. */
 async function requireRunTree(
   repositories: ProjectRepositories,
   repository: GitObjects,
@@ -55,7 +57,7 @@ async function requireRunTree(
   return tree;
 }
 
-/** The JSON of the reply, whole or in pieces. Throws `file_not_text`. */
+/** JSON of the reply, whole or in pieces. Throws `file_not_text`. */
 export async function readFileReply(
   repositories: ProjectRepositories,
   projectId: string,
@@ -80,7 +82,7 @@ async function find(
   return undefined;
 }
 
-/** Reads it twice: a reply that has begun can't become an error any more. */
+/** Reads the file twice, because a reply that has begun can't become an error. */
 async function streamReply(
   repositories: ProjectRepositories,
   projectId: string,
@@ -101,7 +103,7 @@ async function* jsonPieces(path: string, content: AsyncIterable<string>): AsyncG
   yield '"}';
 }
 
-/** Throws a `TypeError` at what is not UTF-8. */
+/** Throws a `TypeError` for bytes that are not UTF-8. */
 async function* streamText(
   repositories: ProjectRepositories,
   projectId: string,
@@ -126,7 +128,7 @@ async function* streamText(
   }
 }
 
-/** The tree of a commit of the history. Throws `commit_not_found`. */
+/** Finds the tree of a commit of the history. Throws `commit_not_found`. */
 export async function treeOfCommit(
   repository: GitObjects,
   { head }: SavedState,

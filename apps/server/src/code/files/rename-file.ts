@@ -16,14 +16,14 @@ interface Renaming {
 
 interface Before {
   readonly files: ReadonlyMap<string, SizedFile>;
-  /** The version of all of them. */
+  /** Version of all files together. */
   readonly etag: string;
 }
 
-/** Longer code is no text that a person writes imports in. */
+/** Maximum size of code whose imports are rewritten. People do not write longer files. */
 const maxCodeBytes = 1024 * 1024;
 
-/** Renames a file, and what names it in the imports of others, all or nothing. `changed` are those others. */
+/** Renames a file, and rewrites the imports of it in other files, all or nothing. `changed` are those other files. */
 export async function renameFile(
   desk: ProjectServices,
   renaming: Renaming,
@@ -53,7 +53,7 @@ const readBefore = (desk: ProjectServices, { projectId, from, to }: Renaming): P
     return { files, etag: treeTag(state.files) };
   });
 
-/** Every file by its path; those without code have no text. */
+/** Reads every file, by path. Files without code have an empty text. */
 async function readCode(
   { repositories }: ProjectServices,
   projectId: string,
@@ -68,7 +68,7 @@ async function readCode(
   return texts;
 }
 
-/** The files whose text is another one, under the paths that they are to have. */
+/** Lists the files whose text changes, under their new paths. */
 function changesOf(
   texts: ReadonlyMap<string, string>,
   { from, to }: Renaming,

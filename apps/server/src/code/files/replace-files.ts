@@ -12,7 +12,7 @@ import { requireTree, treeTag } from './file-version.ts';
 import { mayCompileOtherwise, reviewFiles } from './review-file.ts';
 import { foldersOf } from './folders-of.ts';
 
-/** Files with new content, and those that are to go. */
+/** Files with new content, and files to delete. */
 export interface TreeChange {
   readonly projectId: string;
   readonly files: readonly { path: string; content: NewContent }[];
@@ -20,24 +20,24 @@ export interface TreeChange {
 }
 
 interface CheckedChange extends TreeChange {
-  /** The version of the tree that is to be changed. */
+  /** Version that the tree must have before the change. */
   readonly expected: string;
 }
 
 type Entries = Map<string, TreeEntry>;
 
-/** A tree that is not stored yet. */
+/** Tree that is not stored yet. */
 export interface NextTree {
   readonly id: string | undefined;
   readonly entries: Entries;
-  /** What it has that is not stored yet. */
+  /** Objects of the tree that are not stored yet. */
   readonly objects: NewObjects;
-  /** Whether what was compiled before may be out of date. */
+  /** Whether the compiled files may be out of date. */
   readonly isToCompile: boolean;
   readonly totals: { files: number; bytes: number };
 }
 
-/** Saves all changes or none; what is compiled is the project as a whole. Durable when it resolves. */
+/** Saves all changes or none. Compiles the project as a whole. Durable when it resolves. */
 export async function replaceFiles(
   desk: ProjectServices,
   { expected, ...change }: CheckedChange,
@@ -55,7 +55,7 @@ export async function replaceFiles(
   const { outputs, warnings } = await compile(desk, change, next);
   const swap = async (draft: Draft, project: Change): Promise<void> => {
     const { state } = project;
-    // All that was looked at before belongs to this one tree.
+    // Requires the same tree again, because all checks so far belong to it.
     requireTree(state, expected);
     const compiled = outputs === undefined ? state.compiled : storeCompiled(draft, outputs);
     project.save({ files: next.id, compiled, head: state.head });
@@ -65,7 +65,7 @@ export async function replaceFiles(
   return { etag: treeTag(next.id), warnings };
 }
 
-/** Throws for what no project takes, whatever its files are. */
+/** Throws for a change that no project takes, whatever its files are. */
 export async function requireChange({ files, deleted }: TreeChange): Promise<void> {
   const seen = new Set<string>();
   for (const path of [...files.map((file) => file.path), ...deleted]) {
@@ -75,7 +75,7 @@ export async function requireChange({ files, deleted }: TreeChange): Promise<voi
   for (const { path, content } of files) await requireContent(path, content);
 }
 
-/** The files of a state with a change, by the rules of writes. Nothing is stored. */
+/** Builds the files of a state with a change, by the rules of single writes. Stores nothing in the repository. */
 export async function buildNext(
   desk: Pick<ProjectServices, 'totals'>,
   { repository, state, change }: { repository: GitObjects; state: SavedState; change: TreeChange },
@@ -108,7 +108,7 @@ function growthOf(
   };
 }
 
-/** All files as they are to be, the new contents stored. */
+/** Lists all files after the change. Stores the new contents in `objects`. */
 async function storeEntries(
   objects: NewObjects,
   { change, before }: { change: TreeChange; before: ReadonlyMap<string, SizedFile> },
@@ -122,7 +122,7 @@ async function storeEntries(
   return entries;
 }
 
-/** The rules of single writes, in the tree as it is to be. */
+/** Applies the rules of single writes to the tree after the change. */
 async function requirePlaces(
   repository: GitObjects,
   {
@@ -137,7 +137,7 @@ async function requirePlaces(
     objects: NewObjects;
   },
 ): Promise<void> {
-  // What will be compiled has its place already; the content does not matter.
+  // Reserves the places of the files that will be compiled. Their content does not matter.
   const places = Array.from(entries, ([path, entry]) => [findCompiledPath(path), entry] as const);
   const known = places.filter((place): place is [string, TreeEntry] => place[0] !== undefined);
   const draft = new Draft(repository, new NewObjects(objects));
@@ -149,11 +149,11 @@ async function requirePlaces(
   }
 }
 
-/** Of the user, or compiled from one of the user. */
+/** Whether a path is a file of the user, or compiled from one. */
 const isFile = (entries: Entries, path: string): boolean =>
   [path, ...listSourcePaths(path)].some((one) => entries.has(one));
 
-/** Throws `compile_failed`. */
+/** Compiles the project if needed. Throws `compile_failed`. */
 async function compile(
   desk: ProjectServices,
   { projectId, files }: TreeChange,
@@ -167,7 +167,7 @@ async function compile(
   return { outputs, warnings: await reviewFiles(desk, next, files) };
 }
 
-/** The files of a tree that is not stored. */
+/** Files of a tree that is not stored. */
 export const filesOfNext = (
   { repositories }: Pick<ProjectServices, 'repositories'>,
   projectId: string,

@@ -11,18 +11,18 @@ import { nothingFound, type Assistance } from '../compile/process/messages.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { requirePlace } from './file-path.ts';
 
-/** Of files that are not compiled, larger ones are data: nobody waits for a look at them. */
+/** Maximum size of a reviewed file. Larger ones that are not compiled are data, and nobody waits for their review. */
 const maxReviewedBytes = 1024 * 1024;
-/** Of files that the service itself reads. */
+/** Maximum sizes of files that the service itself reads. */
 const maxBytes: Readonly<Record<string, number>> = {
   [parametersSchemaPath]: maxSchemaBytes,
   [masksPath]: maxMasksBytes,
 };
 
-/** The checker has no number for a schema or masks; this is the one of settings that can't be used. */
+/** Error number of unusable settings, which stands for schemas and masks too, because the checker has none for them. */
 const unusable = 5024;
 
-/** Each look at a file takes a moment of the compiler. */
+/** Limit of files reviewed at once, because each review takes compiler time. */
 export const maxReviewedFiles = 100;
 
 interface Reviewed {
@@ -30,7 +30,9 @@ interface Reviewed {
   content: Pick<NewContent, 'sizeBytes' | 'readText'>;
 }
 
-/** The same for many files, in the project as it is to be; of those that are compiled, the compiler has told. */
+/**
+ * Reviews many files in the same way, in the project after the change. Skips sources, which the compiler has checked.
+ */
 export async function reviewFiles(
   desk: ProjectServices,
   files: ProjectFiles,
@@ -42,7 +44,7 @@ export async function reviewFiles(
   return [...warnings];
 }
 
-/** What is wrong with a file that is not compiled, and with those that use it. */
+/** Lists the mistakes in a file that is not compiled, and in files that use it. */
 export async function reviewFile(
   { compiler, parameters }: ProjectServices,
   files: ProjectFiles,
@@ -71,11 +73,11 @@ export async function reviewFile(
 const isSeenByCompiler = (path: string): boolean =>
   isDeclaration(path) || /\.(?:[mc]?[jt]s|[jt]sx|json)$/.test(path);
 
-/** Whether `reviewFiles` looks at it. */
+/** Whether `reviewFiles` reviews the file. */
 export const isReviewed = (path: string): boolean =>
   isSeenByCompiler(path) && findCompiledPath(path) === undefined;
 
-/** Whether something differs between two trees that a compiler looks at. */
+/** Whether two trees differ in a file that the compiler reads. */
 export async function mayCompileOtherwise(
   repository: GitObjects,
   before: string | undefined,
@@ -85,9 +87,9 @@ export async function mayCompileOtherwise(
 }
 
 interface Findings {
-  /** What would keep the file from being saved. */
+  /** Mistakes that would keep the file from being saved. */
   errors: string[];
-  /** What would be saved all the same. */
+  /** Mistakes with which the file would be saved all the same. */
   warnings: string[];
 }
 
@@ -97,7 +99,7 @@ interface Draft {
   content: NewContent;
 }
 
-/** What a write of this content would say; nothing is changed. */
+/** Returns the messages that a write of this content would give. Changes nothing. */
 export async function checkFile(desk: ProjectServices, draft: Draft): Promise<Findings> {
   const { path, content } = draft;
   const files = await filesAround(desk, draft);
@@ -107,7 +109,7 @@ export async function checkFile(desk: ProjectServices, draft: Draft): Promise<Fi
   return result.ok ? { errors: [], warnings: result.warnings } : { errors: result.errors, warnings: [] };
 }
 
-/** What stands, or could stand, at a place of a file as it would be saved. */
+/** Describes the code that is, or could be, at a place of a file as it would be saved. */
 export async function assistFile(
   desk: ProjectServices,
   { position, of, ...draft }: Draft & PlaceInCode,
@@ -118,7 +120,7 @@ export async function assistFile(
   return desk.compiler.assist(files, { path, content: await content.readText(), position, of });
 }
 
-/** The saved files, when the draft could be one of them. */
+/** Saved files of the project. Throws when the draft could not be one of them. */
 async function filesAround(
   desk: ProjectServices,
   { projectId, path, content }: Draft,

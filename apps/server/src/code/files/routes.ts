@@ -174,10 +174,10 @@ export async function addFileRoutes(
   });
 }
 
-/** How many, and the names of a few. */
+/** Number of paths, and the first few of them. */
 const firstOf = (paths: readonly string[]): object => ({ count: paths.length, first: paths.slice(0, 3) });
 
-/** Deletes a file, and what was compiled of it, as one change. Durable when it resolves. */
+/** Deletes a file and its compiled file as one change. Durable when it resolves. */
 function deleteFile(
   desk: ProjectServices,
   { projectId, path, precondition }: { projectId: string; path: string; precondition: Precondition },

@@ -24,7 +24,7 @@ afterAll(() => server.dispose());
 const readAt = (tree: string, name = 'main.js') =>
   server.api('GET', `/api/v2/automation/file/${project.id}?path=${name}&tree=${tree}`);
 
-/** Saves, runs, and gives the tree of what ran. */
+/** Saves and runs code, and returns the tree of the run. */
 async function ran(content: string): Promise<string> {
   await project.put('main.js', content);
   const body = { device_ids: [deviceId], automationId: project.id, command: 'start' };
@@ -43,7 +43,7 @@ it('is that of the code that ran, though it was changed since and never committe
   expect(await readAt(second, 'other.js')).toMatchObject({ status: 404, body: { code: 'file_not_found' } });
 });
 
-/** The parts of the project's log. */
+/** Counts the parts of the project's log. */
 function countPacks(): unknown {
   const sqlite = new Sqlite(databaseFileOf(server.dataDir), { readonly: true });
   try {
@@ -64,10 +64,10 @@ it('is of trees that ran in this project, and of no other', async () => {
 
 it.runIf(isOneServer)('is kept when the files of the project are packed anew', async () => {
   const tree = await ran('console.log("kept");\n');
-  // After so many changes the log is packed anew.
+  // Changes the project so often that its log is packed anew.
   for (let round = 0; round < 210; round += 1) await project.put('main.js', `console.log(${round});\n`);
   await expect.poll(countPacks).toBeLessThan(100);
-  // A server that has only what is stored.
+  // Restarts the server without its cache, so that it has only stored data.
   await server.close();
   await rm(path.join(server.dataDir, 'project-cache'), { recursive: true });
   await server.open();

@@ -13,7 +13,7 @@ interface Match {
   text: string;
 }
 
-/** Lines of the saved files that contain a text. Git reads them, in its own confined process. */
+/** Finds lines of the saved files that contain a text. Git reads the files, in its own confined process. */
 export async function searchFiles(
   { git, gitDir }: Pick<GitObjects, 'git' | 'gitDir'>,
   { files }: SavedState,
@@ -24,7 +24,7 @@ export async function searchFiles(
   const { stdout, isCut } = await runGit(git, ['grep', ...how, '-e', text, files], {
     ...{ gitDir, maxBytes, timeoutMs: 20_000 },
   }).catch((error: unknown) => {
-    // That is how git says that there is no match.
+    // Git ends with exit code 1 when there is no match.
     if (error instanceof GitFailure && error.exitCode === 1) return { stdout: Buffer.alloc(0), isCut: false };
     throw error;
   });
@@ -32,7 +32,7 @@ export async function searchFiles(
   return { matches: found.slice(0, maxMatches), truncated: isCut || found.length > maxMatches };
 }
 
-/** Lines such as `tree:main.ts\0` `12\0` `const x = 1;`. */
+/** Reads lines such as `tree:main.ts\0` `12\0` `const x = 1;`. */
 function readMatches(output: string, treeId: string): Match[] {
   return output.split('\n').flatMap((row) => {
     const [place, line, ...rest] = row.split('\0');

@@ -18,25 +18,25 @@ export interface FileWrite {
 }
 
 interface Written {
-  /** Of the new content, in git. */
+  /** Name of the new content in git. */
   id: string;
   compiledPath: string;
   compiled: boolean;
-  /** What the file breaks elsewhere, and what is wrong with one that is saved all the same. */
+  /** Mistakes in files that use this one, and mistakes with which this file is saved all the same. */
   warnings: string[];
 }
 
 interface Compiled {
-  /** Undefined for what is not compiled. */
+  /** Compiled code. Undefined for a file that is not compiled. */
   js: string | undefined;
   warnings: string[];
 }
 
-/** Saves a file, and what it is compiled to, as one change. Durable when it resolves. */
+/** Saves a file and its compiled file as one change. Durable when it resolves. */
 export async function writeFile(desk: ProjectServices, write: FileWrite): Promise<Written> {
   const { projectId, path, content, precondition } = write;
   await requireContent(path, content);
-  // Compiling takes longer than everything else, so the first attempt does not hold up other writers.
+  // Compiles before the lock is taken, so that the slowest step does not block other writers.
   const seen = await desk.repositories.read(projectId, async (repository, state) => {
     await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
@@ -70,7 +70,7 @@ async function compile(desk: ProjectServices, write: FileWrite, state: SavedStat
 interface Saving {
   draft: Draft;
   change: Change;
-  /** Of the new content, in git. */
+  /** Name of the new content in git. */
   id: string;
   js: string | undefined;
 }
@@ -97,7 +97,7 @@ async function save(
   totals.remember(files, next);
 }
 
-/** The file at `path`, with its size. */
+/** Finds the file at `path`, with its size. */
 export async function findFile(
   repository: GitObjects,
   treeId: string | undefined,

@@ -10,21 +10,24 @@ interface ExchangeOptions {
   git: GitProgram;
   gitDir: string;
   service: GitService;
-  /** `version=2` and such, checked; it is the only thing of the request that git sees beside the body. */
+  /** Protocol such as `version=2`, checked. Git sees nothing else of the request beside the body. */
   protocol: string | undefined;
 }
 
-/** Without a byte in either direction for so long, the peer is gone; git itself sends a sign of life every 5 s. */
+/** Timeout without a byte in either direction. Git itself sends a sign of life every 5 s. */
 const idleLimitMs = 120_000;
 const killAfterMs = 5000;
-/** What a fetch asks for is a list of hashes. */
+/** Maximum size of a request body, by service. A fetch sends a list of hashes. */
 const maxRequestBytes: Record<GitService, number> = {
   'upload-pack': 32 * 1024 * 1024,
-  // Beside the pack, the names of what it moves.
+  // A push sends a pack, and the names of the refs that it moves.
   'receive-pack': maxPushBytes + 1024 * 1024,
 };
 
-/** Of each process. Half a gigabyte of files takes ten seconds to be unpacked; to pack it for a clone takes longer. */
+/**
+ * CPU time limit of each process. Unpacking half a gigabyte of files takes ten seconds. Packing it for a clone takes
+ * longer, so clones have the limit of other git commands.
+ */
 const limitsOf: Record<GitService, { maxCpuSeconds: number } | undefined> = {
   'upload-pack': undefined,
   'receive-pack': { maxCpuSeconds: 60 },
@@ -33,10 +36,10 @@ const limitsOf: Record<GitService, { maxCpuSeconds: number } | undefined> = {
 /** One run of a git service for one HTTP request. */
 export class GitExchange {
   readonly output: Readable;
-  /** Where the hooks of a push speak and listen. */
+  /** Stream on which the hooks of a push send, and the one on which they listen. */
   readonly fromHooks: Readable;
   readonly toHooks: Writable;
-  /** Resolves when git has ended, with its exit code. */
+  /** Exit code of git, once it has ended. */
   readonly ended: Promise<number | null>;
   readonly #child: StartedProcess;
   readonly #input: Writable;
@@ -74,14 +77,14 @@ export class GitExchange {
     void this.ended.then(() => clearTimeout(this.#idleTimer));
   }
 
-  /** Git's own words, for the log. */
+  /** Output of git for the log. */
   get complaint(): string {
     return this.#stderr.trim();
   }
 
   /**
-   * Hands the request's body to git. What git does not want to read is read anyway, so that the client gets its
-   * answer; a body that is too large or breaks off ends git.
+   * Hands the request's body to git. Reads on what git does not want to read, so that the client gets its answer. A
+   * body that is too large or breaks off ends git.
    */
   async feed(body: Readable, ...stages: Transform[]): Promise<void> {
     try {
@@ -95,7 +98,7 @@ export class GitExchange {
     this.#input.end();
   }
 
-  /** Git removes what it has begun; if it can't, its children and it are ended anyway. */
+  /** Ends git, which then removes what it has begun. If it can't, git and its children are killed. */
   kill(): void {
     this.#child.signalGroup('SIGTERM');
     const timer = setTimeout(() => this.#child.signalGroup('SIGKILL'), killAfterMs);
@@ -129,7 +132,10 @@ export class GitExchange {
   }
 }
 
-/** Git's framing: four hexadecimal digits with the length of the whole line, then its bytes; `0000` ends a list. */
+/**
+ * Length of the header of git's framing: four hexadecimal digits with the length of the whole line, before its bytes.
+ * `0000` ends a list.
+ */
 const headerLength = 4;
 export const flush = '0000';
 
@@ -137,7 +143,7 @@ export function pktLine(text: string): string {
   return (Buffer.byteLength(text) + headerLength).toString(16).padStart(headerLength, '0') + text;
 }
 
-/** The lines up to the next flush, without their line ends; undefined when the stream ends before. */
+/** Reads the lines up to the next flush, without their line ends. Undefined when the stream ends before. */
 export async function readPktLines(stream: HookStream): Promise<string[] | undefined> {
   const lines: string[] = [];
   for (;;) {
@@ -150,7 +156,7 @@ export async function readPktLines(stream: HookStream): Promise<string[] | undef
   }
 }
 
-/** What a hook sends, taken piece by piece. */
+/** Stream of a hook, taken piece by piece. */
 export class HookStream {
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #bytes = new ByteQueue();
@@ -159,12 +165,12 @@ export class HookStream {
     this.#chunks = stream[Symbol.asyncIterator]();
   }
 
-  /** Undefined when the stream has ended. */
+  /** Takes a line. Undefined when the stream has ended. */
   takeLine(): Promise<string | undefined> {
     return this.#take(() => this.#bytes.takeLine()?.toString());
   }
 
-  /** Undefined when the stream ends before. */
+  /** Takes this many bytes. Undefined when the stream ends before. */
   takeBytes(count: number): Promise<string | undefined> {
     return this.#take(() => this.#bytes.take(count)?.toString());
   }

@@ -19,11 +19,11 @@ import { TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let ann: { token: string; api: ApiCaller };
-/** Takes none of the pushes to it, and is as empty after each. */
+/** Project that takes none of the pushes to it, and is empty after each. */
 let project: TestProject;
 const folders = new TestFolders();
 const folder = folders.make();
-/** Those that the user's repository has not yet. */
+/** Objects that the user's repository does not have yet. */
 let objects = new NewObjects();
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ interface Entry {
 const blob = (content: string): string => objects.add('blob', content);
 const submodule = '1'.repeat(40);
 
-/** A tree that no honest git writes. */
+/** Bytes of a tree that no honest git writes. */
 const treeBytes = (entries: readonly Entry[]): Buffer =>
   Buffer.concat(
     entries.flatMap(({ mode, name, id }) => [
@@ -58,7 +58,7 @@ const treeBytes = (entries: readonly Entry[]): Buffer =>
   );
 const tree = (...entries: readonly Entry[]): string => objects.add('tree', treeBytes(entries));
 
-/** Has files in order, all with the same content and with names of eight letters. */
+/** Tree of files in order, all with the same content and with names of eight letters. */
 function wideTreeBytes(count: number): Buffer {
   const id = blob('x');
   const entries = Array.from({ length: count }, (_, at) => ({
@@ -157,10 +157,13 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
   ],
 ];
 
-/** By git's own check of objects, by ours of each folder, and by ours of the newest commit as a whole: none of the three knows the branch. */
+/**
+ * Names of pushes that fail one check each: git's own check of objects, our check of each folder, and our check of the
+ * newest commit as a whole. None of the checks depends on the branch.
+ */
 const refusedByEach = ['a file twice', 'a symbolic link', 'a compiled file beside its source'];
 
-/** The files of the repository that the server has made of the project. */
+/** Lists the files of the repository that the server has made of the project. */
 async function listObjects(): Promise<string[]> {
   const found = readdirSync(path.join(await gitDirOf(server, project), 'objects'), { recursive: true });
   return found.map(String).toSorted();
@@ -276,7 +279,7 @@ describe('a push', () => {
     const commit = commitTree(file('fine.txt'));
     await installPack(path.join(folder, '.git'), await buildPack(objects.list()));
     objects = new NewObjects();
-    // So many that the hook still speaks when the server has heard enough.
+    // Pushes so many refs that the hook still sends when the server has read enough.
     const refs = Array.from({ length: 5000 }, (_, at) => `${commit}:refs/heads/one-of-many-${at}`);
     const { code, text } = await runUserGit(folder, [
       'push',

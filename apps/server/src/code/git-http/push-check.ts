@@ -13,7 +13,7 @@ import {
   type Quarantine,
 } from './pushed-trees.ts';
 
-/** A push that may not happen; its lines are for the client's terminal. */
+/** Refusal of a push. Its lines are for the client's terminal. */
 export class PushRefused extends Error {
   override readonly name = 'PushRefused';
   readonly lines: readonly string[];
@@ -24,15 +24,15 @@ export class PushRefused extends Error {
   }
 }
 
-/** What `main` becomes when the push is accepted. */
+/** State of `main` once the push is accepted. */
 export interface NewMain {
   readonly before: string;
   readonly commit: string;
   readonly files: string | undefined;
   readonly outputs: ReadonlyMap<string, string>;
-  /** Of the files that it changes, as writing them would give. */
+  /** Warnings about the changed files, as writing them would give. */
   readonly warnings: readonly string[];
-  /** The newest ones that it brings. */
+  /** Newest commits that the push brings. */
   readonly commits: readonly PushedCommit[];
 }
 
@@ -41,21 +41,21 @@ export interface PushedCommit {
   readonly message: string;
 }
 
-/** A push that may happen. */
+/** Push that passed the checks. */
 export interface CheckedPush {
   readonly main: NewMain | undefined;
-  /** The new objects that the branches and tags stand on. */
+  /** New objects of the branches and tags. */
   readonly ids: readonly string[];
 }
 
-/** Of the commits that a push brings, those whose messages are read. */
+/** Maximum number of commits of a push whose messages are read. */
 const maxMessages = 1000;
 const maxMessageBytes = 1024 * 1024;
 
 export interface Push {
   projectId: string;
   refs: readonly PushedRef[];
-  /** Where git holds the new objects until the push is accepted. */
+  /** Folder in which git holds the new objects until the push is accepted. */
   quarantinePath: string;
 }
 
@@ -63,7 +63,7 @@ function refuse(problem: string | undefined): void {
   if (problem !== undefined) throw new PushRefused(problem);
 }
 
-/** Everything about a push that does not depend on the project's present state. Throws `PushRefused`. */
+/** Checks everything about a push that does not depend on the project's present state. Throws `PushRefused`. */
 export async function checkPush(desk: ProjectServices, push: Push): Promise<CheckedPush> {
   const { git } = desk.repositories;
   const gitDir = desk.repositories.gitDirOf(push.projectId);
@@ -97,7 +97,7 @@ async function checkObjects(
   return ids;
 }
 
-/** For git, to see the objects of a push together with those of the repository. */
+/** Environment in which git sees the objects of a push together with those of the repository. */
 export const seenWith = (gitDir: string, quarantinePath: string): Quarantine => ({
   GIT_OBJECT_DIRECTORY: quarantinePath,
   GIT_ALTERNATE_OBJECT_DIRECTORIES: path.join(gitDir, 'objects'),
@@ -135,7 +135,7 @@ async function listMessages(
   });
 }
 
-/** A look at what has changed and is not compiled. */
+/** Reviews the changed files that are not compiled. */
 async function review(
   desk: ProjectServices,
   repository: GitRepository,
@@ -172,7 +172,7 @@ async function compile(
   );
 }
 
-/** One ref that a push wants to move. */
+/** Ref that a push wants to move. */
 export interface PushedRef {
   readonly before: string;
   readonly after: string;
@@ -183,21 +183,21 @@ export const mainBranch = 'refs/heads/main';
 
 export const isDeletion = (ref: PushedRef): boolean => ref.after === noObject;
 
-/** A line such as `<old> <new> refs/heads/main`. */
+/** Parses a line such as `<old> <new> refs/heads/main`. */
 export function parsePushedRef(line: string): PushedRef {
   const [, before = '', after = '', name = ''] = /^([0-9a-f]{40}) ([0-9a-f]{40}) (\S+)/.exec(line) ?? [];
   if (name === '') throw new Error('git named no ref');
   return { before, after, name };
 }
 
-/** What git's own check of names refuses; it does not look at what the server moves itself. */
+/** Matches names that git's own check refuses. Git does not check refs that the server moves itself. */
 const notInName = /\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)|[/.]$|[\s~^:?*[\\]/;
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0020\u007F]/;
 
 const isRefName = (name: string): boolean => !notInName.test(name) && !controls.test(name);
 
-/** Why this ref can't be pushed at all, whatever it points to. */
+/** Returns why this ref can't be pushed at all, whatever it points to. */
 function findRefProblem(ref: PushedRef): string | undefined {
   if (!/^refs\/(?:heads|tags)\//.test(ref.name))
     return `${ref.name} is neither a branch nor a tag: only these can be pushed.`;

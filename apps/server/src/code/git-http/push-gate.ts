@@ -45,12 +45,12 @@ interface GateOptions {
   projectId: string;
   principal: Principal;
   solving: Solving;
-  /** What the hooks of this push say, and where they listen. */
+  /** Streams on which the hooks of this push send and listen. */
   fromHooks: Readable;
   toHooks: Writable;
 }
 
-/** The answer of the first hook for a push that may happen. */
+/** Answer of the server to the first hook for a push that may happen. */
 const accepted = 'accepted\n';
 
 /** Decides about one push through git's hooks. Resolves when git has hung up or has its answers. */
@@ -79,11 +79,11 @@ export async function guardPush(options: GateOptions): Promise<void> {
     toHooks.write(accepted);
     await answerReceive(options, stream, stored);
   } catch (error) {
-    // The hook listens once it can write no more of what nobody reads.
+    // Closes the stream from the hook, which listens only once it can't send any more.
     options.fromHooks.destroy();
     toHooks.write(refusal(options, error));
   } finally {
-    // Those that a change has taken are no strays.
+    // Notes the packs as strays, except those that a change has taken.
     if (stored !== undefined) await repositories.dropPacks(stored.packs);
     toHooks.end();
   }
@@ -97,13 +97,13 @@ function refusal({ log, projectId }: GateOptions, error: unknown): string {
   return `${shown(linesOf(error) ?? [`The service could not check this push: ${reason}.`])}refused\n`;
 }
 
-/** What there are words for. */
+/** Lines for the client about an error. Undefined for an error that is not for clients. */
 function linesOf(error: unknown): readonly string[] | undefined {
   if (error instanceof PushRefused) return error.lines;
   return error instanceof ApiError ? [error.message] : undefined;
 }
 
-/** For the client's terminal. */
+/** Formats lines for the client's terminal. */
 const shown = (lines: readonly string[]): string =>
   lines
     .flatMap((line) => line.split('\n'))
@@ -111,7 +111,7 @@ const shown = (lines: readonly string[]): string =>
     .map((line) => `-${line.replaceAll(/[\u0000-\u001F\u007F]/g, ' ')}\n`)
     .join('');
 
-/** The second hook speaks git's own protocol: a version, then the branches and tags that it may move. */
+/** Answers the second hook, which uses git's own protocol: a version, then the branches and tags that it may move. */
 async function answerReceive(options: GateOptions, stream: HookStream, push: StoredPush): Promise<void> {
   if ((await readPktLines(stream)) === undefined) return;
   options.toHooks.write(pktLine('version=1\0') + flush);
@@ -124,14 +124,14 @@ async function answerReceive(options: GateOptions, stream: HookStream, push: Sto
   options.toHooks.write(answers.join('') + flush);
 }
 
-/** Returns why nothing was moved. */
+/** Moves the refs. Returns the reason when nothing was moved. */
 async function move(
   { desk, solving, audit, auditEvent, log, projectId }: GateOptions,
   push: StoredPush,
 ): Promise<string | undefined> {
   try {
     await withNote(audit.noteOf(auditEvent), () => moveRefs(desk.repositories, push));
-    // What a failure leaves is marked a moment later.
+    // Marks groups. Those that a failure leaves are marked a moment later.
     void solving.mark().catch((error: unknown) => log.error({ err: error }, 'groups could not be marked'));
     return undefined;
   } catch (error) {
@@ -142,8 +142,8 @@ async function move(
 }
 
 /**
- * Stores what a push brings, for the change that it becomes: the pack in quarantine, and those of the new objects `ids`
- * that are not in it, because the client had seen them here in a branch that is gone.
+ * Stores the packs of a push, for the change that it becomes: the pack in quarantine, and a pack of those of the new
+ * objects `ids` that are not in it, because the client had seen them here in a branch that is gone.
  */
 async function storePush(
   repositories: ProjectRepositories,
@@ -164,7 +164,7 @@ async function storePush(
   return [...packs, await packObjects(repositories.git, packing, store)];
 }
 
-/** A push that brings no objects has no quarantine. */
+/** Lists the packs in quarantine. A push that brings no objects has no quarantine. */
 async function listPackFiles(quarantinePath: string): Promise<string[]> {
   const folder = path.join(quarantinePath, 'pack');
   try {
@@ -180,13 +180,13 @@ async function listPackFiles(quarantinePath: string): Promise<string[]> {
 interface StoredPush extends Push {
   readonly main: NewMain | undefined;
   readonly packs: readonly LoggedPack[];
-  /** With which version the log began when the push was looked at. */
+  /** First version of the log when the push was checked. */
   readonly firstVersion: number | undefined;
   /** Called in the transaction of the move. */
   readonly note: (transaction: Transaction) => Promise<void>;
 }
 
-/** All branches and tags of a push move, or none; files and compiled files move with `main`. Throws `PushRefused`. */
+/** Moves all branches and tags of a push, or none. Files and compiled files move with `main`. Throws `PushRefused`. */
 function moveRefs(repositories: ProjectRepositories, push: StoredPush): Promise<void> {
   const { projectId, refs, main, packs, firstVersion, note } = push;
   const work = async (draft: Draft, change: Change): Promise<void> => {
@@ -209,7 +209,7 @@ async function moveMain(draft: Draft, change: Change, main: NewMain): Promise<vo
   change.save({ files, compiled, head: commit });
 }
 
-/** Throws `PushRefused` unless `main` is where the push takes it from, and nothing is uncommitted. */
+/** Throws `PushRefused` unless `main` is where the push takes it from, and everything is committed. */
 async function requireClean(repository: GitObjects, state: SavedState, { before }: NewMain): Promise<void> {
   if ((state.head ?? noObject) !== before)
     throw new PushRefused('main has moved meanwhile: fetch it, and push again.');
@@ -225,7 +225,7 @@ async function requireUnmoved(change: Change, { name, before }: PushedRef): Prom
   throw new PushRefused(`${name} has moved meanwhile: fetch it, and push again.`);
 }
 
-/** A branch can't be a folder of others. */
+/** Throws `PushRefused` when a branch would be a folder of others, which git can't store. */
 function requirePlaces(pushed: readonly PushedRef[], known: readonly { name: string }[]): void {
   const gone = new Set(pushed.filter(isDeletion).map(({ name }) => name));
   const arriving = pushed.filter((ref) => !isDeletion(ref)).map(({ name }) => name);

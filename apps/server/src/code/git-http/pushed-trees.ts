@@ -20,10 +20,10 @@ import { listSizedFiles } from '../git/tree-paths.ts';
 import { findTotalsProblem, maxTreeBytes, TreeCounter } from '../projects/project-sizes.ts';
 import { foldersOf } from '../files/folders-of.ts';
 
-/** A push may bring that many new objects. */
+/** Maximum number of new objects of a push. */
 const maxNewObjects = 200_000;
 
-/** Of all new folders together. A hundred thousand of usual size have about as much. */
+/** Maximum size of all new folders of a push together. A hundred thousand of usual size have about as much. */
 const maxNewTreeBytes = 64 * 1024 * 1024;
 
 const oddModes: Record<string, string> = {
@@ -33,10 +33,10 @@ const oddModes: Record<string, string> = {
 
 const shown = (name: string): string => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
 
-/** Of a commit or a tag: a message of many pages. */
+/** Maximum size of a commit or a tag. It holds a message of many pages. */
 const maxCommitBytes = 64 * 1024;
 
-/** What `git rev-list` and `git ls-tree` need to see the objects of a push before it is accepted. */
+/** Environment in which git sees the objects of a push before it is accepted. */
 export type Quarantine = Readonly<Record<string, string>>;
 
 function findEntryProblem(name: string, mode: string): string | undefined {
@@ -55,7 +55,7 @@ function findTreeProblem(tree: Tree): string | undefined {
   return undefined;
 }
 
-/** Looks at every new folder and file of a push, in the newest commit or not: any commit may be reverted to. */
+/** Checks every new folder and file of a push, not only of the newest commit, because any commit may be reverted to. */
 export async function findNewObjectProblem(
   repository: GitObjects,
   ids: readonly string[],
@@ -84,7 +84,7 @@ function findFirst(infos: readonly ObjectInfo[], find: (info: ObjectInfo) => str
   return undefined;
 }
 
-/** A pack of some kilobytes may hold folders of gigabytes, as differences to one another. */
+/** Checks the size of all new folders. A pack of some kilobytes may hold gigabytes of them, as deltas of each other. */
 function findTreesProblem(infos: readonly ObjectInfo[]): string | undefined {
   const trees = infos.filter(({ type }) => type === 'tree');
   const bytes = trees.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -99,7 +99,7 @@ const maxBytesOfType: Record<string, { what: string; bytes: number }> = {
   tag: { what: 'A tag', bytes: maxCommitBytes },
 };
 
-/** By the size alone, before anything of it is read. */
+/** Checks the size alone, before anything of the object is read. */
 function findSizeProblem({ type, sizeBytes }: ObjectInfo): string | undefined {
   const most = maxBytesOfType[type];
   if (most === undefined || sizeBytes <= most.bytes) return undefined;
@@ -117,7 +117,7 @@ async function findContentProblem(
   return undefined;
 }
 
-/** Every commit is counted, not the newest alone. */
+/** Counts the files of every new commit, not of the newest alone. */
 async function findCommitProblem(
   repository: GitObjects,
   commits: readonly string[],
@@ -126,7 +126,7 @@ async function findCommitProblem(
   for (const commit of commits) {
     const tree = await repository.findInfo(`${commit}^{tree}`);
     const totals = tree === undefined ? undefined : await counter.count(tree.id);
-    // What is nested too deeply is not counted.
+    // Counts are infinite for a tree that is nested too deeply or too large.
     if (totals !== undefined && (totals.pathBytes > maxPathBytes || totals.depth > maxPathDepth))
       return `A path must not be longer than ${maxPathBytes} bytes, nor lead through more than ${maxPathDepth} folders.`;
     const problem = totals && findTotalsProblem(totals);
@@ -135,7 +135,7 @@ async function findCommitProblem(
   return undefined;
 }
 
-/** What is reached from these tips, and from no branch or tag of the project. */
+/** Lists the objects that are reached from these tips, and from no branch or tag of the project. */
 export async function listNewObjects(
   repository: GitObjects,
   tips: readonly string[],
@@ -152,7 +152,7 @@ export async function listNewObjects(
     .filter((id) => id.length === 40);
 }
 
-/** Looks at the files of a branch's newest commit as a whole. */
+/** Checks the files of a branch's newest commit as a whole. */
 export async function findSnapshotProblem(
   repository: GitObjects,
   commit: string,
@@ -171,7 +171,7 @@ export async function findSnapshotProblem(
   return undefined;
 }
 
-/** Each compiled path belongs to one source, and to no file or folder of the user. */
+/** Checks that a compiled path belongs to one source, and to no file or folder of the user. */
 function findPairProblem(
   path: string,
   paths: ReadonlySet<string>,

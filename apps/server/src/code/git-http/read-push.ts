@@ -4,8 +4,9 @@ import { parsePushedRef, type Push, type PushedRef, PushRefused } from './push-c
 const maxRefs = 1000;
 
 /**
- * Reads what the first hook sends: the place of the new objects, then a line for each ref up to an empty one. Undefined
- * when git hangs up before. Throws `PushRefused` at the first ref too many: git itself takes millions.
+ * Reads the request of the first hook: the folder of the new objects, then a line for each ref up to an empty one.
+ * Undefined when git hangs up before. Throws `PushRefused` at the first ref too many, because git itself takes
+ * millions.
  */
 export async function readPush(stream: HookStream): Promise<Omit<Push, 'projectId'> | undefined> {
   const quarantinePath = await stream.takeLine();

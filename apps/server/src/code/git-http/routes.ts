@@ -23,7 +23,7 @@ import type { Solving } from '../commits/solving.ts';
 import { GitExchange, type GitService, flush, pktLine } from './git-exchange.ts';
 import { guardPush } from './push-gate.ts';
 
-/** The count is told in steps of so much. */
+/** Step in which the bytes of a push are counted. */
 const stepBytes = 4 * 1024 * 1024;
 
 interface GitRoutesOptions {
@@ -45,13 +45,14 @@ const services: Record<string, GitService | undefined> = {
 const doors: Record<GitService, Door> = { 'upload-pack': otherDoors.fetch, 'receive-pack': otherDoors.push };
 
 /**
- * `GET /git/:project.git/info/refs` · `POST /git/:project.git/git-upload-pack` · `POST /git/:project.git/git-receive-pack`:
- * what git clients speak over HTTP. Errors are plain text, because git shows that to its user.
+ * `GET /git/:project.git/info/refs` · `POST /git/:project.git/git-upload-pack` · `POST
+ * /git/:project.git/git-receive-pack`: the smart HTTP protocol of git. Errors are plain text, because git shows that to
+ * its user.
  */
 export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptions): Promise<void> {
-  /** Clones and pushes: each holds a few processes. */
+  /** Queue of clones and pushes. Each of them holds a few processes. */
   const { git: turns } = options.limits.turns;
-  /** The requests that were let in before their body is read. */
+  /** Requests that were let in before their body is read. */
   const admitted = new WeakMap<object, Admitted>();
   await app.register(async (git) => {
     git.removeAllContentTypeParsers();
@@ -80,7 +81,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
         `/git/:name/${name}`,
         {
           config: { ...closed.config, audit: service === 'receive-pack' ? 'push' : null },
-          // Before anything of the body is read.
+          // Checks the caller before anything of the body is read.
           onRequest: async (request) => {
             admitted.set(request, await admit(request, service));
           },
@@ -121,7 +122,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
       if (!git.output.readableEnded) git.kill();
     };
     exchange.reply.raw.once('close', onClose);
-    // It may have gone while it waited for its turn.
+    // Ends git for a client that has gone while it waited for its turn.
     if (exchange.reply.raw.destroyed) git.kill();
     const leave = () => {
       removeGuest();
@@ -143,7 +144,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   async function serve(exchange: Exchange): Promise<FastifyReply> {
     const { request, reply, service, userId, principal, projectId } = exchange;
     const { auditEvent } = request;
-    // Who has no room is told so in words, before anything is sent.
+    // Refuses an owner without quota in words, before anything is sent.
     if (service === 'receive-pack') await options.desk.sizes.add(projectId, 1);
     const { git, leave } = await open(exchange);
     const body = request.body instanceof Readable ? request.body : Readable.from([]);
@@ -202,7 +203,7 @@ function protocolOf({ headers }: FastifyRequest): string | undefined {
 const isZipped = ({ headers }: FastifyRequest): boolean =>
   ['gzip', 'x-gzip'].includes(headers['content-encoding'] ?? '');
 
-/** Where the words for callers of the API would mislead. */
+/** Texts of errors whose usual text, for callers of the API, would mislead. */
 const gitTexts: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Give any user name, and an API token as the password.',
   unsupported_media_type: 'This address is for git clients.',
@@ -218,7 +219,7 @@ function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyR
   return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
 }
 
-/** Passes a stream on and tells how many bytes it had, piece by piece; what `count` throws ends it. */
+/** Passes a stream on, and reports its bytes to `count` in steps. An error of `count` ends the stream. */
 function counted(count: (bytes: number) => Promise<void>): Transform {
   let untold = 0;
   const tell = (done: (error?: Error | null, chunk?: Buffer) => void, chunk?: Buffer): void => {
@@ -239,13 +240,13 @@ function counted(count: (bytes: number) => Promise<void>): Transform {
   });
 }
 
-/** Git sends the token as a password, programs send it as everywhere else. */
+/** Returns the bearer token. Git sends it as a password, other programs as everywhere else. */
 function bearerOf(authorization: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return authorization;
   const credentials = Buffer.from(encoded, 'base64').toString();
   const password = credentials.slice(credentials.indexOf(':') + 1);
-  // A form of user name that some tools use for tokens: https://TOKEN@host/
+  // Takes the user name for the token when the password is empty, as in https://TOKEN@host/
   const token = password === '' ? credentials.slice(0, credentials.indexOf(':')) : password;
   return `Bearer ${token}`;
 }
@@ -262,7 +263,7 @@ const authenticateGitCaller = (
   address: () => string,
 ): Principal | Promise<Principal> => authenticate(bearerOf(authorization), address);
 
-/** The project that this caller may fetch from or push to. Throws what the error table has for that. */
+/** Finds the project if this caller may fetch from it or push to it. Otherwise throws the error of the error table. */
 async function admitGitCaller(
   access: ProjectAccess,
   { principal, projectId, service }: GitRequest,

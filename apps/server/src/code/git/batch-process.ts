@@ -2,10 +2,10 @@ import { whenClosed, type StartedProcess } from '@phalanx/confinement';
 import { ByteQueue } from './byte-queue.ts';
 import { findSystemError, neverBegan, startGit, type GitProgram } from './git-process.ts';
 
-/** How a reply is read: yields what it needs next, a line or a number of bytes, and returns what they mean. */
+/** Reader of a reply. Yields what it needs next, a line or a number of bytes, and returns the reply. */
 export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;
 
-/** The process ended before it had answered; whether it has done what was asked is unknown. */
+/** Error when the process ended before its answer. Whether it has done what was asked is unknown. */
 export class BatchProcessEnded extends Error {
   override readonly name = 'BatchProcessEnded';
 }
@@ -22,14 +22,14 @@ export interface BatchCommand {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A process that owes an answer and says nothing for this long is stuck. */
+/** Timeout of a process that owes an answer and sends nothing. */
 const stallLimitMs = 60_000;
 const stderrLimit = 4096;
 
-/** One git command that is kept open and answers requests in their order. */
+/** Git command that is kept open and answers requests in their order. */
 export class BatchProcess {
   readonly #git: GitProgram;
-  /** Rejects when it can't be started; `#exit` deals with that. */
+  /** Process, once it has started. Rejects when it can't be started; `#exit` handles that. */
   readonly #started: Promise<StartedProcess>;
   readonly #bytes = new ByteQueue();
   readonly #pending: Pending[] = [];
@@ -71,7 +71,7 @@ export class BatchProcess {
     });
   }
 
-  /** Lets it finish what it was asked, and waits for its end. */
+  /** Lets it answer the requests that it has, and waits for its end. */
   async close(): Promise<void> {
     this.#with(({ streams: [stdin] }) => stdin.end());
     const timer = setTimeout(() => this.kill(), 5000);
@@ -83,7 +83,7 @@ export class BatchProcess {
     this.#with((child) => child.signal('SIGKILL'));
   }
 
-  /** Now, or as soon as it has begun; in order. */
+  /** Calls `act` now, or as soon as the process has started, in order. */
   #with(act: (child: StartedProcess) => unknown): void {
     this.#started.then(act, () => undefined);
   }
@@ -116,7 +116,7 @@ export class BatchProcess {
     } catch (error) {
       this.#pending.shift();
       head.reject(error instanceof Error ? error : new Error('unreadable answer', { cause: error }));
-      // What follows can't be told apart any more.
+      // Kills the process, because the rest of its output can't be assigned to requests any more.
       this.kill();
     }
   }

@@ -1,6 +1,6 @@
 const newline = 0x0a;
 
-/** Bytes as they arrive, taken out by line or by number. */
+/** Queue of bytes as they arrive, taken out by line or by number. */
 export class ByteQueue {
   #chunks: Buffer[] = [];
   #length = 0;
@@ -10,7 +10,7 @@ export class ByteQueue {
     this.#length += chunk.length;
   }
 
-  /** Without its newline; undefined until it is whole. */
+  /** Takes a line without its newline. Undefined until it is whole. */
   takeLine(): Buffer | undefined {
     let before = 0;
     for (const chunk of this.#chunks) {
@@ -21,7 +21,7 @@ export class ByteQueue {
     return undefined;
   }
 
-  /** Undefined until so many have arrived; they are copied once, whatever their number. */
+  /** Takes this many bytes. Undefined until they have arrived. Copies them once at most, whatever their number. */
   take(count: number): Buffer | undefined {
     if (this.#length < count) return undefined;
     const first = this.#chunks[0];

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { type GitObjects, type ObjectInfo, formatTree, type Tree, isFolder } from './git-objects.ts';
 import type { PackedObject } from './pack.ts';
 
-/** Objects that are to be stored, in memory or in files of their own. */
+/** Objects to store, in memory or in files of their own. */
 export class NewObjects {
   readonly #objects: Map<string, PackedObject>;
   readonly #trees: Map<string, Tree>;
@@ -26,7 +26,7 @@ export class NewObjects {
     return this.#objects.get(id);
   }
 
-  /** Returns the name that git gives to it, as all of these do. */
+  /** Adds an object and returns its name in git, as the other methods that add do. */
   add(type: PackedObject['type'], text: string | Buffer): string {
     const content = Buffer.from(text);
     const id = hash('sha1', Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]), 'hex');
@@ -40,14 +40,14 @@ export class NewObjects {
     return id;
   }
 
-  /** With all that is below it. */
+  /** Drops an object with all that is below it. */
   drop(id: string): void {
     const tree = this.#objects.has(id) ? this.#trees.get(id) : undefined;
     this.#objects.delete(id);
     if (tree !== undefined) for (const entry of tree.values()) this.drop(entry.id);
   }
 
-  /** The content of a file, which has to stay until the objects are stored. */
+  /** Adds the content of a file, which has to stay until the objects are stored. */
   async addFile(file: string, sizeBytes: number): Promise<string> {
     const sum = createHash('sha1').update(`blob ${sizeBytes}\0`);
     for await (const piece of createReadStream(file)) if (Buffer.isBuffer(piece)) sum.update(piece);
@@ -57,7 +57,7 @@ export class NewObjects {
   }
 }
 
-/** A repository with what a change adds to it; nobody else sees that before the change is stored. */
+/** Repository with the objects that a change adds to it. Nobody else sees them before the change is stored. */
 export class Draft implements GitObjects {
   readonly git;
   readonly gitDir;
@@ -93,13 +93,13 @@ export class Draft implements GitObjects {
     return this.#objects.addTree(tree);
   }
 
-  /** `text`: the commit object. */
+  /** Writes the commit object `text`. */
   writeCommit(text: string): string {
     return this.#objects.add('commit', text);
   }
 }
 
-/** Takes out of `objects` what stands at the same place in both trees: it is stored already. */
+/** Drops from `objects` those that are at the same place in both trees, because they are stored already. */
 export async function dropKnown(
   repository: GitObjects,
   objects: NewObjects,

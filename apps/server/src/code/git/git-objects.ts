@@ -6,15 +6,15 @@ export interface ObjectInfo {
   readonly sizeBytes: number;
 }
 
-/** Stands for no object, as in git's own protocols. */
+/** Name that stands for no object, as in git's own protocols. */
 export const noObject = '0'.repeat(40);
 
-/** Objects that can be read: those of a repository, alone or with what a change adds to them. */
+/** Objects that can be read: those of a repository, alone or with those that a change adds. */
 export interface GitObjects {
   readonly git: GitProgram;
-  /** For commands of git, which see the objects of the repository alone. */
+  /** Path of the repository for commands of git, which see its objects alone. */
   readonly gitDir: string;
-  /** By name of an object, such as `<commit>^{tree}`; the name must not come from a caller unchecked. */
+  /** Finds an object by its name, such as `<commit>^{tree}`. The name must not come from a caller unchecked. */
   findInfo(name: string): Promise<ObjectInfo | undefined>;
   readBlob(id: string): Promise<Buffer>;
   readTree(id: string): Promise<Tree>;
@@ -36,13 +36,13 @@ export async function isAncestor(
     await runGit(repository.git, args, { gitDir: repository.gitDir, environment });
     return true;
   } catch (error) {
-    // 1 is git's "no"; every other code says that it could not tell.
+    // Exit code 1 is git's "no". Every other code means that git could not tell.
     if (error instanceof GitFailure && error.exitCode === 1) return false;
     throw error;
   }
 }
 
-/** The kinds of entry that a project can have: files and folders, no links, no submodules. */
+/** Modes of the entries that a project can have: files and folders, no links, no submodules. */
 export const fileMode = '100644';
 export const executableMode = '100755';
 export const folderMode = '40000';
@@ -52,7 +52,7 @@ export interface TreeEntry {
   readonly id: string;
 }
 
-/** One folder: its entries by name. */
+/** Entries of one folder, by name. */
 export type Tree = ReadonlyMap<string, TreeEntry>;
 
 export const isFolder = (entry: TreeEntry): boolean => entry.mode === folderMode;
@@ -76,7 +76,7 @@ export function parseTree(bytes: Buffer): Tree {
 
 const surrogate = /[\uD800-\uDFFF]/;
 
-/** By their bytes, a folder as if its name ended with a slash; without surrogates, strings compare as their UTF-8 does. */
+/** Sorts by bytes, a folder as if its name ended with a slash. Without surrogates, strings compare like their UTF-8. */
 function sortKeys(keys: string[]): string[] {
   if (!keys.some((key) => surrogate.test(key))) return keys.sort((one, other) => (one < other ? -1 : 1));
   return keys.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
@@ -95,10 +95,10 @@ export function formatTree(tree: Tree): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Names that are kept for one repository: a few megabytes at most. */
+/** Limit of the names that are kept for one repository: a few megabytes at most. */
 const maxNames = 40_000;
 
-/** The trees of one repository that were used last; they never change, so they never have to be read again. */
+/** Cache of the trees of one repository that were used last. A tree never changes, so it is never outdated. */
 export class TreeCache {
   readonly #trees = new Map<string, Tree>();
   #names = 0;

@@ -3,7 +3,7 @@ import { type StartedProcess, startProcess, type Start, giveWayByLength } from '
 import { runToEnd } from '../../kernel/processes/run-to-end.ts';
 import { folderMissing, gitFailed, PartFailed } from '../../kernel/faults/fault-monitor.ts';
 
-/** Git's words for what the operating system told it; it is run in the C locale. */
+/** Words of git for errors of the operating system. Git runs in the C locale. */
 const systemErrors: readonly [RegExp, string][] = [
   [/No space left on device/, 'ENOSPC'],
   [/Disk quota exceeded/, 'EDQUOT'],
@@ -16,9 +16,9 @@ interface GitRun {
   gitDir?: string;
   environment?: Readonly<Record<string, string>>;
   input?: string;
-  /** Of a file that it reads. */
+  /** Size of a file that git reads. */
   fileBytes?: number;
-  /** What goes beyond is cut off, and git is ended. */
+  /** Limit of the output. Output beyond it is cut off, and git is ended. */
   maxBytes?: number;
   timeoutMs?: number;
   signal?: AbortSignal;
@@ -29,7 +29,7 @@ interface GitOutput {
   isCut: boolean;
 }
 
-/** Git ended with a failure; the message has its own words, which are not for callers. */
+/** Failure of git. The message has git's own words, which are not for callers. */
 export class GitFailure extends Error {
   override readonly name = 'GitFailure';
   readonly exitCode: number | null;
@@ -53,18 +53,18 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
   return { stdout, isCut };
 }
 
-/** The error of the operating system that git names as its reason to fail. */
+/** Error of the operating system that git gives as the reason of its failure. */
 export function findSystemError(stderr: string): NodeJS.ErrnoException | undefined {
   const code = systemErrors.find(([words]) => words.test(stderr))?.[1];
   return code === undefined ? undefined : Object.assign(new Error('git says so'), { code });
 }
 
-/** Why git could not be started: its working folder is missing, or it is git itself. */
+/** Returns why git could not be started: its working folder is missing, or git itself fails. */
 function notStarted(git: GitProgram, error: unknown): PartFailed {
   return existsSync(git.stagingFolder) ? gitFailed(error) : new PartFailed(folderMissing, { cause: error });
 }
 
-/** What the launcher (packages/confinement) says in the place of git when it can't start it. */
+/** Recognises the message of the launcher (packages/confinement) that it can't start git. */
 export function neverBegan(git: GitProgram, stderr: string): PartFailed | undefined {
   if (!stderr.startsWith("confine: can't execute")) return undefined;
   return notStarted(git, Object.assign(new Error(stderr), { code: 'ENOENT' }));
@@ -72,13 +72,13 @@ export function neverBegan(git: GitProgram, stderr: string): PartFailed | undefi
 
 interface GitStart {
   readonly gitDir: string | undefined;
-  /** Beside that of the program. */
+  /** Variables beside those of the program. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly limits?: { readonly maxCpuSeconds: number } | undefined;
   readonly streamCount?: number;
 }
 
-/** Begins a git command. Throws `PartFailed` when it can't be started. */
+/** Starts a git command. Throws `PartFailed` when it can't be started. */
 export async function startGit(
   git: GitProgram,
   args: readonly string[],
@@ -94,16 +94,18 @@ export async function startGit(
   });
 }
 
-/** The git of this machine, cut off from every configuration but ours. */
+/** Git of this machine, isolated from every configuration but ours. */
 export interface GitProgram {
   readonly environment: Readonly<Record<string, string>>;
-  /** For what is not in a repository yet, or no longer; emptied at every start. */
+  /** Folder for data that is not in a repository yet, or no longer. Emptied at every start. */
   readonly stagingFolder: string;
-  /** What to start for a git command; it reaches this repository and the staging folder, and no others. */
+  /**
+   * Returns the program to start for a git command. It reaches this repository and the staging folder, and no others.
+   */
   start(args: readonly string[], gitDir: string | undefined, limits?: { maxCpuSeconds: number }): Start;
-  /** Why the operating system does not hold it to that; undefined: it does. */
+  /** Reason why the operating system does not confine git. Undefined when it does. */
   readonly unconfinedBecause: string | undefined;
 }
 
-/** A push may bring that many bytes, packed. */
+/** Maximum size of a push, packed. */
 export const maxPushBytes = 512 * 1024 * 1024;

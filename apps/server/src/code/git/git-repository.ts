@@ -21,12 +21,12 @@ function* readContents(): Reading<{ info: ObjectInfo; bytes: Buffer } | undefine
   return { info, bytes };
 }
 
-/** An object that has to be there is not. */
+/** Error for a missing object that has to be there. */
 export class ObjectMissing extends Error {
   override readonly name = 'ObjectMissing';
 }
 
-/** The objects of one repository, read by a git command that is kept open. */
+/** Objects of one repository, read by a git command that is kept open. */
 export class GitRepository implements GitObjects {
   readonly gitDir: string;
   readonly git: GitProgram;
@@ -59,7 +59,7 @@ export class GitRepository implements GitObjects {
     return tree;
   }
 
-  /** Trees that were just stored need not be read. */
+  /** Caches trees that were just stored, so that they need not be read. */
   remember(trees: ReadonlyMap<string, Tree>): void {
     for (const [id, tree] of trees) this.#trees.add(id, tree);
   }

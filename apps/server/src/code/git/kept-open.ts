@@ -12,7 +12,7 @@ export class KeptOpen {
     this.#command = command;
   }
 
-  /** For requests that may be made twice: one that a dying process left unanswered is made again, once. */
+  /** Sends a request that may be made twice. If a dying process leaves it unanswered, it is sent again, once. */
   async request<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
     try {
       return await this.requestOnce(input, read);

@@ -32,7 +32,7 @@ it('git takes a pack of every kind of object, and makes the same index of it', a
   const blobs = texts.map((text) => objects.add('blob', text));
   const entries = blobs.map((id, index) => [`file-${index}`, { mode: fileMode, id }] as const);
   const below = objects.addTree(new Map(entries));
-  // Git's order takes a folder as if its name ended with a slash, and names by their bytes.
+  // Sorts as git does: a folder as if its name ended with a slash, and names by their bytes.
   const root = objects.addTree(
     new Map([
       ['a', { mode: folderMode, id: below }],

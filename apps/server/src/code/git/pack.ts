@@ -14,13 +14,13 @@ export interface PackedObject {
   readonly id: string;
   readonly type: keyof typeof objectTypes;
   readonly sizeBytes: number;
-  /** In memory, or the path of a file that holds it. */
+  /** Content in memory, or the path of a file that holds it. */
   readonly content: Buffer | string;
 }
 
-/** A pack with its index, as git has them in its folder. */
+/** Pack with its index, in the form of git's pack folder. */
 export interface Pack {
-  /** The checksum that ends the pack, which git names it by. */
+  /** Checksum that ends the pack, by which git names it. */
   readonly hash: string;
   readonly pack: Buffer;
   readonly index: Buffer;
@@ -33,13 +33,15 @@ interface Place {
 }
 
 const idLength = 20;
-/** The upkeep packs it again; until then speed counts for more. */
+/** Level of the fastest compression. The upkeep packs the objects again later. */
 const compression = { level: 1 } as const;
-/** A thread costs more than it saves for less. */
+/** Maximum size that is compressed without a thread, which costs more than it saves for less. */
 const maxSyncBytes = 32 * 1024;
 const deflateInThread = promisify<Buffer, typeof compression, Buffer>(deflate);
 
-/** Type and size: four bits of the size first, then seven a byte, the lowest first. */
+/**
+ * Header of an entry with type and size: the lowest four bits of the size first, then seven a byte, the lowest first.
+ */
 function entryHeader({ type, sizeBytes }: PackedObject): Buffer {
   const bytes = [];
   let rest = Math.floor(sizeBytes / 16);
@@ -54,14 +56,14 @@ function entryHeader({ type, sizeBytes }: PackedObject): Buffer {
 
 async function* compressed({ content }: PackedObject): AsyncGenerator<Buffer> {
   if (typeof content === 'string') {
-    // Its callback does nothing: who takes the pieces is told of an error.
+    // Ignores errors in the callback, because the reader of the pieces gets them.
     const stream = pipeline(createReadStream(content), createDeflate(compression), () => undefined);
     for await (const piece of stream) if (Buffer.isBuffer(piece)) yield piece;
   } else if (content.length > maxSyncBytes) yield await deflateInThread(content, compression);
   else yield deflateSync(content, compression);
 }
 
-/** Writes a pack of whole objects piece by piece; its hash and its index are there when all pieces were taken. */
+/** Writes a pack of whole objects piece by piece. Its hash and its index exist once all pieces were taken. */
 export class PackWriter {
   readonly #objects: readonly PackedObject[];
   readonly #sum: Hash = createHash('sha1');
@@ -97,7 +99,10 @@ export class PackWriter {
     yield sum;
   }
 
-  /** Version 2 of git's form: how many names begin with up to each byte, then names, checksums and offsets, sorted. */
+  /**
+   * Builds an index in version 2 of git's form: counts of names up to each first byte, then names, checksums and
+   * offsets, sorted.
+   */
   index(): Buffer {
     const places = this.#places.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     const count = places.length;
@@ -129,7 +134,7 @@ export class PackWriter {
   }
 }
 
-/** Offsets from 2 GB on stand in a table of their own. */
+/** Maximum offset in the main table. Offsets from 2 GB on are in a table of their own. */
 const maxNearOffset = 0x7fffffff;
 
 function writeFanout(index: Buffer, places: readonly Place[]): void {
@@ -140,7 +145,7 @@ function writeFanout(index: Buffer, places: readonly Place[]): void {
   }
 }
 
-/** In memory. */
+/** Builds a pack in memory. */
 export async function buildPack(objects: readonly PackedObject[]): Promise<Pack> {
   const writer = new PackWriter(objects);
   const pieces: Buffer[] = [];
@@ -148,7 +153,7 @@ export async function buildPack(objects: readonly PackedObject[]): Promise<Pack>
   return { hash: writer.hash, pack: Buffer.concat(pieces), index: writer.index() };
 }
 
-/** The names of the objects of a pack, by its index. */
+/** Names of the objects of a pack, from its index. */
 export function listPacked(index: Buffer): Set<string> {
   const names = 8 + 256 * 4;
   const count = index.readUInt32BE(names - 4);
@@ -162,7 +167,7 @@ interface Packing {
   gitDir: string;
   /** Names of objects. */
   names: Iterable<string>;
-  /** Whether all is packed that is reached from these, or they alone. */
+  /** Whether all objects that are reached from these names are packed too. */
   isDeep: boolean;
   signal?: AbortSignal;
   environment?: Readonly<Record<string, string>>;
@@ -170,7 +175,7 @@ interface Packing {
 
 const timeoutMs = 30 * 60_000;
 
-/** Writes objects of a repository to one pack, which is there, with its index, until `use` has ended. */
+/** Packs objects of a repository into one file, which exists, with its index, until `use` has ended. */
 export async function packObjects<Result>(
   git: GitProgram,
   { gitDir, names, isDeep, ...run }: Packing,

@@ -11,17 +11,23 @@ import { SettingError } from '@phalanx/settings';
 import { findFault, gitFailed, PartFailed } from '../../kernel/faults/fault-monitor.ts';
 import { maxPushBytes, type GitProgram, runGit } from './git-process.ts';
 
-/** `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
+/** Minimum version. `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
 const leastVersion = [2, 38] as const;
 
-/** Measured: a push of 49 MB files that are deltas of each other takes 64 to 128 MB. What asks for so much more is an attack. */
+/**
+ * Memory limit of a command. Measured: a push of 49 MB files that are deltas of each other takes 64 to 128 MB. A
+ * command that asks for so much more is an attack.
+ */
 const usualDataBytes = 1024 * 1024 * 1024;
-/** Of one command; those that are kept open are started again. Packing the largest projects takes minutes. */
+/**
+ * CPU time limit of one command. Commands that are kept open are started again. Packing the largest projects takes
+ * minutes.
+ */
 const maxCpuSeconds = 30 * 60;
-/** The pack of a project with its history. */
+/** Maximum size of a file, which may be the pack of a project with its history. */
 const maxFileBytes = 64 * maxPushBytes;
 
-/** Where Linux systems have the libraries of programs. */
+/** Folders of Linux systems with the libraries of programs. */
 const libraryFolders = [
   '/lib',
   '/lib64',

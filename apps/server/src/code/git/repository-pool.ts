@@ -14,15 +14,15 @@ interface PoolOptions {
   maxOpen?: number;
 }
 
-/** One process each. */
+/** Maximum number of open repositories. Each has one process. */
 const defaultMaxOpen = 96;
-/** What an open process knows of packs grows old; far shorter than the time after which unused objects go. */
+/** Age at which an open process is replaced, because its knowledge of packs becomes outdated. */
 const maxAgeMs = 30 * 60 * 1000;
-/** Processes that nobody has asked for so long cost more memory than they save time. */
+/** Idle time after which an open process costs more memory than it saves time. */
 const maxIdleMs = 5 * 60 * 1000;
 const idleCheckMs = 60 * 1000;
 
-/** Keeps repositories open for the next request; the one that was used least recently makes room. */
+/** Keeps repositories open for the next request. The least recently used one makes room. */
 export class RepositoryPool {
   readonly #options: PoolOptions;
   readonly #maxOpen: number;
@@ -45,7 +45,7 @@ export class RepositoryPool {
     }
   }
 
-  /** Whoever comes next gets new processes. `kill`: those at work are ended too. */
+  /** Makes the next request start a new process. `kill`: also ends a process that is at work. */
   retire(id: string, kill = false): void {
     const entry = this.#open.get(id);
     if (entry === undefined) return;

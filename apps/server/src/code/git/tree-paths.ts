@@ -2,14 +2,14 @@ import type { Draft } from './draft.ts';
 import { type GitObjects, folderMode, isFolder, type Tree, type TreeEntry } from './git-objects.ts';
 import { runGit } from './git-process.ts';
 
-/** What stands at a path: a file, a folder, nothing, or nothing because the path runs through a file. */
+/** Result of a path: a file, a folder, nothing, or nothing because the path runs through a file. */
 type Found =
   | { kind: 'file'; entry: TreeEntry }
   | { kind: 'folder' }
   | { kind: 'nothing' }
   | { kind: 'beyond_file'; file: string };
 
-/** `treeId` undefined stands for an empty folder, here and below. */
+/** Finds the entry at a path. A `treeId` of undefined stands for an empty folder, here and below. */
 export async function findAt(
   repository: GitObjects,
   treeId: string | undefined,
@@ -30,7 +30,7 @@ export async function findAt(
   return { kind: 'folder' };
 }
 
-/** Every file below, by its path. */
+/** Lists every file below a tree, by its path. */
 export async function listFiles(
   repository: GitObjects,
   treeId: string | undefined,
@@ -52,7 +52,7 @@ export interface FileDifference {
   readonly after: TreeEntry | undefined;
 }
 
-/** The files that differ between two trees; folders that are the same are not opened. */
+/** Lists the files that differ between two trees. Does not open folders that are the same. */
 export async function listDifferences(
   repository: GitObjects,
   beforeId: string | undefined,
@@ -76,8 +76,8 @@ export async function listDifferences(
 }
 
 /**
- * Writes the folders from the root to `path` anew, with `entry` at its end (undefined takes it away), and returns
- * the new root: undefined when nothing is left, because git has no empty folders.
+ * Writes the folders from the root to `path` anew, with `entry` at its end (undefined removes it), and returns the new
+ * root. The root is undefined when nothing is left, because git has no empty folders.
  */
 export async function withEntry(
   draft: Draft,
@@ -98,7 +98,7 @@ export async function withEntry(
   return writeUnlessEmpty(draft, tree);
 }
 
-/** Writes the folders that hold these files, by their paths. */
+/** Writes the folders that hold these files, given by path. */
 export function buildTree(draft: Draft, files: ReadonlyMap<string, TreeEntry>): string | undefined {
   const tree = new Map<string, TreeEntry>();
   const folders = new Map<string, Map<string, TreeEntry>>();
@@ -127,7 +127,7 @@ export interface SizedFile {
   readonly mode: string;
   readonly path: string;
   readonly id: string;
-  /** 0 for what is not a file of this repository, such as a submodule. */
+  /** Size of the file. 0 for an entry that is no file of this repository, such as a submodule. */
   readonly sizeBytes: number;
 }
 
@@ -137,7 +137,7 @@ function parseLine(line: string): SizedFile {
   return { mode, id, sizeBytes: Number(size) || 0, path: line.slice(tab + 1) };
 }
 
-/** Every file below a tree, with its size; `environment` as for the repository. */
+/** Lists every file below a tree, with its size. `environment` as for the repository. */
 export async function listSizedFiles(
   repository: Pick<GitObjects, 'git' | 'gitDir'>,
   treeId: string | undefined,

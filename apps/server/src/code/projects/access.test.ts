@@ -4,7 +4,7 @@ import { createApiCaller, type ApiCaller, type ApiReply } from '../../testing/ap
 import { TestServer } from '../../testing/test-server.ts';
 import { TestProject } from './testing/test-projects.ts';
 
-/** A method, a path, and a body that would be accepted from the owner. */
+/** Endpoint with a body that would be accepted from the owner. */
 interface Endpoint {
   does: string;
   method: string;
@@ -175,7 +175,7 @@ describe.each(endpoints)('$method $path', ({ does, method, path, body, statuses 
 
   it(`answers each caller when it ${does}`, async () => {
     await makeProject();
-    // A refused caller changes nothing for the next one.
+    // Starts with refused callers, because they change nothing for the next one.
     const isRefused = (caller: Caller): boolean => statuses[caller] >= 300;
     for (const caller of callers.toSorted(
       (one, other) => Number(isRefused(other)) - Number(isRefused(one)),

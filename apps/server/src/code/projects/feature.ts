@@ -22,7 +22,7 @@ interface ProjectDependencies {
   compiler: ProjectServices['compiler'];
   parameters: ProjectServices['parameters'];
   people: ProjectPeople;
-  /** Told after a project is gone. */
+  /** Called after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
   onSaved: NoteSaved;
 }
@@ -32,20 +32,20 @@ export interface Projects {
   readonly services: ProjectServices;
   readonly getLaunchable: GetLaunchable;
   listOwned(userId: string): Promise<string[]>;
-  /** With files and commits. False when it was gone already. */
+  /** Deletes a project with files and commits. False when it was gone already. */
   deleteProject(id: string): Promise<boolean>;
-  /** False: the user is no member of it, or has another role. */
+  /** Accepts a membership. False when the user is no member of the project, or has another role. */
   acceptMembership(projectId: string, acceptance: Acceptance): Promise<boolean>;
 }
 
-/** Who may see and change projects, as it is kept in memory. */
+/** Opens the in-memory list of users who may see and change projects. */
 export function openPeople({ cluster, database }: Context): ProjectPeople {
   const people = new ProjectPeople(createProjectStore(database));
   cluster.invalidations.on('people', () => people.forgetAll());
   return people;
 }
 
-/** The operator reads at every start what holds the server's own work, and what does not. */
+/** Logs at every start, for the operator, what confines the server's own work, or that nothing does. */
 function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): void {
   const { unconfinedBecause } = git;
   if (unconfinedBecause === undefined) {
@@ -57,7 +57,7 @@ function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): v
   } else log.warn(unconfinedBecause);
 }
 
-/** Deletes large packs of no project. */
+/** Deletes large packs that belong to no project. */
 function sweepPacks(context: Context, repositories: ProjectRepositories): void {
   let areStraysNoted = false;
   addBackgroundJob(context, {
@@ -89,7 +89,7 @@ async function openRepositories(
   return repositories;
 }
 
-/** Projects and their repositories. Throws a `SettingError` without a git that will do. */
+/** Opens projects and their repositories. Throws a `SettingError` when there is no usable git. */
 export async function openProjects(
   context: Context,
   { compiler, parameters, people, onDeleted, onSaved }: ProjectDependencies,

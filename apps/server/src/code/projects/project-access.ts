@@ -11,14 +11,16 @@ export type { SharedProject } from './store.ts';
 export interface ProjectAccess {
   /** Throws `project_not_found` unless the caller has one of these roles and their token may touch the project. */
   getProject(principal: Principal, id: string, roles: readonly ProjectRole[]): Promise<SharedProject>;
-  /** Undefined when the caller has no part in the project. */
+  /** Finds the project. Undefined when the caller has no part in it. */
   findProject(principal: Principal, id: string): Promise<SharedProject | undefined>;
 }
 
 export const readers: readonly ProjectRole[] = ['owner', 'shared_editor', 'shared_viewer'];
 export const editors: readonly ProjectRole[] = ['owner', 'shared_editor'];
 
-/** Administrators have no part in projects of others: they manage users, not what these write. */
+/**
+ * Checks access to projects. Administrators have no access to projects of others: they manage users, not their content.
+ */
 export function createProjectAccess(store: ProjectStore): ProjectAccess {
   const findProject = async (principal: Principal, id: string): Promise<SharedProject | undefined> => {
     const known = id.toLowerCase();
@@ -54,7 +56,7 @@ interface People {
 
 const maxRemembered = 10_000;
 
-/** Who has which part in a project; in memory, because every reader of logs and events asks. */
+/** Roles of users in projects, cached in memory because every reader of logs and events asks for them. */
 export class ProjectPeople {
   readonly #store: ProjectStore;
   readonly #known = boundedCache<People>(maxRemembered);
@@ -64,12 +66,15 @@ export class ProjectPeople {
     this.#store = store;
   }
 
-  /** Empty for what is no project. */
+  /** Returns the roles in a project. Empty when there is no such project. */
   async of(projectId: string): Promise<Roles> {
     return (await this.#read(projectId)).roles;
   }
 
-  /** Whoever owns it or has accepted it: the others are told nothing of it that they have not asked for. */
+  /**
+   * Returns the owner and the members who have accepted the project. The others get nothing of it that they did not ask
+   * for.
+   */
   async acceptedOf(projectId: string): Promise<ReadonlySet<string>> {
     return (await this.#read(projectId)).accepted;
   }
@@ -83,18 +88,18 @@ export class ProjectPeople {
       roles: new Map(rows.map(({ user_id: userId, role }) => [userId, role])),
       accepted: new Set(rows.flatMap(({ user_id: userId, isAccepted }) => (isAccepted ? [userId] : []))),
     };
-    // What was read before a change must not be kept after it.
+    // Caches only when nothing changed meanwhile, because rows from before a change must not be kept after it.
     if (changesBefore === this.#changes) this.#known.set(projectId, people);
     return people;
   }
 
-  /** Call it when another server may have changed the members of some project. */
+  /** Forgets all roles. Call it when another server may have changed the members of some project. */
   forgetAll(): void {
     this.#changes += 1;
     this.#known.clear();
   }
 
-  /** Call it after the members of a project have changed, or it is gone. */
+  /** Forgets the roles in a project. Call it after its members have changed, or it is gone. */
   forget(projectId: string): void {
     this.#changes += 1;
     this.#known.delete(projectId);

@@ -55,7 +55,7 @@ async function createProject(): Promise<string> {
   return id;
 }
 
-/** As one of several servers: each has a cache of its own. */
+/** Opens repositories as one of several servers does, each with a cache of its own. */
 async function openRepositories(cache: string): Promise<ProjectRepositories> {
   const opened = new ProjectRepositories({
     ...{ git, log, clock: systemClock },
@@ -123,7 +123,7 @@ describe('what can be launched', () => {
   });
 });
 
-/** What all files of a project hold now. */
+/** Contents of all files of a project now. */
 const readAll = (id: string, server = repositories): Promise<Record<string, string>> =>
   server.read(id, async (repository, state) => {
     const files = createProjectFiles(id, state.files, (work) => work(repository));
@@ -145,7 +145,7 @@ describe('the repositories of all projects', () => {
     const packs = createPackLogStore(database, new GroupCommit(database));
     await expect.poll(async () => (await packs.listPacks(id)).length).toBeLessThan(rounds * 10);
     expect(await findDamage(repositories.gitDirOf(id))).toBe('');
-    // A server that has seen nothing of all that.
+    // Opens another server, which has seen nothing of all this.
     const other = await openRepositories('other-cache');
     expect(new Set(Object.values(await readAll(id, other)))).toEqual(new Set(texts));
     expect(await findDamage(other.gitDirOf(id))).toBe('');

@@ -20,16 +20,16 @@ import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
 /** Runs a piece of work at a project's repository. */
 type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
 
-/** A file of a project: its text, or its size when it is too large to be read. */
+/** File of a project: its text, or its size when it is too large to be read. */
 type ReadFile = { readonly text: string } | { readonly sizeBytes: number };
 
-/** The files of a project as git has them. */
+/** Files of a project as git has them. */
 export interface SavedFiles extends ProjectFiles {
-  /** For files of which larger ones have no use. Undefined when there is no such file. */
+  /** Reads a file that has no use when it is larger. Undefined when there is no such file. */
   readUpTo(path: string, maxBytes: number): Promise<ReadFile | undefined>;
 }
 
-/** One tree of a project's files for the compiler; it never changes, whatever is written meanwhile. */
+/** Files of one tree of a project for the compiler. The tree never changes, whatever is written meanwhile. */
 export function createProjectFiles(
   projectId: string,
   treeId: string | undefined,
@@ -59,12 +59,12 @@ export function createProjectFiles(
   };
 }
 
-/** A project as it is at one moment; what is written later does not change it. */
+/** Project at one moment. Later writes do not change it. */
 export interface Launchable {
   readonly projectId: string;
   readonly ownerId: string;
   readonly name: string;
-  /** The newest commit. */
+  /** Hash of the newest commit. */
   readonly commit: string | null;
   /** Whether the files differ from those of `commit`. */
   readonly dirty: boolean;
@@ -73,7 +73,7 @@ export interface Launchable {
 
 export type GetLaunchable = (projectId: string, principal: Principal) => Promise<Launchable>;
 
-/** Throws `project_not_found` also for those who may only read it: launching takes an editor. */
+/** Throws `project_not_found` also for viewers, because launching takes an editor. */
 export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
   return async (projectId, principal) => {
     const { id, name, owner_id: ownerId } = await access.getProject(principal, projectId, editors);
@@ -93,7 +93,7 @@ export function createGetLaunchable(access: ProjectAccess, repositories: Project
   };
 }
 
-/** What working on the files of projects takes. */
+/** Services for work on the files of projects. */
 export interface ProjectServices {
   readonly repositories: ProjectRepositories;
   readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
@@ -102,7 +102,7 @@ export interface ProjectServices {
   readonly sizes: Pick<ProjectSizes, 'add'>;
 }
 
-/** The same desk, whose work is done in the turns of one user. */
+/** Returns the same services, with the work done in the turns of one user. */
 export function deskFor(desk: ProjectServices, userId: string): ProjectServices {
   const { compiler, parameters } = desk;
   return {
@@ -116,17 +116,17 @@ export function deskFor(desk: ProjectServices, userId: string): ProjectServices 
   };
 }
 
-/** Of the nodes that a golden screen may have, each with its bounds. */
+/** Bounds of the nodes that a golden screen may have, each with its bounds on the screen. */
 const bounds = { depth: 1000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
 
-/** The paths of golden screens, in order. */
+/** Lists the paths of golden screens, in order. */
 export const listGoldenPaths = async (files: SavedFiles, most: number): Promise<string[]> =>
   [...(await files.list()).keys()]
     .filter((path) => goldenPathPattern.test(path))
     .toSorted()
     .slice(0, most);
 
-/** A golden screen, or why it can't be read. */
+/** Reads a golden screen, or returns why it can't be read. */
 export async function readGoldenFile(
   files: SavedFiles,
   path: string,

@@ -5,9 +5,9 @@ import { listSizedFiles } from '../git/tree-paths.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 
-/** A larger tree is never read: ten thousand files with long names take about as much. */
+/** Maximum size of a tree that is read. Ten thousand files with long names take about as much. */
 export const maxTreeBytes = 2 * 1024 * 1024;
-/** Of folders in one another, which is checked where files are saved, too. */
+/** Limit of nested folders, which is checked where files are saved, too. */
 const maxDepth = 64;
 
 const tooMuch: TreeTotals = { files: Infinity, bytes: Infinity, pathBytes: Infinity, depth: Infinity };
@@ -21,25 +21,28 @@ interface SizeStore {
 interface Options {
   store: SizeStore;
   limits: Limits;
-  /** Told of a project that was refused more: tidied up, it may take less. */
+  /** Called for a project that was refused more bytes. Tidied up, it may take less. */
   onFull: (projectId: string) => void;
 }
 
 interface Size {
   readonly ownerId: string;
-  /** What has been written, as far as this process knows. */
+  /** Bytes that were written, as far as this process knows. */
   bytes: number;
-  /** What is stored of that: never less, so that a crash forgets nothing, and more, so that most writes store nothing. */
+  /**
+   * Bytes that the database has for it. At least `bytes`, so that a crash forgets nothing. Usually more, so that most
+   * writes store nothing.
+   */
   stored: number;
 }
 
-/** The database is told in steps of so much. */
+/** Step in which the database is updated. */
 const stepBytes = 256 * 1024;
 const maxRemembered = 10_000;
 
 /**
- * What the repositories of projects take: every content that was written counts, also when it was replaced, until git
- * has tidied up and the repository was measured.
+ * Bytes that the repositories of projects take. Every written content counts, even after it was replaced, until git has
+ * tidied up and the repository was measured.
  */
 export class ProjectSizes {
   readonly #store: SizeStore;
@@ -53,7 +56,7 @@ export class ProjectSizes {
     this.#onFull = onFull;
   }
 
-  /** Before content is written. Throws `project_bytes_exceeded` when its owner has no room for it. */
+  /** Counts content before it is written. Throws `project_bytes_exceeded` when the owner's quota has no room for it. */
   async add(projectId: string, bytes: number): Promise<void> {
     const size = await this.#read(projectId);
     if (size === undefined) return;
@@ -71,7 +74,7 @@ export class ProjectSizes {
     }
   }
 
-  /** What the repository takes now. */
+  /** Sets the size that was measured. */
   async measured(projectId: string, bytes: number): Promise<void> {
     const size = await this.#read(projectId);
     if (size === undefined) return;
@@ -99,18 +102,18 @@ interface Totals {
 
 const maxTreesRemembered = 1000;
 
-/** What keeps a project of this size from being saved, as the end of "The project would have …". */
+/** Returns why a project of this size can't be saved, as the end of "The project would have …". */
 export function findTotalsProblem({ files, bytes }: Totals): string | undefined {
   if (files > maxProjectFiles) return `${files} files, and at most ${maxProjectFiles} are allowed`;
   if (bytes > maxProjectBytes) return `${bytes} bytes, and at most ${maxProjectBytes} are allowed`;
   return undefined;
 }
 
-/** How much each project holds; counted once, and from then on by what each write changes. */
+/** Files and bytes of each project. Counted once; after that, each write adds its change. */
 export class ProjectTotals {
   readonly #byTree = boundedCache<Totals>(maxTreesRemembered);
 
-  /** The totals after `change`; throws `project_full` when that is too much. */
+  /** Returns the totals after `change`. Throws `project_full` when they are too much. */
   async requireRoom(repository: GitObjects, treeId: string | undefined, change: Totals): Promise<Totals> {
     const now = await this.#count(repository, treeId);
     const next = { files: now.files + change.files, bytes: now.bytes + change.bytes };
@@ -138,13 +141,13 @@ interface TreeTotals {
   readonly bytes: number;
   /** Length of the longest path. */
   readonly pathBytes: number;
-  /** Folders in one another. */
+  /** Levels of nested folders. */
   readonly depth: number;
 }
 
 /**
- * Counts what trees hold from below: a tree that stands at a million places is read once. One counter sees the trees
- * of one repository.
+ * Counts the content of trees from below. Reads a tree once, even if it is at a million places. One counter is for the
+ * trees of one repository.
  */
 export class TreeCounter {
   readonly #repository: GitObjects;
@@ -155,7 +158,7 @@ export class TreeCounter {
     this.#repository = repository;
   }
 
-  /** Infinite for a tree that is too large or too deep to be looked at. */
+  /** Counts a tree. Infinite for one that is too large or too deep to be read. */
   async count(treeId: string, depth = 0): Promise<TreeTotals> {
     const known = this.#known.get(treeId);
     if (known !== undefined) return known;

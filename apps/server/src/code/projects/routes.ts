@@ -20,7 +20,7 @@ interface ProjectRoutesOptions {
   repositories: ProjectRepositories;
   clock: Clock;
   limits: Limits;
-  /** Told after a project is gone. */
+  /** Called after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
 }
 
@@ -132,14 +132,17 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     throw limits.refusal('projects', project.owner_id);
   }
 
-  /** Members know the project, so they are told why; to anyone else it does not exist. */
+  /**
+   * Finds the project of its owner. Members get the reason of a refusal, because they know the project. To anyone else
+   * it does not exist.
+   */
   async function getOwnProject(principal: Principal, id: string): Promise<SharedProject> {
     const project = await access.getProject(principal, id, readers);
     if (project.role === 'owner') return project;
     throw ApiError.of('forbidden', { reason: 'Only the owner of a project renames, shares or deletes it' });
   }
 
-  /** The owner first. */
+  /** Lists the owner first, then the members. */
   async function listMembers({ id, owner_id }: SharedProject, query: { cursor?: string; limit?: number }) {
     const limit = pageLimit(query);
     const after = query.cursor === owner_id ? '' : query.cursor?.toLowerCase();
@@ -165,11 +168,11 @@ const explainName = (error: unknown, name: string): unknown =>
 interface ProjectDeletion {
   people: ProjectPeople;
   repositories: ProjectRepositories;
-  /** Told after the project is gone. */
+  /** Called after the project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
 }
 
-/** With files and commits. False when it was gone already. */
+/** Deletes a project with files and commits. False when it was gone already. */
 export async function deleteProject(
   { people, repositories, onDeleted }: ProjectDeletion,
   id: string,

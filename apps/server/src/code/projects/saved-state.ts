@@ -5,23 +5,23 @@ import { findCompiledPath } from '../compile/source-paths.ts';
 import type { Draft } from '../git/draft.ts';
 import { buildTree } from '../git/tree-paths.ts';
 
-/** What a project's saved files are, committed or not. */
+/** Saved files of a project, committed or not. */
 export interface SavedFiles {
-  /** The tree of the user's files; undefined when there are none. */
+  /** Tree of the user's files. Undefined when there are none. */
   readonly files: string | undefined;
-  /** The tree of what was compiled of them. It is in no commit: a clone holds sources only. */
+  /** Tree of the compiled files. It is in no commit: a clone holds sources only. */
   readonly compiled: string | undefined;
-  /** The newest commit, which is the branch `main`. */
+  /** Newest commit, which is the branch `main`. */
   readonly head: string | undefined;
 }
 
-/** Everything that a project is at one moment. */
+/** Complete state of a project at one moment. */
 export interface SavedState extends SavedFiles {
-  /** Grows with every change of the project, its branches and tags included. */
+  /** Number that grows with every change of the project, its branches and tags included. */
   readonly version: number;
 }
 
-/** Stores what a change of files or commits has as its effect elsewhere. */
+/** Stores the effects that a change of files or commits has elsewhere. */
 export type NoteSaved = (
   transaction: Transaction,
   change: { projectId: string; before: SavedFiles; saved: SavedFiles; now: number },
@@ -29,7 +29,7 @@ export type NoteSaved = (
 
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-/** The tree of a commit's files; undefined when it has none. */
+/** Finds the tree of a commit's files. Undefined when it has none. */
 export async function findTreeOf(
   repository: GitObjects,
   commit: string | undefined,
@@ -45,9 +45,9 @@ export async function isDirty(repository: GitObjects, { head, files }: SavedFile
   return (await findTreeOf(repository, head)) !== files;
 }
 
-/** What is to become of a project; stored as a whole when the work that makes it has ended. */
+/** Change of a project, stored as a whole when the work that makes it has ended. */
 export class Change {
-  /** What is changed. */
+  /** State before the change. */
   readonly state: SavedState;
   readonly refs = new Map<string, string | undefined>();
   readonly #findRef: (name: string) => Promise<string | undefined>;
@@ -76,16 +76,16 @@ export class Change {
     return this.refs.has(name) ? this.refs.get(name) : this.#findRef(name);
   }
 
-  /** Undefined takes it away. */
+  /** Sets a ref. A target of undefined removes it. */
   setRef(name: string, target: string | undefined): void {
     this.refs.set(name, target);
   }
 }
 
-/** Refs under this prefix are the service's own: clients neither see nor push them. */
+/** Prefix of the service's own refs. Clients neither see nor push them. */
 export const privateRefs = 'refs/phalanx';
 
-/** What the files of a commit were compiled to, by the tree of these files, for the day somebody reverts to it. */
+/** Ref of the compiled files of a commit, by the tree of its files, in case somebody reverts to it. */
 const refOf = (files: string): string => `${privateRefs}/compiled/${files}`;
 
 export function keepCompiled(

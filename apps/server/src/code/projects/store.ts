@@ -9,10 +9,10 @@ import type { Row } from '../../storage/db/tables/tables.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at' | 'changed_at'>;
 export type NewProject = Omit<StoredProject, 'changed_at'>;
-/** A project with the role that one user has in it. */
+/** Project with the role that one user has in it. */
 export type SharedProject = StoredProject & {
   role: ProjectRole;
-  /** Whether it is theirs or they have accepted it. */
+  /** Whether the user owns the project or has accepted it. */
   isAccepted: boolean;
 };
 
@@ -32,12 +32,12 @@ interface NewMember {
 
 export interface ProjectFilter {
   userId: string;
-  /** The only projects that may be seen; null: all of the user. */
+  /** Projects that may be seen. Null means all projects of the user. */
   ids: ReadonlySet<string> | null;
-  /** In any letter case: the whole name, and a part of it. */
+  /** Whole name in any letter case. `search` is a part of it. */
   name: string | undefined;
   search: string | undefined;
-  /** Only projects older than this one. */
+  /** ID of a project. Only older projects are listed. */
   cursor: string | undefined;
   limit: number;
 }
@@ -75,7 +75,7 @@ export function createProjectStore(db: Db) {
       .where((eb) => eb.or([eb('project.owner_id', '=', userId), eb('member.user_id', '=', userId)]));
 
   return {
-    /** Undefined when the user neither owns nor shares it. */
+    /** Finds a project of the user. Undefined when the user neither owns nor shares it. */
     async findShared(userId: string, id: string): Promise<SharedProject | undefined> {
       const row = await shared(userId).where('project.id', '=', id).executeTakeFirst();
       return row === undefined ? undefined : withRole(row);
@@ -102,7 +102,7 @@ export function createProjectStore(db: Db) {
       return new Set(rows.map((row) => row.id));
     },
 
-    /** False, and nothing is stored, when the owner has `most` projects already. */
+    /** Inserts a project. False, and nothing is stored, when the owner has `most` projects already. */
     insertWithin: (project: NewProject, most: number): Promise<boolean> =>
       change(db, async (transaction) => {
         await serialize(transaction, `projects of ${project.owner_id}`);
@@ -158,7 +158,7 @@ export function createProjectStore(db: Db) {
       return rows.map(({ accepted_at: at, ...member }) => ({ ...member, accepted: at !== null }));
     },
 
-    /** The owner and all members. */
+    /** Lists the owner and all members. */
     async listRoles(projectId: string): Promise<MembershipOfUser[]> {
       const owner = db
         .selectFrom('project')
@@ -175,7 +175,7 @@ export function createProjectStore(db: Db) {
       return rows.map(({ user_id, role, accepted_at: at }) => ({ user_id, role, isAccepted: at !== null }));
     },
 
-    /** A member who gets a stronger role than before has not accepted that: it waits anew. */
+    /** Adds or changes a member. A stronger role than before is not accepted yet: it has to be accepted anew. */
     putMember: ({ projectId, userId, role, now }: NewMember): Promise<{ isAccepted: boolean }> =>
       change(db, async (transaction) => {
         const row = await transaction
@@ -192,7 +192,7 @@ export function createProjectStore(db: Db) {
         return { isAccepted: row.accepted_at !== null };
       }),
 
-    /** False: they are no member, or none with this role. One that was accepted before keeps its time. */
+    /** Accepts a role. False when the user is no member, or has another role. A role accepted before keeps its time. */
     accept: (projectId: string, { userId, role, now }: Acceptance): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numUpdatedRows } = await transaction
@@ -205,7 +205,7 @@ export function createProjectStore(db: Db) {
         return numUpdatedRows > 0n;
       }),
 
-    /** False when they were no member. */
+    /** Deletes a member. False when the user was none. */
     deleteMember: (projectId: string, userId: string): Promise<boolean> =>
       change(db, async (transaction) => {
         const result = await transaction
@@ -218,7 +218,7 @@ export function createProjectStore(db: Db) {
   };
 }
 
-/** Every row has one: it is either the owner's or a member's. */
+/** Adds the role and whether it is accepted. Every row has a role: it is either the owner's or a member's. */
 function withRole({
   role,
   accepted_at: at,

@@ -10,11 +10,11 @@ import { SecretGrants } from './secret-grants.ts';
 import { addSecretRoutes } from './routes.ts';
 
 interface Secrets {
-  /** Encrypts what other features must not store in clear. */
+  /** Encrypts values that other features must not store in clear. */
   readonly sealing: Sealing;
-  /** The values of a project's secrets, by name, for looking for them on this server. Throws `secrets_unavailable`. */
+  /** Values of a project's secrets, by name, for searches on this server. Throws `secrets_unavailable`. */
   readonly secretsOf: (projectId: string) => Promise<LaunchSecrets>;
-  /** The way to hosts. */
+  /** Grants secrets to hosts. */
   readonly grants: SecretGrants;
 }
 
@@ -23,7 +23,7 @@ interface SecretDependencies {
   nameOf: (userId: string) => string;
 }
 
-/** Secrets of projects. `others`: what other features have stored encrypted. */
+/** Opens the secrets of projects. `others`: encrypted columns of other features. */
 export function openSecrets(
   context: Context,
   { access, nameOf }: SecretDependencies,

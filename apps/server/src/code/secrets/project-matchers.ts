@@ -9,11 +9,14 @@ interface Kept {
   readonly matcher: Promise<SecretMatcher>;
 }
 
-/** In UTF-16 units of values, each of which takes some 25 bytes; the projects that were not asked for longest make room. */
+/**
+ * Limit of cached values in UTF-16 units, each of which takes some 25 bytes. The least recently used projects make
+ * room.
+ */
 const maxKeptUnits = 4 * 1024 * 1024;
 const keptMs = 10 * 60 * 1000;
 
-/** Matchers of the secrets of projects, built once for the secrets as they are. */
+/** Cache of matchers for the secrets of projects, each built once for the present secrets. */
 export class ProjectMatchers {
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: maxKeptUnits,
@@ -21,7 +24,10 @@ export class ProjectMatchers {
     sizeCalculation: ({ values }) => values.reduce((sum, { length }) => sum + length, 1),
   });
 
-  /** `secrets`: those of the project as the database has them now. Others have turns while it is built. */
+  /**
+   * Returns the matcher of a project. `secrets`: its secrets as the database has them now. Yields to other work while
+   * it builds.
+   */
   of(projectId: string, secrets: LaunchSecrets): Promise<SecretMatcher> {
     const values = Object.values(secrets);
     const kept = this.#kept.get(projectId);

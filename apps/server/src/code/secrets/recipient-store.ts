@@ -13,7 +13,7 @@ export type RecipientStore = ReturnType<typeof createRecipientStore>;
 /** Users whose hosts get the secrets of projects. */
 export function createRecipientStore(db: Db) {
   return {
-    /** Those that the project lists, beside its owner and editors. */
+    /** Lists the users that the project names beside its owner and editors. */
     list: (projectId: string, afterUserId: string, limit: number): Promise<SecretRecipient[]> =>
       db
         .selectFrom('secret_recipient as recipient')
@@ -30,7 +30,7 @@ export function createRecipientStore(db: Db) {
       return row?.name;
     },
 
-    /** Returns when the user was added first. */
+    /** Adds a user. Returns when the user was added first. */
     put: ({ projectId, userId }: Recipient, now: number): Promise<number> =>
       change(db, async (transaction) => {
         const row = await transaction
@@ -46,7 +46,7 @@ export function createRecipientStore(db: Db) {
         return row.added_at;
       }),
 
-    /** False: the project does not list the user. */
+    /** Deletes a user. False when the project does not list the user. */
     delete: ({ projectId, userId }: Recipient): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numDeletedRows } = await transaction
@@ -58,8 +58,8 @@ export function createRecipientStore(db: Db) {
       }),
 
     /**
-     * Owner and editors, who can read the values by code, and those that the project lists. Projects without secrets are
-     * missing.
+     * Lists the users who get the secrets of each project: owner and editors, who can read the values by code, and
+     * users that the project lists. Projects without secrets are missing.
      */
     async listReceivers(projectIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
       const withSecrets = db

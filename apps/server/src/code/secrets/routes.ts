@@ -24,7 +24,7 @@ export function addSecretRoutes(app: FastifyInstance, { access, store, sealing, 
   addRoute(app, secretRoutes.put, async ({ principal, params: { id, name }, body, auditEvent }) => {
     const project = await access.getProject(principal, id, editors);
     onProject(auditEvent, project, { secret: name });
-    // Another value than the given one would be typed.
+    // Refuses a value that would be typed as another one.
     if (!body.value.isWellFormed())
       throw ApiError.of('invalid_request', { problem: 'Field value must be valid Unicode' });
     const place = { project_id: project.id, name };

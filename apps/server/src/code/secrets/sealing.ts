@@ -4,35 +4,35 @@ import path from 'node:path';
 import { errorCodeOf, ApiError } from '../../kernel/errors/api-error.ts';
 import { syncFolder } from '../../storage/blobs/synced-files.ts';
 
-/** Of the key in the file, in bytes. */
+/** Length of the key in the file, in bytes. */
 const masterBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 const format = 'v1';
 
-/** Which key seals what is new, the same at all servers of the database. */
+/** Store of the ID of the key that seals new values, the same for all servers of the database. */
 export interface SealingKeyStore {
-  /** Stores `id` unless there is one. Returns the one that is stored. */
+  /** Stores `id` unless there is one. Returns the stored one. */
   claim(id: string): Promise<string>;
   replace(id: string): Promise<unknown>;
 }
 
 export interface SealedRow {
-  /** What the text belongs to, as it was sealed. */
+  /** Place that the text belongs to, as it was sealed. */
   readonly place: string;
   readonly sealed: string;
 }
 
-/** A column of sealed texts. */
+/** Column of sealed texts. */
 export interface SealedColumn {
-  /** Some rows that other keys have sealed. */
+  /** Lists some rows that other keys have sealed. */
   listOfOtherKeys(keyId: string, limit: number): Promise<readonly SealedRow[]>;
-  /** Does nothing when the row has changed. */
+  /** Replaces a sealed text. Does nothing when the row has changed. */
   replace(before: SealedRow, sealed: string): Promise<unknown>;
 }
 
 interface Options {
-  /** A line for each key, 64 hexadecimal digits; the first one seals what is new. */
+  /** File with a line for each key, 64 hexadecimal digits. The first key seals new values. */
   file: string;
   store: SealingKeyStore;
 }
@@ -40,8 +40,8 @@ interface Options {
 const rowsAtOnce = 100;
 
 /**
- * Encrypts what must not be read from the database or a backup. The keys are in a file of its own, which is made when the
- * service stores its first secret. A server whose file lacks the key of the other servers refuses.
+ * Encrypts values that must not be read from the database or a backup. The keys are in a file of its own, which is made
+ * when the service stores its first secret. A server whose file lacks the key of the other servers refuses.
  */
 export class Sealing {
   readonly #options: Options;
@@ -52,18 +52,18 @@ export class Sealing {
     this.#options = options;
   }
 
-  /** Registers a column, whose texts are sealed anew when the operator has put a new key first. */
+  /** Registers a column. Its texts are sealed anew when the operator has put a new key first. */
   add(column: SealedColumn): void {
     this.#columns.push(column);
   }
 
-  /** Throws `secrets_unavailable`. */
+  /** Seals a text. Throws `secrets_unavailable`. */
   async seal(text: string, place: string): Promise<string> {
     const [current] = await this.#load();
     return current.seal(text, place);
   }
 
-  /** Throws `secrets_unavailable`. */
+  /** Unseals a text. Throws `secrets_unavailable`. */
   async unseal({ sealed, place }: SealedRow): Promise<string> {
     const id = keyIdOf(sealed);
     const key = (await this.#load()).find((one) => one.id === id);
@@ -75,7 +75,7 @@ export class Sealing {
     }
   }
 
-  /** Seals anew what earlier keys have sealed. Does nothing where no secret was ever stored. */
+  /** Seals anew all values that earlier keys have sealed. Does nothing when there is no key. */
   async resealOld(): Promise<void> {
     const keys = await readKeys(this.#options.file);
     const [current] = keys;
@@ -94,7 +94,7 @@ export class Sealing {
 
   #load(): Promise<readonly [SealingKey, ...SealingKey[]]> {
     this.#keys ??= this.#read().catch((error: unknown) => {
-      // Read again for the next caller: the operator may have mended it.
+      // Lets the next caller read again, because the operator may have fixed the file.
       this.#keys = undefined;
       throw error;
     });
@@ -111,7 +111,7 @@ export class Sealing {
     return [...keys];
   }
 
-  /** The file is on disk before the database names its key. */
+  /** Makes the first key. The file is written before the database names its key. */
   async #makeKey(): Promise<SealingKey> {
     const { file, store } = this.#options;
     const master = randomBytes(masterBytes);
@@ -144,7 +144,7 @@ async function writeKey(file: string, master: Buffer): Promise<void> {
   }
 }
 
-/** None where there is no file. */
+/** Reads the keys. None when there is no file. */
 async function readKeys(file: string): Promise<SealingKey[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (errorCodeOf(error) === 'ENOENT') return '';
@@ -159,9 +159,9 @@ async function readKeys(file: string): Promise<SealingKey[]> {
 const unavailable = (reason: string, cause?: unknown): ApiError =>
   ApiError.of('secrets_unavailable', { reason }, { cause });
 
-/** A master key with the cipher key that is derived from it. */
+/** Master key with the cipher key that is derived from it. */
 export class SealingKey {
-  /** Tells keys apart, and says nothing of the key. */
+  /** ID that tells keys apart, and reveals nothing of the key. */
   readonly id: string;
   readonly #key: Buffer;
 
@@ -170,7 +170,10 @@ export class SealingKey {
     this.#key = Buffer.from(hkdfSync('sha256', master, '', 'phalanx secrets', 32));
   }
 
-  /** AES-256-GCM with a random nonce. `place`: what the text belongs to; the text cannot be moved to another place. */
+  /**
+   * Seals by AES-256-GCM with a random nonce. `place`: the place that the text belongs to. The text cannot be moved to
+   * another one.
+   */
   seal(text: string, place: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: tagBytes });
@@ -192,5 +195,5 @@ export class SealingKey {
   }
 }
 
-/** The ID of the key that has sealed a text. */
+/** ID of the key that has sealed a text. */
 const keyIdOf = (sealed: string): string => sealed.split('.')[1] ?? '';

@@ -8,12 +8,15 @@ type SecretDevice = Pick<FleetDevice, 'id' | 'serial' | 'ownerId'>;
 
 interface Options {
   recipients: Pick<RecipientStore, 'listReceivers'>;
-  /** The values of a project's secrets, by name. Throws `secrets_unavailable`. */
+  /** Values of a project's secrets, by name. Throws `secrets_unavailable`. */
   secretsOf: (projectId: string) => Promise<LaunchSecrets>;
   nameOf: (userId: string) => string;
 }
 
-/** The only way of secrets to hosts: those of the project's owner and editors, and of users whom the project lists. */
+/**
+ * Only way of secrets to hosts. It serves hosts of the project's owner and editors, and of users that the project
+ * lists.
+ */
 export class SecretGrants {
   readonly #options: Options;
 
@@ -21,17 +24,20 @@ export class SecretGrants {
     this.#options = options;
   }
 
-  /** Users on whose hosts automations of the project may run; undefined: it has no secrets, and any host will do. */
+  /** Users on whose hosts automations of the project may run. Undefined when it has no secrets, so any host will do. */
   async findReceivers(projectId: string): Promise<ReadonlySet<string> | undefined> {
     return (await this.listReceivers([projectId])).get(projectId);
   }
 
-  /** The same by project; those without secrets are missing. */
+  /** Lists these users by project. Projects without secrets are missing. */
   listReceivers(projectIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     return this.#options.recipients.listReceivers(projectIds);
   }
 
-  /** The values, for the hosts of these phones. Throws `secrets_withheld`, which tells of each when there are several. */
+  /**
+   * Returns the values for the hosts of these phones. Throws `secrets_withheld`, with each phone when there are
+   * several.
+   */
   async grant(projectId: string, devices: readonly SecretDevice[]): Promise<LaunchSecrets> {
     const values = await this.#options.secretsOf(projectId);
     if (Object.keys(values).length === 0) return values;
@@ -41,7 +47,7 @@ export class SecretGrants {
     throw this.#withheld(projectId, devices, others);
   }
 
-  /** The same for a host that has its run already: none in place of a refusal. */
+  /** Returns the values for a host that has its run already. Returns none instead of refusing. */
   async grantOrNone(projectId: string, hostOwnerId: string): Promise<LaunchSecrets> {
     const receivers = await this.findReceivers(projectId);
     return receivers?.has(hostOwnerId) === true ? this.#options.secretsOf(projectId) : {};

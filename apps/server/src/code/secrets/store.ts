@@ -8,11 +8,11 @@ import type { SealedColumn, SealedRow, SealingKeyStore } from './sealing.ts';
 export type StoredSecret = Row<'project_secret'>;
 export type SecretStore = ReturnType<typeof createSecretStore>;
 
-/** What a sealed value belongs to. A value that is moved to another project or name cannot be read there. */
+/** Place of a sealed value. A value that is moved to another project or name cannot be read there. */
 export const placeOf = ({ project_id, name }: Pick<StoredSecret, 'project_id' | 'name'>): string =>
   `secret ${project_id} ${name}`;
 
-/** The secrets of projects, sealed. */
+/** Secrets of projects, sealed. */
 export function createSecretStore(db: Db) {
   const ofProject = (from: Db, projectId: string) =>
     from.selectFrom('project_secret').selectAll().where('project_id', '=', projectId).orderBy('name');
@@ -20,7 +20,7 @@ export function createSecretStore(db: Db) {
   return {
     list: (projectId: string): Promise<StoredSecret[]> => ofProject(db, projectId).execute(),
 
-    /** Undefined, and nothing is stored: the project has `most` secrets already. */
+    /** Stores a secret. Undefined, and nothing is stored, when the project has `most` secrets already. */
     put: (
       secret: Pick<StoredSecret, 'project_id' | 'name' | 'sealed'>,
       { most, now }: { most: number; now: number },
@@ -44,7 +44,7 @@ export function createSecretStore(db: Db) {
         return after;
       }),
 
-    /** False: there is none. */
+    /** Deletes a secret. False when there is none. */
     delete: (projectId: string, name: string): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numDeletedRows } = await transaction
@@ -57,7 +57,7 @@ export function createSecretStore(db: Db) {
   };
 }
 
-/** The sealed values, for a change of the key. */
+/** Column of the sealed values, for a change of the key. */
 export const sealedSecrets = (db: Db): SealedColumn => ({
   async listOfOtherKeys(keyId, limit) {
     const rows = await db

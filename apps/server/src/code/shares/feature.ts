@@ -9,7 +9,7 @@ interface ShareDependencies {
   projects: Pick<Projects, 'acceptMembership'>;
 }
 
-/** Shares that a user has received, and whether the user has accepted them. */
+/** Serves the shares that a user has received, and their acceptance. */
 export function serveShares(
   { app, clock, database }: Context,
   { devices, projects }: ShareDependencies,

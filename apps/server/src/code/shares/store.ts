@@ -2,9 +2,9 @@ import type { MemberRole, ShareKind, ShareRole, ShareState } from '@phalanx/prot
 import { sql } from 'kysely';
 import type { Db } from '../../storage/db/database.ts';
 
-/** A share that a user has received. */
+/** Share that a user has received. */
 export interface ReceivedShare {
-  /** The place in the list. */
+  /** Position in the list. */
   readonly position: string;
   readonly kind: ShareKind;
   readonly id: string;
@@ -18,16 +18,16 @@ export interface ReceivedShare {
 
 interface Page {
   readonly state: ShareState | undefined;
-  /** Empty: from the first one. */
+  /** Position after which the page begins. Empty for the first page. */
   readonly after: string;
   readonly limit: number;
 }
 
-/** The ID of a host is its owner's choice: of two owners, both may share a host of one ID. */
+/** Name of a share. A host's ID is its owner's choice, so two owners may share hosts of one ID. */
 export interface ShareName {
   readonly kind: ShareKind;
   readonly id: string;
-  /** Undefined: of any owner. */
+  /** Owner of the share. Undefined for any owner. */
   readonly ownerId: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function createReceivedShareStore(db: Db) {
       return rows;
     },
 
-    /** None or one, but of hosts. */
+    /** Finds the shares of a name. At most one, except for hosts. */
     async find(userId: string, { kind, id, ownerId }: ShareName): Promise<ReceivedShare[]> {
       const ofOwner = ownerId === undefined ? sql`` : sql`AND received.owner_id = ${ownerId}`;
       const { rows } = await sql<ReceivedShare>`${received(userId)} WHERE received.kind = ${kind}

@@ -70,7 +70,7 @@ beforeEach(async () => {
   expect((await share()).status).toBe(200);
 });
 
-/** Ends what runs, until the job has ended. */
+/** Ends runs until the job has ended. */
 async function untilEnded(id: string): Promise<void> {
   const read = async (): Promise<unknown> => {
     for (const phone of [own, theirs]) await endAll(phone);
@@ -215,7 +215,7 @@ describe('a phone that is shared with somebody who has not accepted it', () => {
     expect(await countRuns()).toBe(before);
     await accept('project', foreign.id);
     await runForeign();
-    // Each is told in its order, so the earlier ones would be there.
+    // Waits for the last event. Events are sent in order, so earlier ones would have arrived.
     await expect.poll(told, polling).toHaveLength(1);
     expect(await countRuns()).toBeGreaterThan(before);
     await alice.api('DELETE', `/api/v2/webhooks/${id}`);

@@ -20,7 +20,7 @@ export const sides: { side: 'left' | 'right' } = { side: 'left' };`,
   'data.json': '{"price": 3}',
 };
 
-/** `|` in the code is the cursor. */
+/** Asks at the cursor, which is `|` in the code. */
 const ask = (code: string, of: PlaceInCode['of']): Promise<Assistance> => {
   const change = { path: 'main.ts', content: code.replace('|', ''), position: code.indexOf('|'), of };
   return compiler.assist(filesOf('shop', files), change);
@@ -58,7 +58,7 @@ it('has an answer at every place of a text, also of one that is cut', async () =
   const sample = new URL('../../../../../cli/samples/out-of-steps.ts', import.meta.url);
   const whole = await readFile(sample, 'utf8');
   const found: Assistance[] = [];
-  // An odd step, so that every other text is cut.
+  // Steps by an odd number, so that every other text is cut.
   for (let position = 0; position <= whole.length; position += 35)
     for (const of of ['symbol', 'completions'] as const) {
       const content = position % 2 === 0 ? whole : whole.slice(0, position);

@@ -18,11 +18,11 @@ import {
 
 import { nothingFound } from './messages.ts';
 
-/** Longer types and texts are nothing to read in an editor. */
+/** Limit of a type or text, in UTF-16 units. Nobody reads longer ones in an editor. */
 const maxLength = 2_000;
 const maxSignatures = 10;
 const maxCompletions = 1_000;
-/** So many completions say their type and documentation too. */
+/** Number of completions that have a type and documentation too. */
 const maxDescribed = 100;
 
 const maxReferences = 1_000;
@@ -31,13 +31,13 @@ interface Place {
   readonly project: Project;
   readonly file: string;
   readonly position: number;
-  /** Takes out of a text what is nobody's business. */
+  /** Removes from a text what is not for users, such as internal paths. */
   readonly show: (text: string) => string;
 }
 
 const shown = ({ show }: Place, text: string): string => show(text).slice(0, maxLength);
 
-/** What stands at a place: the name that the cursor is in or behind. */
+/** Describes the name that the cursor is in or behind. */
 export function describeSymbol(place: Place): CodeSymbol | null {
   const { file, position } = place;
   const { checker } = place.project;
@@ -54,7 +54,7 @@ export function describeSymbol(place: Place): CodeSymbol | null {
   };
 }
 
-/** Where nothing else stands, the checker names the module itself. */
+/** Whether a symbol is the module itself, which the checker returns for a place without another symbol. */
 const isWholeFile = ({ name, flags }: Symbol): boolean =>
   (flags & SymbolFlags.ValueModule) !== 0 && name.startsWith('"');
 
@@ -78,11 +78,11 @@ function describeSignature(place: Place, signature: Signature): CodeSymbol['sign
   };
 }
 
-/** That a parameter may be left out is said by its question mark. */
+/** Removes `| undefined` from an optional parameter, because the question mark says it already. */
 const withoutUndefined = (parameter: string): string =>
   parameter.replace(/^(\w+\?: .*) \| undefined$/s, '$1');
 
-/** What could stand at a place; where the checker gives nothing of its own, such as for a name alone, the globals. */
+/** Lists completions at a place. Lists the globals where the checker has none of its own, such as for a name alone. */
 export function listCompletions(place: Place, globals: readonly string[]): CodeCompletion[] {
   const entries = readEntries(place);
   if (entries === undefined)
@@ -96,7 +96,7 @@ export function listCompletions(place: Place, globals: readonly string[]): CodeC
   }));
 }
 
-/** The checker of this version throws where it would have to look into all modules. */
+/** Returns undefined where this version of the checker throws, because it would have to search all modules. */
 function readEntries({ project: { checker }, file, position }: Place) {
   try {
     return checker.getCompletionsAtPosition(file, position, { includeSymbol: true })?.entries ?? [];
@@ -126,7 +126,7 @@ const kindWords: Record<number, CodeCompletion['kind']> = {
   [CompletionItemKind.Constant]: 'constant',
 };
 
-/** Where the name at a place is defined and used, in the files below `root`. */
+/** Finds the definition and the references of the name at a place, in files below `root`. */
 export function findReferences({ project, file, position }: Place, root: string): CodeReferences {
   const source = project.program.getSourceFile(file);
   const name = source === undefined ? undefined : getTouchingPropertyName(source, position);
@@ -140,7 +140,7 @@ export function findReferences({ project, file, position }: Place, root: string)
       if (place !== undefined) places.set(`${place.path}:${place.start}`, place);
     }
   }
-  // Of an import, the last symbol is the one that is imported.
+  // Takes the last symbol, which for an import is the imported one.
   const definition = definitions.findLast((place) => place !== undefined) ?? null;
   return { definition, references: [...places.values()] };
 }

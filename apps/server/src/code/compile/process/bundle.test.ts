@@ -18,7 +18,7 @@ async function bundle(contents: Record<string, string>): Promise<{ code: string;
   return result;
 }
 
-/** Runs as the sandbox does, and gives what the code logged. */
+/** Runs code as the sandbox does, and returns what it logged. */
 async function run(contents: Record<string, string>): Promise<unknown[]> {
   const { code } = await bundle(contents);
   const logged: unknown[] = [];
@@ -27,7 +27,7 @@ async function run(contents: Record<string, string>): Promise<unknown[]> {
   return logged;
 }
 
-/** What a line of the script, from 1, comes of. */
+/** Finds the source of a line of the script, counted from 1. */
 function findOrigin(sourceMap: string, line: number): object {
   const entry = new SourceMap(JSON.parse(sourceMap)).findEntry(line - 1, 4);
   return 'originalSource' in entry ? { source: entry.originalSource, line: entry.originalLine + 1 } : {};

@@ -22,19 +22,22 @@ export interface BundleSource {
   paths: ReadonlySet<string>;
   settings: ProjectSettings;
   read: (path: string) => Promise<string | null>;
-  /** Begins with this code, whose every import gives the file at `path`. Default: imports `main.ts` (or `main.js`). */
+  /** Code to begin with; each import in it gives the file at `path`. Default: imports `main.ts` (or `main.js`). */
   start?: { path: string; code: string };
 }
 
 const entryPaths = ['main.ts', 'main.tsx', 'main.mts', 'main.cts', 'main.js', 'main.mjs', 'main.cjs'];
-/** Imports the entry for its effects alone, so that what it exports does not stay in the script. */
+/** Imports the entry for its effects alone, so that the script does not keep its exports. */
 const wrapperCode = (entry: string): string => `import ${JSON.stringify(`./${entry}`)};`;
 const importable = /\.(?:[mc]?[jt]s|[jt]sx|json)$/;
 
-/** An import that is never used would be dropped as a type's; in direct code it is a mistake all the same. */
+/**
+ * Settings of direct code. They keep an unused import, which would be dropped like a type's: in direct code it is a
+ * mistake too.
+ */
 const directSettings: ProjectSettings = { options: { verbatimModuleSyntax: true } };
 
-/** One script of all that the entry file imports. */
+/** Bundles all that the entry file imports into one script. */
 export async function bundle(source: BundleSource): Promise<BundleResult> {
   const entry = source.start?.path ?? entryPaths.find((path) => source.paths.has(path));
   if (entry === undefined)
@@ -54,7 +57,7 @@ export async function bundle(source: BundleSource): Promise<BundleResult> {
       treeShaking: false,
       sourcemap: 'external',
       define: { 'import.meta': '{}' },
-      // A module is strict code; the script that it becomes has to say so.
+      // Makes the script strict, because modules are strict code.
       banner: { js: '"use strict";' },
     });
     const text = (ending: string): string =>
@@ -92,7 +95,7 @@ function directText(specifier: string): string {
   return `Cannot import ${JSON.stringify(specifier)}: direct code stands alone, it can import nothing${instead}`;
 }
 
-/** A source without an import or export would pass for a CommonJS module. */
+/** Adds an export to a source, because without import or export it would count as a CommonJS module. */
 const asModule = (path: string, contents: string): string =>
   /\.m?tsx?$/.test(path) ? `${contents}\nexport {};` : contents;
 
@@ -112,7 +115,10 @@ function resolveImport(
 
 const problem = (text: string): OnResolveResult => ({ errors: [{ text, detail: codes.noModule }] });
 
-/** What the bundler puts in the place of `require`, which there is none of here; the lines below stay where they are. */
+/**
+ * Blanks the bundler's stand-in for `require`, which does not exist here. Keeps the lines, so that those below do not
+ * move.
+ */
 const withoutRequire = (code: string): string =>
   code.replace(/^var __require = \/\* @__PURE__ \*\/[^]*?^\}\);$/m, (shim) => shim.replace(/[^\n]/g, ''));
 

@@ -8,12 +8,12 @@ import { listUsers, type Sources } from './import-graph.ts';
 import type { CheckedMessage, CheckMessage } from './messages.ts';
 import { inPlainWords } from './plain-words.ts';
 
-/** A type that is exported again without the word `type`, which the emitter cannot know from one file alone. */
+/** Error of a type that is exported again without the word `type`. The emitter can't know this from one file alone. */
 const typeReexport = 1205;
-/** How long the files that use a changed one are looked at. */
+/** Time for checking the files that use a changed one. */
 const usersTimeMs = 250;
 
-/** Checks and emits; emitting goes on in its own process while the checker blocks this one. */
+/** Checks and emits. Emitting runs in its own process while the checker blocks this one. */
 export async function check(checker: Checker, message: CheckMessage): Promise<CheckedMessage> {
   const { root, path } = message;
   if (path !== undefined && !isTypeScript(path)) {
@@ -29,7 +29,7 @@ export async function check(checker: Checker, message: CheckMessage): Promise<Ch
       ? undefined
       : emitFiles(checker, message, new Map([[path, []]]));
   emitting?.catch(() => {
-    // Awaited below; the checker may throw before.
+    // Handles the rejection early: the promise is awaited below, but the checker may throw before.
   });
   const { errors, wanted, reexports } = judge(checker, message, path);
   if (errors.length > 0 || wanted.length > 0) return answer({ errors, wanted });
@@ -46,7 +46,7 @@ interface Judgement {
   reexports: CheckerMessage[];
 }
 
-/** What is wrong with one file, or with all of them, in lines. */
+/** Lists the mistakes in one file, or in all files, as lines. */
 function judge(checker: Checker, message: CheckMessage, path: string | undefined): Judgement {
   const { root, settings } = message;
   const sources = checker.getSources(root);
@@ -58,7 +58,7 @@ function judge(checker: Checker, message: CheckMessage, path: string | undefined
   return { errors: diagnosticLines(withoutFollowUps(mistakes, sources), sources), wanted, reexports };
 }
 
-/** Unless the project asked to hear of it. */
+/** Whether to add the word `type` instead of reporting its lack. The options of a project can ask for the report. */
 const needsWords = ({ settings: { options } }: CheckMessage): boolean =>
   options['isolatedModules'] !== true && options['verbatimModuleSyntax'] !== true;
 
@@ -72,7 +72,7 @@ function withoutFollowUps(mistakes: readonly CheckerMessage[], sources: Sources)
   });
 }
 
-/** Mistakes in the files that use the one that was checked; in as many as there is time for. */
+/** Checks the files that use the checked one, as many as the time allows. */
 function judgeUsers(checker: Checker, message: CheckMessage): Pick<CheckedMessage, 'warnings' | 'wanted'> {
   const { root, path } = message;
   const found = { warnings: [] as string[], wanted: [] as string[] };
@@ -87,7 +87,7 @@ function judgeUsers(checker: Checker, message: CheckMessage): Pick<CheckedMessag
   return found;
 }
 
-/** The lines for what does not parse. */
+/** Lists the syntax mistakes of a text as error lines. */
 export function syntaxLines(checker: Checker, path: string, text: string): string[] {
   return diagnosticLines(checker.checkSyntax(path, text), { has: () => true, findText: () => text });
 }
@@ -132,7 +132,7 @@ async function emitFiles(
   );
 }
 
-/** `export { Shape }` becomes `export { type Shape }`, from the last place to the first so that offsets hold. */
+/** Turns `export { Shape }` into `export { type Shape }`, from the last place to the first so that offsets hold. */
 const withTypeWords = (text: string, reexports: readonly CheckerMessage[]): string =>
   reexports
     .toSorted((one, other) => other.start - one.start)

@@ -17,7 +17,7 @@ import { createLibraryReader, findLibraryFolder, VirtualFiles, type FileContent 
 
 /** One mistake. Offsets count UTF-16 units. */
 export interface CheckerMessage {
-  /** Path in the project; undefined for what concerns no file of it. */
+  /** Path in the project. Undefined for a mistake that concerns no file of it. */
   path: string | undefined;
   start: number;
   end: number;
@@ -42,16 +42,16 @@ type ChangeKind = 'changed' | 'created' | 'deleted';
 
 const globalName = /^(?:declare )?(?:const|var|function|class|interface|type) (\w+)/gm;
 
-/** A native checker with projects kept warm in it. Its calls block the thread. */
+/** Native checker that keeps projects warm. Its calls block the thread. */
 export class Checker {
   readonly #files: VirtualFiles;
   readonly #api: API;
   readonly #libraryFolder = findLibraryFolder();
-  /** Nobody can guess where another project or a generated file lies. */
+  /** Random part of paths, so that nobody can guess where another project or a generated file is. */
   readonly #secret = randomBytes(16).toString('hex');
   readonly #projects = new Map<string, WarmProject>();
   readonly #agentTypes = `/t${this.#secret}/agent.d.ts`;
-  /** By absolute name: what the native checker has to be told at its next update. */
+  /** Changes, by absolute name, that the native checker is told at its next update. */
   readonly #pending = new Map<string, ChangeKind>();
   /** Names that every file sees. */
   readonly #globals: readonly string[];
@@ -65,7 +65,7 @@ export class Checker {
     this.#api = new API({ cwd: '/', fs: this.#files.callbacks });
   }
 
-  /** Takes files in. `root` names the project: one segment that nobody can guess, such as `/p5f…`. */
+  /** Takes changes of files. `root` names the project: one segment that nobody can guess, such as `/p5f…`. */
   change(root: string, { set, removed }: FileChanges): void {
     const project = this.#warm(root);
     const files = this.#files.getProject(root);
@@ -82,14 +82,14 @@ export class Checker {
     return { has: (path) => files.has(path), findText: (path) => files.get(path) ?? undefined };
   }
 
-  /** Paths of all files of a project that it knows. */
+  /** Lists the paths of all known files of a project. */
   listFiles(root: string): string[] {
     return [...this.#files.getProject(root).keys()];
   }
 
   /**
-   * What is wrong with one file, or with all of the project without `path`. `wanted` are files whose content it
-   * would have needed: the answer is worth nothing until they are there.
+   * Lists the mistakes in one file, or in the whole project without `path`. `wanted` are files whose content it would
+   * have needed. The answer is worth nothing until they are there.
    */
   check(root: string, options: object, path?: string): { messages: CheckerMessage[]; wanted: string[] } {
     const project = this.#warm(root);
@@ -107,7 +107,7 @@ export class Checker {
     };
   }
 
-  /** What stands, or could stand, at a place. `wanted` as of a check. */
+  /** Describes the code that is, or could be, at a place. `wanted` as for a check. */
   assist({ root, settings, path, position, of }: AssistMessage): Omit<AssistedMessage, 'kind'> {
     const warm = this.#warm(root);
     this.#files.takeWanted();
@@ -123,7 +123,7 @@ export class Checker {
     return { ...found, wanted: this.#takeWanted(root) };
   }
 
-  /** Works with a project as the compiler has it. `root` begins the names of its files. */
+  /** Runs work on a project as the compiler has it. `root` begins the names of its files. */
   look<Result>(
     { root, settings }: Pick<AssistMessage, 'root' | 'settings'>,
     work: (project: Project) => Result,
@@ -136,7 +136,7 @@ export class Checker {
     return wanted.map((name) => name.slice(root.length + 1));
   }
 
-  /** What does not even parse in a text that belongs to no project. */
+  /** Lists the syntax mistakes of a text that belongs to no project. */
   checkSyntax(path: string, content: string): CheckerMessage[] {
     const root = `/s${this.#secret}`;
     this.change(root, { set: [[path, content]], removed: [] });
@@ -190,7 +190,10 @@ export class Checker {
     if (before === undefined && isTypeScript(path)) place.project.areRootsOutdated = true;
   }
 
-  /** One generated file imports all sources: with them as roots each answer would carry the whole list of them. */
+  /**
+   * Writes one generated file that imports all sources. With the sources as roots, each answer would carry their whole
+   * list.
+   */
   #writeRoots(root: string, project: WarmProject): void {
     if (!project.areRootsOutdated) return;
     const paths = [...this.#files.getProject(root).keys()].filter(isTypeScript).sort();
@@ -207,7 +210,7 @@ export class Checker {
     project.optionsText = text;
   }
 
-  /** References have to stand before the imports. */
+  /** Writes a generated file. References come first, because they have to stand before imports. */
   #writeFixed(name: string, lines: readonly string[]): void {
     const inOrder = [
       ...lines.filter((line) => line.startsWith('///')),
@@ -218,7 +221,7 @@ export class Checker {
     this.#note(name, isNew ? 'created' : 'changed');
   }
 
-  /** One file has one change between two updates: what was deleted and came again has changed. */
+  /** Notes a change. Between two updates a file has only one: a deleted file that came again counts as changed. */
   #note(name: string, kind: ChangeKind): void {
     const before = this.#pending.get(name);
     if (before === 'created' && kind === 'deleted') this.#pending.delete(name);
@@ -267,7 +270,7 @@ export class Checker {
     };
   }
 
-  /** Where things lie is the server's own matter. */
+  /** Removes internal paths, which are not for users. */
   #withoutPlaces(root: string, text: string): string {
     return text
       .replaceAll(`${this.#libraryFolder}/`, '')
@@ -278,17 +281,17 @@ export class Checker {
   }
 }
 
-/** A declaration file is referred to, because it may be no module. */
+/** Line that loads a file as a root. Refers to a declaration file, because it may be no module. */
 function rootLine(path: string): string {
   if (!/\.d\.(?:[^./]+\.)?[mc]?ts$/.test(path)) return `import ${JSON.stringify(path)};`;
   return `/// <reference path=${path.includes('"') ? `'${path}'` : `"${path}"`} />`;
 }
 
-/** With the reasons behind it, in one line. */
+/** Message with the reasons behind it, in one line. */
 const explain = ({ text, messageChain }: Diagnostic): string =>
   [text, ...(messageChain ?? []).map(explain)].join(' ');
 
-/** Types are not worth looking at in a file that does not even parse. */
+/** Lists syntax mistakes, or mistakes in types when all of the code parses. */
 function listDiagnostics(program: Program, file: string | undefined): readonly Diagnostic[] {
   const syntactic = program.getSyntacticDiagnostics(file);
   const found = syntactic.length > 0 ? syntactic : program.getSemanticDiagnostics(file);

@@ -14,18 +14,18 @@ import { errorLine } from '../error-lines.ts';
 import { isRelative } from '../source-paths.ts';
 import type { ProjectSettings } from '../project-settings.ts';
 
-/** The checker's numbers for what the bundler says without one. */
+/** Error numbers of the checker for mistakes that the bundler reports without one. */
 export const codes = { syntax: 1005, noModule: 2307, noFile: 6053 };
 
-/** Its own namespace stands before the names of the user's files. */
+/** Namespace that esbuild puts before the names of the user's files. */
 export const projectNamespace = 'project';
 
 export const isBuildFailure = (error: unknown): error is BuildFailure =>
   error instanceof Error && 'errors' in error && Array.isArray(error.errors);
 
 /**
- * Columns, which esbuild counts in bytes, become UTF-16 units. `fallbackPath` is for what has no place, `knownPath` for
- * a file that esbuild does not know by its path in the project.
+ * Formats a message of esbuild as an error line. Converts columns from bytes to UTF-16 units. `fallbackPath` is for a
+ * message without a place, `knownPath` for a file that esbuild does not know by its path in the project.
  */
 export function bundlerErrorLine(
   { location, text, detail }: Message,
@@ -41,11 +41,11 @@ export function bundlerErrorLine(
 
 export type EmitResult = { ok: true; js: string } | { ok: false; errors: string[] };
 
-/** What the sandbox's V8 runs as it is; newer syntax, such as decorators, is rewritten. */
+/** Language version that the sandbox's V8 runs unchanged. Newer syntax, such as decorators, is rewritten. */
 const emitTarget = 'es2024';
 
 const sourceEnding = /(\.[mc]?)tsx?$/;
-/** Imports that name a source by its ending have to name what it is compiled to. */
+/** Matches an import that may name a source with its ending. It has to name the compiled file. */
 const namesSource = /\.[mc]?tsx?['"`]/;
 
 export function loaderOf(path: string): Loader {
@@ -55,7 +55,7 @@ export function loaderOf(path: string): Loader {
   return path.endsWith('.tsx') ? 'tsx' : 'ts';
 }
 
-/** How the options of the project change the code. */
+/** Options of the project that change the emitted code. */
 function emitOptions({ options }: ProjectSettings): TsconfigRaw {
   const { experimentalDecorators, useDefineForClassFields, verbatimModuleSyntax } = options;
   const { jsxFactory, jsxFragmentFactory } = options;
@@ -71,7 +71,7 @@ function emitOptions({ options }: ProjectSettings): TsconfigRaw {
   };
 }
 
-/** JavaScript of one source, with its source map inside, which names the source beside it. */
+/** Emits JavaScript of one source, with its source map inside. The map names the source as a file beside it. */
 export async function emit(path: string, content: string, settings: ProjectSettings): Promise<EmitResult> {
   const source: Source = { name: posix.basename(path), content, loader: loaderOf(path) };
   try {
@@ -83,7 +83,7 @@ export async function emit(path: string, content: string, settings: ProjectSetti
   }
 }
 
-/** Syntax mistakes in JavaScript and JSON; other files have none. */
+/** Lists syntax mistakes in JavaScript and JSON. Other files have none. */
 export async function listPlainMistakes(path: string, content: string): Promise<string[]> {
   if (!/\.(?:[mc]?js|jsx|json)$/.test(path)) return [];
   try {
@@ -101,7 +101,7 @@ interface Source {
   loader: Loader;
 }
 
-/** What holds for whatever is emitted. */
+/** Options of esbuild for everything that is emitted. */
 export const commonOptions = (settings: ProjectSettings) =>
   ({
     target: emitTarget,
@@ -133,7 +133,7 @@ async function emitRenaming({ name, content, loader }: Source, options: CommonOp
   return outputFiles[0]?.text ?? '';
 }
 
-/** Bundles nothing: every import stays, but names the compiled file. */
+/** Keeps every import instead of bundling it, but makes it name the compiled file. */
 const renamedImports: Plugin = {
   name: 'renamed-imports',
   setup(bundler) {

@@ -7,7 +7,7 @@ const declared =
   /\b(?:const|let|var|function|class|interface|type|enum|namespace)\s+([\w$]+)|([\w$]+)\s*\??:(?!:)|([\w$]+)\s*=>|\(([\w$,\s]+)\)\s*=>/g;
 const pattern = /\b(?:const|let|var)\s*([{[][^=]*[}\]])\s*(?::[^=]*)?(?:=|of\b)/;
 const imported = /^\s*(?:import|export)\b([^'"`]*)\bfrom\b/;
-/** What a class that extends something has of it. */
+/** Words by which a class uses what it inherits. */
 const inherited = ['this', 'super', 'override'];
 
 const wordsOf = (text: string): string[] => Array.from(text.matchAll(word), ([found]) => found);
@@ -31,14 +31,14 @@ function partsOf(statement: Statement): Parts {
   };
 }
 
-/** What stands in the arguments of a call: a function that is not known yet may assert what they are. */
+/** Words in the arguments of a call. A function that is not known yet may assert their types. */
 function argumentsOf(text: string, callee: string): string[] {
   const name = callee.replaceAll('$', '\\$');
   const at = text.search(new RegExp(`(?<![.\\w$])${name}(?![\\w$])[\\w$.]*(?:<[^(]*>)?\\(`));
   return at === -1 ? [] : wordsOf(text.slice(at + callee.length));
 }
 
-/** A condition may say of all that it names what it is. */
+/** Matches a condition. It may narrow the type of every name in it. */
 const condition = /^\s*(?:else\s+)?(?:if|while|switch)\b|\?|&&|\|\|/;
 
 function narrowedBy({ statement: { text }, uses }: Parts, causes: readonly string[]): readonly string[] {
@@ -46,7 +46,7 @@ function narrowedBy({ statement: { text }, uses }: Parts, causes: readonly strin
   return causes.filter((cause) => /^[\w$]/.test(cause)).flatMap((cause) => argumentsOf(text, cause));
 }
 
-/** All words that depend on files that are not there yet. */
+/** Lists all words that depend on files that are not there yet. */
 function listDoubtful(parts: readonly Parts[], specifiers: readonly string[]): Set<string> {
   const own = new Set(parts.flatMap(({ declares }) => declares));
   const doubtful = new Set(specifiers.flatMap((path) => [`'${path}'`, `"${path}"`, `\`${path}\``]));
@@ -63,8 +63,8 @@ function listDoubtful(parts: readonly Parts[], specifiers: readonly string[]): S
 }
 
 /**
- * Tells mistakes of `path` that may be none once the files that it imports have arrived: those in statements that use,
- * directly or through other names, what comes of such a file.
+ * Creates a test for mistakes of `path` that may vanish once the files that it imports have arrived. These are mistakes
+ * in statements that use, directly or through other names, anything from such a file.
  */
 export function createFollowUpTest(sources: Sources, path: string): (message: CheckerMessage) => boolean {
   const specifiers = listIncomplete(sources, path);
@@ -81,18 +81,18 @@ export function createFollowUpTest(sources: Sources, path: string): (message: Ch
 interface Statement {
   start: number;
   end: number;
-  /** Without comments and the contents of strings. */
+  /** Text of the statement without comments and the contents of strings. */
   text: string;
 }
 
 const notCode = /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
 const relativePath = /^['"`]\.\.?(?:\/|['"`]$)/;
-/** Before a brace: what it opens is part of an expression, a type, or a list of imported names. */
+/** Matches code before a brace that opens a part of an expression, of a type, or of a list of imported names. */
 const opensPart = /(?:[(=,:[?|&<]|\b(?:import|export|type|return|default|as|satisfies))\s*$/;
 const goesOn = /^\s*(?:[.?:)\]},=&|+*/<>%^]|-|extends\b|implements\b|from\b)/;
 const isOpen = /(?:[=,([&|+*?:<.%^-]|=>|\b(?:extends|implements|return|import|export|from))\s*$/;
 
-/** So many characters decide what a brace or a line break is. */
+/** Number of characters that decide the meaning of a brace or a line break. */
 const lookBack = 200;
 
 /** Splits code where statements begin and end. */

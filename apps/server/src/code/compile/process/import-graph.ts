@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 
 import { findImportedPath, findModule, findCompiledPath, isDeclaration } from '../source-paths.ts';
 
-/** The files of a project as far as they are known. */
+/** Files of a project as far as they are known. */
 export interface Sources {
   readonly has: (path: string) => boolean;
   readonly findText: (path: string) => string | undefined;
@@ -11,13 +11,13 @@ export interface Sources {
 /** Relative paths in imports, exports, references and declarations of modules. */
 const specifier = /\b(?:from|import|require|module|path\s*=)\s*(?:\(\s*)?(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
 
-/** What `text` names of other files, as it is written there. */
+/** Lists the specifiers of other files in `text`, as written there. */
 const listSpecifiers = (text: string): string[] =>
   [...new Set(Array.from(text.matchAll(specifier), (match) => match[2] ?? ''))].filter(Boolean);
 
 const declarations = ['', '.d.ts', '.d.mts', '.d.cts', '/index.d.ts'];
 
-/** The file of the project that is meant; undefined when there is none yet; null outside the project. */
+/** Finds the file of the project that a specifier means. Undefined when there is none yet; null outside the project. */
 function findTarget({ has }: Sources, importer: string, name: string): string | undefined | null {
   const target = findImportedPath(importer, name);
   if (target === undefined) return null;
@@ -30,7 +30,7 @@ function findTarget({ has }: Sources, importer: string, name: string): string | 
   );
 }
 
-/** Which specifiers of `path` lead, directly or through other files, to a file that is not there yet. */
+/** Lists the specifiers of `path` that lead, directly or through other files, to a file that is not there yet. */
 export function listIncomplete(sources: Sources, path: string): string[] {
   const known = new Map<string, boolean>();
   const isIncomplete = (importer: string, name: string): boolean => {
@@ -39,7 +39,7 @@ export function listIncomplete(sources: Sources, path: string): string[] {
     if (target === undefined) return true;
     const seen = known.get(target);
     if (seen !== undefined) return seen;
-    // In a circle of imports the first one that is asked answers for all.
+    // Takes a file in an import cycle for complete until its own answer is known.
     known.set(target, false);
     const found = namesOf(target).some((inner) => isIncomplete(target, inner));
     known.set(target, found);
@@ -49,7 +49,10 @@ export function listIncomplete(sources: Sources, path: string): string[] {
   return namesOf(path).filter((name) => isIncomplete(path, name));
 }
 
-/** The files that use `path`, directly or through others, the nearest first. A declaration may concern every source. */
+/**
+ * Lists the files that use `path`, directly or through others, the nearest first. A declaration may concern every
+ * source.
+ */
 export function listUsers(sources: Sources, paths: readonly string[], path: string): string[] {
   const code = paths.filter((file) => file !== path && findCompiledPath(file) !== undefined);
   if (isDeclaration(path)) return code;
@@ -67,7 +70,7 @@ interface Renaming {
   readonly to: string;
 }
 
-/** The text of `path` as it has to be when a file of the project is renamed, which may be this one. */
+/** Rewrites the imports in the text of `path` for the rename of a file of the project, which may be `path` itself. */
 export function renameImports(sources: Sources, path: string, { from, to }: Renaming): string {
   const text = sources.findText(path) ?? '';
   const home = path === from ? to : path;
@@ -84,15 +87,17 @@ export function renameImports(sources: Sources, path: string, { from, to }: Rena
 }
 
 interface Named {
-  /** As it was written. */
+  /** Specifier as it was written. */
   readonly name: string;
   readonly before: string;
   readonly after: string;
-  /** The file that names it. */
+  /** File that contains the specifier. */
   readonly home: string;
 }
 
-/** With an ending where it had one, and as the folder of an index where it was that. */
+/**
+ * Writes the new specifier. Keeps an ending where there was one, and names the folder where that stood for its index.
+ */
 function nameOf({ name, before, after, home }: Named): string {
   const relative = posix.relative(posix.dirname(home), after);
   const dotted = relative.startsWith('.') ? relative : `./${relative}`;

@@ -25,12 +25,15 @@ subscribe('child_process', (message) => {
   if (typeof message !== 'object' || message === null || !('process' in message)) return;
   const { process: child } = message;
   if (!(child instanceof ChildProcess)) return;
-  // Without the emitter, as without the checker, there is nothing left to do.
+  // Ends the process, which can do nothing without the emitter or the checker.
   child.once('exit', () => process.exit(1));
   children.push(child);
 });
 
-/** At once after a start: the checker may block this thread from now on. */
+/**
+ * Sends the IDs of this process and its children. Call it at once after a start, because the checker may block this
+ * thread from then on.
+ */
 function tellProcesses(): void {
   const started = children.flatMap(({ pid }) => pid ?? []);
   send({ kind: 'processes', processIds: [process.pid, ...started] });
@@ -44,7 +47,7 @@ const reads = new Map<string, (content: string | null) => void>();
 let take = (start: unknown): void => {
   if (!isToProcess(start) || start.kind !== 'start') throw new Error('The first message has to be "start"');
   let checker: Promise<Checker> | undefined;
-  // Bundling needs none, and it takes ten times the memory of everything else, and half of the start.
+  // Starts the checker late: bundling needs none, and it takes ten times the memory of the rest and half of the start.
   const getChecker = (): Promise<Checker> => (checker ??= startChecker(start.agentTypes));
   take = (message) => {
     if (!isToProcess(message)) throw new Error('A message of unknown shape');
@@ -58,7 +61,7 @@ const channel = openServerChannel(
 );
 
 async function beginEmitter(): Promise<void> {
-  // The emitter starts with the first work for it; let that be now.
+  // Starts the emitter now instead of with its first work.
   await transform('');
   tellProcesses();
 }
@@ -75,7 +78,7 @@ type GetChecker = () => Promise<Checker>;
 async function receive(getChecker: GetChecker, message: ToProcess): Promise<void> {
   if (message.kind === 'content') takeContent(message.path, message.content);
   else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
-  // All others wait for the checker first, and so keep their order.
+  // All other messages wait for the checker first, so they keep their order.
   else await receiveFor(await getChecker(), message);
 }
 
@@ -102,7 +105,9 @@ const refused = (errors: string[]): CheckedMessage => ({
   ...{ kind: 'checked', errors, outputs: [], wanted: [], warnings: [] },
 });
 
-/** What is nested too deeply is not given to the checker; the answers to checks say so. */
+/**
+ * Gives files to the checker, except the content of files that are nested too deeply. Answers to checks report those.
+ */
 function takeFiles(checker: Checker, { root, set, removed }: FilesMessage): void {
   checker.change(root, {
     set: set.map(([path, content]) => [
@@ -135,7 +140,8 @@ async function bundleModules(
   const result = await bundle({ of, paths: new Set(paths), settings, read: readShallow });
   if (problems.length > 0) return { kind: 'bundled', errors: limitLines(problems), code: '', sourceMap: '' };
   if (result.ok) return { kind: 'bundled', errors: [], code: result.code, sourceMap: result.sourceMap };
-  // The files of projects were checked when they were written; the bundler stops at the first mistake of syntax.
+  // Project files were checked when they were written. For direct code, the checker lists all syntax mistakes, because
+  // the bundler stops at the first one.
   const [path = ''] = paths;
   const lines = of === 'project' ? [] : syntaxLines(await getChecker(), path, (await read(path)) ?? '');
   const errors = limitLines(lines.length > 0 ? lines : result.errors);

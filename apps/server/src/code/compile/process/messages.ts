@@ -6,10 +6,10 @@ const Settings = Type.Object({
   options: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()])),
 });
 
-/** The first message: the declarations that every project sees. */
+/** First message, with the declarations that every project sees. */
 const StartMessage = Type.Object({ kind: Type.Literal('start'), agentTypes: Type.String() });
 
-/** Changes of a project's files, sent ahead of a check. A content of null says only that there is such a file. */
+/** Changes of a project's files, sent before a check. A content of null says only that the file exists. */
 const FilesMessage = Type.Object({
   kind: Type.Literal('files'),
   root: Type.String(),
@@ -17,7 +17,7 @@ const FilesMessage = Type.Object({
   removed: Type.Array(Type.String()),
 });
 
-/** Checks one file, or all sources without `path`, and emits what it checked. */
+/** Request to check one file, or all sources without `path`, and to emit what was checked. */
 const CheckMessage = Type.Object({
   kind: Type.Literal('check'),
   root: Type.String(),
@@ -25,7 +25,7 @@ const CheckMessage = Type.Object({
   path: Type.Optional(Type.String()),
 });
 
-/** What stands, or could stand, at a place of a file. */
+/** Question about the code that is, or could be, at a place of a file. */
 const AssistMessage = Type.Object({
   kind: Type.Literal('assist'),
   root: Type.String(),
@@ -37,14 +37,14 @@ const AssistMessage = Type.Object({
 
 const name = Type.String({ maxLength: 1000 });
 
-/** A `SignCondition` of the runtime. */
+/** JSON of a `SignCondition` of the runtime. */
 export const SignConditionJson = Type.Union([
   Type.Object({ by: Type.Enum(['id', 'absent', 'selected'] as const), id: name }),
   Type.Object({ by: Type.Literal('text'), texts: Type.Array(name, { minItems: 1, maxItems: 4 }) }),
   Type.Object({ by: Type.Literal('package'), packageName: name }),
 ]);
 
-/** Lets code recognise a screen by each of the signs. */
+/** Request to let code recognise a screen by each of the signs. */
 const AddSignsMessage = Type.Object({
   kind: Type.Literal('add signs'),
   root: Type.String(),
@@ -73,18 +73,18 @@ const BundleMessage = Type.Object({
   of: BundleKind,
   paths: Type.Array(Type.String()),
   settings: Settings,
-  /** Contents that need not be asked for. */
+  /** Contents that the process need not ask for. */
   given: Type.Array(Type.Tuple([Type.String(), Type.String()])),
 });
 
-/** Answer to `read`; null when there is no such file. */
+/** Answer to `read`. Null when there is no such file. */
 const ContentMessage = Type.Object({
   kind: Type.Literal('content'),
   path: Type.String(),
   content: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** The project is not needed warm any more. */
+/** Request to drop a project that is not needed warm any more. */
 const ForgetMessage = Type.Object({ kind: Type.Literal('forget'), root: Type.String() });
 
 const ToProcess = Type.Union([
@@ -97,26 +97,26 @@ const ToProcess = Type.Union([
   ContentMessage,
   ForgetMessage,
 ]);
-/** What the server tells a compile process. At most one `check`, `assist`, `add signs` or `bundle` is under way. */
+/** Message of the server to a compile process. At most one `check`, `assist`, `add signs` or `bundle` is under way. */
 export type ToProcess = Static<typeof ToProcess>;
 export type FilesMessage = Static<typeof FilesMessage>;
 export type CheckMessage = Static<typeof CheckMessage>;
 export type AssistMessage = Static<typeof AssistMessage>;
 export type BundleMessage = Static<typeof BundleMessage>;
 
-/** It has started another one: these are all that its memory limit is for. */
+/** All processes that the memory limit counts, sent when another one has started. */
 const ProcessesMessage = Type.Object({
   kind: Type.Literal('processes'),
   processIds: Type.Array(Type.Integer()),
 });
 
-/** With `wanted` the check has to be asked again after those files were sent. */
+/** Answer to a check. With `wanted`, the server has to send those files and ask again. */
 const CheckedMessage = Type.Object({
   kind: Type.Literal('checked'),
   errors: Type.Array(Type.String()),
   outputs: Type.Array(Type.Tuple([Type.String(), Type.String()])),
   wanted: Type.Array(Type.String()),
-  /** Mistakes in other files, which use the one that was checked. */
+  /** Mistakes in other files that use the checked one. */
   warnings: Type.Array(Type.String()),
 });
 
@@ -128,7 +128,7 @@ const AssistedMessage = Type.Object({
   wanted: Type.Array(Type.String()),
 });
 
-/** Of each sign the files that change, or why none does. */
+/** Changed files for each sign, or the reason why none changes. */
 const SignsAddedMessage = Type.Object({
   kind: Type.Literal('signs added'),
   fixes: Type.Array(
@@ -157,7 +157,7 @@ const FromProcess = Type.Union([
   BundledMessage,
   ReadMessage,
 ]);
-/** What a compile process tells the server. */
+/** Message of a compile process to the server. */
 export type FromProcess = Static<typeof FromProcess>;
 export type CheckedMessage = Static<typeof CheckedMessage>;
 export type AssistedMessage = Static<typeof AssistedMessage>;
@@ -170,5 +170,5 @@ const fromProcess = Compile(FromProcess);
 export const isToProcess = (message: unknown): message is ToProcess => toProcess.Check(message);
 export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);
 
-/** What is known of a place in code. */
+/** Answer about a place in code. */
 export type Assistance = Omit<AssistedMessage, 'kind' | 'wanted'>;

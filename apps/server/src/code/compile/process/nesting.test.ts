@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { findNestingProblem } from './nesting.ts';
 
-/** Well above every bound, and deeper than a stack has room for. */
+/** Depth well above every bound, for which a stack has no room. */
 const many = 40_000;
 const around = (open: string, close: string, inner = '1'): string =>
   `${open.repeat(many)}${inner}${close.repeat(many)}`;

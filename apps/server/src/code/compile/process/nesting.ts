@@ -4,18 +4,18 @@ import { findExcess } from '../../../http/requests/bodies/json-bounds.ts';
 import { createPlaceFinder, errorLine } from '../error-lines.ts';
 import { isTypeScript } from '../source-paths.ts';
 
-/** Brackets, templates and elements in one another. Minified code has about a hundred. */
+/** Limit of brackets, templates and elements nested in each other. Minified code has about a hundred. */
 const maxDepth = 500;
-/** Operators and statements in one another without a bracket, such as `a ? b : c ? d : …` or `else if`. */
+/** Limit of operators and statements nested without a bracket, such as `a ? b : c ? d : …` or `else if`. */
 const maxChain = 5000;
-/** The checker's number for types that it can't work out. */
+/** Error number of the checker for types that are too complex. */
 const tooComplex = 2589;
-/** Deeper than `maxDepth`, because nobody writes data by hand. */
+/** Bounds of JSON. They are deeper than `maxDepth`, because nobody writes data by hand. */
 const jsonBounds = { depth: 1000, names: Infinity, values: Infinity };
 
 /**
- * Why a source is not given to the checker and the emitter, as an error line: what is nested hundreds of thousands of
- * levels deep keeps either of them busy for a minute. Takes time in proportion to the text.
+ * Returns why a source is not given to the checker and the emitter, as an error line: code that is nested hundreds of
+ * thousands of levels deep keeps either of them busy for a minute. Takes time in proportion to the text.
  */
 export function findNestingProblem(path: string, text: string): string | undefined {
   if (path.endsWith('.json')) {
@@ -29,11 +29,11 @@ export function findNestingProblem(path: string, text: string): string | undefin
   return errorLine(path, place, tooComplex, found.text);
 }
 
-/** The files of the warm projects that are nested too deeply. */
+/** Files of the warm projects that are nested too deeply. */
 export class TooDeepFiles {
   readonly #byRoot = new Map<string, Map<string, string>>();
 
-  /** Whether the file is one of them. */
+  /** Notes a file if it is nested too deeply, and returns whether it is. */
   note(root: string, path: string, text: string): boolean {
     this.drop(root, path);
     const problem = findNestingProblem(path, text);
@@ -51,7 +51,7 @@ export class TooDeepFiles {
     this.#byRoot.delete(root);
   }
 
-  /** The error lines of one file, or of the whole project. */
+  /** Lists the error lines of one file, or of the whole project. */
   list(root: string, path: string | undefined): string[] {
     const files = this.#byRoot.get(root);
     if (path === undefined) return [...(files?.values() ?? [])];
@@ -62,7 +62,7 @@ export class TooDeepFiles {
 
 const isCode = (path: string): boolean => isTypeScript(path) || /\.(?:[mc]?js|jsx)$/.test(path);
 
-/** A table, because every character of every source is looked up. */
+/** Set of letters as a table, because every character of every source is looked up. */
 class Letters {
   readonly #isOne = new Uint8Array(128);
 
@@ -78,7 +78,9 @@ class Letters {
 const openers = new Letters('([{');
 const closers = new Letters(')]}');
 const quotes = new Letters('"\'');
-/** What begins a template, a comment, an expression, an element or type arguments: only tokens tell which. */
+/**
+ * Letters that may begin a template, a comment, an expression, an element or type arguments. Only tokens tell which.
+ */
 const ambiguous = new Letters('/`<');
 const operators = new Letters('?=!~+-*');
 const plain = new Letters(' \n,.0123456789abcdefghijklmnopqrstuvwxyz');
@@ -87,7 +89,10 @@ const words =
   /\b(?:if|else|for|while|do|with|typeof|void|delete|new|await|yield|keyof|infer|readonly)\b|:\s*\w+\s*:/g;
 const [newLine, slash, backslash] = [10, 47, 92];
 
-/** Whether a source is short, or plain data, so that its tokens need not be read: that takes a hundred times as long. */
+/**
+ * Whether a source is short, or plain data, so that its tokens need not be read. Reading them takes a hundred times as
+ * long.
+ */
 function isShallow(text: string): boolean {
   let [depth, found] = [0, 0];
   for (let at = 0; at < text.length; at += 1) {
@@ -107,7 +112,7 @@ function isShallow(text: string): boolean {
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Of an open text, where its line ends. */
+/** Finds the end of a quoted text. An open one ends with its line. */
 function endOfText(text: string, from: number): number {
   const quote = text.charCodeAt(from);
   let at = from + 1;
@@ -118,7 +123,7 @@ function endOfText(text: string, from: number): number {
   return at;
 }
 
-/** Undefined where no comment begins. */
+/** Finds the end of a comment. Undefined where none begins. */
 function endOfComment(text: string, from: number): number | undefined {
   const end = text.startsWith('//', from) ? '\n' : text.startsWith('/*', from) ? '*/' : undefined;
   if (end === undefined) return undefined;
@@ -126,7 +131,7 @@ function endOfComment(text: string, from: number): number | undefined {
   return found === -1 ? text.length : found + end.length - 1;
 }
 
-/** Whether it has too little that could stand in one another. */
+/** Whether a text has too little to be nested too deeply. */
 function isShort(text: string): boolean {
   let count = 0;
   for (let at = 0; at < text.length && count <= maxDepth; at += 1) {
@@ -149,21 +154,21 @@ type AnyToken = Token | JSXToken;
 
 interface Level {
   chain: number;
-  /** Type arguments that are open, or comparisons: both are written with `<`. */
+  /** Open type arguments, or comparisons: both are written with `<`. */
   angles: number;
-  /** Whether it is the head of a statement, as of `if (…)`. */
+  /** Whether the level is the head of a statement, such as `if (…)`. */
   readonly isHead: boolean;
 }
 
 /** Statements that have another one as their body. */
 const heads = new Set(['if', 'for', 'while', 'with']);
-/** An operand follows, on the next line too. */
+/** Words before an operand, which may be on the next line. */
 const prefixWords = new Set(
   'if else for while do with typeof void delete new await yield keyof infer readonly unique asserts'.split(
     ' ',
   ),
 );
-/** They go on with what stands before them, on the line before too. */
+/** Words that continue the code before them, which may be on the line before. */
 const joiningWords = new Set('else catch finally in of instanceof as satisfies is extends'.split(' '));
 const prefixes = new Set(['!', '~', '+', '-', '++', '--']);
 const assignment = /^(?:=|\*\*|.*[^=!<>]=|<<=|>>=|>>>=)$/;
@@ -178,12 +183,12 @@ class Nesting {
   #before = '';
   #last: AnyToken['type'] | undefined;
   #value = '';
-  /** Whether the tokens before are a whole operand, after which a new line begins a new statement. */
+  /** Whether the tokens before form a whole operand. A new line after one begins a new statement. */
   #endsOperand = false;
   #hasEnded = false;
   #isNewLine = false;
 
-  /** What is too deep at this token. */
+  /** Takes a token. Returns the problem when the code is too deep there. */
   take(token: AnyToken): string | undefined {
     if (token.type === 'WhiteSpace' || token.type.endsWith('Comment')) return undefined;
     if (token.type === 'LineTerminatorSequence') {
@@ -244,14 +249,14 @@ class Nesting {
 
   #countWord(value: string): void {
     const isName = this.#value === '.' || this.#value === '?.';
-    // `void` is a type after these.
+    // Takes `void` after these for a type.
     const isType = value === 'void' && [':', '=>', '|'].includes(this.#value);
     const isPrefix = prefixWords.has(value) && !isName && !isType;
     if (isPrefix) this.#top().chain += 1;
     this.#endsOperand = !isPrefix;
   }
 
-  /** `<a>` opens, `</a>` and `/>` close. */
+  /** Counts elements: `<a>` opens, `</a>` and `/>` close. */
   #countElement(value: string): void {
     if (value === '{') this.#open();
     else if (value === '}') this.#close();

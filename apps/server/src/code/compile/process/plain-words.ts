@@ -3,21 +3,21 @@ import { findImportedPath, findModule, isRelative } from '../source-paths.ts';
 import type { CheckerMessage } from './checker.ts';
 import type { Sources } from './import-graph.ts';
 
-/** Cannot find module · the same for its side effects · the same for JSON · a module of Node. */
+/** Error numbers: cannot find a module · its side effects · a JSON module · a module of Node. */
 const importCodes = new Set([2307, 2882, 2732, 2591]);
 
-/** Cannot find a file that is referred to · the same without an ending. */
+/** Error numbers: cannot find a file that is referred to · the same without an ending. */
 const referenceCodes = new Set([6053, 6231]);
 
-/** Names and members that a newer library has, with advice to change the project's "lib". */
+/** Error numbers of names and members that a newer library has, with the advice to change the project's "lib". */
 const newerCodes = new Set([2550, 2583, 2585]);
 
-/** Names of Node, of browsers and of test runners, with advice to install their types. */
+/** Error numbers of names of Node, of browsers and of test runners, with the advice to install their types. */
 const foreignNameCodes = new Set([2580, 2581, 2582, 2584, 2591, 2592, 2593]);
 
 /**
- * Says in the words of this service what the checker says of imports that lead nowhere and of names of other
- * runtimes. Undefined when it is no mistake yet, because the file may still arrive. Other messages stay as they are.
+ * Rewords the checker's messages about imports that lead nowhere and about names of other runtimes. Undefined when it
+ * is no mistake yet, because the file may still arrive. Other messages stay as they are.
  */
 export function inPlainWords(message: CheckerMessage, sources: Sources): CheckerMessage | undefined {
   const text = message.path === undefined ? undefined : sources.findText(message.path);
@@ -31,7 +31,7 @@ export function inPlainWords(message: CheckerMessage, sources: Sources): Checker
     : { ...message, text: withHint(message, text ?? '') };
 }
 
-/** `typeof window === 'undefined'` is how code that runs in several places finds out where it is. */
+/** Whether the name is in `typeof window === 'undefined'`, by which code for several runtimes detects where it runs. */
 function asksWhetherThere({ text, start, end }: CheckerMessage, source: string): boolean {
   return (
     text.startsWith('Cannot find name ') &&
@@ -43,7 +43,7 @@ function asksWhetherThere({ text, start, end }: CheckerMessage, source: string):
 const missingName =
   /^(?:Cannot find (?:name|namespace) )?'([\w$]+)'(?: only refers to a type, but is being used as a value here)?$/;
 
-/** Says what to use instead of a name that is there in browsers, in Node or in other tools. */
+/** Adds what to use instead of a name from browsers, Node or other tools. */
 function withHint(message: CheckerMessage, source: string): string {
   const [said = ''] = message.text.split(/\.? (?=Do you need to |Try changing |Did you mean |Consider )/);
   const sentence = said.replace(/\.$/, '');
@@ -52,7 +52,7 @@ function withHint(message: CheckerMessage, source: string): string {
   if (hint !== undefined) return `${sentence}: ${hint}.`;
   if (foreignNameCodes.has(message.code))
     return `${sentence}. Automations run neither in Node nor in a browser.`;
-  // The libraries are those of the engine, whatever a project says.
+  // Names the engine, because it decides about libraries, whatever a project says.
   return newerCodes.has(message.code)
     ? `${sentence}: the engine of the sandbox does not have it.`
     : message.text;
@@ -77,7 +77,7 @@ function judgeImport(
   return has(path) && findModule(path, has) === path ? message : undefined;
 }
 
-/** Message about an import of a package, after its name. */
+/** Message about the import of a package, to follow its name. */
 export function foreignText(specifier: string): string {
   const hint = hintOfModule(specifier);
   const instead =

@@ -13,8 +13,8 @@ export type FileContent = string | null;
 export type ReadLibrary = (absolutePath: string) => string | undefined;
 
 /**
- * All that the checker can see: the warm projects, each below its own root, fixed files such as the types of the
- * runtime, and the libraries of the language. It answers every question itself, so that none reaches a disk.
+ * All files that the checker can see: the warm projects, each below its own root, fixed files such as the types of the
+ * runtime, and the libraries of the language. Answers every question itself, so that none reaches a disk.
  */
 export class VirtualFiles {
   readonly #projects = new Map<string, Map<string, FileContent>>();
@@ -45,14 +45,14 @@ export class VirtualFiles {
     this.#fixed.delete(absolutePath);
   }
 
-  /** Files whose content was asked for while only their existence was known; each call starts anew. */
+  /** Takes the files whose content was asked for while only their existence was known. Each call starts a new list. */
   takeWanted(): string[] {
     const wanted = this.#wanted;
     this.#wanted = [];
     return wanted;
   }
 
-  /** For the checker. Null means that there is no such file; undefined would make it look on the disk. */
+  /** File system for the checker. Null means that there is no such file; undefined would make it look on the disk. */
   readonly callbacks = {
     readFile: (name: string): string | null => this.#read(name),
     fileExists: (name: string): boolean => this.#fixed.has(name) || this.#find(name) !== undefined,
@@ -72,7 +72,7 @@ export class VirtualFiles {
     return end === -1 ? undefined : this.#projects.get(name.slice(0, end))?.get(name.slice(end + 1));
   }
 
-  /** Below a project every folder could be one; packages do not exist. */
+  /** Whether a folder may exist. Below a project every folder may, except those of packages, which do not exist. */
   #isFolder(name: string): boolean {
     if (name.endsWith('/node_modules')) return false;
     const end = name.indexOf('/', 1);
@@ -80,10 +80,10 @@ export class VirtualFiles {
   }
 }
 
-/** The checker's interface is another one in the next minor version. */
+/** Version that this code knows. The checker's interface changes with each minor version. */
 const knownVersion = '7.0.';
 
-/** Throws a `SettingError` when the checker that is installed is not the one that this code was written for. */
+/** Throws a `SettingError` when the installed checker is not the one that this code was written for. */
 export function requireKnownChecker(): void {
   const path = fileURLToPath(import.meta.resolve('typescript/package.json'));
   const version = /"version": "([^"]+)"/.exec(readFileSync(path, 'utf8'))?.[1] ?? 'none';
@@ -93,14 +93,14 @@ export function requireKnownChecker(): void {
   );
 }
 
-/** The folder of the checker's own package, where its libraries lie. */
+/** Folder of the checker's own package that has its libraries. */
 export function findLibraryFolder(): string {
   const typescript = createRequire(fileURLToPath(import.meta.resolve('typescript/package.json')));
   const name = `@typescript/typescript-${process.platform}-${process.arch}/package.json`;
   return realpathSync(join(dirname(typescript.resolve(name)), 'lib'));
 }
 
-/** Reads `lib.es*.d.ts` from that folder, and nothing else of the disk. */
+/** Reads `lib.es*.d.ts` from `folder`, and nothing else of the disk. */
 export function createLibraryReader(folder: string): ReadLibrary {
   const texts = new Map<string, string>();
   return (absolutePath) => {

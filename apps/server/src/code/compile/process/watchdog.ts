@@ -1,4 +1,4 @@
-// A thread of its own: the checker blocks the main one, maybe for ever, and would outlive a server that was killed.
+// Thread of its own, because the checker may block the main thread for ever, and would outlive a killed server.
 import { workerData } from 'node:worker_threads';
 
 const parent: unknown = workerData;

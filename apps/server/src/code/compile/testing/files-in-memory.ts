@@ -6,7 +6,7 @@ import type { ProjectFiles } from '../project-mirror.ts';
 
 const hash = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** A project in memory. */
+/** Files of a project in memory. */
 export function filesOf(projectId: string, contents: Record<string, string>): ProjectFiles {
   const ids = new Map(Object.entries(contents).map(([path, text]) => [path, hash(text)]));
   return {
@@ -17,12 +17,12 @@ export function filesOf(projectId: string, contents: Record<string, string>): Pr
   };
 }
 
-/** A compiler as the server has it, with what the test changes. */
+/** Creates a compiler as the server has it, with the options of the test. */
 export async function createTestCompiler(
   options: Partial<Parameters<typeof createCompiler>[0]> = {},
 ): Promise<Compiler> {
   const log = { warn: () => undefined };
-  // The machines of tests are slow and shared; the limits themselves have tests of their own.
+  // Raises the limits, because test machines are slow and shared. The limits themselves have tests of their own.
   return createCompiler({
     log,
     agentTypes: await readAgentTypes(),
@@ -34,7 +34,7 @@ export async function createTestCompiler(
   });
 }
 
-/** The lines of a compilation; empty when it is right. */
+/** Error lines of a compilation. Empty when it is correct. */
 export async function linesOf(
   result: Promise<{ ok: true } | { ok: false; errors: string[] }>,
 ): Promise<string[]> {

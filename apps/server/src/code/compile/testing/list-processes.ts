@@ -6,7 +6,7 @@ interface Running {
   readonly command: string;
 }
 
-/** Ids of the compile processes that the starter of `parent` started, this test process if not said. */
+/** IDs of the compile processes that the starter of `parent` started. Default: of this test process. */
 function listProcesses(parent = process.pid): number[] {
   const all = listAll();
   const starters = all.filter((one) => one.parent === parent && one.command.includes('--starter'));
@@ -16,7 +16,9 @@ function listProcesses(parent = process.pid): number[] {
     .map(({ id }) => id);
 }
 
-/** Lists those that are started from now on: the compiler of the test servers lives as long as its worker. */
+/**
+ * Lists processes that are started from now on, because the compiler of the test servers lives as long as its worker.
+ */
 export function listProcessesFromNow(): typeof listProcesses {
   const before = new Set(listProcesses());
   return (parent) => listProcesses(parent).filter((id) => !before.has(id));

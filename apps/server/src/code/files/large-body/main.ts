@@ -7,19 +7,18 @@ import { maxPathBytes } from '../file-path.ts';
 import type { BodyAnswer, StagedText } from './answer.ts';
 
 /*
- * A process of its own: `node main.ts <body> <folder>` reads the JSON in <body> and writes the text of each field
- * `content`, its own or those of its `files`, to <folder>/content-<number>. Hundreds of megabytes of JSON would stop the
- * server for seconds, and JSON that was made for it (an array of a hundred million numbers) would end the process
- * that reads it.
+ * Process of its own: `node main.ts <body> <folder>` reads the JSON in <body> and writes the text of each field
+ * `content`, at the top or in `files`, to <folder>/content-<number>. Hundreds of megabytes of JSON would block the
+ * server for seconds, and hostile JSON (an array of a hundred million numbers) would end the process that reads it.
  */
 
 const [bodyFile = '', folder = ''] = process.argv.slice(2);
 const contents: StagedText[] = [];
 
-/** One more than a path may have, so that it is seen that it is too long. */
+/** One more than the limit of a path, so that the server sees that it is too long. */
 const maxPathLength = maxPathBytes + 1;
 
-/** Enough to say that a field has the wrong type, without carrying the field along. */
+/** Shortens a value to what an error about a wrong type needs. */
 function sketch(value: unknown, maxLength = 10_000): unknown {
   if (typeof value === 'string') return value.slice(0, maxLength);
   if (Array.isArray(value)) return [];
@@ -29,7 +28,7 @@ function sketch(value: unknown, maxLength = 10_000): unknown {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The fields of a file, with its content in a file. */
+/** Fields of a file, whose content goes to a file of its own. */
 async function stageFile(fields: unknown): Promise<unknown> {
   if (!isObject(fields)) return sketch(fields);
   const content: unknown = Reflect.get(fields, 'content');
@@ -41,7 +40,7 @@ async function stageFile(fields: unknown): Promise<unknown> {
   return { path, content: '' };
 }
 
-/** One more than a project may have, so that it is seen that there are too many. */
+/** Keeps one item more than a project may have, so that the server sees that there are too many. */
 const sketchList = (list: unknown): unknown =>
   Array.isArray(list) ? list.slice(0, maxProjectFiles + 1) : sketch(list);
 

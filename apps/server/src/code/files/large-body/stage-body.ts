@@ -19,27 +19,27 @@ import type { Limits } from '../../../kernel/limits/limits.ts';
 const answerSchema = Compile(BodyAnswer);
 const program = fileURLToPath(new URL('main.ts', import.meta.url));
 const timeoutMs = 60_000;
-/** A text of two bytes a character, its source, and what it is read from. */
+/** Heap for a text of two bytes a character, its source, and the buffer that it is read from. */
 const maxHeapMb = 1500;
 
-/** The heap, and beside it the body and its text. */
+/** Memory for the heap, and beside it the body and its text. */
 const maxDataBytes = (maxHeapMb + 1500) * 1024 * 1024;
 
-/** Larger than what any endpoint takes. */
+/** Maximum size of a file, larger than any endpoint takes. */
 const maxBodyBytes = 1024 * 1024 * 1024;
 
-/** Of ten thousand paths that are written, and as many that are deleted. */
+/** Maximum size of an answer: ten thousand paths of written files, and as many of deleted ones. */
 const maxAnswerBytes = 32 * 1024 * 1024;
 
 interface StagedContent extends StagedText {
   readonly file: string;
 }
 
-/** A body whose contents stand in files. Whoever takes it calls `discard`. */
+/** Body whose contents are in files. The receiver has to call `discard`. */
 export interface StagedBody {
-  /** The body's fields, with an empty text in the place of each `content`. */
+  /** Fields of the body, with an empty text in the place of each `content`. */
   readonly fields: unknown;
-  /** In the order of the body. */
+  /** Contents in the order of the body. */
   readonly contents: readonly StagedContent[];
   discard(): Promise<void>;
 }
@@ -47,11 +47,13 @@ export interface StagedBody {
 export interface BodyStaging {
   readonly stagingFolder: string;
   readonly confinement: Confinement;
-  /** Few are read at a time: each takes up to a gigabyte of memory for a second. */
+  /** Queue that limits concurrent reads: each takes up to a gigabyte of memory for a second. */
   readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** Takes a large JSON body past the server's own memory and event loop. Throws what the error table has for bodies. */
+/**
+ * Stages a large JSON body outside the server's memory and event loop. Throws the errors of the error table for bodies.
+ */
 async function stageBody(
   body: Readable | AsyncIterable<Buffer>,
   { stagingFolder, confinement, inTurn }: BodyStaging,
@@ -74,7 +76,7 @@ async function stageBody(
   }
 }
 
-/** Whoever sends more slowly holds a place that others wait for. */
+/** Minimum rate. A slower sender holds a place that other requests wait for. */
 const leastBytesPerSecond = 16 * 1024;
 const graceSeconds = 20;
 
@@ -92,7 +94,9 @@ const limited = (limit: number) =>
     }
   };
 
-/** OpenSSL gives up when it may not read its settings; nothing here needs any. */
+/**
+ * Option that gives OpenSSL an empty configuration. It fails when it may not read its own, and nothing here needs one.
+ */
 const withoutOpenSslFile = '--openssl-config=/dev/null';
 
 const policyFor = (folder: string): Policy => ({
@@ -128,21 +132,21 @@ async function readBody(
   return answer;
 }
 
-/** A body up to this size is read in the server's own process: in about ten milliseconds. */
+/** Maximum size of a body that the server reads in its own process, in about ten milliseconds. */
 const maxInProcessBytes = maxJsonBytes;
 
-/** The bodies whose contents stand in files. */
+/** Bodies whose contents are in files, by request. */
 const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();
 
 export const findStagedBody = (request: FastifyRequest): StagedBody | undefined => stagedBodies.get(request);
 
 interface LargeBodies extends Omit<BodyStaging, 'inTurn'> {
   turns: Limits['turns'];
-  /** Throws when the caller may not write there. */
+  /** Throws when the caller may not write to the project. */
   admit: (request: FastifyRequest) => Promise<void>;
 }
 
-/** For routes whose bodies are larger than what the event loop can parse in passing. */
+/** Accepts bodies that are too large for the event loop to parse. */
 export function acceptLargeBodies(app: FastifyInstance, { turns, admit, ...staging }: LargeBodies): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonContentType, async (request: FastifyRequest, payload: IncomingMessage) => {
@@ -164,7 +168,7 @@ export function acceptLargeBodies(app: FastifyInstance, { turns, admit, ...stagi
   });
 }
 
-/** The whole body when it is small, or else a stream of all of it. */
+/** Reads the whole body if it is small. Otherwise returns a stream of all of it. */
 async function readSmall(
   payload: IncomingMessage,
 ): Promise<{ small: Buffer; rest: AsyncIterable<Buffer> | undefined }> {

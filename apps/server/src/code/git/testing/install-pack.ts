@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Pack } from '../pack.ts';
 
-/** Gives a pack to a repository. */
+/** Installs a pack in a repository. */
 export async function installPack(gitDir: string, { hash, pack, index }: Pack): Promise<string> {
   const folder = path.join(gitDir, 'objects', 'pack');
   await mkdir(folder, { recursive: true });

@@ -17,20 +17,20 @@ const timeoutMs = 30 * 60 * 1000;
 interface ProjectCheck {
   git: GitProgram;
   store: PackLogStore;
-  /** Of the check alone. */
+  /** Cache of the check alone. */
   cache: RepositoryCache;
 }
 
 interface Checked {
   db: Db;
   dataDir: string;
-  /** Where large packs are; none: in the data folder. */
+  /** Bucket of large packs. Undefined when they are in the data folder. */
   bucket: Bucket | undefined;
-  /** Where git is looked for. */
+  /** Search path for git. */
   searchPath: string;
 }
 
-/** What is wrong with these projects, each looked at by git in a folder that goes away again. */
+/** Lists the problems of these projects. Git checks each in a temporary folder. */
 export async function problemsOfProjects(
   { db, dataDir, bucket, searchPath }: Checked,
   ids: readonly string[],
@@ -52,7 +52,7 @@ export async function problemsOfProjects(
   }
 }
 
-/** Makes the repository of its log and has git look at all that can be reached in it. Returns what is wrong, if anything is. */
+/** Builds the repository from its log and has git check all that can be reached in it. Returns the problem, if any. */
 async function problemOfProject(
   { git, store, cache }: ProjectCheck,
   id: string,
@@ -66,7 +66,7 @@ async function problemOfProject(
     await runGit(git, args, { gitDir, timeoutMs });
     return undefined;
   } catch (error) {
-    // A project that was deleted meanwhile, or packed anew, is none of ours.
+    // Checks again a project that was deleted or packed anew meanwhile: it is not broken.
     if (await hasChanged(store, id, tips)) return await problemOfProject({ git, store, cache }, id);
     if (errorCodeOf(error) === 'ENOENT') return 'a pack of it is missing';
     if (error instanceof GitFailure) return error.message;

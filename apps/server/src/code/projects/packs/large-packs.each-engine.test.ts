@@ -53,7 +53,7 @@ describe.each(places)('large packs in %s', (place) => {
     await packs.copy(key, to);
     expect((await readFile(to.pack)).equals(content)).toBe(true);
     expect(await readFile(to.index, 'utf8')).toBe('index');
-    // Of a file, as git has written it.
+    // Stores the pack from a file, as git has written it.
     const again = await packs.put(project, piecesOf(to.pack), index);
     expect(again.sizeBytes).toBe(content.byteLength);
     expect((await keys()).toSorted()).toEqual([key, again.key].toSorted());

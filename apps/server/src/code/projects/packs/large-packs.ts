@@ -9,32 +9,35 @@ import type { NewObjects } from '../../git/draft.ts';
 import { buildPack, PackWriter, type Pack } from '../../git/pack.ts';
 import type { LoggedPack } from './pack-log-store.ts';
 
-/** What takes more is not stored in a row of the database. */
+/** Maximum size of a pack in a row of the database. */
 const maxRowBytes = 256 * 1024;
 
-/** The name of the blobs of large packs, in a data folder and in a bucket. */
+/** Name of the blobs of large packs, in a data folder and in a bucket. */
 export const largePacksName = 'project-packs';
 
 const contentType = 'application/octet-stream';
 const indexEnd = '.idx';
 
-/** Of a pack and its index, below the place of large packs. */
+/** Paths of a pack and its index, below the folder of large packs. */
 export const largePackPaths = (key: string): string[] => [key, key + indexEnd];
 
 interface StoredLarge {
   readonly hash: string;
   readonly sizeBytes: number;
-  /** `<project>/<name>` */
+  /** Key in the form `<project>/<name>`. */
   readonly key: string;
 }
 
-/** Of a pack: its SHA-1, and what git reads beside it. */
+/** Hash of a pack, its SHA-1, and the index that git reads beside it. */
 interface PackIndex {
   readonly hash: string;
   readonly index: Buffer;
 }
 
-/** Packs that are too large for the database. One is written before its row and removed after it, so a row has its pack. */
+/**
+ * Packs that are too large for the database. A pack is written before its row and removed after it, so a row has its
+ * pack.
+ */
 export class LargePacks {
   readonly #blobs: BlobStore;
 
@@ -42,7 +45,7 @@ export class LargePacks {
     this.#blobs = blobs;
   }
 
-  /** It lasts when it resolves. `index` is asked for when all pieces were taken. */
+  /** Stores a pack, durably when it resolves. Calls `index` when all pieces were taken. */
   async put(
     projectId: string,
     pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -72,7 +75,7 @@ export class LargePacks {
     await this.#blobs.delete(largePackPaths(key));
   }
 
-  /** All keys, some at a time. */
+  /** Lists all keys, some at a time. */
   async *list(): AsyncGenerator<string[]> {
     for await (const keys of this.#blobs.listKeys())
       yield [...new Set(keys.map((key) => (key.endsWith(indexEnd) ? key.slice(0, -indexEnd.length) : key)))];
@@ -85,12 +88,12 @@ export class LargePacks {
   }
 }
 
-/** The pieces of a file. */
+/** Reads a file in pieces. */
 export async function* piecesOf(file: string): AsyncGenerator<Buffer> {
   for await (const piece of createReadStream(file)) if (Buffer.isBuffer(piece)) yield piece;
 }
 
-/** A backup that was begun before a pack's row went finds the pack for so long. */
+/** Time that a pack stays after its row is gone, for a backup that was begun before. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
 
 interface Removals {
@@ -105,7 +108,7 @@ export async function sweepLargePacks(packs: LargePacks, removals: Removals, now
   }
 }
 
-/** More than that is not held in memory to be packed. */
+/** Maximum size of objects that are packed in memory. */
 const maxInMemoryBytes = 1024 * 1024;
 
 const inRow = ({ hash, pack, index }: Pack): LoggedPack => ({
@@ -116,7 +119,7 @@ const inRow = ({ hash, pack, index }: Pack): LoggedPack => ({
   pack_index: index,
 });
 
-/** The pack of new objects, in the store when it is large; undefined when there are none. */
+/** Packs new objects, into the blob store when the pack is large. Undefined when there are none. */
 export async function packOfObjects(
   large: LargePacks,
   projectId: string,
@@ -136,7 +139,7 @@ export async function packOfObjects(
   return putLarge(large, projectId, { pieces: [built.pack], index: () => built });
 }
 
-/** A pack that git has written, with the index beside it; they are copied. */
+/** Stores a copy of a pack that git has written, with the index beside it. */
 export async function packOfFile(large: LargePacks, projectId: string, file: string): Promise<LoggedPack> {
   const hash = /^pack-([0-9a-f]{40})\.pack$/.exec(path.basename(file))?.[1];
   if (hash === undefined) throw new Error(`${file} has not the name of a pack`);

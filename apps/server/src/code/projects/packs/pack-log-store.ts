@@ -18,14 +18,14 @@ export interface Ref {
 }
 
 export interface LoggedChange {
-  /** The version that is changed. */
+  /** Version that the change is based on. */
   readonly before: number;
   readonly saved: SavedFiles;
   readonly now: number;
-  /** By their names; undefined takes one away. */
+  /** Changed refs by name. Undefined removes one. */
   readonly refs: ReadonlyMap<string, string | undefined>;
   readonly packs: readonly LoggedPack[];
-  /** When given: nothing is changed if the log does not begin with this version any more. */
+  /** First version that the log must still have. Otherwise nothing is changed. */
   readonly firstVersion?: number | undefined;
   /** Writes in the transaction of the change. */
   readonly note?: ((transaction: Transaction) => Promise<void>) | undefined;
@@ -33,18 +33,18 @@ export interface LoggedChange {
 
 export type PackLogStore = ReturnType<typeof createPackLogStore>;
 
-/** The log of each project: its packs, in the order of the versions that they came with, and its newest version. */
+/** Log of each project: its packs, in the order of the versions that they came with, and its newest version. */
 export function createPackLogStore(db: Db, commits: GroupCommit) {
   return {
-    /** Undefined for what is no project. */
+    /** Finds the state. Undefined when there is no such project. */
     findState: (id: string): Promise<SavedState | undefined> => findState(db, id),
 
-    /** All that its objects are reached from, at one version. */
+    /** Finds all objects from which the others are reached, at one version. */
     async findTips(id: string): Promise<{ version: number; tips: Set<string> } | undefined> {
       const state = await findState(db, id);
       const refs = await listRefs(db, id);
       if (state === undefined) return undefined;
-      // Refs that were read after a change may name what came with it.
+      // Reads again after a change, because refs that were read after it may name objects that came with it.
       if ((await findState(db, id))?.version !== state.version) return this.findTips(id);
       const { version, files, compiled, head } = state;
       const all = [files, compiled, head, ...refs.map(({ target }) => target)];
@@ -63,7 +63,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
 
     listRefs: (id: string): Promise<Ref[]> => listRefs(db, id),
 
-    /** The saved files that kept runs of the project had: the newest, without what each has more than once. */
+    /** Lists the trees of saved files of kept runs of the project, each once, the newest first. */
     async listRunTrees(id: string): Promise<string[]> {
       const rows = await runTrees(db, id)
         .groupBy('launch.tree')
@@ -86,7 +86,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
         .orderBy('part')
         .execute(),
 
-    /** What is in the row; undefined when the log has been packed anew meanwhile. */
+    /** Reads the row of a pack. Undefined when the log has been packed anew meanwhile. */
     findPack: (
       id: string,
       { version, part, hash }: ListedPack,
@@ -104,11 +104,13 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
       return findFirst(db, id);
     },
 
-    /** The version that it makes; undefined, and nothing is stored, when the project is not what it was `before`. */
+    /**
+     * Returns the new version. Undefined, and nothing is stored, when the project is not at version `before` any more.
+     */
     append: (id: string, change: LoggedChange): Promise<number | undefined> =>
       commits.write(noted((transaction) => appendTo(transaction, id, change))),
 
-    /** Puts one pack (or none, when nothing is left) in the place of all up to `version`. */
+    /** Replaces all packs up to `version` by one pack, or by none when nothing is left. */
     replacePacks: (
       id: string,
       { version, pack, now }: { version: number; pack: LoggedPack | undefined; now: number },
@@ -120,13 +122,13 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
           .where('project_id', '=', id)
           .where('version', '<=', version)
           .executeTakeFirst();
-        // The project is gone, or another server was faster.
+        // Gives up, because the project is gone or another server was faster.
         if (numDeletedRows === 0n) return false;
         if (pack !== undefined) await insertPacks(transaction, { id, version, packs: [pack] });
         return true;
       }),
 
-    /** With its log; its large packs go a while later. False when it was gone already. */
+    /** Deletes a project with its log. Its large packs go a while later. False when it was gone already. */
     deleteProject: (id: string, now: number): Promise<boolean> =>
       changeNoted(db, async (transaction) => {
         await removeLarge(transaction, { id, version: Number.MAX_SAFE_INTEGER, now });
@@ -137,7 +139,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
         return numDeletedRows > 0n;
       }),
 
-    /** Of these large packs, those that no project has. They are noted for removal. */
+    /** Notes those of these large packs that no project has, for removal. */
     async noteStrays(keys: readonly string[], now: number): Promise<void> {
       if (keys.length === 0) return;
       const used = await db
@@ -155,7 +157,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
         .execute();
     },
 
-    /** Those that may go: noted for removal before `until`, and still of no project. */
+    /** Lists the packs to remove: noted for removal before `until`, and still of no project. */
     async listRemovable(until: number): Promise<string[]> {
       const rows = await db
         .selectFrom('large_pack_removal as removal')
@@ -184,7 +186,7 @@ async function findState(db: Db, id: string): Promise<SavedState | undefined> {
   return { version, files: files ?? undefined, compiled: compiled ?? undefined, head: head ?? undefined };
 }
 
-/** Later saves of a project that is changed and run for years must not make its repository grow without end. */
+/** Limit of run trees. The repository of a project that is changed and run for years must not grow without end. */
 const maxRunTrees = 1000;
 
 const runTrees = (db: Db, id: string) =>

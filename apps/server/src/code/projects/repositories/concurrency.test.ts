@@ -39,7 +39,7 @@ it('lets 24 writers of one file all succeed, and keeps what one of them wrote as
   expect(await project.content('main.js')).toContain(`value = ${value};`);
 });
 
-/** It keeps 96 open. */
+/** Writes more projects at a time than the 96 that stay open. */
 it('lets more projects be written at a time than it keeps open', async () => {
   const projects = await times(100, () => TestProject.create(api));
   const replies = await Promise.all(projects.map((project) => project.write('a.txt', project.id)));

@@ -42,7 +42,7 @@ async function start(dataDir: string): Promise<string> {
   return String(url);
 }
 
-/** Alone, so that the git processes outlive the server for a moment, or together with them. */
+/** Kills the server alone, so that its git processes outlive it for a moment, or together with them. */
 async function kill(isTogether: boolean): Promise<void> {
   const doomed = server;
   if (doomed?.pid === undefined) throw new Error('no server');
@@ -52,11 +52,11 @@ async function kill(isTogether: boolean): Promise<void> {
   await ended;
 }
 
-/** What callers know of the project. */
+/** State of the project as callers know it. */
 interface Known {
-  /** Of each file: the last number whose write was acknowledged, and the last that was sent. */
+  /** Numbers of each file: the last one whose write was acknowledged, and the last one that was sent. */
   files: { acknowledged: number; sent: number }[];
-  /** The same of a pair of files in a project of their own, which change together. */
+  /** Numbers of a pair of files, which change together in a project of their own. */
   pair: { acknowledged: number; sent: number };
   commits: string[];
   next: number;
@@ -74,7 +74,7 @@ interface Projects {
   pair: TestProject;
 }
 
-/** Writes and commits until the server is killed, after so many acknowledged requests. */
+/** Writes and commits until the server is killed, after this many acknowledged requests. */
 async function work(
   { project, pair }: Projects,
   known: Known,
@@ -116,7 +116,7 @@ async function work(
   const ends = await Promise.allSettled([...known.files.map(write), replace(), commit()]);
   await state.killed;
   for (const end of ends) {
-    // A connection that broke with the server, and nothing else.
+    // Allows only connections that broke with the server.
     if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(TypeError);
   }
 }

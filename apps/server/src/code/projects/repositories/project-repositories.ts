@@ -21,13 +21,13 @@ export type { LoggedPack } from '../packs/pack-log-store.ts';
 
 interface RepositoriesOptions {
   git: GitProgram;
-  /** For the repositories that git works at; what is in it can be made again. */
+  /** Folder of the repositories that git works on. Its content can be made again. */
   cacheFolder: string;
   store: PackLogStore;
   large: LargePacks;
   clock: Clock;
   log: Logger;
-  /** Told what a project takes after its log was packed anew. */
+  /** Called with the size of a project after its log was packed anew. */
   onTidied?: (id: string, bytes: number) => Promise<void>;
   /** Called in the transaction of each change of files or commits. */
   onSaved?: NoteSaved | undefined;
@@ -36,28 +36,28 @@ interface RepositoriesOptions {
 type Read<Result> = (repository: GitRepository, state: SavedState) => Promise<Result>;
 type Write<Result> = (draft: Draft, change: Change) => Promise<Result>;
 
-/** What a change brings beside what its work writes. */
+/** Additions of a change beside what its work writes. */
 interface Brought {
-  /** Stored before; they are there for the work to refer to. */
+  /** Objects stored before, to which the work can refer. */
   objects?: NewObjects;
   packs?: readonly LoggedPack[];
-  /** When given: the change is refused if the log was packed anew since it began with this version. */
+  /** First version that the log must still have. The change is refused if the log was packed anew since. */
   firstVersion?: number | undefined;
   /** Called in the transaction of the change. */
   note?: ((transaction: Transaction) => Promise<void>) | undefined;
 }
 
-/** The project was not what the writer had read: another server was faster. */
+/** Error when the project is not what the writer had read, because another server was faster. */
 class SavedStateMoved extends Error {
   override readonly name = 'SavedStateMoved';
 }
 
-/** So many packs make reading slow. */
+/** Number of packs that makes reading slow, so the log is packed anew. */
 const maxPacks = 200;
-/** What later packs may take beside the first one. */
+/** Limit of the size of all packs after the first one. */
 const maxLaterBytes = 64 * 1024 * 1024;
 
-/** The repositories of all projects: who may touch one when, from its first change to its deletion. */
+/** Repositories of all projects, from the first change to the deletion. Decides who may use one when. */
 export class ProjectRepositories {
   readonly git: GitProgram;
   readonly #store: PackLogStore;
@@ -66,7 +66,7 @@ export class ProjectRepositories {
   readonly #cache: RepositoryCache;
   readonly #pool: RepositoryPool;
   readonly #locks = new QueueLocks();
-  /** What has to end at once when a project is deleted, such as a clone. */
+  /** Work to end at once when a project is deleted, such as a clone. */
   readonly #guests = new Map<string, Set<() => void>>();
   readonly #onSaved: NoteSaved | undefined;
   readonly #upkeep: Upkeep;
@@ -98,12 +98,12 @@ export class ProjectRepositories {
     });
   }
 
-  /** Call it before anything else. */
+  /** Opens the cache. Call it before anything else. */
   async open(isKnown: (id: string) => boolean): Promise<void> {
     await this.#cache.open(isKnown);
   }
 
-  /** Looks for large packs that a killed server has left: they are removed a while later. */
+  /** Notes large packs that a killed server has left. They are removed a while later. */
   async noteStrays(): Promise<void> {
     for await (const keys of this.#large.list()) await this.#store.noteStrays(keys, this.#clock.now());
   }
@@ -113,10 +113,10 @@ export class ProjectRepositories {
     await sweepLargePacks(this.#large, this.#store, this.#clock.now());
   }
 
-  /** Anyone may read at any time: `state` is the newest, and what is written meanwhile does not change it. */
+  /** Reads a project, at any time and concurrently. `state` is the newest; later writes do not change it. */
   async read<Result>(id: string, work: Read<Result>): Promise<Result> {
     const use = async (): Promise<Result> => {
-      // Each time anew: another server may have packed the log without what was saved a moment ago.
+      // Gets the state each time, because another server may have packed the log without the files that this state has.
       const state = await this.#getState(id);
       await this.#follower.follow(id, state.version);
       return this.#pool.use(id, (repository) => work(repository, state));
@@ -134,7 +134,10 @@ export class ProjectRepositories {
     }
   }
 
-  /** One writer at a time a project, in the order of asking. What the work has changed is stored when it resolves. */
+  /**
+   * Writes a project, one writer at a time, in the order of asking. Stores the changes of the work, durably when it
+   * resolves.
+   */
   async write<Result>(id: string, work: Write<Result>, brought: Brought = {}): Promise<Result> {
     const release = await this.#locks.acquire(id);
     try {
@@ -144,19 +147,19 @@ export class ProjectRepositories {
     }
   }
 
-  /** The repository for a command of git that speaks to a client, with branches and tags as they are now. */
+  /** Prepares the repository for a git command that serves a client, with the present branches and tags. */
   async prepareForGit(id: string): Promise<string> {
     await this.#follower.complete(id);
     await this.#cache.publishRefs(id, (await this.#getState(id)).head);
     return this.gitDirOf(id);
   }
 
-  /** With which version the log of the project begins; it changes when that is packed anew. */
+  /** Finds the first version of the log of the project. It changes when the log is packed anew. */
   findFirstVersion(id: string): Promise<number | undefined> {
     return this.#store.findFirstVersion(id);
   }
 
-  /** Branches but `main`, tags, and what the service keeps for itself. */
+  /** Lists the branches other than `main`, the tags, and the refs that the service keeps for itself. */
   listRefs(id: string): Promise<Ref[]> {
     return this.#store.listRefs(id);
   }
@@ -166,18 +169,18 @@ export class ProjectRepositories {
     return this.#store.hasRunTree(id, tree);
   }
 
-  /** Stores a pack that git has written, for a change that is to come. */
+  /** Stores a pack that git has written, for a later change. */
   storePack(id: string, file: string): Promise<LoggedPack> {
     return packOfFile(this.#large, id, file);
   }
 
-  /** Notes packs that were stored for a change which did not come. */
+  /** Notes packs as strays that were stored for a change which did not come. */
   async dropPacks(packs: readonly LoggedPack[]): Promise<void> {
     const keys = packs.flatMap(({ large_key: key }) => (key === null ? [] : [key]));
     await this.#store.noteStrays(keys, this.#clock.now());
   }
 
-  /** Packs the log anew without waiting for more writes, where that may help. */
+  /** Packs the log anew without waiting for more writes, when that may help. */
   tidySoon(id: string): void {
     this.#upkeep.add(id);
   }
@@ -186,7 +189,7 @@ export class ProjectRepositories {
     return this.#cache.gitDirOf(id);
   }
 
-  /** Calls `leave` when the project is deleted; the result takes that back. */
+  /** Calls `leave` when the project is deleted. The returned function cancels that. */
   addGuest(id: string, leave: () => void): () => void {
     const guests = this.#guests.get(id) ?? new Set();
     this.#guests.set(id, guests.add(leave));
@@ -196,7 +199,7 @@ export class ProjectRepositories {
     };
   }
 
-  /** With files and commits. False when it was gone already. */
+  /** Deletes a project with files and commits. False when it was gone already. */
   async delete(id: string): Promise<boolean> {
     if (!(await this.#store.deleteProject(id, this.#clock.now()))) return false;
     this.#upkeep.forget(id);
@@ -257,7 +260,7 @@ export class ProjectRepositories {
 
   async #mend(id: string): Promise<void> {
     await this.#follower.complete(id, true);
-    // The open process knows the files as they were.
+    // Retires the open process, because it knows the old files.
     this.#pool.retire(id);
   }
 
@@ -268,7 +271,7 @@ export class ProjectRepositories {
     if (packs.length >= maxPacks || isLarge) this.#upkeep.add(id);
   }
 
-  /** One pack takes the place of all, without what nothing refers to any more. Who reads goes on with the old ones. */
+  /** Replaces all packs by one without unreferenced objects. Readers go on with the old packs. */
   async #packAnew(id: string, signal: AbortSignal): Promise<void> {
     const found = await this.#store.findTips(id);
     if (found === undefined) return;
@@ -285,13 +288,13 @@ export class ProjectRepositories {
     if (pack !== undefined) await this.#cache.install(id, pack);
     if (await this.#store.replacePacks(id, { version, pack, now: this.#clock.now() })) {
       await this.#cache.retire(id, packs);
-      // The open process knows the packs as they were.
+      // Retires the open process, because it knows the old packs.
       this.#pool.retire(id);
       await this.#follower.complete(id);
     } else if (pack !== undefined) await this.dropPacks([pack]);
   }
 
-  /** The files that runs had, as far as they are there: what ran before they were kept is gone. */
+  /** Lists the trees of runs that the repository still has. Those from before they were kept are gone. */
   async #listRunTrees(id: string): Promise<string[]> {
     const trees = await this.#store.listRunTrees(id);
     return this.#pool.use(id, async (repository) => {
@@ -301,7 +304,7 @@ export class ProjectRepositories {
     });
   }
 
-  /** Throws `PartFailed` when it is git as such that fails. */
+  /** Throws `PartFailed` when git as such fails. */
   async #blameGit(error: unknown): Promise<unknown> {
     const isOfGit = error instanceof GitFailure || error instanceof BatchProcessEnded;
     if (isOfGit && findFault(error) === undefined) await probeGit(this.git);
@@ -312,7 +315,7 @@ export class ProjectRepositories {
 const bytesOf = (packs: readonly ListedPack[]): number =>
   packs.reduce((sum, { size_bytes: bytes }) => sum + bytes, 0);
 
-/** What a repository says that is not whole, or is in the middle of being deleted. */
+/** Whether an error may come from a repository that is incomplete, or is being deleted. */
 const mayBeOfCache = (error: unknown): boolean =>
   findFault(error) === undefined &&
   (error instanceof GitFailure ||
@@ -323,7 +326,7 @@ const mayBeOfCache = (error: unknown): boolean =>
 const maxAttempts = 50;
 const maxPauseMs = 20;
 
-/** Each attempt reads the state again. The pauses differ, so that nobody is overtaken for ever. */
+/** Retries, each time with a new state. The backoff is random, so that no writer starves. */
 async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Promise<Result> {
   try {
     return await work();
@@ -334,11 +337,11 @@ async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Pr
   }
 }
 
-/** Locks by name: one holder at a time, in the order of asking. */
+/** Locks by name. Each has one holder at a time, in the order of asking. */
 class QueueLocks {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Resolves when it is this one's turn, with the function that ends it: call that once, on every path. */
+  /** Waits for the lock. Resolves with the function that releases it: call that once, on every path. */
   async acquire(name: string): Promise<() => void> {
     const before = this.#last.get(name);
     const { promise, resolve } = Promise.withResolvers<void>();

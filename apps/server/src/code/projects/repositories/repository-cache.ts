@@ -6,16 +6,16 @@ import type { LargePacks } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore } from '../packs/pack-log-store.ts';
 
 interface CacheOptions {
-  /** Holds one bare repository a project. */
+  /** Folder with one bare repository a project. */
   folder: string;
   store: PackLogStore;
   large: LargePacks;
 }
 
 const mainBranch = 'refs/heads/main';
-/** Far longer than the service reads what a project was at one moment. */
+/** Time that old packs stay. It is far longer than the service reads the state of one moment. */
 const keptMs = 5 * 60 * 1000;
-/** Changes at each start of the machine, where there is one. */
+/** File that changes at each start of the machine, where it exists. */
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 
 const skeleton = {
@@ -24,8 +24,8 @@ const skeleton = {
 } as const;
 
 /**
- * A repository for each project, made of the packs of its log. Nothing in it is synced, and all of it may be gone at any
- * time: what is missing is put back.
+ * Cache with a repository for each project, made of the packs of its log. Nothing in it is synced, and all of it may be
+ * gone at any time: missing packs are put back.
  */
 export class RepositoryCache {
   readonly #folder: string;
@@ -38,7 +38,10 @@ export class RepositoryCache {
     this.#large = large;
   }
 
-  /** A machine that has started anew may have lost what was not synced: the cache goes. So do the repositories of no project. */
+  /**
+   * Empties the cache after a start of the machine, which may have lost data that was not synced. Removes the
+   * repositories of deleted projects.
+   */
   async open(isKnown: (id: string) => boolean): Promise<void> {
     const mark = path.join(this.#folder, 'boot-id');
     const now = (await readIfThere(bootIdFile)) ?? randomUUID();
@@ -54,7 +57,10 @@ export class RepositoryCache {
     return path.join(this.#folder, `${id}.git`);
   }
 
-  /** Puts back what is missing of a project's log. `isSuspect`: what is there is looked at too. Returns what the log has now. */
+  /**
+   * Puts back the missing packs of a project's log. `isSuspect`: checks those that exist too. Returns the packs of the
+   * log.
+   */
   async complete(id: string, isSuspect: boolean): Promise<ListedPack[]> {
     await this.#layOut(id);
     const names = new Set(await readdir(path.join(this.gitDirOf(id), 'objects', 'pack')));
@@ -63,7 +69,7 @@ export class RepositoryCache {
       const isThere = Object.values(filesOf('', listed.hash)).every((file) => names.has(path.basename(file)));
       if (isThere && (!isSuspect || (await this.#isWhole(id, listed)))) continue;
       const found = listed.large_key === null ? await this.#store.findPack(id, listed) : undefined;
-      // Meanwhile the log was packed anew.
+      // Starts again, because the log was packed anew meanwhile.
       if (listed.large_key === null && found === undefined) return this.complete(id, isSuspect);
       await this.install(id, { ...listed, pack: null, pack_index: null, ...found });
     }
@@ -78,12 +84,12 @@ export class RepositoryCache {
       await writeFile(unfinished.pack, pack ?? '', { mode: 0o600 });
       await writeFile(unfinished.index, index ?? '', { mode: 0o600 });
     }
-    // With its index, a pack is there for git.
+    // Adds the index last, because git sees a pack once it has its index.
     await rename(unfinished.pack, files.pack);
     await rename(unfinished.index, files.index);
   }
 
-  /** Shows branches and tags to commands of git, as they are now. */
+  /** Shows the present branches and tags to commands of git. */
   async publishRefs(id: string, head: string | undefined): Promise<void> {
     const refs = (await this.#store.listRefs(id)).filter(({ name }) => /^refs\/(?:heads|tags)\//.test(name));
     if (head !== undefined) refs.push({ name: mainBranch, target: head });
@@ -95,7 +101,7 @@ export class RepositoryCache {
     await rename(unfinished, file);
   }
 
-  /** From now on these packs are kept for those alone who read what they began to read. */
+  /** Marks packs as old. From now on they are kept only for readers that have begun. */
   async retire(id: string, packs: readonly ListedPack[]): Promise<void> {
     const now = new Date();
     for (const { hash } of packs)
@@ -123,7 +129,10 @@ export class RepositoryCache {
     return (await sizeOf(files.pack)) === sizeBytes && (await isIndexOf(files.index, hash));
   }
 
-  /** Removes what killed processes have left, and packs that the log has no more; nobody may be cloning or pushing. */
+  /**
+   * Removes the remains of killed processes, and packs that the log does not have any more. Call it while nobody clones
+   * or pushes.
+   */
   async sweep(id: string, packs: readonly ListedPack[]): Promise<void> {
     const objects = path.join(this.gitDirOf(id), 'objects');
     const known = new Set(
@@ -164,7 +173,7 @@ const sizeOf = (file: string): Promise<number | undefined> =>
 
 const sumBytes = 20;
 
-/** An index ends with the checksum of its pack and its own. */
+/** Whether a file ends like the index of a pack: with the checksum of the pack and its own. */
 async function isIndexOf(file: string, hash: string): Promise<boolean> {
   const handle = await open(file).catch(() => undefined);
   if (handle === undefined) return false;
@@ -180,17 +189,17 @@ async function isIndexOf(file: string, hash: string): Promise<boolean> {
 
 interface FollowerOptions {
   cache: RepositoryCache;
-  /** The newest version; throws for what is no project. */
+  /** Returns the newest version. Throws when there is no such project. */
   getVersion: (id: string) => Promise<number>;
-  /** Told what the log of a project has when the cache has all of it. */
+  /** Called with the packs of a project's log when the cache has all of them. */
   onComplete: (id: string, packs: readonly ListedPack[]) => Promise<void>;
 }
 
-/** Knows up to which version the cache has each project, and brings it to a newer one. */
+/** Tracks the version that the cache has of each project, and updates it to a newer one. */
 export class CacheFollower {
   readonly #options: FollowerOptions;
   readonly #versions = new Map<string, number>();
-  /** What is being done to the cache of a project. */
+  /** Work on the cache of each project that is under way. */
   readonly #working = new Map<string, Promise<unknown>>();
 
   constructor(options: FollowerOptions) {
@@ -202,7 +211,7 @@ export class CacheFollower {
     while ((this.#versions.get(id) ?? -1) < version) await (this.#working.get(id) ?? this.complete(id));
   }
 
-  /** Puts back what is missing. `isSuspect`: what is there is looked at too. */
+  /** Puts back missing packs. `isSuspect`: checks those that exist too. */
   complete(id: string, isSuspect = false): Promise<void> {
     const { cache, getVersion, onComplete } = this.#options;
     const completing = (async () => {
@@ -215,12 +224,14 @@ export class CacheFollower {
     return completing;
   }
 
-  /** Puts the packs of a new version into the cache while there is room on the disk, so that they can be read when there is none. */
+  /**
+   * Puts the packs of a new version into the cache while the disk has room, so that they can be read when it is full.
+   */
   async takeIn(id: string, version: number, packs: readonly LoggedPack[]): Promise<void> {
     if (this.#versions.get(id) !== version - 1) return;
     const installing = Promise.all(packs.map((pack) => this.#options.cache.install(id, pack))).then(
       () => this.#note(id, version),
-      // Whoever reads next puts back what is missing, or is told why that does not work.
+      // Forgets the version, so that the next reader puts back missing packs, or gets the error.
       () => void this.#versions.delete(id),
     );
     this.#work(id, installing);
@@ -231,7 +242,7 @@ export class CacheFollower {
     this.#versions.delete(id);
   }
 
-  /** Resolves when nothing is done any more. */
+  /** Resolves when all work has ended. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#working.values());
   }

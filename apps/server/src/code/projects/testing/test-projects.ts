@@ -37,7 +37,7 @@ export function runUserGit(folder: string, args: readonly string[], input = ''):
   });
 }
 
-/** One project as one of its users sees it. */
+/** Project as one of its users sees it. */
 export class TestProject {
   readonly id: string;
   readonly api: ApiCaller;
@@ -61,13 +61,13 @@ export class TestProject {
     return this.api('PUT', `/api/v2/automation/file/${this.id}`, { body: { path: file, content } });
   }
 
-  /** Throws unless the reply is 200. */
+  /** Writes a file. Throws unless the reply is 200. */
   async put(file: string, content: string): Promise<void> {
     const { status, text } = await this.write(file, content);
     if (status !== 200) throw new Error(text);
   }
 
-  /** Of all files together. */
+  /** Version of all files together. */
   async etag(): Promise<string> {
     return stringAt((await this.api('GET', `/api/v2/automation/files/${this.id}`)).body, 'etag');
   }
@@ -85,7 +85,7 @@ export class TestProject {
     return this.api('GET', `/api/v2/automation/file/${this.id}?path=${encodeURIComponent(file)}`);
   }
 
-  /** The content, or undefined when there is no such file. */
+  /** Content of a file. Undefined when there is no such file. */
   async content(file: string): Promise<string | undefined> {
     const { status, text, body } = await this.read(file);
     if (status === 404) return undefined;
@@ -110,7 +110,7 @@ export class TestProject {
     return this.api('POST', `/api/v2/automation/commit/${this.id}`, { body: { message } });
   }
 
-  /** Returns the hash. */
+  /** Commits and returns the hash. Throws unless the reply is 201. */
   async mustCommit(message = 'change'): Promise<string> {
     const { body, text, status } = await this.commit(message);
     if (status !== 201) throw new Error(text);
@@ -138,12 +138,12 @@ export class TestProject {
 export const cloneUrl = (server: TestServer, token: string, projectId: string): string =>
   `${server.url.replace('http://', `http://x:${token}@`)}/git/${projectId}.git`;
 
-/** The repository that the (first) server has made of a project, with the refs that a client sees now. */
+/** Path of the repository that the (first) server has made of a project, with the refs that a client sees now. */
 export async function gitDirOf(
   { dataDir, urls }: Pick<TestServer, 'dataDir' | 'urls'>,
   { api, id }: TestProject,
 ): Promise<string> {
-  // Each request is at another server, so that the first one has its turn.
+  // Sends one request to each server, so that the first one gets its turn.
   for (const _url of urls) {
     const { status, text } = await api('GET', `/git/${id}.git/info/refs?service=git-upload-pack`);
     if (status !== 200) throw new Error(text);
@@ -151,7 +151,7 @@ export async function gitDirOf(
   return path.join(dataDir, 'project-cache', `${id}.git`);
 }
 
-/** What `git fsck --strict` finds wrong; empty when all is well. */
+/** Output of `git fsck --strict`. Empty when the repository is sound. */
 export async function findDamage(gitDir: string): Promise<string> {
   const { code, text } = await runUserGit(gitDir, ['fsck', '--strict', '--full', '--no-dangling']);
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('notice: '));

@@ -31,32 +31,32 @@ import type { Project } from 'typescript/unstable/sync';
 import { CodeNames, type Detector, keyOf, nameOf, parameterName, unwrapped } from './code-names.ts';
 import { indentAt, inLines, insertBefore, type Insertion, insertLast } from './code-insertions.ts';
 
-/** What the code is to recognise from now on. */
+/** Screen that the code is to recognise from now on. */
 export interface Addition {
   name: string;
   kind: 'state' | 'dialog';
   sign: readonly SignCondition[];
-  /** What closes a dialog. */
+  /** Button that closes a dialog. */
   button: SignCondition | null;
-  /** The state that the code takes the screens for so far; else empty. */
+  /** State that the code takes the screens for so far, or empty. */
   claimedBy: string;
-  /** The stage on whose way the screens were met. */
+  /** Stage on whose way the screens were met. */
   stage: string;
 }
 
-/** Names of types that stand for types; some stand for themselves. */
+/** Limit of type names that stand for other types. Some stand for themselves. */
 const maxAliases = 5;
 
-/** Why there is no place for an addition: a sentence for whoever asked. */
+/** Reason why there is no place for an addition: a sentence for the caller. */
 export class NoPlace extends Error {}
 
 interface Code {
   project: Project;
-  /** Where a file of the project may be changed. */
+  /** Whether a file belongs to the project, so that it may be changed. */
   isOwn: (source: SourceFile) => boolean;
 }
 
-/** What has to be put into the sources. Throws `NoPlace`. */
+/** Finds the insertions that add the sign to the sources. Throws `NoPlace`. */
 export function findInsertions(code: Code, sources: readonly SourceFile[], addition: Addition): Insertion[] {
   const calls = sources.flatMap(listCalls);
   const plans = plansOf(calls, addition.stage);
@@ -73,7 +73,7 @@ export function findInsertions(code: Code, sources: readonly SourceFile[], addit
   return found;
 }
 
-/** The calls of `runStages`; of several, those that name the stage. */
+/** Lists the calls of `runStages`, or the one call that names the stage, if exactly one does. */
 function plansOf(calls: readonly CallExpression[], stage: string): CallExpression[] {
   const plans = calls.filter(({ expression }) => isIdentifier(expression) && expression.text === 'runStages');
   const named = plans.filter((plan) => plan.getText().includes(stage));
@@ -87,7 +87,7 @@ function only(calls: readonly CallExpression[], name: string): readonly CallExpr
   return calls;
 }
 
-/** Not recursive: code may be nested deeply. */
+/** Lists the calls without recursion, because code may be nested deeply. */
 function listCalls(source: SourceFile): CallExpression[] {
   const calls: CallExpression[] = [];
   const waiting: Node[] = [source];
@@ -107,7 +107,7 @@ class PlaceFinder {
     this.#addition = addition;
   }
 
-  /** In `states` of `runStages`, or in the function that stands there. */
+  /** Adds to `states` of `runStages`, or to the function that stands there. */
   inPlan(call: CallExpression): Insertion[] {
     const plan = this.#planOf(call);
     const states = this.#names.propertyOf(plan, 'states');
@@ -146,7 +146,7 @@ class PlaceFinder {
     return [insertLast(list.getSourceFile(), list.elements, entry) ?? first, ...more];
   }
 
-  /** In what the state of stored screens comes of. */
+  /** Adds to the code that the state of stored screens comes from. */
   inStored(calls: readonly CallExpression[]): Insertion[] {
     for (const call of calls) {
       const [screen, , state] = call.arguments;
@@ -201,7 +201,9 @@ class PlaceFinder {
     return this.#chainFor(chain, screen.text, undefined);
   }
 
-  /** As the last question of `a ? b : c ? d : e`, or the first one. */
+  /**
+   * Adds the last question of `a ? b : c ? d : e`, or the first one when the code takes the screens for another state.
+   */
   #chainFor(chain: ConditionalExpression, screen: string, type: TypeNode | undefined): Insertion[] {
     let end: Expression = chain.whenFalse;
     while (isConditionalExpression(end)) end = end.whenFalse;
@@ -222,7 +224,7 @@ class PlaceFinder {
     return `'${this.#addition.name}'`;
   }
 
-  /** The name as another value of its kind is written, with what has to be declared for it. */
+  /** Writes the name like another value of its kind, with the declarations that it needs. */
   #valueAs(sibling: Expression, type: TypeNode | undefined): [string, ...Insertion[]] {
     if (isPropertyAccessExpression(sibling)) return this.#nameAs(sibling);
     if (isStringLiteral(sibling) || isNoSubstitutionTemplateLiteral(sibling))
@@ -240,7 +242,7 @@ class PlaceFinder {
     return [value, ...added];
   }
 
-  /** To an enum, or to an object that stands for one. Undefined: it is neither. */
+  /** Adds a member to an enum, or to an object that stands for one. Undefined when it is neither. */
   #addMember(owner: Node): Insertion[] | undefined {
     const { name } = this.#addition;
     if (isEnumDeclaration(owner)) {
@@ -256,7 +258,7 @@ class PlaceFinder {
     return present(insertLast(table.getSourceFile(), table.properties, `${name}: '${name}'`));
   }
 
-  /** Lets a type have the name: an enum, or a union of texts. Types of other kinds stay as they are. */
+  /** Adds the name to a type: an enum, or a union of texts. Types of other kinds stay as they are. */
   #extendType(type: TypeNode, depth = 0): Insertion[] {
     if (isUnionTypeNode(type)) return this.#extendUnion(type, type.types);
     if (isLiteralTypeNode(type)) return this.#extendUnion(type, [type]);
@@ -291,7 +293,7 @@ const present = (insertion: Insertion | undefined): Insertion[] | undefined =>
 
 const find = (button: SignCondition): string => writeSignTest([button], 'screen');
 
-/** How the first dialog is named. */
+/** Finds the name of the first dialog. */
 function nameInFirst(dialog: Node | undefined): Node | undefined {
   if (dialog === undefined || !isObjectLiteralExpression(dialog)) return undefined;
   for (const one of dialog.properties)

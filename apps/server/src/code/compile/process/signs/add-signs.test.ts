@@ -26,7 +26,7 @@ const wanted: SignsToAdd = {
   stage: '',
 };
 
-/** What the files become. They compile before and after, by the checker's own word. */
+/** Returns the changed files. Expects that the checker compiles the project before and after. */
 async function added(
   contents: Record<string, string>,
   given: Partial<SignsToAdd> = {},

@@ -9,10 +9,13 @@ import type { AddSignsMessage, SignsAddedMessage } from '../messages.ts';
 
 type Fix = SignsAddedMessage['fixes'][number];
 
-/** Larger files are not written by hand, and travel with each sign. */
+/** Maximum length of a searched file. Longer files are not written by hand, and travel with each sign. */
 const maxFileLength = 200_000;
 
-/** The project's files with each of the signs in them, as far as they compile then. The files stay as they are. */
+/**
+ * Returns the project's changed files for each of the signs, or why it has no place or would not compile. Changes no
+ * file.
+ */
 export function addSigns(checker: Checker, message: AddSignsMessage): SignsAddedMessage {
   const { name, as: kind, signs, button, claimedBy, stage } = message;
   const before = mistakes(checker, message);
@@ -68,13 +71,13 @@ interface Mistakes {
   wanted: string[];
 }
 
-/** Of the whole project, without their places, which move. */
+/** Mistakes of the whole project, without their places, which move. */
 function mistakes(checker: Checker, { root, settings }: AddSignsMessage): Mistakes {
   const { messages, wanted } = checker.check(root, settings.options);
   return { lines: new Set(messages.map(({ path, text }) => `${path}: ${text}`)), wanted };
 }
 
-/** What does not compile any more with the files as they are to be. */
+/** Finds a mistake that the changed files would add. Puts the files back. */
 function newMistake(
   checker: Checker,
   message: AddSignsMessage,

@@ -1,17 +1,17 @@
 import type { Node, SourceFile } from 'typescript/unstable/ast';
 
-/** Text that is put into a file. Offsets count UTF-16 units. */
+/** Text to insert into a file. Offsets count UTF-16 units. */
 export interface Insertion {
   source: SourceFile;
   at: number;
   text: string;
 }
 
-/** The white space that the line of an offset begins with. */
+/** White space at the start of the line of an offset. */
 export const indentAt = ({ text }: SourceFile, at: number): string =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1))?.[0] ?? '';
 
-/** Puts an item behind the last one of a list, with commas and lines as the others have them. */
+/** Inserts an item behind the last one of a list, with commas and lines as the others have them. */
 export function insertLast(source: SourceFile, items: readonly Node[], item: string): Insertion | undefined {
   const last = items.at(-1);
   const before = items.at(-2);
@@ -25,12 +25,12 @@ export function insertLast(source: SourceFile, items: readonly Node[], item: str
   if (!isOfLines || !isAlone) return { source, at: last.end, text: comma === '' ? `, ${item}` : `, ${item}` };
   if (comma === '') return { source, at: last.end, text: `,\n${indentAt(source, start)}${listed}` };
   const end = last.end + gap.length + comma.length;
-  // A remark behind the item stays with it.
+  // Keeps a comment behind the item with it.
   const remark = /^[ \t]*(?:\/\/[^\n]*)?(?=\r?\n)/.exec(text.slice(end))?.[0] ?? '';
   return { source, at: end + remark.length, text: `\n${indentAt(source, start)}${listed},` };
 }
 
-/** Puts an item before another one of a list. */
+/** Inserts an item before another one of a list. */
 export function insertBefore(source: SourceFile, next: Node, item: string): Insertion {
   const at = next.getStart(source);
   const indent = indentAt(source, at);
@@ -38,7 +38,7 @@ export function insertBefore(source: SourceFile, next: Node, item: string): Inse
   return { source, at, text: isFirstOfLine ? `${inLines(item, indent)}\n${indent}` : `${item} ` };
 }
 
-/** Lines below the first one begin where it does. */
+/** Indents the lines below the first one like it. */
 export const inLines = (item: string, indent: string): string => item.replaceAll('\n', `\n${indent}`);
 
 const byPlace = (one: Insertion, other: Insertion): number => one.at - other.at;
@@ -50,7 +50,7 @@ export function insertAll(text: string, insertions: readonly Insertion[]): strin
   return result;
 }
 
-/** A line of the old text, from 0, and what stands in its place. */
+/** Line of the old text, from 0, and its replacement. */
 interface ChangedLine {
   line: number;
   before: string[];
@@ -59,7 +59,7 @@ interface ChangedLine {
 
 const context = 3;
 
-/** A unified diff of one file whose only changes are insertions. */
+/** Formats a unified diff of one file whose only changes are insertions. */
 export function diffOf(path: string, text: string, insertions: readonly Insertion[]): string {
   const lines = text.replace(/\n$/, '').split('\n');
   const changes = [...Map.groupBy(insertions, ({ at }) => lineOf(text, at))]
@@ -87,7 +87,7 @@ function changeOf(text: string, line: number, insertions: readonly Insertion[]):
   return { line, before: [old], after };
 }
 
-/** Changes that stand in one hunk. */
+/** Groups changes that stand in one hunk. */
 function near(changes: readonly ChangedLine[]): ChangedLine[][] {
   const groups: ChangedLine[][] = [];
   for (const change of changes) {

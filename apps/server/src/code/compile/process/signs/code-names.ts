@@ -25,17 +25,17 @@ import {
 } from 'typescript/unstable/ast';
 import { type Project, SymbolFlags } from 'typescript/unstable/sync';
 
-/** Names that stand for names; some stand for themselves. */
+/** Limit of names that stand for other names. Some stand for themselves. */
 const maxDepth = 5;
 
-/** A function that says what a screen is, whichever way it is written. */
+/** Function that tells what a screen is, in any syntax. */
 export interface Detector {
   parameters: readonly Node[];
   type: TypeNode | undefined;
   body: Node;
 }
 
-/** What expressions of the code stand for, through names, files and what is written around them. */
+/** Resolves expressions of the code through names, files and wrappers such as parentheses. */
 export class CodeNames {
   readonly #checker: Project['checker'];
 
@@ -58,7 +58,7 @@ export class CodeNames {
     return declared !== undefined && isVariableDeclaration(declared) ? declared.initializer : undefined;
   }
 
-  /** Through names that stand for it. */
+  /** Value of an expression, through names that stand for it. */
   valueOf(expression: Expression, depth = 0): Expression | undefined {
     const inner = unwrapped(expression);
     if (!isIdentifier(inner)) return inner;
@@ -67,13 +67,13 @@ export class CodeNames {
     return declared.initializer && this.valueOf(declared.initializer, depth + 1);
   }
 
-  /** An object that is written out, in place or where its name is declared. */
+  /** Object literal, in place or where its name is declared. */
   objectOf(expression: Expression): ObjectLiteralExpression | undefined {
     const value = this.valueOf(expression);
     return value !== undefined && isObjectLiteralExpression(value) ? value : undefined;
   }
 
-  /** A function of the project, through names and arrows that only call it. */
+  /** Function of the project, through names and arrow functions that only call it. */
   functionOf(expression: Expression, depth = 0): Detector | undefined {
     const inner = unwrapped(expression);
     const declared =
@@ -85,7 +85,7 @@ export class CodeNames {
     if (value === undefined || depth > maxDepth) return undefined;
     if (isArrowFunction(value)) {
       const body = isBlock(value.body) ? value.body : unwrapped(value.body);
-      // One that only calls another one.
+      // Follows an arrow function that only calls another function.
       if (isCallExpression(body)) return this.functionOf(body.expression, depth + 1);
       return { parameters: value.parameters, type: value.type, body };
     }
@@ -96,7 +96,7 @@ export class CodeNames {
       : undefined;
   }
 
-  /** Where a name is declared, in whatever file. */
+  /** Finds the declaration of a name, in any file. */
   declarationOf(name: Node): Node | undefined {
     const found = this.#checker.getSymbolAtLocation(name);
     if (found === undefined) return undefined;
@@ -106,11 +106,11 @@ export class CodeNames {
   }
 }
 
-/** The word itself, or the one after the last dot; else empty. */
+/** Word of an identifier, or the one after the last dot, or empty. */
 export const nameOf = (node: Node): string =>
   isPropertyAccessExpression(node) ? node.name.text : isIdentifier(node) ? node.text : '';
 
-/** What a property or a member is called: by its word, its text, or the last part of `[State.Home]`. */
+/** Name of a property or a member: its word, its text, or the last part of `[State.Home]`. */
 export function keyOf(property: Node): string {
   const isNamed =
     isPropertyAssignment(property) ||
@@ -123,7 +123,7 @@ export function keyOf(property: Node): string {
   return isStringLiteral(name) ? name.text : nameOf(name);
 }
 
-/** Without parentheses, types and `await` around it. */
+/** Removes parentheses, `as`, `satisfies` and `await` around an expression. */
 export function unwrapped(expression: Expression): Expression {
   let inner = expression;
   while (
