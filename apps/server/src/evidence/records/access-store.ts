@@ -9,17 +9,17 @@ export interface OwnedAutomation extends ReviewScope {
   readonly automationId: string;
 }
 
-/** Who may see the records of which automation. Direct code has an owner only, the user who launched it. */
+/** Finds who may see the records of an automation. Direct code has an owner only, the user who launched it. */
 export interface AutomationAccess {
   findProject(projectId: string): Promise<{ ownerId: string; name: string } | undefined>;
   findRole(userId: string, automation: OwnedAutomation): Promise<ProjectRole | undefined>;
   /** The user's own automation of this ID, or a project that is shared with them. */
   findAutomation(userId: string, automationId: string): Promise<OwnedAutomation | undefined>;
-  /** Projects of others that the user may edit and has accepted, and that which is named, accepted or not. */
+  /** Projects of others that the user may edit and has accepted, and the named one, accepted or not. */
   listShared(userId: string, named: string | undefined): Promise<OwnedAutomation[]>;
   /** Everybody who may review the automation's records. */
   listReviewers(automation: OwnedAutomation): Promise<string[]>;
-  /** Those of them who own it or have accepted it. */
+  /** Reviewers who own the automation or have accepted it. */
   listAcceptedReviewers(automation: OwnedAutomation): Promise<string[]>;
 }
 
@@ -108,11 +108,14 @@ const withOwner = (ownerId: string, rows: readonly { user_id: string }[]): strin
 
 const isReviewer = (role: string | undefined): boolean => role === 'owner' || role === 'shared_editor';
 
-/** A token may be limited to projects; then it sees the records of these only. */
+/** Whether the token allows the automation. A token that is limited to projects sees only their records. */
 const allows = (principal: Principal, automationId: string): boolean =>
   principal.projectIds?.has(automationId) !== false;
 
-/** All that the caller may review: what they own, and the projects of others that they may edit and have accepted, or name. */
+/**
+ * Lists all that the caller may review: their own, and projects of others that they may edit and have accepted, or
+ * name.
+ */
 export async function listScopes(
   access: AutomationAccess,
   principal: Principal,

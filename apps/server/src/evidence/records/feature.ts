@@ -48,7 +48,10 @@ export interface Records {
   readonly readSequence: ReadSequence;
   /** Undefined: there is no such record; null: it is of direct code. */
   findProjectOf(recordId: string): Promise<string | null | undefined>;
-  /** Those who may review the records of a project, and own it or have accepted it: only they are told of it unasked, and only their hosts work for it. */
+  /**
+   * Lists those who may review the records of a project, and own it or have accepted it. Only they are told of it
+   * unasked, and only their hosts work for it.
+   */
   readonly listAcceptedReviewers: (automation: {
     ownerId: string;
     automationId: string;
@@ -57,7 +60,7 @@ export interface Records {
   deleteOwner(userId: string): Promise<void>;
   /** Adds groups, which need projects. */
   serveGroups(projects: GroupDependencies['projects']): Solving;
-  /** Adds what is known of versions of apps. */
+  /** Adds the figures on versions of apps. */
   serveDrift(listGolden: DriftDependencies['listGolden']): void;
 }
 
@@ -166,7 +169,7 @@ function addRetention(
   return retention;
 }
 
-/** What a run has left, for a user. */
+/** Finds the records and the last screen that a run has left, for a user. */
 type RecordsOfRun = (run: {
   id: string;
   user_id: string;
@@ -181,7 +184,7 @@ interface Options {
 const maxRecords = 100;
 const nothing = { records: [], last_screen: null };
 
-/** A user who may not review the project's records is told of none. */
+/** Gives nothing to a user who may not review the project's records. */
 function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
   return async ({ id, user_id: userId }) => {
     const records = await store.listOfRun(id, maxRecords);
@@ -216,7 +219,7 @@ class RecordRetention {
     this.#options = options;
   }
 
-  /** Saved records that have lost their protection go like any other, and those of projects that are gone. */
+  /** Applies the limits to saved records that have lost their protection, and deletes records of deleted projects. */
   async sweep(): Promise<void> {
     await this.#deleteLost();
     for (let after: string | undefined = ''; after !== undefined;) {
@@ -244,7 +247,7 @@ class RecordRetention {
     }
   }
 
-  /** A crash, or a record that came while its project went, leaves records of no project. */
+  /** Deletes records of no project. A crash leaves them, or a record that came while its project was deleted. */
   async #deleteLost(): Promise<void> {
     const projectId = await this.#options.store.findLostProject();
     if (projectId === undefined) return;

@@ -16,10 +16,10 @@ import type { RetentionLimits } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
 import { cellOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
 
-/** Without a picture, wanted or not, there are no sizes. */
+/** Sizes of a screen without a picture, wanted or not. */
 const noPicture = { width: 0, height: 0, original_width: 0, original_height: 0 };
 
-/** What the intake must know of a run. */
+/** Fields of a run that the intake needs. */
 interface OriginRun {
   readonly user_id: string;
   readonly device_owner_id: string;
@@ -43,9 +43,9 @@ interface Options {
 
 /** Direct code has no name of its own. */
 const directName = 'Direct code';
-/** A host's clock follows the service's, but not to the millisecond. */
+/** Maximum that a record's time may be ahead: a host's clock follows the service's, but not to the millisecond. */
 const maxAheadMs = 60_000;
-/** A host that was away for longer has nothing that anybody still waits for. */
+/** Maximum age: a host that was away for longer has nothing that anybody still waits for. */
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
 function timeProblem(id: string, nowMs: number): string | undefined {
@@ -74,14 +74,14 @@ export class RecordIntake {
     link.send({ type: 'record_stored', record_id: report.record_id, missing });
   }
 
-  /** No captures when the host may forget the record, because it is complete, or because it can never be taken. */
+  /** Takes a record. Returns no captures when the host may forget it: it is complete, or can never be taken. */
   async #take(link: HostLink, report: RecordReport): Promise<ExpectedCapture[]> {
     const id = report.record_id.toLowerCase();
     const runId = report.run_id.toLowerCase();
     const run = await this.#options.findRun(runId);
     if (run === undefined || run.device_owner_id !== link.userId || run.host_id !== link.hostId)
       return this.#refuse(link, id, 'its run is not one of this host');
-    // Before the time is looked at: what is stored already may have grown old meanwhile.
+    // Looked up before the time is checked: what is stored already may have grown old meanwhile.
     const known = await this.#options.store.find(id);
     if (known !== undefined) return this.#answerKnown(link, known, runId);
     const problem = timeProblem(id, this.#options.clock.now()) ?? screensProblem(report);
@@ -144,7 +144,7 @@ export class RecordIntake {
   }
 }
 
-/** What the service knows of a record's origin beyond what the host tells. */
+/** Fields of a record that the service knows beside what the host tells. */
 type RecordOrigin = Omit<
   StoredRecord,
   | 'id'

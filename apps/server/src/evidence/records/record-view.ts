@@ -122,10 +122,10 @@ interface ChangesOptions {
   onDeleted: (count: number) => void;
 }
 
-/** Tells those who follow what has become of records. */
+/** Tells followers of changes of records. */
 export class RecordChanges {
   readonly #options: ChangesOptions;
-  /** What was stored later is told later. */
+  /** Sends events in the order in which their changes were stored. */
   readonly #events = new SerialQueue();
 
   constructor(options: ChangesOptions) {
@@ -137,7 +137,7 @@ export class RecordChanges {
     this.changed(record, screens);
   }
 
-  /** `screens`: those of a record that is new. */
+  /** `screens`: the screens of a new record. */
   changed(record: StoredRecord, screens?: readonly StoredScreen[]): void {
     if (!this.#options.feed.isFollowed) return;
     this.#events

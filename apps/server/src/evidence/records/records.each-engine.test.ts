@@ -227,7 +227,7 @@ describe('the list', () => {
       if (body['result'] === null) break;
       const id = stringAt(body, 'currentCursor');
       seen.push(id);
-      // What was seen is marked, and so filtered out; new ones come at the other end.
+      // The record that was seen is marked, and so filtered out. New ones come at the other end.
       if (seen.length % 3 === 0) await status(id, 'solved');
       if (seen.length === 6) await add({}, run.runId);
       query = { ...filter, before_cursor: id };
@@ -486,7 +486,7 @@ describe('a record of a project', () => {
     expect((await list({ cursor: id }, editor.api)).body).toMatchObject({
       result: { automation_name: 'Market', automation_id: projectId },
     });
-    // Who is no editor any more sees nothing, though the phone was theirs.
+    // A former editor sees nothing any more, though the phone was theirs.
     await owner.api('DELETE', `/api/v2/automation-project/${projectId}/members/${editor.userId}`);
     expect((await list({ cursor: id }, editor.api)).status).toBe(404);
     expect((await status(id, 'solved', editor.api)).status).toBe(403);

@@ -12,7 +12,7 @@ export type SavedSequence = { runId: string; sequence: Sequence } | { problem: s
 
 export type ReadSequence = (recordId: string) => Promise<SavedSequence | undefined>;
 
-/** Of all trees of a record together. */
+/** Maximum size of all trees of a record together. */
 const maxBytes = 8 * 1024 * 1024;
 
 export const createReadSequence =
@@ -54,7 +54,7 @@ const ends: Record<RecordType, Sequence['ends']> = {
   debug: null,
 };
 
-/** A record that its host has made of a time limit says nothing of the code. */
+/** End of the recorded run. A record that its host has made of a time limit says nothing of the code. */
 function endOf({ cell, error }: StoredRecord): Sequence['ends'] {
   const { type } = kindOf(cell);
   return type === 'timeout' && error !== null ? null : ends[type];

@@ -47,7 +47,7 @@ export async function moveTo(transaction: Db, before: StoredRecord, cell: number
   await moveInTallies(transaction, listsOf(before), { id: before.id, from: before.cell, to: cell });
 }
 
-/** What webhooks tell of a new record. */
+/** Outbox event of a new record. */
 const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
   const { owner_id: ownerId, automation_id: automationId } = record;
   return {
@@ -67,12 +67,12 @@ function countOf(record: StoredRecord): AppVersionCount[] {
   return met === undefined ? [] : [{ ...met, at: record.added_at, records: 1 }];
 }
 
-/** Out-of-steps records with their screens. Whatever changes one changes the counts in the same transaction. */
+/** Out-of-steps records with their screens. Each change of a record changes the counts in the same transaction. */
 export function createRecordStore(db: Db) {
   return {
     find: (id: string): Promise<StoredRecord | undefined> => findRecord(db, id),
 
-    /** The newest of them. */
+    /** The newest records of the run. */
     listOfRun: (runId: string, limit: number): Promise<StoredRecord[]> =>
       db
         .selectFrom('record')
@@ -129,7 +129,10 @@ export function createRecordStore(db: Db) {
         ({ marked }) => marked,
       ),
 
-    /** What is no longer saved may have outlived its group's limit. Undefined: there is none. */
+    /**
+     * Saves or unsaves a record. An unsaved one may be beyond its group's limit and be deleted. Undefined: there is
+     * none.
+     */
     save: (
       id: string,
       saved: boolean,
@@ -145,7 +148,7 @@ export function createRecordStore(db: Db) {
   };
 }
 
-/** What is noted of the captures of records: which are there, and which have to go. */
+/** Notes on the captures of records: which are there, and which have to be deleted. */
 export function createCaptureNotes(db: Db) {
   return {
     async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
@@ -197,7 +200,7 @@ export function createCaptureNotes(db: Db) {
       await db.deleteFrom('capture_deletion').where('record_id', '=', recordId).execute();
     },
 
-    /** Those of the IDs that are records or runs. */
+    /** Lists the IDs that are of records or runs. */
     async listKnown(ids: readonly string[]): Promise<Set<string>> {
       if (ids.length === 0) return new Set();
       const records = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();

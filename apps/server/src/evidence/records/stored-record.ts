@@ -37,7 +37,7 @@ export function metVersionOf({
   return { projectId, package: app.package, version: app.version };
 }
 
-/** What a record is filtered by, beside its automation and its tag. */
+/** Filters of a record beside its automation and its tag. */
 interface RecordKind {
   type: RecordType;
   status: RecordStatus;
@@ -62,7 +62,7 @@ export function kindOf(cell: number): RecordKind {
   return kind;
 }
 
-/** What is left out matches everything. */
+/** Lists the cells that match. A filter that is left out matches everything. */
 export function cellsMatching(filter: { [Key in keyof RecordKind]?: RecordKind[Key] | undefined }): number[] {
   return kinds
     .filter(

@@ -28,7 +28,7 @@ beforeEach(async () => {
   await scene.createProject();
 });
 
-/** Resolves when the newest replay is so. */
+/** Resolves when the newest replay matches. */
 const newest = (expected: object): Promise<unknown> =>
   expect.poll(async () => (await scene.list())[0], { timeout: 60_000 }).toMatchObject(expected);
 

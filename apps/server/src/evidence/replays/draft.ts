@@ -25,7 +25,7 @@ export const draftOf = (
   deleted: deleted.map(requirePath),
 });
 
-/** The files as a save would make them; nothing is stored. Throws what a save throws. */
+/** Lays unsaved text over the files as a save would; nothing is stored. Throws what a save throws. */
 export async function layDraft(
   desk: DraftDesk,
   projectId: string,
@@ -45,7 +45,7 @@ export async function layDraft(
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
-/** More than the largest request becomes. */
+/** Maximum size of an unpacked draft, which is more than the largest request needs. */
 const maxBytes = 16 * 1024 * 1024;
 
 export const packDraft = (draft: DraftText): Promise<Buffer> => compress(Buffer.from(JSON.stringify(draft)));

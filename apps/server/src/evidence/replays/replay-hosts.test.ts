@@ -6,7 +6,7 @@ import { ReplayHosts } from './replay-hosts.ts';
 const code = { code: '', source_map: '', parameters: {}, job_variables: {}, fetches: [] };
 const verdict = { kind: 'state', state: 'Cart', stage: '', next: 'acts', did: [], message: null };
 
-/** Hosts of which each of the first three goes away with the question, and is listed as connected all the same. */
+/** Gives hosts of which the first three go away with the question, and are listed as connected all the same. */
 function hostsThatGoAway(): ReplayHosts {
   let left = 3;
   const ask = async (): Promise<Buffer> => {

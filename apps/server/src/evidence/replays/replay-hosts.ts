@@ -12,12 +12,12 @@ import { isUnreachable } from '../../fleet/hosts/host-requests.ts';
 
 const answers = Compile(HostReplayAnswer);
 
-/** The time that a host has for the screens of one question; it answers in time for the question. */
+/** Time limit of a host for the screens of one question; it answers in time for the question. */
 const budgetMs = 8000;
 /** How long a replay waits for a host that is gone, or has no time. */
 const timeoutMs = 60_000;
 const pauseMs = 500;
-/** So often a screen is tried by itself before it is blamed. */
+/** Tries of a screen by itself, or of a sequence, before it is blamed. */
 const maxTries = 2;
 
 export type HostCode = Pick<
@@ -50,8 +50,8 @@ export class ReplayHosts {
   }
 
   /**
-   * What the code makes of each screen. Rejects with `NoReplayHost` when no host has done any for some time. `goesOn`
-   * is asked whenever time has passed; when it says no, the screens that are left have no verdict.
+   * Finds what the code makes of each screen. Rejects with `NoReplayHost` when no host has done any for some time.
+   * `goesOn` is asked whenever time has passed; when it says no, the screens that are left have no verdict.
    */
   async replay(
     ownerIds: readonly string[],

@@ -54,10 +54,10 @@ interface Options {
   log: Logger;
 }
 
-/** Tells those who follow how far replays are. */
+/** Tells followers of the progress of replays. */
 export class ReplayChanges {
   readonly #options: Options;
-  /** What was stored later is told later. */
+  /** Sends events in the order in which their changes were stored. */
   readonly #events = new SerialQueue();
 
   constructor(options: Options) {

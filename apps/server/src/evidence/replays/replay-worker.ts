@@ -34,27 +34,27 @@ interface Options {
   launches: Pick<ProjectLaunches, 'bundle' | 'checkParameters'>;
   desk: DraftDesk;
   sequences: SequenceReplays;
-  /** Whose hosts may see the screens of a project. */
+  /** Lists the users whose hosts may see the screens of a project. */
   listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   changes: ReplayChanges;
   clock: Clock;
   faults: FaultMonitor;
-  /** A replay that nobody has asked for looks for a host in these steps. */
+  /** Interval of the look for a host by a replay that nobody has asked for. */
   hostLookMs: number;
 }
 
 const lookEveryMs = 1000;
-/** Longer than a step of a replay; a server that is killed keeps others from its replays for so long. */
+/** Lease of a replay, longer than one of its steps: a server that is killed keeps others from it for this time. */
 const claimMs = 45_000;
-/** At a time, of different users, on one server. */
+/** Maximum number of replays at a time on one server. A user has one of each cause at a time. */
 const maxAtOnce = 4;
 const screensPerStep = 50;
 const lengthPerStep = 2 * 1024 * 1024;
-/** A replay that takes longer is given up. */
+/** Time limit of a replay of a set of screens. */
 const maxMs = 10 * 60_000;
-/** For so long a replay that nobody has asked for waits for a host. */
+/** Time that a replay which nobody has asked for waits for a host. */
 const hostTimeoutMs = 2 * 60_000;
-/** After so long it is not begun again. */
+/** Maximum age at which a replay of a set of screens is begun. */
 const maxAgeMs = 60 * 60_000;
 const maxFetchesBytes = 1024 * 1024;
 const fetches = Compile(ReplayFetches);
@@ -67,7 +67,7 @@ class CannotReplay extends Error {
   override readonly name = 'CannotReplay';
 }
 
-/** Why a replay has failed, for people. Throws what is a fault of the service. */
+/** Explains to people why a replay has failed. Throws faults of the service. */
 function problemOf(error: unknown, { cause }: StoredReplay): string {
   if (error instanceof CannotReplay) return error.message;
   if (error instanceof NoReplayHost)
@@ -88,7 +88,7 @@ export class ReplayWorker {
     this.#endLooking = periodically(options.faults, lookEveryMs, () => this.look());
   }
 
-  /** Begins what waits and has a place. */
+  /** Begins replays that wait, as far as there are places. */
   async look(): Promise<void> {
     const { store, clock } = this.#options;
     for (const replay of await store.listDue(clock.now(), maxAtOnce * 5)) {
@@ -230,7 +230,7 @@ export class ReplayWorker {
     return this.#filesOfTree(replay, treeId);
   }
 
-  /** As a launch would get it. */
+  /** Bundles the code as a launch would get it. */
   async #codeOf(
     replay: StoredReplay,
     files: SavedFiles,
@@ -264,7 +264,7 @@ async function readFetches(files: SavedFiles): Promise<ReplayFetches> {
   throw problem;
 }
 
-/** So many at a time that one question holds them. */
+/** Splits screens into steps, each small enough for one question. */
 async function* stepsOf(
   screens: readonly SetScreen[],
   read: (screens: readonly SetScreen[]) => Promise<ReadableScreen[]>,
@@ -287,7 +287,7 @@ async function* stepsOf(
 const unreadable = (name: string, problem: string) =>
   ({ kind: 'cannot', message: `${name} ${problem}`.slice(0, 2000) }) as const;
 
-/** That were shown. */
+/** Number of screens that were shown. */
 const screensOf = (result: SequenceOutcome['result']): number =>
   result.kind === 'same' ? result.screens : result.index + 1;
 
@@ -304,7 +304,7 @@ function count(
   if (change !== 'unchanged') counts[change] += 1;
 }
 
-/** What a verdict says of a screen; `expect` is of golden screens. */
+/** Outcome of a verdict; `expect` is the expectation of a golden screen, null for other screens. */
 function outcomeOf(verdict: ReplayVerdict, expect: GoldenExpectation | null): ReplayOutcome {
   if (verdict.kind === 'threw' || verdict.kind === 'limit') return 'failed';
   if (verdict.kind !== 'state') return 'not_told';

@@ -22,7 +22,7 @@ beforeEach(async () => {
 describe('a replay', () => {
   it('says which screens of open groups the code knows, and keeps them when their records are gone', async () => {
     const replayer = await scene.connectReplayHost();
-    // That of the first commit has asked before.
+    // The replay of the first commit has asked before.
     await scene.untilReplaysEnded();
     const [one, other] = [await scene.meet(shown(1)), await scene.meet(shown(2))];
     const recordsOf = async (group: string): Promise<unknown> =>
@@ -81,7 +81,7 @@ describe('a replay', () => {
     const listed = await server.api('GET', groupRoutes.listRecords.path.replace(':id', group));
     const [record] = listed.body['records'] as { record_id: string; screen: { uiUrl: string } }[];
     const path = recordRoutes.delete.path.replace(':id', record?.record_id ?? '');
-    // Several servers have an address together, which leads nowhere here.
+    // Several servers share an address, which leads nowhere here.
     const { pathname, search } = new URL(record?.screen.uiUrl ?? '');
     const readTree = (): Promise<Response> => fetch(`${server.url}${pathname}${search}`);
     const other = await server.createCaller('other');

@@ -27,9 +27,9 @@ interface Options {
   findFiles: (project: SharedProject, commit: string | undefined) => Promise<ReplayedFiles>;
   /** Gives the tree of the draft. Throws what writes throw, and `compile_failed`. */
   layDraft: (project: SharedProject, draft: DraftText, userId: string) => Promise<string>;
-  /** The group of the project that is meant. */
+  /** Finds the group of the project that is meant. */
   findGroup: (project: SharedProject, groupId: string) => Promise<string | undefined>;
-  /** Whether it is one of the project's. */
+  /** Whether the record is one of the project's. */
   hasRecord: (project: SharedProject, recordId: string) => Promise<boolean>;
   /** Throws `no_replay_host`. */
   requireHost: (project: SharedProject) => Promise<void>;
@@ -42,7 +42,7 @@ interface Options {
 export function addReplayRoutes(app: FastifyInstance, options: Options): void {
   const { store, access, clock } = options;
 
-  /** Who may not review a project is told of no replay of it. */
+  /** Finds a replay. A caller who may not review its project gets `replay_not_found`, as if there were none. */
   const get = async (principal: Principal, id: string) => {
     const replay = await store.find(id.toLowerCase());
     const project = replay && (await access.findProject(principal, replay.project_id));
@@ -118,7 +118,7 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
   });
 }
 
-/** Of a `sequence`; null: each screen is replayed alone. */
+/** Finds the record of a `sequence`; null: each screen is replayed alone. */
 function recordOf(body: StartBody): string | null {
   const { mode = 'screens', record_id: id, group_id: groupId } = body;
   const isRecord = mode === 'sequence';

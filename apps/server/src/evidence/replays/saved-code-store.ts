@@ -31,7 +31,7 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
     .execute();
 };
 
-/** Its owner, and a screen of its groups; null: there is none. One statement, as each save asks it. */
+/** Finds the project's owner, and a screen of its groups; null: there is none. One statement, as each save asks it. */
 function findProject(
   transaction: Transaction,
   projectId: string,
@@ -52,7 +52,7 @@ function findProject(
     .executeTakeFirst();
 }
 
-/** All but the newest ones of a cause. */
+/** Stops all unended replays of a cause but the newest ones. */
 async function stopUnended(
   transaction: Transaction,
   projectId: string,

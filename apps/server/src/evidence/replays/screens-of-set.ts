@@ -56,7 +56,7 @@ export async function listScreens(
   ];
 }
 
-/** Those of groups that were deleted meanwhile are left out. */
+/** Reads screens. Those of groups that were deleted meanwhile are left out. */
 export async function readScreens(
   keptScreens: KeptScreens,
   replay: StoredReplay,
@@ -84,7 +84,7 @@ async function readGolden(screen: SetScreen, files: SavedFiles): Promise<Readabl
 
 const maxCompared = 200;
 
-/** What golden screens of the saved code show. Those that can't be read are left out. */
+/** Trees and states of the saved code's golden screens. Unreadable ones are left out. */
 export async function listGoldenTrees(
   repositories: ProjectRepositories,
   { projectId, ownerId }: { projectId: string; ownerId: string },

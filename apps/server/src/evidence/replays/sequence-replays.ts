@@ -18,9 +18,9 @@ type ReadableSequence = Exclude<SavedSequence, { problem: string }>;
 interface SequenceOrder {
   read: ReadableSequence;
   projectId: string;
-  /** Of the code that is asked about. */
+  /** Tree of the code that is replayed. */
   treeId: string;
-  /** Whose hosts may see the screens. */
+  /** Users whose hosts may see the screens. */
   hostOwners: readonly string[];
   codeOf: (treeId: string, parameters: Record<string, unknown>) => Promise<HostCode>;
   goesOn: () => Promise<boolean>;
@@ -52,7 +52,7 @@ export class SequenceReplays {
     return { result, own_code: own.kind === 'same' ? 'same' : 'not_reproducible' };
   }
 
-  /** With what the run was given, as far as it is known. */
+  /** Replays the sequence with the parameters that its run was given, as far as they are known. */
   async #follow(
     { read: { sequence }, hostOwners, codeOf, goesOn }: SequenceOrder,
     treeId: string,
@@ -64,7 +64,7 @@ export class SequenceReplays {
     return this.#options.hosts.follow(hostOwners, { code: { ...code, job_variables }, sequence }, goesOn);
   }
 
-  /** The files that the run had, if its commit tells them and is in the history. */
+  /** Finds the files that the run had, if its commit tells them and is in the history. */
   #treeOf(projectId: string, run: StoredRunDetail | undefined): Promise<string | undefined> {
     const commit = run?.dirty === 0 ? run.commit : null;
     if (commit === null) return Promise.resolve(undefined);

@@ -20,9 +20,9 @@ export interface NewReplay {
   commit: string | null;
   set: ReplaySet;
   groupId: string | null;
-  /** Whose screens are replayed in order. */
+  /** Record whose screens are replayed in order; null: each screen is replayed alone. */
   recordId: string | null;
-  /** Of unsaved text. */
+  /** Packed text of a draft. */
   draft: Buffer | undefined;
   madeBy: string;
   now: number;
@@ -33,15 +33,15 @@ export const noCounts: ReplayCounts = {
   ...{ golden: 0, golden_expected: 0 },
 };
 
-/** That one user has asked for, and that have not ended. */
+/** Maximum number of replays that one user has asked for and that have not ended. */
 export const maxUnended = 5;
-/** Of a project, the newest ones. */
+/** Number of newest replays of sets that are kept per project, beside those of saves. */
 const maxKept = 50;
-/** Of drafts, and of records. */
+/** Number of newest draft replays that are kept per project. The same holds for record replays. */
 const maxOthersKept = 10;
 /** One that goes on beside the newest one says what that changes. */
 const maxSavesKept = 2;
-/** That say what was known before. */
+/** Number of replays that show what was known before. */
 const maxBefore = 5;
 
 export interface ReplayEnd {
@@ -119,7 +119,7 @@ export function createReplayStore(db: Db) {
       return query.orderBy('position').limit(limit).execute();
     },
 
-    /** As it is then; one that has ended stays as it is. */
+    /** Stops a replay and returns it as it is then. A replay that has ended stays as it is. */
     stop: (id: string, now: number): Promise<StoredReplay | undefined> =>
       change(db, async (transaction) => {
         await transaction
@@ -132,7 +132,9 @@ export function createReplayStore(db: Db) {
         return transaction.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst();
       }),
 
-    /** At which nobody is: of each user the oldest one of each cause. A commit waits for those before it. */
+    /**
+     * Lists replays that nobody has claimed: per user the oldest one of each cause. A commit waits for those before it.
+     */
     listDue: (now: number, limit: number): Promise<StoredReplay[]> =>
       db
         .selectFrom('replay')
@@ -165,7 +167,7 @@ export function createReplayStore(db: Db) {
         .limit(limit)
         .execute(),
 
-    /** Takes it, and begins it anew. False: another server has it. */
+    /** Claims a replay, and begins it anew. False: another server has it. */
     claim: (replay: StoredReplay, until: number, now: number): Promise<boolean> =>
       transact(db, async (transaction) => {
         const changes = { status: 'running' as const, problem: '', started_at: now };
@@ -175,7 +177,7 @@ export function createReplayStore(db: Db) {
         return true;
       }),
 
-    /** Adds verdicts and keeps the replay. False: it was stopped, or another server has it. */
+    /** Adds verdicts and renews the claim. False: it was stopped, or another server has it. */
     proceed: (
       replay: StoredReplay,
       {
@@ -191,7 +193,7 @@ export function createReplayStore(db: Db) {
         return true;
       }),
 
-    /** It waits until then for what the problem says. */
+    /** Puts the replay off until then, with its reason as the problem. */
     postpone: (
       replay: StoredReplay,
       { until, problem }: { until: number; problem: string },
@@ -202,7 +204,7 @@ export function createReplayStore(db: Db) {
         }),
       ),
 
-    /** The old ones of the project go. */
+    /** Ends a replay, and deletes the old ones of its project. */
     end: (replay: StoredReplay, { status, problem, sequence = null, now }: ReplayEnd): Promise<boolean> =>
       transact(db, async (transaction) => {
         if (!(await renew(transaction, replay, { status, problem, sequence, ended_at: now }))) return false;
@@ -220,8 +222,8 @@ export function createReplayStore(db: Db) {
       }),
 
     /**
-     * What the last replays of other code made of each screen, by its name; saves and commits look at commits only, and
-     * none looks at drafts.
+     * Outcome of each screen, by its name, in the last replays of other code. Saves and commits look at commits only,
+     * and none looks at drafts.
      */
     async mapBefore({
       id,
@@ -258,7 +260,9 @@ export function createReplayStore(db: Db) {
   };
 }
 
-/** Whoever claims a replay writes another time, so only one server has the time that is stored. */
+/**
+ * Changes a replay whose claim is unchanged. Each claim writes another time, so only one server has the stored time.
+ */
 async function renew(
   transaction: Transaction,
   replay: StoredReplay,
@@ -276,7 +280,7 @@ async function renew(
   return true;
 }
 
-/** To webhooks, of replays of whole sets that are no save's. */
+/** Tells webhooks of the end of a replay of a set, unless a save caused it. */
 async function tellOfEnd(transaction: Transaction, replay: StoredReplay, at: number): Promise<void> {
   const { project_id: automationId, owner_id: ownerId, cause, status } = replay;
   const isTold = cause !== 'save' && replay.is_draft === 0 && replay.record_id === null;
@@ -303,7 +307,7 @@ interface OldReplays {
   kept: number;
 }
 
-/** The newest ones are kept, and those that have not ended. */
+/** Deletes old replays, except the newest ones and those that have not ended. */
 async function deleteOld(
   transaction: Transaction,
   projectId: string,

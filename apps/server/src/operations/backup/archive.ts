@@ -11,13 +11,13 @@ import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const manifestFile = 'manifest.json';
-/** In the format of `sha256sum --check`. */
+/** Name of the checksum file, in the format of `sha256sum --check`. */
 const sumsFile = 'SHA256SUMS';
 
 const Manifest = Type.Object({
   format: Type.Literal(1),
   created_at: Type.String(),
-  /** Where its tables are: `sqlite` in the archive, `postgresql` elsewhere. */
+  /** Kind of the database, and so where its tables are: `sqlite` in the archive, `postgresql` elsewhere. */
   database: Type.Union([Type.Literal('sqlite'), Type.Literal('postgresql')]),
   files: Type.Integer(),
   sums_sha256: Type.String(),
@@ -98,7 +98,7 @@ async function hashOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Runs the system's tar. Throws with its words when it fails. */
+/** Runs the system's tar. Throws an error with its message when it fails. */
 async function runTar(args: readonly string[], output: FileHandle | undefined): Promise<void> {
   const child = spawn('tar', args, { stdio: ['ignore', output?.fd ?? 'ignore', 'pipe'] });
   const said = child.stderr === null ? '' : textOf(child.stderr);
@@ -112,7 +112,7 @@ async function runTar(args: readonly string[], output: FileHandle | undefined): 
 export const packFolder = (folder: string, names: readonly string[], output: FileHandle): Promise<void> =>
   runTar(['--create', '--file', '-', '--directory', folder, '--', ...names], output);
 
-/** As files of this user, whatever the archive says. */
+/** Unpacks files as this user's, whatever the archive says. */
 export const unpackInto = (folder: string, archive: string): Promise<void> =>
   runTar(
     ['--extract', '--file', archive, '--directory', folder, '--no-same-owner', '--no-same-permissions'],

@@ -14,7 +14,7 @@ import { capturePath, capturesName } from '../../runs/captures/captures.ts';
 import { blobOfPart } from '../../runs/film/film-notes.ts';
 import { largePackPaths, largePacksName } from '../../code/projects/packs/large-packs.ts';
 
-/** What file systems say that can't link. */
+/** Error codes of file systems that can't link. */
 const cannotLink = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
 /** Gathers files of the data folder in a folder of its own, where nobody deletes them. */
@@ -57,7 +57,7 @@ class Staging {
 export interface DataPlace {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
-  /** Where captures and large packs are, when they are not in the data folder. */
+  /** Bucket of captures and large packs; undefined: they are in the data folder. */
   readonly s3: S3Config | undefined;
 }
 
@@ -66,7 +66,7 @@ interface BackupResult extends Manifest {
   readonly missing: readonly string[];
 }
 
-/** What was deleted while one round went on, the next does not want any more. */
+/** Maximum number of rounds. A round no longer wants files that were deleted during the round before. */
 const maxRounds = 5;
 
 /**
@@ -89,7 +89,7 @@ async function backUpLocked(place: DataPlace, archive: string): Promise<BackupRe
   const lock = takeLock(place.dataDir);
   const folder = path.join(place.dataDir, 'backup');
   try {
-    // What a killed one left.
+    // A killed backup may have left its folder.
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });
     const missing = await gather(place, folder);
@@ -137,7 +137,7 @@ async function copyDatabase(dataDir: string, folder: string): Promise<void> {
   copySqlite(databaseFileOf(dataDir), copy);
 }
 
-/** Whole, or not there. */
+/** Writes the whole archive, or nothing. */
 async function writeArchive(folder: string, archive: string): Promise<void> {
   const partial = `${archive}.partial`;
   await rm(partial, { force: true });
@@ -182,7 +182,7 @@ export interface StoredFile {
   readonly path: string;
   /** Without it something is lost. */
   readonly isNeeded: boolean;
-  /** What is there never changes, and may be linked. */
+  /** Content never changes once it is there, so the file may be linked. */
   readonly isFinal: boolean;
 }
 

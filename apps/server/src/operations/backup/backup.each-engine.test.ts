@@ -112,7 +112,7 @@ it('a missing file, a damaged pack and a damaged database are found', async () =
   );
   const pack = async (dataDir: string) => overwrite((await packsOf(dataDir))[0] ?? '', 0.5);
   expect(await problemsAfter('pack', pack)).toMatch(/^project .*: git fsck ended with/);
-  // Two of its pages: what is between the rows of one may be anything.
+  // Overwrites two of its pages: between the rows of one there may be anything.
   const database = async (dataDir: string) => overwrite(path.join(dataDir, 'phalanx.db'), 0.5, 8192);
   expect(await problemsAfter('database', database)).toMatch(/^database: /);
   const header = async (dataDir: string) => overwrite(path.join(dataDir, 'phalanx.db'), 0);

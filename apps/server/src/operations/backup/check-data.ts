@@ -10,7 +10,7 @@ import { type DataPlace, listObjects, ownFiles, type StoredFile } from './back-u
 import { type BackupStore, createBackupStore } from './store.ts';
 
 interface CheckedPlace extends DataPlace {
-  /** Where git is looked for. */
+  /** Search path for git. */
   readonly searchPath: string;
 }
 
@@ -21,7 +21,10 @@ interface CheckReport {
   readonly projects: number;
 }
 
-/** Looks whether a data folder is whole, also while a server works in it: the database, the files that its rows name, the projects. */
+/**
+ * Checks that a data folder is whole, also while a server works in it: the database, the files that its rows name, the
+ * projects.
+ */
 export async function checkData(place: CheckedPlace): Promise<CheckReport> {
   try {
     return await check(place);
@@ -34,7 +37,7 @@ async function check({ dataDir, databaseUrl, s3, searchPath }: CheckedPlace): Pr
   const isEmbedded = databaseUrl === undefined;
   if (isEmbedded) await requireDatabase(dataDir);
   const damages = isEmbedded ? problemsOfSqlite(databaseFileOf(dataDir)) : [];
-  // What damaged rows name says nothing of the files.
+  // Damaged rows say nothing of the files that they name.
   if (damages.length > 0)
     return { problems: damages.map((line) => `database: ${line}`), files: 0, projects: 0 };
   const db = await openToRead({ dataDir, databaseUrl });
@@ -43,7 +46,7 @@ async function check({ dataDir, databaseUrl, s3, searchPath }: CheckedPlace): Pr
     const store = createBackupStore(db);
     const places = { dataDir, bucket, store };
     const first = await findMissing(places);
-    // What a server has deleted since its row was read is not missing.
+    // A file is not missing when a server has deleted it since its row was read.
     const second = first.missing.size === 0 ? first : await findMissing(places);
     const missing = [...second.missing].filter((name) => first.missing.has(name));
     const projects = await store.listProjects();
@@ -84,7 +87,7 @@ async function findMissing({ dataDir, bucket, store }: Places): Promise<Found> {
   return found;
 }
 
-/** A storage that is far away answers many as fast as one. */
+/** Number of looks at once: remote storage answers many as fast as one. */
 const looksAtOnce = 32;
 
 async function lookFor(

@@ -6,7 +6,10 @@ import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { syncFolder } from '../../storage/blobs/synced-files.ts';
 import { broken, type Manifest, manifestFiles, verifyManifest, unpackInto } from './archive.ts';
 
-/** Makes a data folder of an archive. What is not whole leaves nothing. Throws a `SettingError` for that, and where there is something already. */
+/**
+ * Makes a data folder of an archive. Throws a `SettingError` when the folder is not empty, or when the archive is not
+ * whole, and then leaves nothing of it.
+ */
 export async function restore(archive: string, dataDir: string): Promise<Manifest> {
   process.umask(0o077);
   await requireReadable(archive);
@@ -43,7 +46,7 @@ async function requireReadable(archive: string): Promise<void> {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Whether it is there. */
+/** Whether the folder is there. Throws when it is not empty. */
 async function requireEmpty(dataDir: string): Promise<boolean> {
   try {
     if ((await readdir(dataDir)).length === 0) return true;

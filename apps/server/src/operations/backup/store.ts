@@ -13,7 +13,7 @@ type Cursor = Pick<ScreenRow, 'record_id' | 'position'>;
 
 export type BackupStore = ReturnType<typeof createBackupStore>;
 
-/** What the rows say is beside the database. */
+/** Lists what is stored beside the database, according to its rows. */
 export function createBackupStore(db: Db) {
   return {
     /** The screens of records, some at a time. */
@@ -78,7 +78,7 @@ export function createBackupStore(db: Db) {
       return rows.flatMap(({ large_key: key }) => key ?? []);
     },
 
-    /** Those that no project has any more and that may still be there. */
+    /** Packs that no project has any more and that may still be there. */
     async listRemovedPacks(): Promise<string[]> {
       const rows = await db.selectFrom('large_pack_removal').select('large_key').execute();
       return rows.map((row) => row.large_key);

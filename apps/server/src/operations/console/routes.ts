@@ -19,7 +19,7 @@ const pages = [
 
 const iconFile = /^assets\/icon-.*\.svg$/;
 
-/** What stands in the built page where the nonce of a reply goes. */
+/** Placeholder in the built page for the nonce of a reply. */
 const noncePlace = /__CSP_NONCE__/g;
 
 const policyOf = (nonce: string): string =>
@@ -39,7 +39,7 @@ const policyOf = (nonce: string): string =>
     "require-trusted-types-for 'script'",
   ].join('; ');
 
-/** Words that people type for a page whose address has another one. */
+/** Other names of pages that people type, with the address of the page. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['/fleet', '/devices'],
   ['/review', '/groups'],
@@ -60,7 +60,7 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
   );
   app.addHook('onClose', () => ready);
 
-  // What is no route: a browser gets a page that says so, everybody else the error of the API.
+  // Handles addresses without a route: a browser gets a redirect or a 404 page, every other client the API's error.
   app.addHook('onRequest', async (request, reply) => {
     const pathname = pathOf(request.url);
     if (!request.is404 || !isPageRequest(request) || pathname.startsWith('/api/')) return undefined;
@@ -69,7 +69,7 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
   });
   for (const url of pages)
     app.get(url, { config: { scope: null, reach: null } }, (_request, reply) => sendPage(reply, state));
-  // Browsers ask for it where a page names no icon, such as `/docs`.
+  // Browsers ask for it on pages that name no icon, such as `/docs`.
   app.get('/favicon.ico', { config: { scope: null, reach: null } }, (_request, reply) => {
     const icon =
       state !== undefined && 'built' in state && state.built.files.keys().find((name) => iconFile.test(name));

@@ -24,7 +24,7 @@ interface Section {
 }
 
 const most = 10;
-/** Anybody may search, and each word is looked for in all pages. */
+/** Maximum number of words, because anybody may search, and each word is looked for in all pages. */
 const maxWords = 12;
 const maxText = 2000;
 /** Searches whose results are kept, of up to 20 KB each. */
@@ -67,7 +67,7 @@ export class HelpPages {
     return this.pages.find((page) => page.name === name);
   }
 
-  /** The same words are looked for once. */
+  /** Searches for the same words only once. */
   async search(query: string): Promise<readonly HelpResult[]> {
     const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))].slice(0, maxWords);
     const key = words.join(' ');
@@ -98,7 +98,10 @@ export class HelpPages {
   }
 }
 
-/** A word counts more in a title, and a section with all words goes before one with many of the same. */
+/**
+ * Score of a section. A word counts more in a title, and a section with all words goes before one with many of the
+ * same.
+ */
 function scoreOf(
   { heading, body, page }: Section,
   words: readonly string[],

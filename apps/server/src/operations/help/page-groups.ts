@@ -28,7 +28,7 @@ const names = pageGroups.flatMap(({ pages }) => pages);
 export const groupOf = (name: string): string =>
   pageGroups.find(({ pages }) => pages.includes(name))?.group ?? 'Reference';
 
-/** Where a page stands among all. Those that no group names are the last. */
+/** Position of a page among all. Pages that no group names come last. */
 export function placeOf(name: string): number {
   const place = names.indexOf(name);
   return place === -1 ? names.length : place;

@@ -56,8 +56,8 @@ export const defineTool = <Input extends TObject>({ run, ...tool }: ToolOf<Input
 });
 
 /**
- * What a phone, a run or a project says, between two lines that it cannot write, because it cannot know them. A model
- * is told that nothing between them is an instruction.
+ * Puts the words of a phone, a run or a project between two lines that they cannot contain, because nobody there knows
+ * them. A model is told that nothing between the lines is an instruction.
  */
 export function fenced(what: string, text: string): string {
   const mark = randomBytes(4).toString('hex');
@@ -84,7 +84,7 @@ export function bounded(text: string, left = maxBytes): string {
   return `${kept}\n… left out: ${bytes.length - Buffer.byteLength(kept)} of ${bytes.length} bytes. Ask for less at a time.`;
 }
 
-/** The service said no. The message is for whoever called the tool. */
+/** Refusal of the service. The message is for the caller of the tool. */
 export class ToolFailure extends Error {}
 
 interface Given {
@@ -96,7 +96,7 @@ interface Given {
 /** The endpoints of this service, as the caller of a tool: with their token, rights and limits. */
 export interface ApiCalls {
   call<Contract extends RouteContract>(contract: Contract, given?: Given): Promise<ReplyOf<Contract>>;
-  /** Of an endpoint whose replies are no JSON. */
+  /** Calls an endpoint whose replies are not JSON. */
   read(contract: RouteContract, given: Given): Promise<{ readonly type: string; readonly body: Buffer }>;
 }
 
@@ -108,7 +108,7 @@ export function apiCallsOf(app: FastifyInstance, request: FastifyRequest, client
     const asked = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)]],
     );
-    // What `inject` gives begins its work when it is awaited.
+    // `inject` begins its work only when it is awaited, so that happens within `calledBy`.
     const reply = await calledBy.run(
       { via: 'mcp', client },
       async () =>
@@ -124,7 +124,7 @@ export function apiCallsOf(app: FastifyInstance, request: FastifyRequest, client
     throw new ToolFailure(failureText(reply.body));
   };
   return {
-    // What a contract promises, its route has sent.
+    // The route has sent the reply that its contract promises.
     call: async (contract, given = {}) => (await send(contract, given)).json<ReplyOf<typeof contract>>(),
     read: async (contract, given) => {
       const { headers, rawPayload: body } = await send(contract, given);
@@ -143,7 +143,7 @@ const maxErrors = 50;
 
 function failureText(body: string): string {
   try {
-    // The service's own.
+    // The body is the service's own.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const { code, message, errors = [] } = JSON.parse(body) as Static<typeof ErrorBody>;
     return [`${code}: ${message}`, ...errors.slice(0, maxErrors)].join('\n');

@@ -30,7 +30,7 @@ export interface JobMaker {
   readonly maxTasks: number;
 }
 
-/** Of the keys of jobs that schedules make. */
+/** Prefix of the keys of jobs that schedules make. */
 export const scheduleKeyPrefix = 'schedule:';
 
 export interface JobOrigin {
@@ -67,7 +67,7 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
     if (row === 'too_many_selectors') throw tooManySelectors();
     return row;
   } catch (error) {
-    // Of two requests with one key at the same moment, one finds the job of the other.
+    // Two requests with one key at the same moment: one of them finds the job of the other.
     const same = isUniqueViolation(error)
       ? await findSame(maker, body, { userId: principal.userId, fingerprint })
       : undefined;
@@ -107,7 +107,7 @@ async function findSame(
   return known;
 }
 
-/** The same for the same request by tokens of the same limit, in whatever order its fields come. */
+/** Fingerprint of a request. It is the same for tokens of the same limit, in whatever order the fields come. */
 async function fingerprintOf({ inputs = [], ...body }: JobBody, limit: string | null): Promise<string> {
   const sum = createHash('sha256').update(stableJson(body));
   if (limit !== null) sum.update('\n').update(limit);
@@ -147,7 +147,7 @@ const leastOf = (...limits: readonly (number | null | undefined)[]): number | nu
   return given.length === 0 ? null : Math.min(...given);
 };
 
-/** How many tasks of a job may run at a time, as whoever it runs as. */
+/** Number of tasks of a job that may run at a time, as whoever it runs as. */
 export const atOnceOf = (
   { count, is_distinct }: Pick<StoredJob, 'count' | 'is_distinct'>,
   { phones }: Principal,

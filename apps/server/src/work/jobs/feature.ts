@@ -29,16 +29,16 @@ interface JobDependencies {
   metrics: Metrics;
 }
 
-/** For what makes jobs by itself. */
+/** Makes jobs without a request, for example for schedules. */
 export interface Jobs {
   make(body: JobBody, origin: JobOrigin): Promise<{ id: string; view: () => Promise<Job> }>;
   /** Whether a job of the schedule has not ended. */
   hasOpen(scheduleId: string): Promise<boolean>;
-  /** With the rights that the maker has at this moment. Throws `forbidden`. */
+  /** Principal with the rights that the maker has at this moment. Throws `forbidden`. */
   principalOf: TaskStarter['principalOf'];
 }
 
-/** Tasks of one user that wait. */
+/** Maximum number of waiting tasks per user. */
 const maxTasks = 200_000;
 
 /** Jobs: runs that wait for phones. */

@@ -25,7 +25,10 @@ interface Options {
   activeRuns: ActiveRuns;
   clock: Clock;
   faults: FaultMonitor;
-  /** What was missed delays a task by so much: a few look-ups by index, whatever waits. */
+  /**
+   * Interval of the look for missed events, each of which delays a task by that much at most. A look is a few look-ups
+   * by index, however much waits.
+   */
   lookEveryMs: number;
 }
 
@@ -36,7 +39,7 @@ interface WantedPhones {
   readonly isNamed: boolean;
 }
 
-/** A transaction may become visible so long after the time it has noted. */
+/** Maximum time until a transaction is visible, after the time that it has noted. */
 const slowestWriteMs = 10_000;
 const maxTimerMs = 60 * 60_000;
 const tooLate = {
@@ -81,18 +84,20 @@ export class JobRunner {
     this.#endLooking = periodically(faults, lookEveryMs, () => this.look());
   }
 
-  /** Reads which jobs wait, and offers them the phones that are free. */
+  /** Reads the jobs that wait, and offers them the phones that are free. */
   async load(): Promise<void> {
     await this.#take(await this.#options.jobs.listWaiting());
   }
 
-  /** The same for the jobs of which tasks have begun to wait lately. */
+  /** Does the same for jobs whose tasks have begun to wait lately. */
   async catchUp(): Promise<void> {
     const { jobs } = this.#options;
     await this.#take(await jobs.listWaiting(this.#knownUntil - slowestWriteMs));
   }
 
-  /** This server has made a job. `#knownUntil` stays: an older one, of another server, may not be read yet. */
+  /**
+   * Adds a job that this server has made. `#knownUntil` stays: an older one, of another server, may not be read yet.
+   */
   async noteMade(row: StoredJob): Promise<void> {
     if (row.waiting === 0) return;
     this.#waiting.add([row]);
@@ -107,7 +112,7 @@ export class JobRunner {
     await this.#setTimer();
   }
 
-  /** These phones may be free. */
+  /** Offers phones that may be free to the jobs. */
   offer(deviceIds: readonly string[]): void {
     if (this.#waiting.size > 0 && !this.#isClosed) this.#toServe.add(deviceIds);
   }
@@ -116,13 +121,13 @@ export class JobRunner {
     if (this.#waiting.size > 0) this.offer(this.#options.devices.fleet.listHeldIds());
   }
 
-  /** Runs that have changed, wherever they run. */
+  /** Settles the tasks of runs that have ended, wherever they ran. */
   runsChanged(rows: readonly StoredRun[]): void {
     const ended = rows.filter((row) => row.ended_at !== null);
     if (!this.#isClosed) this.#ended.add(ended);
   }
 
-  /** Tasks have ended, by their runs or before that. */
+  /** Goes on after tasks have ended, by their runs or before that. */
   async noteSettled(settled: Settled): Promise<Settled> {
     const { userIds, isPlaceFree, isAgain } = settled;
     this.#waiting.rouse(userIds);
@@ -131,7 +136,7 @@ export class JobRunner {
     return settled;
   }
 
-  /** What was missed: ends that nobody settled, times that have come. */
+  /** Recovers what was missed: runs that nobody settled, times that have come. */
   async look(): Promise<void> {
     const { jobs, tasks, clock } = this.#options;
     const unsettled = await tasks.listUnsettled();
@@ -259,7 +264,7 @@ export class JobRunner {
     if (job.left === 0) this.#waiting.remove(job.row.id);
   }
 
-  /** For a moment: then a task is tried again on the phone on which it has failed. */
+  /** Leaves the job to other phones for a moment. Then a task is tried again on the phone on which it has failed. */
   #leaveToOthers(job: WaitingJob, deviceId: string): void {
     job.leftToOthers.add(deviceId);
     setTimeout(() => {
@@ -269,7 +274,7 @@ export class JobRunner {
   }
 
   async #noteProblem(job: WaitingJob, error: unknown): Promise<void> {
-    // Another server was faster: the next one.
+    // Another server was faster. The next task is tried.
     if (error instanceof NotNow && error.isTaskGone) return;
     job.isAsleep = true;
     if (error instanceof NotNow) return;

@@ -23,7 +23,7 @@ const statusOf = (row: StoredJob): JobStatus => {
   return row.failed > 0 ? 'failed' : row.completed > 0 ? 'completed' : 'cancelled';
 };
 
-/** With its place and the reason why it waits, which take some looking up. */
+/** Shows a job with its place and the reason why it waits, which take some look-ups. */
 export async function jobView(sources: JobSources, row: StoredJob): Promise<Job> {
   const view = shortView(sources, row);
   if (row.waiting === 0) return view;
@@ -34,7 +34,7 @@ export async function jobView(sources: JobSources, row: StoredJob): Promise<Job>
   };
 }
 
-/** As lists have it. */
+/** Shows a job as lists have it. */
 export function shortView({ access }: Pick<JobSources, 'access'>, row: StoredJob): Job {
   const { waiting, running, completed, failed, cancelled } = row;
   return {

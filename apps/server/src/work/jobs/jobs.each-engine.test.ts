@@ -182,7 +182,7 @@ describe('a job', () => {
     expect(await read(job.id)).toMatchObject({ status: 'failed' });
   });
 
-  // Where another server has stored its code, it is sent again.
+  // Limited to one server: code that another server has stored is sent again.
   it.runIf(isOneServer)('does not count a run whose host did not get the code', async () => {
     host.launchHabit = 'silent';
     const launched = host.waitFor('launch');

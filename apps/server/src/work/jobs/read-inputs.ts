@@ -7,7 +7,7 @@ type Input = Record<string, unknown>;
 
 const maxColumns = 200;
 const maxValueLength = 64 * 1024;
-/** A table of ten columns with all rows that one job may have. */
+/** Limits of inputs: a table of ten columns with all rows that one job may have. */
 const bounds = { depth: 64, names: 100_000, values: 200_000 };
 
 const problem = (text: string): ApiError => ApiError.of('invalid_inputs', { problem: text });
@@ -16,8 +16,8 @@ const problem = (text: string): ApiError => ApiError.of('invalid_inputs', { prob
 const notText = /[\0\uFFFD]/;
 
 /**
- * A table as text: JSON lines when the first line begins with `{`, else CSV with a line of names. Others have their turn
- * of the event loop meanwhile. Throws `invalid_inputs`.
+ * Reads a table of text: JSON lines when the first line begins with `{`, else CSV with a line of names. Others have
+ * their turn of the event loop meanwhile. Throws `invalid_inputs`.
  */
 export async function readInputs(text: string): Promise<Input[]> {
   const body = text.replace(/^\uFEFF/, '');
@@ -104,7 +104,7 @@ function namesOf(row: readonly string[]): readonly string[] {
   return row;
 }
 
-/** Marks between values; the first that the line of names has outside of quotes is that of the table. */
+/** Separators between values. The table has the first one that is in the line of names outside of quotes. */
 const separators = [',', ';', '\t'] as const;
 type Separator = (typeof separators)[number];
 
@@ -134,7 +134,7 @@ function* splitCsv(text: string): Generator<string[]> {
   }
 }
 
-/** Where a value begins. */
+/** Position at which a value begins. */
 interface Place {
   readonly text: string;
   readonly from: number;
@@ -144,7 +144,7 @@ interface Place {
 
 interface Cell {
   readonly value: string;
-  /** Where the separator or the line break behind it is, or the end of the text. */
+  /** Position of the separator or line break behind the value, or the end of the text. */
   readonly end: number;
 }
 

@@ -37,7 +37,7 @@ export function addRunTaskCalls(app: FastifyInstance, options: Options): void {
 
 const jobNotFound = (id: string): ApiError => ApiError.of('job_not_found', { job_id: id });
 
-/** Each may be asked again by a host that has not heard the answer. */
+/** Answers calls of runs. A host that has not heard an answer may ask again. */
 class RunTaskCalls {
   readonly #options: Options;
 

@@ -21,7 +21,7 @@ const columns = [
   ...(['task.input', 'task.result', 'task.error_message'] as const),
 ] as const;
 
-/** Of the job of a run, or of another one of the same project and user. */
+/** Run that asks for tasks of its own job, or of another job of the same project and user. */
 type JobOfRun = Pick<StoredRun, 'id' | 'launch' | 'user_id' | 'automation_id' | 'device_id'>;
 
 export interface AddedTask {
@@ -36,7 +36,10 @@ export interface AddedTask {
 const taskColumns = { id: 'text', place: 'bigint', input: 'text', result: 'text', status: 'text' } as const;
 const choice = 16;
 
-/** Jobs of its user and project. Work of a token with limits reaches only what has the same: a task would begin with the rights of its job. */
+/**
+ * Whether a run reaches a job of its user and project. Work of a token with limits reaches only what has the same: a
+ * task would begin with the rights of its job.
+ */
 const isReached = (
   { user_id, automation_id }: JobOfRun,
   limits: string | null,
@@ -67,7 +70,7 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
         .limit(1)
         .executeTakeFirst(),
 
-    /** The run's own, and those of jobs that it reaches. */
+    /** Tasks of the run itself, and of jobs that it reaches. */
     async list(run: JobOfRun, ids: readonly string[]): Promise<TaskOfRun[]> {
       const rows = await db
         .selectFrom('task')
@@ -86,7 +89,7 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
       return job !== undefined && isReached(run, await findLimits(run), job) ? job : undefined;
     },
 
-    /** A task that waits is taken by a run that goes on. False: none may begin now. */
+    /** Takes a waiting task for a run that goes on. False: none may begin now. */
     async takeNext(run: JobOfRun, job: StoredJob, now: number): Promise<boolean> {
       const due = await tasks.listDue(job.id, now, choice);
       for (const task of due.toSorted(() => Math.random() - 0.5)) {
@@ -102,7 +105,7 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
       return false;
     },
 
-    /** What the code has found so far. False: the task is not of this run, or has ended. */
+    /** Notes what the code has found so far. False: the task is not of this run, or has ended. */
     async note(taskId: string, runId: string, data: string): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('task')
@@ -114,7 +117,10 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
       return numUpdatedRows === 1n;
     },
 
-    /** Those that are there already stay as they are. False: too many of the user would wait, or the job is cancelled. */
+    /**
+     * Adds tasks. Those that are there already stay as they are. False: too many of the user would wait, or the job is
+     * cancelled.
+     */
     add: (
       job: StoredJob,
       parentId: string | null,

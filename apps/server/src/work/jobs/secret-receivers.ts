@@ -5,7 +5,7 @@ import type { StoredJob } from './store.ts';
 /** A phone is offered to the jobs of several users in one turn, which reads nothing. The launch itself asks anew. */
 const knownMs = 10_000;
 
-/** Whose hosts get the secrets of the projects of which jobs wait, as it was some seconds ago. */
+/** Cache of the users whose hosts get the secrets of projects with waiting jobs, some seconds old. */
 export class SecretReceivers {
   readonly #grants: Pick<SecretGrants, 'listReceivers'>;
   /** By project; null: it has no secrets. */
@@ -22,9 +22,9 @@ export class SecretReceivers {
     job: Pick<StoredJob, 'user_id' | 'project_id'>,
     { ownerId }: Pick<FleetDevice, 'ownerId'>,
   ): boolean {
-    // Whoever may launch the project is owner or editor of it.
+    // A user who may launch the project is its owner or an editor, and so gets its secrets.
     if (ownerId === job.user_id) return false;
-    // All at once: what is forgotten one by one might be read for ever.
+    // Forgets all at once: projects that are forgotten one by one might be read for ever.
     if (performance.now() - this.#knownSince > knownMs) this.#forgetAll();
     const known = this.#known.get(job.project_id);
     if (known === undefined) this.#missing.add(job.project_id);

@@ -83,11 +83,11 @@ export function createJobStore(db: Db) {
       return (await query.where('ended_at', 'is', null).limit(1).executeTakeFirst()) !== undefined;
     },
 
-    /** Those of which tasks wait, since this time or later by the clock of the database. */
+    /** Lists jobs with waiting tasks that were woken at this time or later, by the clock of the database. */
     listWaiting: (since = 0): Promise<StoredJob[]> =>
       db.selectFrom('job').selectAll().where('waiting', '>', 0).where('woken_at', '>=', since).execute(),
 
-    /** Those that have not ended, by status. Jobs have the counts, and few of them are open. */
+    /** Counts tasks that have not ended, by status. Jobs have the counts, and few of them are open. */
     async countTasks(): Promise<ReadonlyMap<string, number>> {
       const { rows } = await sql<{ waiting: number; running: number }>`
         SELECT (SELECT coalesce(sum(waiting), 0) FROM job WHERE waiting > 0) AS waiting,
@@ -109,7 +109,7 @@ export function createJobStore(db: Db) {
       return Number(waiting);
     },
 
-    /** In the order of the inputs; `after`: the ID of the task before. */
+    /** Lists tasks in the order of the inputs; `after`: the ID of the task before. */
     async listTasks(
       jobId: string,
       { status, after, limit }: { status: JobStatus | undefined; after: string | undefined; limit: number },
@@ -132,7 +132,10 @@ export function createJobStore(db: Db) {
       return tasks.map((task) => ({ task, attempts: ofTask.get(task.id) ?? [] }));
     },
 
-    /** What waits never begins. Returns the runs that are to be stopped; undefined: the job has ended. */
+    /**
+     * Cancels a job: its waiting tasks never begin. Returns the runs that are to be stopped; undefined: the job has
+     * ended.
+     */
     cancel: (id: string, now: number): Promise<string[] | undefined> =>
       change(db, async (transaction) => {
         const job = await lockOpen(transaction, id);
@@ -159,7 +162,7 @@ export function createJobStore(db: Db) {
         return rows.flatMap(({ run_id }) => run_id ?? []);
       }),
 
-    /** Lets wait again what has failed or was cancelled; all that waits begins as its new maker. Throws `budget_spent`. */
+    /** Lets failed and cancelled tasks wait again; all that waits begins as its new maker. Throws `budget_spent`. */
     resume: (
       { id, user_id: before }: StoredJob,
       maker: KeptToken & Pick<StoredJob, 'user_id' | 'at_once'>,
@@ -209,7 +212,7 @@ export function createJobStore(db: Db) {
         return 'resumed';
       }),
 
-    /** Everything that waits of the job fails, for one reason. */
+    /** Fails all waiting tasks of the job, for one reason. */
     failWaiting: (id: string, error: { code: string; message: string }, now: number): Promise<void> =>
       change(db, async (transaction) => {
         const job = await lockOpen(transaction, id);
@@ -217,7 +220,7 @@ export function createJobStore(db: Db) {
         await fail(transaction, job, { ...error, now });
       }),
 
-    /** What has not begun within the time of its job fails. */
+    /** Fails tasks that have not begun within the time of their job. */
     expire: (now: number, error: { code: string; message: string }): Promise<void> =>
       change(db, async (transaction) => {
         const due = await transaction
@@ -231,7 +234,7 @@ export function createJobStore(db: Db) {
         for (const job of due) await fail(transaction, job, { ...error, now });
       }),
 
-    /** When the next job or task has to be looked at, which is after `now`; undefined: none. */
+    /** Time at which the next job expires, or the next task is due after `now`; undefined: none. */
     async findNextDue(now: number): Promise<number | undefined> {
       const limits = db.selectFrom('job').select((eb) => eb.fn.min('wait_until').as('at'));
       const limit = await limits

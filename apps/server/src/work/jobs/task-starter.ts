@@ -25,7 +25,7 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** What keeps every task of a job from ever beginning as things are. */
+/** Error codes that keep every task of a job from ever beginning as things are. */
 const finalCodes: ReadonlySet<string> = new Set([
   ...(['project_not_found', 'compile_failed', 'invalid_masks', 'invalid_tsconfig', 'forbidden'] as const),
 ]);

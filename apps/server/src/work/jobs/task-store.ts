@@ -9,10 +9,10 @@ import { type Verdict, verdictOf } from '../../runs/runs/run-verdict.ts';
 import { pauseAfter, readRetries } from './retry-rule.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 
-/** A task that can't begin at this moment, where the caller thought it could. */
+/** Error of a task that can't begin at this moment, where the caller thought it could. */
 export class NotNow extends Error {
   override readonly name = 'NotNow';
-  /** It has begun elsewhere; false: there is no place for it, or the phone is not free for it. */
+  /** True: it has begun elsewhere; false: there is no place for it, or the phone is not free for it. */
   readonly isTaskGone: boolean;
 
   constructor(isTaskGone = false) {
@@ -21,7 +21,7 @@ export class NotNow extends Error {
   }
 }
 
-/** What runs of tasks came to. */
+/** Effects of settled runs on their tasks. */
 export interface Settled {
   readonly userIds: ReadonlySet<string>;
   /** Whether other tasks may begin now, on whatever phone. */
@@ -51,7 +51,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
         .limit(limit)
         .execute(),
 
-    /** For the transaction that stores the run of the task. Throws `NotNow`. */
+    /** Claims a task in the transaction that stores its run. Throws `NotNow`. */
     claim:
       (job: StoredJob, { id: taskId, due_at }: Pick<WaitingTask, 'id' | 'due_at'>, now: number) =>
       async (transaction: Transaction, run: Pick<StoredRun, 'id' | 'device_id'>): Promise<void> => {
@@ -100,7 +100,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
   };
 }
 
-/** One of the places that the job, and its key, have. */
+/** Takes one of the places that the job, and its key, have. */
 async function takePlace(transaction: Transaction, job: StoredJob): Promise<void> {
   const { id, user_id, concurrency_key: key, concurrency_most: most } = job;
   const { token_projects, token_phones, token_budget } = job;
@@ -192,7 +192,7 @@ async function settled(
   return { userIds: new Set(tasks.map(({ user_id }) => user_id)), isPlaceFree, isAgain };
 }
 
-/** What the code of a run says of its task before the run has ended. */
+/** Verdict of a run's code on its task before the run has ended. */
 export interface Submission {
   readonly taskId: string;
   readonly runId: string;
@@ -255,7 +255,10 @@ function endOf(run: EndedRun): TaskEnd {
   };
 }
 
-/** Also those that did not reach their host: one that breaks its host each time must not do so every two seconds. */
+/**
+ * Counts all runs, also those that did not reach their host: a task that breaks its host must not do so every two
+ * seconds.
+ */
 async function countRuns(transaction: Transaction, taskId: string): Promise<number> {
   const rows = transaction.selectFrom('task_attempt').where('task_id', '=', taskId);
   const { runs } = await rows.select((eb) => eb.fn.max('number').as('runs')).executeTakeFirstOrThrow();

@@ -4,13 +4,13 @@ import type { StoredJob } from './store.ts';
 import type { TaskStore } from './task-store.ts';
 import { limitedSelector } from './work-access.ts';
 
-/** So long after a task is due again, the phone on which it has failed leaves it to others. */
+/** Time after a task is due again during which the phone on which it failed leaves it to others. */
 export const othersFirstMs = 1500;
 const readAtOnce = 100;
 /** Servers that read the same rows seldom choose the same one. */
 const choice = 16;
 
-/** A job of which tasks wait, as the choice of the next one needs it. */
+/** A job with waiting tasks, as the choice of the next one needs it. */
 export interface WaitingJob {
   readonly row: StoredJob;
   /** The only phones; undefined: those of the selector. */
@@ -25,7 +25,7 @@ export interface WaitingJob {
   isAsleep: boolean;
 }
 
-/** Which jobs a phone takes. */
+/** Rules that say which jobs a phone takes. */
 interface PhoneRules {
   /** Asked once for all jobs of a kind. */
   readonly fits: (job: WaitingJob) => boolean;
@@ -55,7 +55,7 @@ const kindOf = ({ selector, token_phones, device_ids, is_exclusive, project_id }
 const isSameMaker = (one: StoredJob, other: StoredJob): boolean =>
   one.user_id === other.user_id && limitsTextOf(one) === limitsTextOf(other);
 
-/** The jobs of which tasks wait, cached from the rows, and whose turn it is. */
+/** Cache of the rows of jobs with waiting tasks, and of whose turn it is. */
 export class WaitingJobs {
   readonly #byId = new Map<string, WaitingJob>();
   readonly #byUser = new Map<string, UsersJobs>();
@@ -65,7 +65,7 @@ export class WaitingJobs {
     return this.#byId.size;
   }
 
-  /** Of these jobs tasks wait, as the rows say now. */
+  /** Adds jobs whose tasks wait, as the rows say now. */
   add(rows: readonly StoredJob[]): void {
     for (const [userId, ofUser] of Map.groupBy(rows, ({ user_id }) => user_id)) {
       const users: UsersJobs = this.#byUser.get(userId) ?? { kinds: new Map(), servedAt: 0 };
@@ -95,7 +95,7 @@ export class WaitingJobs {
     return last !== undefined && order(last.row, row) > 0 ? kind : undefined;
   }
 
-  /** Nothing of it waits any more. */
+  /** Removes a job of which nothing waits any more. */
   remove(id: string): void {
     const job = this.#byId.get(id);
     if (job === undefined) return;
@@ -107,14 +107,14 @@ export class WaitingJobs {
     if (jobs.length === 0) kinds?.delete(kind);
   }
 
-  /** Something has changed that kept tasks of these users waiting; of all without a list. */
+  /** Wakes jobs of these users, or of all, because something has changed that kept their tasks waiting. */
   rouse(userIds?: Iterable<string>): void {
     for (const userId of userIds ?? this.#byUser.keys())
       for (const jobs of this.#byUser.get(userId)?.kinds.values() ?? [])
         for (const job of jobs) job.isAsleep = false;
   }
 
-  /** It is the turn of the job's user. */
+  /** Notes the turn of the job's user. */
   noteTurn({ row }: WaitingJob): void {
     const users = this.#byUser.get(row.user_id);
     this.#turn += 1;
@@ -146,7 +146,7 @@ export class WaitingJobs {
   }
 }
 
-/** Of one kind. */
+/** The first job of one kind that the phone takes. */
 function firstOf(
   jobs: readonly WaitingJob[],
   deviceId: string,
@@ -169,7 +169,7 @@ type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];
 
 interface TaskBatch {
   rows: Task[];
-  /** Under way at this moment. */
+  /** IDs of tasks that are under way at this moment. */
   readonly taken: Set<string>;
 }
 
@@ -182,7 +182,10 @@ export class DueTasks {
     this.#store = store;
   }
 
-  /** Undefined: none is due that is not under way. One that failed on this phone is left to others for a moment. */
+  /**
+   * Takes a due task. Undefined: none is due that is not under way. One that failed on this phone is left to others for
+   * a moment.
+   */
   async take(jobId: string, now: number, deviceId: string): Promise<Task | 'others first' | undefined> {
     const batch = this.#ofJob.get(jobId) ?? { rows: [], taken: new Set<string>() };
     this.#ofJob.set(jobId, batch);
@@ -205,7 +208,7 @@ export class DueTasks {
     return task;
   }
 
-  /** It has begun, or has not; `isStale`: the rows have changed since they were read. */
+  /** Releases a task that has begun, or has not; `isStale`: the rows have changed since they were read. */
   release(jobId: string, taskId: string, isStale: boolean): void {
     const batch = this.#ofJob.get(jobId);
     if (batch === undefined) return;

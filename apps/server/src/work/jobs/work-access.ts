@@ -16,15 +16,15 @@ interface Work {
 
 interface Asked<Row extends Work> {
   principal: Principal;
-  /** What there is of the ID that was given. */
+  /** Row with the given ID, if there is one. */
   row: Row | undefined;
-  /** Of whom more than the maker may do what is asked; by default all who see the project. */
+  /** Roles beside the maker that may do what is asked; by default all who see the project. */
   roles?: typeof readers | undefined;
   missing: ApiError;
   kind: 'job' | 'schedule';
 }
 
-/** The user's own, and those of projects in which they have one of the roles. */
+/** Requires work of the user, or of projects in which they have one of the roles. */
 export async function requireWork<Row extends Work>(
   projects: ProjectAccess,
   { principal, row, roles = readers, missing, kind }: Asked<Row>,
@@ -38,7 +38,7 @@ export async function requireWork<Row extends Work>(
   });
 }
 
-/** Which of it a list has: as above, one more than the page. */
+/** Filter of a list, with the same access as above. Its limit is one more than the page. */
 export const listedWork = (
   principal: Principal,
   query: { automation_id?: string; cursor?: string; limit?: number },
@@ -48,7 +48,7 @@ export const listedWork = (
   limit: pageLimit(query) + 1,
 });
 
-/** Such a token reaches what was made with its own limit; any other token, what its user reaches. */
+/** Whether the token reaches the row. A token with a phone limit reaches its user's work of the same limit only. */
 const isWithinLimit = (
   principal: Principal,
   { user_id, token_phones }: { user_id: string; token_phones: string | null },
@@ -77,7 +77,7 @@ export const makerOf = (principal: Principal): Maker => ({
   ...keptTokenOf(principal),
 });
 
-/** Whoever takes work over that names phones has to be one who may launch on them. Throws `devices_unavailable`. */
+/** Requires that the user who takes over work may launch on the phones that it names. Throws `devices_unavailable`. */
 export async function requireNamedPhones(
   devices: DeviceAccess,
   principal: Principal,

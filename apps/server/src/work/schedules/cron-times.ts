@@ -7,8 +7,8 @@ const futureYears = 50;
 const pastYears = 10;
 
 /**
- * When a schedule has its turns. Years far away are not searched: times that hardly ever come, or never, would cost as much as
- * those of many schedules.
+ * Times of a schedule's turns. Years far away are not searched: times that hardly ever come, or never, would cost as
+ * much as those of many schedules.
  */
 export class CronTimes {
   readonly #cron: Cron;

@@ -3,7 +3,7 @@ import type { CronTimes } from './cron-times.ts';
 
 /** A turn that comes later than this has been missed. */
 export const graceMs = 10 * 60_000;
-/** More are counted as so many: each takes up to a millisecond. */
+/** Maximum number of turns that are counted, because each takes up to a millisecond. */
 const maxCounted = 300;
 
 interface DueTurns {
@@ -15,7 +15,7 @@ interface DueTurns {
   readonly next: number | undefined;
 }
 
-/** What is to be done of the turns from `planned` until now; of those that were missed, at most the last one. */
+/** Decides on the turns from `planned` until now; of missed ones, at most the last is made. */
 export async function findDue(
   times: CronTimes,
   planned: number,

@@ -19,7 +19,7 @@ interface Options {
   jobs: Jobs;
   clock: Clock;
   faults: FaultMonitor;
-  /** A clock that jumps, and a change by another server that was missed, are found after so long. */
+  /** Interval of the look that finds a clock that jumps, and a missed change by another server. */
   lookEveryMs: number;
 }
 
@@ -28,7 +28,7 @@ export type Work = Static<typeof Work>;
 const validator = Compile(Work);
 export const readWork = (json: string): Work => validator.Parse(JSON.parse(json));
 
-/** What keeps every further turn from making a job. */
+/** Error codes that keep every further turn from making a job. They pause the schedule. */
 const finalCodes: ReadonlySet<string> = new Set(['project_not_found', 'forbidden']);
 
 const isoOf = (time: number): string => new Date(time).toISOString();
@@ -104,7 +104,7 @@ export class ScheduleRunner {
     if (Object.keys(changes).length > 0) await store.finish(schedule, changes, turns);
   }
 
-  /** Unless the job before has not ended. */
+  /** Makes the job of a turn, unless the job before has not ended: then the turn is queued or skipped. */
   async #begin(schedule: StoredSchedule, planned: number, note: Note): Promise<ScheduleChange> {
     const { overlap } = schedule;
     if (overlap === 'allow' || !(await this.#options.jobs.hasOpen(schedule.id)))

@@ -36,7 +36,7 @@ async function create(more: object, api: ApiCaller = server.api): Promise<Schedu
   if (!schedules.Check(reply.body['schedule'])) throw new Error(reply.text);
   return reply.body['schedule'];
 }
-/** The oldest first. */
+/** Lists the turns, the oldest first. */
 async function turnsOf(id: string): Promise<ScheduleTurn[]> {
   const { body, text } = await server.api('GET', `/api/v2/schedules/${id}/turns`);
   if (!turnLists.Check(body['turns'])) throw new Error(text);

@@ -16,7 +16,7 @@ export type ScheduleChange = Partial<Omit<StoredSchedule, 'id' | 'user_id' | 'pr
 /** Turns of a schedule that are over; the newest are kept. */
 const turnsKept = 1000;
 
-/** What webhooks tell of a turn that made no job. */
+/** Outbox event of a turn that made no job. */
 const skipOf = (
   { id, user_id: userId, project_id: automationId, name }: StoredSchedule,
   { at, planned_at, reason }: StoredTurn,
@@ -89,7 +89,9 @@ export function createScheduleStore(db: Db) {
         return numUpdatedRows > 0n;
       }),
 
-    /** The same by whoever it runs as from then on. False: they have as many as they may. Throws `budget_spent`. */
+    /**
+     * Changes a schedule and the user that it runs as. False: that user has as many as they may. Throws `budget_spent`.
+     */
     take: (
       { id, user_id: before }: StoredSchedule,
       changes: ScheduleChange & KeptToken & Pick<StoredSchedule, 'user_id'>,
@@ -110,7 +112,7 @@ export function createScheduleStore(db: Db) {
         return (await query.executeTakeFirst()).numDeletedRows > 0n;
       }),
 
-    /** Whose turn has come, or whose queued job may be made. */
+    /** Schedules whose turn has come, or whose queued job may be made. */
     listDue: async (now: number): Promise<StoredSchedule[]> => {
       const due = db.selectFrom('schedule').selectAll().where('paused', '=', 0).where('due_at', '<=', now);
       const queued = db.selectFrom('schedule').selectAll().where('queued_at', 'is not', null);
@@ -169,7 +171,7 @@ export function createScheduleStore(db: Db) {
         return true;
       }),
 
-    /** For a job that was made beside the times of its schedule. */
+    /** Adds a turn for a job that was made beside the times of its schedule. */
     addTurn: (turn: StoredTurn): Promise<void> =>
       change(db, async (transaction) => {
         const { schedule_id: id } = turn;

@@ -19,7 +19,7 @@ const isAbsence = ({ webhook_id, kind, target_id }: StoredAbsence): RawBuilder<S
 
 export type AbsenceStore = ReturnType<typeof createAbsenceStore>;
 
-/** What webhooks know to be away or amiss. */
+/** Absences and problems that webhooks know of. */
 export function createAbsenceStore(db: Db) {
   return {
     /** The webhooks that watch something of these, such as `device.`. */
@@ -40,7 +40,7 @@ export function createAbsenceStore(db: Db) {
         .where('kind', 'in', kinds)
         .execute(),
 
-    /** With the deliveries that tell of it. Throws when another server has noted some of it. */
+    /** Stores changes with the deliveries that tell of them. Throws when another server has noted some of it. */
     note: (webhook: StoredWebhook, changes: AbsenceChanges, now: number): Promise<void> =>
       transact(db, async (transaction) => {
         for (const row of changes.begun)

@@ -15,7 +15,7 @@ interface Options {
   devices: DeviceAccess;
   hosts: KnownHosts;
   clock: Clock;
-  /** Since when the service is there: before, it has seen nobody. */
+  /** Time since when the service runs: before, it has seen nobody. */
   upSince: () => Promise<number>;
   /** How long a host may be away. */
   hostAwayMs: number;
@@ -26,7 +26,7 @@ interface Options {
 interface Seen {
   readonly kind: 'device' | 'host';
   readonly id: string;
-  /** Since when it is not there; undefined: it is. */
+  /** Time since when it is away; undefined: it is there. */
   readonly awaySince: number | undefined;
   /** Its host changes servers, or has just come: what is known of it stays as it is for this time. */
   readonly isReturning: boolean;
@@ -60,7 +60,7 @@ export class AbsenceWatch {
     this.#options = options;
   }
 
-  /** By one server at a time. */
+  /** Looks for changes. One server does so at a time. */
   async look(): Promise<void> {
     const webhooks = await this.#options.store.listWatching('device.', 'host.');
     if (webhooks.length === 0) return;
@@ -124,7 +124,7 @@ export class AbsenceWatch {
     const lateAt = row.since + this.#allowedMsOf(webhook, kind);
     if (row.is_told === 1 || lateAt > now) return;
     changes.told.push(row);
-    // What was late before anybody asked is known to them.
+    // An absence that was too long before anybody asked is known to them.
     if (lateAt >= webhook.heard_since)
       tell(kind === 'device' ? 'device.not_ready' : 'host.gone', one.tellGone(row.since));
   }

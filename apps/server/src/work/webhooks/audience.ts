@@ -16,7 +16,9 @@ interface AudienceOptions {
 
 export const readAudience = (json: string): Audience => validator.Parse(JSON.parse(json));
 
-/** The users who may hear of something at this moment: of what others share with them, once they have accepted it. */
+/**
+ * Lists the users who may hear of something at this moment. They hear of what others share once they have accepted it.
+ */
 export async function hearersOf(
   { devices, people, runAccess, listAcceptedReviewers }: AudienceOptions,
   audience: Audience,

@@ -1,6 +1,6 @@
 import { hourMs, minuteMs, secondMs } from '../../kernel/durations.ts';
 
-/** Of Standard Webhooks: over three days. */
+/** Backoff of Standard Webhooks: retries over three days. */
 const pausesMs = [
   5 * secondMs,
   5 * minuteMs,
@@ -14,12 +14,15 @@ const pausesMs = [
 ];
 export const maxAttempts = pausesMs.length + 1;
 
-/** So that what failed together is not tried again together. */
+/** Jitter of retries, as a share of the pause. Deliveries that failed together are not retried together. */
 const jitter = 0.1;
 /** A receiver may ask for a longer pause than ours, but not for longer than this. */
 const maxAskedMs = 24 * hourMs;
 
-/** How long to wait after so many attempts; undefined: no more are made. `asked`: what the receiver asks for. */
+/**
+ * Pause before the next retry after so many attempts; undefined: no more are made. `asked`: pause that the receiver
+ * asks for.
+ */
 export function pauseAfter(attempts: number, asked = 0, random = Math.random()): number | undefined {
   const pause = pausesMs[attempts - 1];
   if (pause === undefined) return undefined;
@@ -27,7 +30,7 @@ export function pauseAfter(attempts: number, asked = 0, random = Math.random()):
   return Math.max(spread, Math.min(asked, maxAskedMs));
 }
 
-/** What `Retry-After` asks for: seconds, or a date (RFC 9110, section 10.2.3). 0: nothing that can be read. */
+/** Reads the pause in `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). 0: nothing that can be read. */
 export function readRetryAfter(text: string | undefined, now: number): number {
   if (text === undefined) return 0;
   if (/^\d{1,9}$/.test(text)) return Number(text) * secondMs;

@@ -11,13 +11,13 @@ import type { StoredWebhook } from './store.ts';
 export type StoredDelivery = Row<'webhook_delivery'>;
 export type StoredEvent = Row<'webhook_outbox'>;
 
-/** What is told: of an event, or of what this service has seen itself. */
+/** Content of a delivery: an event, or something that this service has seen itself. */
 export type News = Pick<StoredDelivery, 'type' | 'at' | 'data' | 'audience'>;
 
-/** What an attempt came to. */
+/** Result of an attempt. */
 export interface Attempt {
   readonly status: StoredDelivery['status'];
-  /** Of the next one; undefined: there is none. */
+  /** Time of the next attempt; undefined: there is none. */
   readonly dueAt: number | undefined;
   readonly responseStatus: number | null;
   readonly problem: string;
@@ -36,23 +36,23 @@ export interface Telling {
 /** Limits of one message: an e-mail, a message to a chat, and one for a program. */
 const maxInMessage = { mail: 500, chat: 100, phalanx: 1 };
 
-/** Deliveries of one user that wait. */
+/** Maximum number of waiting deliveries per user. */
 export const maxWaiting = 10_000;
-/** Of each webhook, so many that have ended are kept. */
+/** Number of ended deliveries that are kept per webhook. */
 const maxEnded = 1000;
 const eventsAtOnce = 100;
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
-/** What webhooks have to tell of, and what became of it. */
+/** Deliveries of webhooks and the outbox of events. */
 export function createDeliveryStore(db: Db) {
   const select = () => db.selectFrom('webhook_delivery').selectAll();
   return {
-    /** The first ones that nobody has dealt with. */
+    /** Lists the first events that nobody has dealt with. */
     listOutbox: (): Promise<StoredEvent[]> =>
       db.selectFrom('webhook_outbox').selectAll().orderBy('id').limit(eventsAtOnce).execute(),
 
-    /** What is still to be sent, and what is still in the outbox. */
+    /** Counts deliveries that wait, and events in the outbox. */
     async countWaiting(): Promise<ReadonlyMap<string, number>> {
       const count = (table: 'webhook_delivery' | 'webhook_outbox') =>
         db.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count'));
@@ -63,7 +63,7 @@ export function createDeliveryStore(db: Db) {
       ]);
     },
 
-    /** Of these users, those webhooks that ask for this event. */
+    /** Lists webhooks of these users that ask for this event. */
     listListening: (userIds: readonly string[], type: string): Promise<StoredWebhook[]> =>
       db
         .selectFrom('webhook')
@@ -73,7 +73,7 @@ export function createDeliveryStore(db: Db) {
         .where('events', 'like', `%"${type}"%`)
         .execute(),
 
-    /** In place of the events; leaves out those that another server was faster with. */
+    /** Replaces the events by deliveries; leaves out those that another server was faster with. */
     deliver: (all: readonly Telling[], now: number): Promise<void> =>
       transact(db, async (transaction) => {
         const ids = all.map(({ event }) => event.id);
@@ -121,7 +121,7 @@ export function createDeliveryStore(db: Db) {
           .executeTakeFirst();
       }),
 
-    /** Webhooks that have something to do; of all, or of these. */
+    /** Webhooks with something to do, among all or among these. */
     listDue: (now: number, ids?: readonly string[]): Promise<Pick<StoredWebhook, 'id' | 'user_id'>[]> => {
       const query = db
         .selectFrom('webhook')
@@ -136,8 +136,8 @@ export function createDeliveryStore(db: Db) {
     },
 
     /**
-     * The delivery that is due first is the caller's until then; of e-mails and chats, all that are due. Empty: none is due,
-     * or others are at them.
+     * Claims the delivery that is due first until then; of e-mails and chats, all that are due. Empty: none is due, or
+     * others have claimed them.
      */
     claim: (webhookId: string, now: number, until: number): Promise<StoredDelivery[]> =>
       transact(db, async (transaction) => {
@@ -171,10 +171,10 @@ export function createDeliveryStore(db: Db) {
         return claimed.toSorted((one, other) => (one.id < other.id ? -1 : 1));
       }),
 
-    /** No e-mail was sent for these deliveries. */
+    /** Gives back the e-mail that was claimed for these deliveries and not sent. */
     giveMailBack: (claimed: StoredDelivery): Promise<void> => giveMailBack(db, claimed),
 
-    /** The attempt was not made after all. */
+    /** Releases a claim whose attempt was not made after all. */
     async release(claimed: StoredDelivery): Promise<void> {
       await db
         .updateTable('webhook_delivery')
@@ -183,7 +183,7 @@ export function createDeliveryStore(db: Db) {
         .execute();
     },
 
-    /** Does nothing when the claim was over before, and somebody else has made it. */
+    /** Stores the result. Does nothing when the claim was over before, and somebody else has made it. */
     settle: (claimed: StoredDelivery, attempt: Attempt, now: number): Promise<void> =>
       transact(db, async (transaction) => {
         const { status, dueAt, responseStatus, problem } = attempt;
@@ -199,7 +199,7 @@ export function createDeliveryStore(db: Db) {
         if (attempt.isHealth) await noteHealth(transaction, claimed.webhook_id, attempt, now);
       }),
 
-    /** What nobody asks for any more. */
+    /** Deletes deliveries and events from before this time, and ended deliveries beyond the number that is kept. */
     async deleteOld(before: number): Promise<void> {
       await db.deleteFrom('webhook_delivery').where('created_at', '<', before).execute();
       await db.deleteFrom('webhook_outbox').where('at', '<', before).execute();

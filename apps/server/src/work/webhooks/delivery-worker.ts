@@ -6,35 +6,38 @@ import type { Attempt, DeliveryStore, StoredDelivery } from './delivery-store.ts
 import { maxAttempts, pauseAfter } from './delivery-pauses.ts';
 
 /**
- * What came of a message. `rejected`: the receiver does not want this one, ever. `final`: it is not sent again, and that
+ * Result of a message. `rejected`: the receiver does not want this one, ever. `final`: it is not sent again, and that
  * says nothing of the receiver.
  */
 export interface Sent {
   readonly result: 'delivered' | 'refused' | 'rejected' | 'gone' | 'ended' | 'final';
   readonly responseStatus: number | null;
   readonly problem: string;
-  /** What the receiver asks for, ms. */
+  /** Pause that the receiver asks for, ms. */
   readonly pauseMs?: number;
 }
 
 interface Options {
   store: DeliveryStore;
-  /** Of one webhook; what came of each. Rejects only when this server is at fault. */
+  /** Sends deliveries of one webhook. Resolves with the result of each. Rejects only when this server is at fault. */
   send: (deliveries: readonly StoredDelivery[], signal: AbortSignal) => Promise<readonly Sent[]>;
-  /** Since when deliveries of the webhook have failed; null: they have not. */
+  /** Time since when deliveries of the webhook have failed; null: they have not. */
   findFailingSince: (webhookId: string) => Promise<number | null>;
   clock: Clock;
   faults: FaultMonitor;
   lookEveryMs: number;
 }
 
-/** A server that is gone has not made the attempt that it had claimed; longer than an attempt takes. */
+/**
+ * Lease of a delivery, longer than an attempt takes. A server that is gone has not made the attempt that it had
+ * claimed.
+ */
 const claimMs = 30_000;
-/** Of one server, at a time. A receiver that is slow takes up only its own places. */
+/** Maximum number of attempts at a time on one server. A receiver that is slow takes up only its own places. */
 const places = { ofWebhook: 2, ofUser: 6, ofAll: 300 };
-/** After so long without any success the webhook is paused. */
+/** Time without any success after which the webhook is paused. */
 const maxFailingMs = 5 * 24 * 60 * 60_000;
-/** After a fault of this server. */
+/** Pause after a fault of this server. */
 const faultPauseMs = 60_000;
 
 /** Makes the deliveries that are due. Each server looks; each attempt is one server's. */
@@ -59,7 +62,7 @@ export class DeliveryWorker {
     );
   }
 
-  /** These webhooks may have something to do. */
+  /** Looks at webhooks that may have something to do. */
   look(webhookIds: readonly string[]): void {
     if (!this.#closing.signal.aborted) this.#toServe.add(webhookIds);
   }
@@ -163,7 +166,7 @@ export class DeliveryWorker {
       return { ...about, status: 'failed', dueAt: undefined, pausedFor: problem, isHealth: true };
     const pause = result === 'rejected' ? undefined : pauseAfter(claimed.attempts, pauseMs);
     const pausedFor = await this.#findReasonToPause(claimed, problem);
-    // What is paused is due when the webhook goes on.
+    // A delivery of a paused webhook is due when the webhook goes on.
     if (pause === undefined) return { ...about, status: 'failed', dueAt: undefined, pausedFor };
     return { ...about, status: 'waiting', dueAt: this.#options.clock.now() + pause, pausedFor };
   }

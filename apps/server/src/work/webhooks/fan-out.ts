@@ -38,7 +38,7 @@ export class FanOut {
     });
   }
 
-  /** Something has happened, or may have at another server. */
+  /** Looks at the outbox: something has happened, or may have at another server. */
   look(): void {
     if (!this.#isClosed) this.#looks.add(['outbox']);
   }
@@ -60,7 +60,10 @@ export class FanOut {
     }
   }
 
-  /** None of what cannot be read. `known`: what was read for others of this look. */
+  /**
+   * Finds the webhooks that ask for an event. None for an unreadable event. `known`: webhooks that were read for others
+   * of this look.
+   */
   async #tellingsOf(event: StoredEvent, known: Map<string, Promise<StoredWebhook[]>>): Promise<Telling[]> {
     const { store, listHearers, faults } = this.#options;
     try {
@@ -85,7 +88,7 @@ function asksFor(webhook: StoredWebhook, { type, data }: StoredEvent, audience: 
   return endedRun.Check(run) && run.outcome !== null && outcomes.includes(run.outcome);
 }
 
-/** Those that it asks for, and those of the token that it was made with. */
+/** Whether the webhook asks for the project, and its token was for it. */
 function isOfProjects(webhook: StoredWebhook, audience: Audience): boolean {
   const projectId = projectOf(audience);
   if (projectId === undefined) return true;
@@ -99,6 +102,6 @@ export function isOfToken({ token_projects: own }: StoredWebhook, audience: Audi
   return own === null || projectId === undefined || readTexts(own).includes(projectId);
 }
 
-/** Of which project it is; undefined: of none. */
+/** Project of the audience; undefined: it is of none. */
 const projectOf = (audience: Audience): string | undefined =>
   'automationId' in audience ? audience.automationId : undefined;

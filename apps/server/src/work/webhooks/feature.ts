@@ -34,7 +34,7 @@ interface WebhookDependencies {
   metrics: Metrics;
 }
 
-/** What webhooks have stored encrypted. */
+/** Encrypted keys of webhooks. */
 export const sealedByWebhooks = ({ database }: Context): SealedColumn => sealedWebhookKeys(database);
 
 /** Messages to other services about what happens. */

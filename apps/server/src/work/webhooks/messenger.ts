@@ -59,7 +59,7 @@ export class Messenger {
     this.#mailer = options.mail && new Mailer(options.mail, this.#resolver.of('mail server'));
   }
 
-  /** Of one webhook; what came of each. */
+  /** Sends deliveries of one webhook. Resolves with the result of each. */
   async send(deliveries: readonly StoredDelivery[], closing: AbortSignal): Promise<Sent[]> {
     const webhook = await this.#options.store.find(deliveries[0]?.webhook_id ?? '', everybody);
     if (webhook === undefined) return deliveries.map(() => dropped('The webhook is gone'));
@@ -71,7 +71,7 @@ export class Messenger {
     return deliveries.map((one, at) => bySent.get(one) ?? dropped(reasons[at] ?? ''));
   }
 
-  /** One answer: it is that of all. */
+  /** Sends the wanted deliveries. A single result is that of all. */
   #sendWanted(
     webhook: StoredWebhook,
     wanted: readonly StoredDelivery[],
@@ -95,7 +95,7 @@ export class Messenger {
     return this.#post(webhook, { headers, body, closing });
   }
 
-  /** All in one message, under the ID of the first. */
+  /** Sends all in one message, under the ID of the first. */
   async #chat(
     webhook: StoredWebhook,
     format: ChatFormat,
@@ -109,7 +109,7 @@ export class Messenger {
     return this.#post(webhook, { headers, body, closing });
   }
 
-  /** All in one e-mail. What the operator has allowed before may be forbidden now. */
+  /** Sends all in one e-mail. The operator may forbid now what was allowed before. */
   async #mail(
     webhook: StoredWebhook,
     deliveries: readonly StoredDelivery[],
@@ -123,7 +123,7 @@ export class Messenger {
     return this.#mailer.send(address, await writeMail(webhook, deliveries, names), closing);
   }
 
-  /** What the user might see when it happened may be nothing that they see now. */
+  /** Finds why a delivery is dropped: the user may no longer see what they might see when it happened. */
   async #findReasonToDrop(webhook: StoredWebhook, { audience }: StoredDelivery): Promise<string | undefined> {
     const { listHearers, findUser } = this.#options;
     const user = await findUser(webhook.user_id);

@@ -42,7 +42,7 @@ interface WebhookRoutesOptions {
 }
 
 const maxWebhooks = 50;
-/** How long the secret before still signs. */
+/** Time for which the secret before still signs. */
 const earlierMs = 24 * 60 * 60_000;
 const defaults = { minutes: 10, percent: 50, hours: 24 };
 
@@ -230,7 +230,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
 const projectsOf = ({ projectIds }: Principal): string | null =>
   projectIds === null ? null : JSON.stringify([...projectIds].toSorted());
 
-/** Null for a token without limits, which says nothing but who its user is. */
+/** ID of a token with limits. Null for a token without limits, which says nothing but who its user is. */
 const limitedTokenOf = (principal: Principal): string | null =>
   limitsTextOf(keptTokenOf(principal)) === null ? null : principal.tokenId;
 
@@ -253,7 +253,10 @@ const invalid = (problem: string): ApiError => ApiError.of('invalid_webhook', { 
 const shownSecret = ({ signature, url }: StoredWebhook, secret: string): string | null =>
   signature === 'v1' && !isMail(url) ? secret : null;
 
-/** What its user has of it depends on the kind: a secret, or none. */
+/**
+ * Refuses a change between e-mail and web address: a web address may have a secret that its user knows, an e-mail has
+ * none.
+ */
 function keepKind(before: string, url: string): string {
   if (isMail(before) === isMail(url)) return url;
   throw invalid(
@@ -295,7 +298,7 @@ function findProblem(url: URL | null, rule: AddressRule): string | undefined {
   return undefined;
 }
 
-/** Not more of it: the path of a URL may be a secret of the receiver's. */
+/** Part of a target that is shown. The path of a URL may be a secret of the receiver's. */
 const placeOfTarget = (url: string): string => (isMail(url) ? addressOf(url) : new URL(url).host);
 
 const noteOn = (

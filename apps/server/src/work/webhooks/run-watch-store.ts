@@ -4,7 +4,7 @@ import { textsIn } from '../../storage/db/dialect.ts';
 import { beginningOfUuidV7 } from '../../kernel/uuid-v7.ts';
 import { ended } from './absence-store.ts';
 
-/** Whose runs are meant. */
+/** User and projects whose runs are meant. */
 export interface RunsOf {
   readonly userId: string;
   /** Null: of all projects, and direct code. */
@@ -13,20 +13,20 @@ export interface RunsOf {
 
 interface RunCounts {
   readonly ended: number;
-  /** Of those. */
+  /** Number of ended runs that failed. */
   readonly failed: number;
 }
 
 export type RunWatchStore = ReturnType<typeof createRunWatchStore>;
 
-/** What runs of a user came to. */
+/** Counts and finds runs of a user. */
 export function createRunWatchStore(db: Db) {
   const runsOf = ({ userId, projectIds }: RunsOf) => {
     const query = db.selectFrom('run').where('user_id', '=', userId);
     return projectIds === null ? query : query.where('automation_id', 'in', textsIn(db, projectIds));
   };
   return {
-    /** Of runs that were launched since then; those that were stopped do not count. */
+    /** Counts ended runs that were launched since then, except those that were stopped. */
     async count(of: RunsOf, since: number): Promise<RunCounts> {
       const isSuccess = sql`(coalesce(outcome, 'succeeded') = 'succeeded' AND status = 'completed')`;
       const row = await runsOf(of)

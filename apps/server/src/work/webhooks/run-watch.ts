@@ -28,7 +28,7 @@ export class RunWatch {
     this.#options = options;
   }
 
-  /** By one server at a time. */
+  /** Looks at the webhooks that watch runs. One server does so at a time. */
   async look(): Promise<void> {
     for (const webhook of await this.#options.store.listWatching('runs.')) {
       const events = readTexts(webhook.events);
@@ -70,7 +70,7 @@ export class RunWatch {
   }
 }
 
-/** Those that it asks for, of those of the token that it was made with. */
+/** Projects that the webhook asks for, among those of the token that it was made with. */
 function runsOf({ user_id: userId, project_ids, token_projects }: StoredWebhook): RunsOf {
   const asked = readTexts(project_ids);
   const own = token_projects === null ? null : readTexts(token_projects);

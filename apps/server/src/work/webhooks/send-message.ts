@@ -14,7 +14,7 @@ export interface Answer {
   readonly retryAfter: string | undefined;
 }
 
-/** Of a response's body nothing is kept; a receiver that sends no more than this keeps its connection in order. */
+/** Maximum size of a response's body, of which nothing is kept. A larger one ends the connection. */
 const maxBodyBytes = 16 * 1024;
 const maxBodyMs = 1000;
 
@@ -37,7 +37,7 @@ export function sendMessage(
     drain(response);
   });
   outgoing.on('error', reject);
-  // What is no answer to a POST: the connection is not used any more.
+  // A switch of protocols is no answer to a POST, so the connection is not used any more.
   outgoing.on('upgrade', (_, socket) => {
     socket.destroy();
     reject(new Error('the receiver switched protocols'));
@@ -57,7 +57,10 @@ function drain(response: IncomingMessage): void {
   });
 }
 
-/** What the owner of a webhook is told. Node tells of several tried addresses with an error that has no message of its own. */
+/**
+ * Explains a failure to the webhook's owner. Node tells of several tried addresses with an error that has no message of
+ * its own.
+ */
 export function explainFailure(error: unknown): string {
   const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const text = cause instanceof Error ? withoutAddress(cause) : String(cause);

@@ -7,7 +7,7 @@ import {
   sign,
 } from 'node:crypto';
 
-/** What a webhook signs with: as it is kept, and what its receivers check with. */
+/** Key pair or shared secret of a webhook: the stored secret, and the key that its receivers check with. */
 interface SigningKey {
   /** `whsec_…`, or `whsk_…` with the seed of Ed25519 and the public key. */
   readonly secret: string;
@@ -17,7 +17,7 @@ interface SigningKey {
 
 interface Message {
   readonly id: string;
-  /** Of the attempt, in seconds. */
+  /** Time of the attempt, in seconds. */
   readonly timestamp: number;
   readonly body: string;
 }

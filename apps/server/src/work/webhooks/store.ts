@@ -9,10 +9,10 @@ import type { SealedColumn, SealedRow } from '../../code/secrets/sealing.ts';
 export type StoredWebhook = Row<'webhook'>;
 export type WebhookChange = Partial<Omit<StoredWebhook, 'id' | 'user_id' | 'token_projects' | 'created_at'>>;
 
-/** Whose webhooks a caller sees; null: everybody's. */
+/** User whose webhooks a caller sees; null: everybody's. */
 export interface WebhookOwner {
   readonly userId: string | null;
-  /** Those that the caller's token is limited to, as a webhook has them. */
+  /** Projects that the caller's token is limited to, as a webhook stores them. */
   readonly tokenProjects: string | null;
 }
 
@@ -90,7 +90,7 @@ export function createWebhookStore(db: Db) {
   };
 }
 
-/** What the keys of a webhook belong to. */
+/** Place of a webhook's keys: once encrypted, they cannot be moved to another place. */
 export const placeOf = (webhookId: string): string => `webhook ${webhookId}`;
 
 const sealedColumns = ['sealed', 'earlier_sealed'] as const;

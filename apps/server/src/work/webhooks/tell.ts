@@ -10,7 +10,7 @@ export interface Told {
   /** A sentence without a full stop. */
   readonly headline: string;
   readonly rows: readonly (readonly [label: string, value: string | null])[];
-  /** In the console; empty: its first page. */
+  /** Path in the console; empty: its first page. */
   readonly path: string;
 }
 
@@ -28,7 +28,7 @@ export const line = (text: string, maxLength = maxValueLength): string => {
 export const quoted = (text: string): string => `“${line(text, 100)}”`;
 const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** Those of its rows that have a value, each on one line. */
+/** Rows that have a value, each on one line. */
 export const linesOf = ({ rows }: Told, maxLength?: number): string[] =>
   rows.flatMap(([label, value]) => (value ? `${label}: ${line(value, maxLength)}` : []));
 

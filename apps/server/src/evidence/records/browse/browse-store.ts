@@ -4,16 +4,16 @@ import { inOneMoment } from '../../../storage/db/transactions.ts';
 import type { RecordList, ReviewScope, StoredRecord } from '../stored-record.ts';
 import { listConditions, valuesOf, countNewer } from './tally-store.ts';
 
-/** Which record is wanted: the newest, this one, or the next one on a side of an ID, which need not exist. */
+/** The wanted record: the newest, this one, or the next one on a side of an ID, which need not exist. */
 export type Wanted =
   | { kind: 'newest' }
   | { kind: 'this'; id: string }
   | { kind: 'older' | 'newer'; id: string };
 
 export interface BrowseQuery {
-  /** What the caller may see. */
+  /** All records that the caller may see. */
   visible: readonly ReviewScope[];
-  /** What of it is looked at. No two overlap. */
+  /** Part of them that is searched. No two scopes overlap. */
   scopes: readonly ReviewScope[];
   cells: readonly number[];
   tag: string | undefined;
@@ -31,7 +31,9 @@ export type BrowseStore = ReturnType<typeof createBrowseStore>;
 
 type Looked = Pick<BrowseQuery, 'cells' | 'narrowing'>;
 
-/** Newest first: each cell of each list has its own index order, so the next record is the best of their next ones. */
+/**
+ * Finds the next record. Each cell of each list has its own index order, so the result is the best of their next ones.
+ */
 function nextOf(list: RecordList, { cells, narrowing }: Looked, wanted: Exclude<Wanted, { kind: 'this' }>) {
   const bound =
     wanted.kind === 'newest'
@@ -48,7 +50,7 @@ function nextOf(list: RecordList, { cells, narrowing }: Looked, wanted: Exclude<
       from (${valuesOf(cells.map((cell) => [cell]))}) as wanted) as candidates`;
 }
 
-/** Reads one record at a time with its position. What it costs does not grow with the number of records. */
+/** Reads one record at a time with its position. The cost does not grow with the number of records. */
 export function createBrowseStore(db: Db) {
   const findNext = async (
     from: Db,
@@ -73,7 +75,7 @@ export function createBrowseStore(db: Db) {
     );
 
   return {
-    /** Undefined: there is no such record. All that is read is of one moment. */
+    /** Reads all of it at one moment. Undefined: there is no such record. */
     browse: ({ visible, scopes, tag, wanted, ...looked }: BrowseQuery): Promise<BrowsePage | undefined> =>
       inOneMoment(db, async (transaction) => {
         const lists = scopes.map((scope) => ({ ...scope, tag: tag ?? null }));
@@ -110,7 +112,7 @@ export function createBrowseStore(db: Db) {
   };
 }
 
-/** What the lists are narrowed to beyond what has counts of its own. */
+/** Filters that have no tallies of their own. */
 export interface Narrowing {
   readonly deviceId: string | undefined;
   readonly runId: string | undefined;
@@ -127,7 +129,7 @@ interface Counted {
 
 interface Counts {
   total: number;
-  /** Of the matches, those that are newer than an ID. */
+  /** Number of matches that are newer than an ID. */
   newer: number;
 }
 
@@ -146,7 +148,7 @@ const isWithin = (record: StoredRecord, { deviceId, runId, fromId, untilId }: Na
   (fromId === undefined || record.id >= fromId) &&
   (untilId === undefined || record.id < untilId);
 
-/** What is of one phone or one run is counted in its index; everything else is known from the tallies. */
+/** Counts the records of one phone or one run in its index, and everything else by the tallies. */
 const countMatches = (db: Db, counted: Counted, id: string): Promise<Counts> =>
   counted.narrowing.deviceId === undefined && counted.narrowing.runId === undefined
     ? countByTallies(db, counted, id)

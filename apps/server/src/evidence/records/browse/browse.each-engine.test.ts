@@ -22,7 +22,7 @@ async function openStores(engine: Engine) {
   return { database, store: createRecordStore(database), browser: createBrowseStore(database) };
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -79,7 +79,7 @@ function randomRecord(random: (below: number) => number): StoredRecord {
 const groupOf = (record: StoredRecord): string =>
   `${record.owner_id} ${record.automation_id} ${record.retention_group}`;
 
-/** What the stores must do, in the plainest way. */
+/** Plain model of what the stores must do. */
 class Model {
   records: StoredRecord[] = [];
 

@@ -2,7 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../storage/db/database.ts';
 import { allCells, listKey, type RecordList } from '../stored-record.ts';
 
-/** What is true of the rows of `record` that are in a list; each combination has an index that goes on with cell and ID. */
+/**
+ * Conditions that select the rows of `record` in a list. Each combination has an index that goes on with cell and ID.
+ */
 export function listConditions({ ownerId, automationId, tag }: RecordList): RawBuilder<unknown> {
   const conditions = [sql`owner_id = ${ownerId}`];
   if (automationId !== null) conditions.push(sql`automation_id = ${automationId}`);

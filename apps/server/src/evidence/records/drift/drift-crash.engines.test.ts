@@ -1,4 +1,4 @@
-/** What is counted of versions of apps when the server is killed at any moment. */
+/** Counts per app version when the server is killed at any moment. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ import type { ScreenPrint } from '../groups/prints/screen-print.ts';
 
 const shownVersions = 100;
 const shownGroups = 20;
-/** Of known groups of an app, which new ones are compared with. */
+/** Maximum number of prints of an app's known groups that new groups are compared with. */
 const comparedPrints = 400;
 const versionsPerStep = 1000;
 
@@ -40,7 +40,7 @@ interface ProjectKey {
   ownerId: string;
 }
 
-/** What is known of versions of apps, as it is read. */
+/** Reads the versions of apps that runs have met, and the groups that began with them. */
 export function createDriftStore(db: Db) {
   const groupsOf = ({ projectId, ownerId }: ProjectKey) =>
     db
@@ -50,7 +50,7 @@ export function createDriftStore(db: Db) {
       .where('merged_into', 'is', null);
 
   return {
-    /** The one that was seen first last comes first. */
+    /** Newest first, by the time at which a version was first seen. */
     listVersions: (projectId: string): Promise<AppVersion[]> =>
       db
         .selectFrom('app_version')
@@ -70,7 +70,7 @@ export function createDriftStore(db: Db) {
         .groupBy(['package_name', 'first_version'])
         .execute(),
 
-    /** Open ones whose version is known, the newest first. */
+    /** Open groups whose version is known, the newest first. */
     listNewGroups: (project: ProjectKey): Promise<DriftedGroup[]> =>
       groupsOf(project)
         .select(['id', 'title', 'next_stage', 'screen_state', 'status', 'records', 'phones'])
@@ -95,7 +95,7 @@ export function createDriftStore(db: Db) {
       }));
     },
 
-    /** Those that were not seen since, and those of projects that are gone. Returns how many went. */
+    /** Deletes versions that were not seen since, and those of deleted projects. Returns how many went. */
     async deleteSome(before: number): Promise<number> {
       const rows = await db
         .selectFrom('app_version')

@@ -1,4 +1,4 @@
-/** What became of runs with each version of an app, over the API and by webhooks. */
+/** Outcomes of runs with each version of an app, over the API and by webhooks. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -109,7 +109,7 @@ const shown = (number: number): ScreenTree => {
   return tree;
 };
 
-/** A record whose last screen shows this, and its group. */
+/** Makes a record whose last screen shows this tree. Returns its group. */
 async function meet(tree: ScreenTree, version: string | null): Promise<string> {
   const runId = await launch();
   const screen = screenReport({ screenshot: null });

@@ -9,13 +9,13 @@ import { dayMs } from '../../../kernel/durations.ts';
 
 export interface DriftDependencies {
   access: AutomationAccess;
-  /** Of the saved code of a project. */
+  /** Lists the golden screens of a project's saved code. */
   listGolden: (project: { projectId: string; ownerId: string }) => Promise<GoldenTree[]>;
 }
 
 const versionsKeptMs = 180 * dayMs;
 
-/** What became of runs with each version of an app. */
+/** Serves the outcomes of runs with each version of an app. */
 export function serveDrift(context: Context, { access, listGolden }: DriftDependencies): void {
   const { app, clock, confinement, database } = context;
   const store = createDriftStore(database);

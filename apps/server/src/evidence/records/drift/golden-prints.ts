@@ -37,7 +37,7 @@ export function createGoldenPrints(
   };
 }
 
-/** A screen of which it is known what it is. */
+/** A screen whose state is known. */
 export interface KnownScreen extends Pick<NearestState, 'kind' | 'name' | 'state'> {
   print: ScreenPrint;
 }

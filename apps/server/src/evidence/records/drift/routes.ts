@@ -17,7 +17,7 @@ import { likeness } from '../groups/prints/nearest-group.ts';
 import type { DriftedGroup, DriftStore, GroupPrint } from './drift-store.ts';
 import type { GoldenTree, KnownScreen } from './golden-prints.ts';
 
-/** What is less alike is another screen. */
+/** Likeness below which two screens count as different. */
 const leastLikeness = 0.3;
 const shownNames = 3;
 
@@ -96,7 +96,7 @@ function knownScreen({ groupId, title, state, status, print }: GroupPrint): Know
   return [{ kind: 'group', name: groupId, state: isKnown ? state : title, print }];
 }
 
-/** The known screen that is most like it, with what differs in words; undefined: none is like it. */
+/** The known screen that is most like it, with the difference in words; undefined: none is like it. */
 function findNearestState(print: ScreenPrint, known: readonly KnownScreen[]): NearestState | undefined {
   const ranked = known
     .filter((one) => one.print.packageName === print.packageName)
@@ -109,7 +109,7 @@ function findNearestState(print: ScreenPrint, known: readonly KnownScreen[]): Ne
   return { kind, name, state, likeness: Math.round(best.score * 100) / 100, difference };
 }
 
-/** IDs tell most; words where there are none. */
+/** Describes the difference by IDs, which tell most, or else by words. */
 function differenceOf(before: ScreenPrint, now: ScreenPrint): string {
   const ids = changes(before.ids, now.ids, (id) => `#${id}`);
   if (ids !== '') return ids;

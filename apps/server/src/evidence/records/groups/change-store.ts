@@ -11,10 +11,10 @@ import { type NotedSolving, takeSolving } from './solving-store.ts';
 
 type MarkedAs = NonNullable<moves.StoredMove['mark']>;
 
-/** What is done to a group, and what came of it. */
+/** Result of a change to groups. */
 export interface Changed {
   groups: StoredGroup[];
-  /** What has still to be done to its records. */
+  /** Move whose records have still to be changed. */
   move: string | null;
 }
 
@@ -24,16 +24,16 @@ export interface Marking {
   solvedCommit?: string | null;
   /** Null: its records stay as they are. */
   markedAs?: MarkedAs | null;
-  /** What a commit has said, which is done by this. */
+  /** Note of the commit that this change carries out. */
   noted?: NotedSolving;
 }
 
 export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
 
-/** What people do to groups. Each change of groups locks the records of their owner. */
+/** Changes that people make to groups. Each change of groups locks the records of their owner. */
 export function createGroupChangeStore(db: Db) {
   return {
-    /** Undefined: it is gone, was merged into another one, or another server has done what was noted. */
+    /** Undefined: it is gone, was merged into another one, or another server has carried out the note. */
     mark: (id: string, marking: Marking, maker: moves.Maker): Promise<Changed | undefined> =>
       changing(db, id, async (transaction, group) => {
         const { status, assigneeId, solvedCommit = null, markedAs = null, noted } = marking;
@@ -85,7 +85,7 @@ export function createGroupChangeStore(db: Db) {
         );
       }),
 
-    /** Undefined: one of the records is not in the group, or all of them are it. */
+    /** Undefined: one of the records is not in the group, or they are all that it has. */
     split: (id: string, recordIds: readonly string[], maker: moves.Maker): Promise<Changed | undefined> =>
       changing(db, id, async (transaction, group) => {
         const members = await transaction
@@ -109,7 +109,7 @@ export function createGroupChangeStore(db: Db) {
         }));
       }),
 
-    /** A text says why nothing can be undone. */
+    /** Undoes the group's last change. Returns the reason as a text when nothing can be undone. */
     undo: (id: string): Promise<Changed | string | undefined> =>
       changing(db, id, async (transaction, group) => {
         const move = await moves.findMove(transaction, group.last_move);
@@ -148,7 +148,7 @@ export function createGroupChangeStore(db: Db) {
   };
 }
 
-/** With all records of the owner locked. */
+/** Runs a change with all records of the owner locked. */
 const changing = <Result>(
   db: Db,
   id: string,

@@ -43,7 +43,7 @@ export interface GroupDependencies {
 
 const emptyGroupsKeptMs = 180 * dayMs;
 const undoKeptMs = 60 * dayMs;
-/** A server that marks records is at it for less. */
+/** Interval and age limit of unfinished marking: a server that marks records takes less. */
 const markingMs = 10_000;
 
 export interface Groups {
@@ -107,7 +107,7 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
   return { look: () => void intake.look(), solving };
 }
 
-/** Returns what marks the records of a change. What a server that is gone has left is done by another one. */
+/** Returns what marks the records of a change. Another server finishes what a dead one has left. */
 function addMarking(context: Context, changes: RecordChanges): (moveId: string) => Promise<void> {
   const { clock, database } = context;
   const marking = createMarkingStore(database);
@@ -136,12 +136,12 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** What another server has noted is found after so long. */
+/** Interval of the look that finds records which another server has noted. */
 const lookEveryMs = 2000;
-/** A server that claims a record and is killed keeps others from it for so long. */
+/** Lease of a claimed record: a server that is killed keeps others from it for this time. */
 const claimMs = 10_000;
 const claimedAtOnce = 10;
-/** The group of a record may be solved in another commit while one is looked up. */
+/** Maximum number of look-ups per record: its group may be solved in another commit meanwhile. */
 const maxQuestions = 5;
 
 /** Puts records into groups when the trees of their last screens are there. Each server looks; a record is grouped once. */
@@ -158,7 +158,7 @@ class GroupIntake {
     this.#endLooking = periodically(options.faults, lookEveryMs, () => this.look());
   }
 
-  /** Does all that is there. */
+  /** Groups all records that are ready. */
   look(): Promise<void> {
     // One look that has not begun is enough for all that is stored by now.
     this.#nextLook ??= this.#looks.run(() => this.#look());

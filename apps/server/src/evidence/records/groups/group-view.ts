@@ -28,7 +28,7 @@ export const readReason = (json: string | null): JoinReason =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   json === null ? { by: 'new' } : (JSON.parse(json) as JoinReason);
 
-/** What stands elsewhere. */
+/** Parts of a group's view that are not in its row. */
 interface Beside extends Pick<RecordGroup, 'proved'> {
   name: string;
   assignee: string;
@@ -115,10 +115,10 @@ interface ChangesOptions {
   log: Logger;
 }
 
-/** Tells those who follow what has become of groups. */
+/** Tells followers of changes of groups. */
 export class GroupChanges {
   readonly #options: ChangesOptions;
-  /** What was stored later is told later. */
+  /** Sends events in the order in which their changes were stored. */
   readonly #events = new SerialQueue();
 
   constructor(options: ChangesOptions) {
@@ -126,7 +126,7 @@ export class GroupChanges {
   }
 
   changed(group: StoredGroup): void {
-    // The one that it was merged into is told of.
+    // The group that it was merged into has its own event.
     if (!this.#options.feed.isFollowed || group.merged_into !== null) return;
     this.#events
       .run(() => this.#tell(group))

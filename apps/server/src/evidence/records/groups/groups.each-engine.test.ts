@@ -56,7 +56,7 @@ const putTree = (recordId: string, screenId: string, raw: string): Promise<ApiRe
     { raw, contentType: 'application/json' },
   );
 
-/** A record whose last screen shows this. */
+/** Makes a record whose last screen shows this. */
 async function meet(
   runId: string,
   tree: ScreenTree | string,
@@ -471,7 +471,7 @@ describe('merging and splitting', () => {
 });
 
 describe('at the same time', () => {
-  /** Of a launch alone, so that every count can be compared with the records. */
+  /** Counts records of one launch alone, so that every count can be compared with the records. */
   async function listCounts(launchId: string): Promise<{ told: number; there: number }> {
     const { body } = await server.api('GET', `${listPath}?automation_id=${launchId}`);
     const groups = Array.isArray(body['groups']) ? body['groups'].filter((one) => groupCheck.Check(one)) : [];

@@ -27,7 +27,7 @@ export interface ReadScreen {
   tree: Uint8Array;
 }
 
-/** Whether a run's commit contains another one, as far as it was looked up: by that one. */
+/** Whether a run's commit contains another one, as far as it was looked up, by that other commit. */
 export type Contained = ReadonlyMap<string, boolean>;
 
 export type Joined =
@@ -41,7 +41,7 @@ export type JoiningStore = ReturnType<typeof createJoiningStore>;
 /** Puts records into groups. */
 export function createJoiningStore(db: Db) {
   return {
-    /** Those whose trees are there and at which nobody is, and which this server has for some time then. */
+    /** Claims records whose trees are there and that nobody has claimed, for this server alone until then. */
     async claim(now: number, until: number, limit: number): Promise<Grouping[]> {
       const due = await db
         .selectFrom('record_grouping')
@@ -77,7 +77,7 @@ export function createJoiningStore(db: Db) {
   };
 }
 
-/** Once for each record, whoever else has claimed it. Undefined: it is done, or the record is gone. */
+/** Settles each record once, whoever else has claimed it. Undefined: it is done, or the record is gone. */
 const settle = <Result>(
   db: Db,
   { record_id: id }: Grouping,
@@ -118,7 +118,7 @@ const memberOf = (
   };
 };
 
-/** Without the region: an app has the same words in all of them, mostly. */
+/** Language without the region: mostly an app has the same words in all regions. */
 const languageOf = (app: RecordedApp | undefined): string | null =>
   app?.language?.split('-', 1)[0]?.toLowerCase() ?? null;
 
@@ -177,7 +177,7 @@ async function isNewVersion(transaction: Transaction, groupId: string, version: 
   return !isKnown && (await known.limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** What webhooks tell of a group. */
+/** Outbox event of a new group. */
 const newsOf = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.opened'> => {
   const { owner_id: ownerId, automation_id: automationId, automation_name } = group;
   return {
@@ -202,7 +202,7 @@ const commitToAskFor = (
   { commit_hash: commit }: Grouping,
 ): string | undefined => (status === 'solved' && solved !== null && commit !== null ? solved : undefined);
 
-/** Without commits, what began later counts as newer. */
+/** Whether the record is of newer code. Without commits, a run that began later counts as newer. */
 function isOfNewerCode(group: StoredGroup, { grouping, record, contained }: Given): boolean {
   const asked = commitToAskFor(group, grouping);
   if (asked !== undefined) return contained.get(asked) === true;

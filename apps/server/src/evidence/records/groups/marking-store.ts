@@ -12,7 +12,7 @@ const pending: RecordStatus = 'pending';
 /** The records that a change of their group marks, or makes pending again. */
 export function createMarkingStore(db: Db) {
   return {
-    /** Does some of it. Returns the records that have changed; undefined: all is done. */
+    /** Changes some of the records, and returns those that have changed; undefined: all is done. */
     step: (moveId: string): Promise<StoredRecord[] | undefined> =>
       transact(db, async (transaction) => {
         const found = await findUnfinished(transaction, moveId);
@@ -44,7 +44,7 @@ export function createMarkingStore(db: Db) {
         return changed.length === 0 ? undefined : changed;
       }),
 
-    /** What a server that is gone has left. */
+    /** Lists moves that a dead server has left unfinished. */
     async listUnfinished(before: number): Promise<string[]> {
       const query = db.selectFrom('group_move').select('id').where('is_unfinished', '=', 1);
       const rows = await query.where('made_at', '<', before).orderBy('made_at').limit(100).execute();
@@ -77,7 +77,7 @@ async function changeStatus(
   return { ...record, cell };
 }
 
-/** What the mark has not marked, its undo leaves alone. */
+/** Notes records that the mark has changed. Its undo leaves all others alone. */
 async function noteDone(
   transaction: Transaction,
   { moveId, id, isKept }: { moveId: string; id: string; isKept: boolean },

@@ -17,7 +17,7 @@ export interface Maker {
   now: number;
 }
 
-/** What a change was made to, as it was before. */
+/** State of groups and prints before a change. */
 export interface Before {
   groups: StoredGroup[];
   /** Prints that were moved, by the group that they came from. */
@@ -55,7 +55,7 @@ export async function findMove(from: Db, id: string | null): Promise<StoredMove 
 
 const pendingCells = cellsMatching({ status: 'pending' });
 
-/** Those of this moment: what joins later is not marked with them. */
+/** Notes the pending records of this moment: those that join later are not marked with them. */
 export async function notePending(transaction: Transaction, moveId: string, groupId: string): Promise<void> {
   await transaction
     .insertInto('group_move_record')
@@ -80,9 +80,9 @@ export async function notePending(transaction: Transaction, moveId: string, grou
 interface Moving {
   from: string;
   into: string;
-  /** Null: nobody has to know where they were. */
+  /** Null: nobody needs to know where they were. */
   move: string | null;
-  /** All of them without it. */
+  /** Undefined: all of them. */
   recordIds?: readonly string[];
 }
 
@@ -127,7 +127,7 @@ export async function moveRecords(
   ).execute();
 }
 
-/** Of the records that a group has now; 0 without any. */
+/** Time of the newest record that a group has now; 0 without any. */
 export async function findNewestTime(transaction: Transaction, groupId: string): Promise<number> {
   const row = await transaction
     .selectFrom('group_member')
@@ -137,7 +137,7 @@ export async function findNewestTime(transaction: Transaction, groupId: string):
   return typeof row?.id === 'string' ? timeOfUuidV7(row.id) : 0;
 }
 
-/** The records of a move that are still there go where they came from, with the reasons that they had. */
+/** Puts the records of a move that are still there back where they came from, with the reasons that they had. */
 export async function putBack(transaction: Transaction, { id }: StoredMove): Promise<void> {
   await transaction
     .updateTable('group_member')
@@ -175,7 +175,10 @@ export async function keysOnlyOf(
   return keys.filter((key) => !kept.has(key));
 }
 
-/** Other screens are compared with what a split has moved. Returns the title that the first of them gives. */
+/**
+ * Moves the prints of a split, so that other screens are compared with them. Returns the title that the first one
+ * gives.
+ */
 export async function movePrints(
   transaction: Transaction,
   keys: readonly string[],

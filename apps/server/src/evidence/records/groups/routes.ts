@@ -39,7 +39,7 @@ const maxPhones = 8;
 export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions): void {
   const { records, store, changeStore, access, history, views, changes, clock } = options;
 
-  /** Who may not review the records of an automation is told of no group of it. */
+  /** Finds a group. A caller who may not review its records gets `group_not_found`, as if there were none. */
   const get = async (principal: Principal, id: string): Promise<StoredGroup> => {
     const group = await store.find(id.toLowerCase());
     if (group === undefined || !(await isReviewerOf(access, principal, group))) throw notFound(id);
@@ -180,7 +180,7 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
   });
 }
 
-/** What the specification calls the records of such a group. */
+/** Statuses that the specification gives to the records of a group. */
 const marks: Record<GroupStatus, Marking['markedAs'] & (string | null)> = {
   open: null,
   solved: 'solved',

@@ -5,7 +5,7 @@ const maxAtOnce = 100;
 
 export type NotedSolving = Row<'group_solving'>;
 
-/** In the transaction that stores the commits. */
+/** Notes solvings in the transaction that stores the commits. */
 export async function noteSolvings(
   transaction: Transaction,
   solvings: readonly NotedSolving[],

@@ -19,13 +19,13 @@ interface Options {
 }
 
 const line = /^Solves:?[ \t]+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[ \t]*$/gim;
-/** In all commits of one push. */
+/** Maximum number in all commits of one push together. */
 const maxSolutions = 100;
 
 export function createSolving({ database, store, changeStore, access, onMarked, clock }: Options): Solving {
   return {
     async find({ principal, projectId }, commits) {
-      // As `PATCH /groups/:id` would refuse it.
+      // Refuses the same callers as `PATCH /groups/:id`.
       if (!principal.scopes.has('review') || principal.phones !== null) return [];
       const found: Solution[] = [];
       for (const { hash, groupId } of solutionsIn(commits).slice(0, maxSolutions)) {
@@ -74,7 +74,7 @@ interface AskedProject {
   ownerId: string;
 }
 
-/** What groups ask of the commits of projects. */
+/** Questions of groups about the commits of projects. */
 export interface CommitHistory {
   /** Whether a run of the newer commit has what the older one brought. */
   contains(question: AskedProject & { older: string; newer: string }): Promise<boolean>;

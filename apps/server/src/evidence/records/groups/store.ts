@@ -27,14 +27,14 @@ export interface GroupFilter {
   limit: number;
 }
 
-/** Of a group, among which one of each phone is looked for. */
+/** Newest members of a group that are searched for one of each phone. */
 const newestMembers = 300;
 const groupsPerStep = 100;
-/** Of a group, in which versions and languages are counted. */
+/** Newest members of a group whose versions and languages are counted. */
 const countedMembers = 5000;
-/** So many of them are told. */
+/** Maximum number of versions or languages that are listed. */
 const maxCounts = 50;
-/** Merged groups are followed so far. */
+/** Maximum number of merges that are followed from one group to the next. */
 const maxMerges = 20;
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
@@ -125,7 +125,7 @@ export function createGroupStore(db: Db) {
       return query.orderBy(column, 'desc').orderBy('id', 'desc').limit(limit).execute();
     },
 
-    /** The newest record of each. */
+    /** Finds the newest record of each group. */
     async mapSamples(groupIds: readonly string[]): Promise<Map<string, ShownMember>> {
       if (groupIds.length === 0) return new Map();
       const newest = db
@@ -137,7 +137,7 @@ export function createGroupStore(db: Db) {
       return new Map((await show(rows)).map((shown) => [shown.member.group_id ?? '', shown]));
     },
 
-    /** The newest record of each phone, of the newest records. */
+    /** Lists the newest record of each phone, among the newest records of the group. */
     async listPhones(groupId: string, limit: number): Promise<ShownMember[]> {
       const rows = await db
         .selectFrom('group_member')
@@ -184,7 +184,7 @@ export function createGroupStore(db: Db) {
       return (await query.executeTakeFirst())?.name ?? '';
     },
 
-    /** Groups whose projects are gone, and those that had no record for long. Returns how many went. */
+    /** Deletes groups of deleted projects, and groups that had no record for long. Returns how many went. */
     deleteSome: (emptySince: number, movesBefore: number): Promise<number> =>
       transact(db, async (transaction) => {
         await transaction
@@ -211,10 +211,10 @@ export function createGroupStore(db: Db) {
 
 type Proof = RecordGroup['proved'];
 
-/** A group has fewer screens. */
+/** Limit that no group reaches: it has fewer screens. */
 const maxVerdicts = 100;
 
-/** What the last replay of code that was saved made of the screens of a group. */
+/** Counts the outcomes of a group's screens in the last replay of saved code. */
 export async function findNewestVerdict(db: Db, groupId: string): Promise<GroupVerdict | null> {
   const replay = await db
     .selectFrom('replay')

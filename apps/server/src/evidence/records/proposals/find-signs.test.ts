@@ -142,12 +142,12 @@ it('trees that are hostile or broken are left out, and the next question is answ
   expect(signs[0]?.conditions).toEqual([{ by: 'id', id: 'pay' }]);
 });
 
-/** In one language: of both versions of the app in three sizes, each with three sets of data. */
+/** Screens in one language: of both versions of the app in three sizes, each with three sets of data. */
 const ofLanguage = 18;
 /** A group has met the first version only, with one set of data. */
 const isKept = (place: number): boolean => place % ofLanguage < ofLanguage / 2 && place % 3 === 0;
 
-/** What a sign of the kept screens of each group makes of all the others of the group. */
+/** Measures how the sign of each group's kept screens holds on all other screens of the group. */
 async function measure(
   screens: readonly LabelledScreen[],
 ): Promise<Record<'groups' | 'found' | 'single' | 'held', number>> {

@@ -21,7 +21,7 @@ export interface FoundSign {
 
 export interface FoundSigns {
   signs: FoundSign[];
-  /** What closes the screen, when it has a button for that. */
+  /** Condition of the button that closes the screen; null: it has none. */
   button: SignCondition | null;
   /** Screens of the group on which all signs hold. */
   screens: number;
@@ -30,14 +30,14 @@ export interface FoundSigns {
 }
 
 const maxSigns = 5;
-/** So many conditions are tried on the other screens. */
+/** Maximum number of conditions that are tried on the other screens. */
 const maxTried = 60;
 /** The position of all screens that were not saved. */
 const anyOther = -1;
-/** Of screens that all conditions hold on, so many are looked at for what they have beside. */
+/** Maximum number of other screens on which all conditions hold. With more of them no absent IDs are looked for. */
 const maxAlike = 50;
 
-/** Of the phones and apps that have met the group, as far as they are known. */
+/** Variety of the phones and apps that have met the group, as far as they are known. */
 export interface Variety {
   languages: number;
   appVersions: number;
@@ -73,7 +73,7 @@ export async function findSigns({ variety, reader, screens, others }: Options): 
   return { signs: found, button, screens: readable.length, others: tried.count };
 }
 
-/** Of the signs, those that the matcher finds on each of the screens. */
+/** Keeps the signs that the matcher finds on each of the screens. */
 async function keepHeld(
   reader: Options['reader'],
   signs: readonly PossibleSign[],
@@ -92,7 +92,7 @@ class Trial {
   readonly alike: { tree: Uint8Array; position: number }[] = [];
   count = 0;
 
-  /** `prints`: of the group's own screens, which others may have saved, too. */
+  /** `prints`: prints of the group's own screens, which others may have saved, too. */
   constructor(signs: readonly PossibleSign[], prints: ReadonlySet<string>) {
     this.#signs = signs.map((sign) => ({ sign, elsewhere: new Set<number>() }));
     this.#prints = prints;
@@ -114,7 +114,7 @@ class Trial {
     return this.#signs.map(({ sign, elsewhere }) => ({ ...sign, elsewhere }));
   }
 
-  /** Adds that IDs are absent which all screens have that could not be told apart. */
+  /** Adds conditions that an ID is absent: IDs that all screens have which could not be told apart. */
   async lookBeside(reader: Options['reader'], own: readonly Uint8Array[]): Promise<void> {
     if (this.alike.length > maxAlike) return;
     const { signs } = await reader.list(
@@ -124,7 +124,7 @@ class Trial {
     const absent = await keepHeld(reader, absentSigns(signs), own);
     const alike = new Set(this.alike.map(({ position }) => position));
     const all = Array.from({ length: this.count }, (_, position) => position);
-    // Which screens beside these have such an ID was not asked, so none counts for the sign. Nor does what is absent
+    // Screens beside these were not asked for such an ID, so none of them counts for the sign. Nor does an absent ID
     // stand alone: screens that nobody has saved do not have it either.
     const elsewhere = new Set([anyOther, ...all.filter((position) => !alike.has(position))]);
     for (const sign of absent) this.#signs.push({ sign, elsewhere });
@@ -159,7 +159,7 @@ const pairCost = 15;
 const tripleCost = 35;
 /** A common condition alone says too little as soon as the app has a screen that nobody has saved. */
 const commonAloneCost = 40;
-/** So many conditions are tried together in threes. */
+/** Maximum number of conditions that are combined in threes. */
 const maxInTriples = 30;
 
 /** The cheapest signs of one to three conditions that hold on no other screen. None has a condition that it could do without. */
@@ -215,7 +215,7 @@ const needsAll = (parts: readonly TriedSign[], added: TriedSign): boolean =>
   parts.length < 2 || parts.every((part) => shared(part.elsewhere, [added]).length > 0);
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
-/** Of up to 50 trees. */
+/** Budget for up to 50 trees. */
 const budget = { processorMs: 10_000 };
 
 /** A screen that was tried; null: its tree can't be read. */
@@ -229,7 +229,7 @@ export class SignReader {
     this.#process = new OnDemandProcess({ confinement, program, maxHeapMb: 384, isReply: isFromProcess });
   }
 
-  /** What holds on all of the screens, and the button that closes them. */
+  /** Lists the conditions that hold on all of the screens, and the button that closes them. */
   async list(
     trees: readonly Uint8Array[],
     most: number,
@@ -238,7 +238,7 @@ export class SignReader {
     return reply?.kind === 'listed' ? reply : { signs: [], button: null, prints: trees.map(() => null) };
   }
 
-  /** Which of the conditions hold on each screen. */
+  /** Tests which of the conditions hold on each screen. */
   async test(conditions: readonly SignCondition[], trees: readonly Uint8Array[]): Promise<TriedScreen[]> {
     const reply = await this.#ask({ kind: 'test', conditions: conditions.map(asSent), trees });
     return reply?.kind === 'tested' ? reply.screens : trees.map(() => null);

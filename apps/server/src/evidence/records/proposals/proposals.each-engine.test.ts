@@ -149,7 +149,7 @@ describe('no fix is proposed', () => {
   });
 });
 
-/** What a tool says, in the protocol of coding agents. */
+/** Calls a tool in the protocol of coding agents. Returns its answer. */
 async function callTool(name: string, args: object): Promise<string> {
   const { text } = await server.api('POST', '/mcp', {
     headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },

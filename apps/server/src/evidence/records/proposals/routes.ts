@@ -31,7 +31,7 @@ interface Options {
 export function addProposalRoutes(app: FastifyInstance, options: Options): void {
   const { store, access, screens, reader, getLaunchable, turns } = options;
 
-  /** Who may not review the records of an automation is told of no group of it. */
+  /** Finds a group. A caller who may not review its records gets `group_not_found`, as if there were none. */
   const get = async (principal: Principal, id: string): Promise<StoredGroup> => {
     const group = await store.find(id.toLowerCase());
     if (group === undefined || !(await isReviewerOf(access, principal, group)))

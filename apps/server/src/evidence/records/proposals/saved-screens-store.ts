@@ -4,7 +4,7 @@ import type { Db } from '../../../storage/db/database.ts';
 import { listGoldenPaths, readGoldenFile, type SavedFiles } from '../../../code/projects/project-files.ts';
 import { createKeptScreens, type KeptScreens } from '../groups/prints/kept-screens.ts';
 
-/** What signs are tried on: the trees of screens, some at a time. */
+/** Trees of screens on which signs are tried, some at a time. */
 export type Batches = AsyncGenerator<Uint8Array[]>;
 
 interface Group {
@@ -73,7 +73,7 @@ async function* goldenOfOthers({
   if (files === undefined) return;
   for (const path of await listGoldenPaths(files, maxGolden)) {
     const golden = await readGoldenFile(files, path);
-    // One that is to be recognised as the state is what the sign is for.
+    // A golden screen of that state is what the sign is for.
     if (!('problem' in golden) && golden.expect.state !== state)
       yield Buffer.from(JSON.stringify(golden.tree));
   }

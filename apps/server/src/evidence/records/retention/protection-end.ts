@@ -1,8 +1,8 @@
 const protectedMonths = 2;
 
 /**
- * When a saved record of this time loses its protection, epoch ms: two calendar months later, UTC. Where the month has
- * no such day, its last one counts: 31 December → 28 (or 29) February.
+ * Time at which a saved record of this time loses its protection, epoch ms: two calendar months later, UTC. When the
+ * month has no such day, its last one counts: 31 December → 28 (or 29) February.
  */
 export function protectionEnd(addedAt: number): number {
   const end = new Date(addedAt);

@@ -22,7 +22,10 @@ export interface RetentionOptions {
 /** One group of records that are kept by one limit. */
 type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
 
-/** The counts of the lists of an owner are read and then written: one transaction at a time changes their records. */
+/**
+ * Locks the records of an owner: their lists' counts are read and then written, so one transaction at a time changes
+ * them.
+ */
 export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promise<void> =>
   serialize(transaction, `records of ${ownerId}`);
 
@@ -34,12 +37,12 @@ async function removeRecord(transaction: Transaction, record: StoredRecord): Pro
   await transaction.insertInto('capture_deletion').values({ record_id: record.id }).execute();
 }
 
-/** No two months are shorter: what is younger and saved is protected for sure. */
+/** Two months are never shorter: a younger saved record is protected for sure. */
 const shortestProtectionMs = 59 * 24 * 60 * 60 * 1000;
 /** More go with the next call: a transaction of this length is not noticed by others. */
 const deletionsPerTransaction = 100;
 
-/** Those of the `surplus` oldest of a group that are not protected. */
+/** Lists those of the `surplus` oldest records of a group that are not protected. */
 async function listDoomed(
   transaction: Db,
   group: RetentionGroup,
@@ -65,7 +68,7 @@ async function listDoomed(
   return candidates.filter((record) => record.saved === 0 || protectionEnd(record.added_at) <= nowMs);
 }
 
-/** Deletes what is older than the newest of the group that are kept, and not protected. Returns how many went. */
+/** Deletes records of a group beyond its limit, oldest first, unless they are protected. Returns how many went. */
 export async function trimGroup(
   transaction: Transaction,
   group: RetentionGroup,
@@ -87,7 +90,7 @@ export async function trimGroup(
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
-/** Which records may go, and their going. */
+/** Finds the records that may go, and deletes them. */
 export function createRetentionStore(db: Db) {
   return {
     trim: (group: RetentionGroup, retention: RetentionOptions): Promise<number> =>

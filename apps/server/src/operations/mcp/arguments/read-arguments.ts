@@ -5,7 +5,7 @@ import { findProblem } from './find-problem.ts';
 import { GivenValues } from './given-values.ts';
 import { isFields } from './variants.ts';
 
-/** Field of arguments that are wrapped: by programs that do so, and by `readMessages` what is no object. */
+/** Field of wrapped arguments: some programs wrap them, and `readMessages` wraps all that is no object. */
 export const wrapper = 'arguments';
 
 type Read<Args> = { readonly args: Args; readonly problem?: undefined } | { readonly problem: string };

@@ -119,7 +119,7 @@ const verdictLine = ({ kind, name, group_id, outcome, change, expected, verdict 
     `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`,
   ].join(' | ');
 
-/** Of one group all screens, of the others those that have changed. */
+/** Describes all screens of one group, and the changed screens of the others. */
 async function replayText(
   api: ApiCalls,
   { id, status, problem, counts }: Replay,

@@ -20,7 +20,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export async function deviceIdOf(api: ApiCalls, given: string): Promise<string> {
   if (uuid.test(given)) return given;
   const { devices } = await api.call(deviceRoutes.list, { query: { search: given } });
-  // Whoever shares a phone chooses its serial number.
+  // A serial number is chosen by the user who shares the phone, so only own and accepted phones count.
   const [found, ...others] = devices.filter(({ serial, accepted }) => serial === given && accepted);
   if (found !== undefined && others.length === 0) return found.device_id;
   throw new ToolFailure(

@@ -42,7 +42,7 @@ function nodeLines({ selectors, bounds, is, ...node }: NodeInspection): string[]
   ];
 }
 
-/** What a phone shows now. */
+/** Reads the screen that a phone shows now. */
 export async function readScreen(api: ApiCalls, id: string, since?: string): Promise<string> {
   const query = since === undefined ? { view: 'compact' } : { view: 'diff', since };
   const { screen } = await api.call(deviceRoutes.screen, { params: { id }, query });

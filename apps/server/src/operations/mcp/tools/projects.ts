@@ -29,7 +29,7 @@ async function listFiles(api: ApiCalls, id: string): Promise<string> {
   return [`etag ${etag}, ${state}`, fenced('files', [...lines, ...more].join('\n'))].join('\n');
 }
 
-/** What a write of these files would refuse or warn of. */
+/** Lists the errors and warnings that a write of these files would have. */
 async function check(
   api: ApiCalls,
   id: string,

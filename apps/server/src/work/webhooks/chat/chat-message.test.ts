@@ -41,7 +41,7 @@ const plainText = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 3000 }),
   emoji: Type.Literal(false),
 });
-/** Schema of what Slack takes of the blocks that are used. */
+/** Schema of the blocks that are used, as Slack takes them. */
 const slackMessage = Compile(
   Type.Object(
     {

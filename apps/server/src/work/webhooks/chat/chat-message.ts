@@ -7,9 +7,12 @@ import type { ChatEvent, ChatText } from './chat-text.ts';
 import { writeSlackMessage } from './slack-message.ts';
 import { writeTeamsMessage } from './teams-message.ts';
 
-/** One message describes so many: Slack takes 50 blocks, and 3 of them are an event. Teams takes 28 KB, of which an event has 4 at most. */
+/**
+ * Maximum number of events per message: Slack takes 50 blocks, and 3 of them are an event. Teams takes 28 KB, of which
+ * an event has 4 at most.
+ */
 const maxEvents = 6;
-/** Slack's for a heading. */
+/** Slack's limit for a heading. */
 const maxHeadline = 150;
 const maxLine = 300;
 

@@ -9,7 +9,7 @@ export const isMail = (url: string): boolean => url.startsWith(scheme);
 export const addressOf = (url: string): string => url.slice(scheme.length);
 export const mailUrlOf = (address: string): string => scheme + address;
 
-/** With the domain in small letters; undefined: it is no address that e-mails are sent to. */
+/** Reads an address, with the domain in small letters; undefined: it is no address that e-mails are sent to. */
 export function readMailAddress(text: string): string | undefined {
   const at = text.lastIndexOf('@');
   const [local, domain] = [text.slice(0, at), text.slice(at + 1).toLowerCase()];

@@ -139,7 +139,7 @@ export function parseMail(env: Environment): MailConfig | undefined {
   );
 }
 
-/** In small letters; undefined: it is no name of a domain. */
+/** Reads a domain, in small letters; undefined: it is no name of a domain. */
 function readDomain(text: string): string | undefined {
   const domain = text.toLowerCase();
   return domainName.test(domain) ? domain : undefined;

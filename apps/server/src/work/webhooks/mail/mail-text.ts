@@ -42,7 +42,7 @@ const describe = (told: Told, consoleUrl: string): string =>
 
 const footOf = ({ name, user_id: userId }: StoredWebhook, { user, consoleUrl }: Names): string =>
   [
-    // What mail programs take for the beginning of a signature.
+    // Mail programs take this line for the beginning of a signature.
     '-- ',
     `${line(user(userId), 100)} asked for this e-mail${name === '' ? '' : `, under the name ${quoted(name)}`}.`,
     `It can be changed and paused under ${consoleUrl}/webhooks`,

@@ -4,7 +4,7 @@ import { serialize } from '../../../storage/db/transactions.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 import { dayMs } from '../../../kernel/durations.ts';
 
-/** Between two e-mails of a user to one mailbox. */
+/** Pause between two e-mails of a user to one mailbox. */
 const pauseMs = 5 * 60_000;
 /** E-mails of a day, which ends at midnight UTC: to one mailbox, and to all of a user. */
 const maxMailsOfDay = { toMailbox: 100, ofUser: 500 };

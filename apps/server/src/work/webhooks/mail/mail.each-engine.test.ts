@@ -24,7 +24,7 @@ let server: TestServer;
 let host: TestHost;
 let deviceId: string;
 let mails: MailServer;
-/** Of the mail server, also while there is none. */
+/** Port of the mail server, also while there is none. */
 let port: number;
 let made: { id: string; api: ApiCaller }[] = [];
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   mails = await MailServer.start();
   port = mails.port;
   server = await TestServer.start({
-    // As in the tests of webhooks: the host says nothing over days of the clock.
+    // The host says nothing over days of the clock, as in the tests of webhooks.
     ackTimeoutMs: 10_000,
     sweepMs: 300,
     settings: {
@@ -62,7 +62,7 @@ afterEach(async () => {
   made = [];
 });
 
-/** Each has an address of its own, so that no pause of another one counts. */
+/** Number of addresses: each webhook has its own, so that no pause of another one counts. */
 let addresses = 0;
 async function create(more: object = {}, api: ApiCaller = server.api): Promise<Webhook> {
   addresses += 1;

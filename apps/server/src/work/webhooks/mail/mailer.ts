@@ -31,7 +31,7 @@ export class Mailer {
     const signal = AbortSignal.any([closing, tooLate]);
     const { host, port } = this.#config.server;
     const socket = createConnection({ host, port, lookup: this.#lookup });
-    // Whoever waits for the socket hears of it too.
+    // The code that waits for the socket hears of the error, too.
     socket.on('error', () => undefined);
     const end = (): void => void socket.destroy(new Error('it took too long'));
     signal.addEventListener('abort', end);
@@ -66,7 +66,7 @@ export class Mailer {
       envelope: { from, to: [to] },
       ...{ subject, text },
       messageId: `<${id}@${domainOf(from)}>`,
-      // So that no absent person's mail program answers (RFC 3834).
+      // Keeps the mail program of an absent person from answering (RFC 3834).
       headers: { 'Auto-Submitted': 'auto-generated' },
       disableFileAccess: true,
       disableUrlAccess: true,

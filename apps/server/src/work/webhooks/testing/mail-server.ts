@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 interface ReceivedMail {
-  /** Of the envelope. */
+  /** Sender of the envelope. */
   from: string;
   to: string[];
   /** With its folded lines joined, names in small letters. */
   headers: ReadonlyMap<string, string>;
   text: string;
-  /** As it came. */
+  /** Whole message as it came. */
   raw: string;
   isEncrypted: boolean;
   user: string | undefined;
 }
 
-/** What an answer to a receiver is: undefined accepts it. */
+/** Answers a receiver: undefined accepts it. */
 type Habit = (address: string) => Promise<Error | undefined> | Error | undefined;
 
 export const smtpError = (responseCode: number, text: string): Error =>

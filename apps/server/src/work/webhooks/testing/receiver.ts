@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 
 export interface Received {
   headers: IncomingHttpHeaders;
-  /** Those of webhooks, as checkers take them. */
+  /** Signature headers of webhooks, as checkers take them. */
   signed: Record<string, string>;
   text: string;
   body: { type: string; timestamp: string; data: Record<string, unknown> };
@@ -48,7 +48,7 @@ export class Receiver {
     return `http://${address.address}:${address.port}/hook`;
   }
 
-  /** Of events about this. */
+  /** Messages on events whose data has this value. */
   about(key: string, value: unknown): Received[] {
     return this.received.filter(({ body }) => body.data[key] === value);
   }

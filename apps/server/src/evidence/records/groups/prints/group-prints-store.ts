@@ -9,9 +9,11 @@ import type { StoredRecord } from '../../stored-record.ts';
 import type { ScreenPrint } from './screen-print.ts';
 import { type KeptSample, findSuperfluous } from './superfluous-prints.ts';
 
-/** Those that others are compared with, and whose screens are kept for replays. */
+/**
+ * Maximum number of samples per group: prints that others are compared with, and whose screens are kept for replays.
+ */
 const maxSamples = 8;
-/** Further ones are found by likeness. */
+/** Maximum number of prints per group. Further screens are found by likeness. */
 const maxPrints = 24;
 
 interface NewPrint {
@@ -32,7 +34,7 @@ interface Candidate extends KeptSample {
   printKey: string | undefined;
 }
 
-/** Adds a print that the group does not have. Where it has its share, another one goes, or this one is not kept. */
+/** Adds a print that the group does not have. When the group is full, another one goes, or this one is not kept. */
 export async function addPrint(transaction: Transaction, added: NewPrint): Promise<void> {
   const { group, json, language, appVersion, addedAt, crashKey } = added;
   const { owner_id, automation_id, id: group_id } = group;
@@ -109,10 +111,10 @@ async function deletePrint(
 
 /** Groups of the app that a new print is compared with: those that were seen last. */
 const maxCompared = 100;
-/** Of all of them together; merging gives a group more than it has by itself. */
+/** Maximum number of prints of all these groups together. A merged group may have more than its own limit. */
 const maxComparedPrints = 800;
 
-/** What is compared is bounded, however many groups there are. */
+/** Lists the groups that a new print is compared with. Their number is bounded, however many groups there are. */
 export async function listCompared(
   transaction: Transaction,
   { owner_id, automation_id }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
@@ -149,7 +151,9 @@ export async function listCompared(
   }));
 }
 
-/** Reading them takes longer than comparing them. Of one key there is one print, wherever it belongs by now. */
+/**
+ * Cache of parsed prints: reading them takes longer than comparing them. A key has one print, whatever group it is in.
+ */
 const knownPrints = new LRUCache<string, ScreenPrint>({ max: 2000 });
 
 async function mapPrints(

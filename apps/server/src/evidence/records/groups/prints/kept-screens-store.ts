@@ -11,7 +11,7 @@ export type KeptScreenOf = Pick<KeptScreen, 'owner_id' | 'automation_id'>;
 
 /** A larger tree is not replayed. */
 const maxTreeBytes = 1024 * 1024;
-/** Of an automation. */
+/** Maximum number and size of kept screens per automation. */
 const maxScreens = 10_000;
 const maxBytes = 64 * 1024 * 1024;
 
@@ -76,7 +76,7 @@ export async function listKeptNames(db: Db, groupId: string): Promise<string[]> 
   return rows.map(({ print_key: name }) => name);
 }
 
-/** For a user. False: the group has no copy of this print. */
+/** Deletes a copy for a user. False: the group has no copy of this print. */
 export const deleteKeptScreen = (db: Db, groupId: string, printKey: string): Promise<boolean> =>
   change(db, (transaction) => removeKeptScreen(transaction, groupId, printKey));
 
@@ -127,7 +127,7 @@ export async function findLivingGroup(
   }
 }
 
-/** Of all groups of the automation, of the open ones, or of one. */
+/** Wanted screens: those of all groups of the automation, of the open ones, or of one. */
 export type KeptScreensWish = 'all' | 'open' | { groupId: string };
 
 export function listKeptScreens(

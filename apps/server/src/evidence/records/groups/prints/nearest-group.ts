@@ -3,7 +3,7 @@ import type { ScreenPrint } from './screen-print.ts';
 /** A screen that a group is known by. */
 export interface GroupedScreen {
   print: ScreenPrint;
-  /** Of the phone, such as `de`; null when it is not known. */
+  /** Language of the phone, for example `de`; null when it is not known. */
   language: string | null;
 }
 
@@ -29,7 +29,7 @@ const likenessAcrossLanguages = 0.8;
 const aheadAcrossLanguages = 0.1;
 /** An ID that one group alone has, on a screen of another form, is another screen's. */
 const likenessByOwnId = 0.4;
-/** What is nearly nothing is like everything that is nearly nothing. */
+/** Minimum number of features: an almost empty screen is like every other almost empty one. */
 const leastFeatures = 3;
 const manyIds = 4;
 
@@ -59,7 +59,7 @@ const margin = (one: ScreenPrint, other: ScreenPrint): number =>
 const haveIds = (one: ScreenPrint, other: ScreenPrint): boolean =>
   one.ids.size >= manyIds && other.ids.size >= manyIds;
 
-/** Without IDs many screens of an app have one form, and words count for more. */
+/** Likeness of two screens. Without IDs many screens of an app have one form, and words count for more. */
 export function likeness(one: ScreenPrint, other: ScreenPrint): number {
   const form = haveIds(one, other) ? 0.5 : 0.3;
   return form * overlap(one.features, other.features) + (1 - form) * overlap(one.words, other.words);
@@ -68,7 +68,7 @@ export function likeness(one: ScreenPrint, other: ScreenPrint): number {
 const likenessOfForm = (one: ScreenPrint, other: ScreenPrint): number =>
   overlap(one.features, other.features);
 
-/** An ID that one group alone has, and that is no part of another one, holds in all languages. */
+/** Finds a group by an ID that it alone has and no other group shares: such an ID holds in all languages. */
 function byOwnId(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
   const owned = [...screen.print.ids].map((id) => ({
     id,

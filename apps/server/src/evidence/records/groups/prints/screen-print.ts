@@ -19,7 +19,7 @@ export interface ScreenPrint {
 }
 
 const version = 1;
-/** Trees come from apps of strangers. */
+/** Limits of a print, because trees come from apps of strangers. */
 const maxNodes = 2000;
 const maxDepth = 400;
 const maxFeatures = 256;
@@ -47,7 +47,7 @@ const foreignParts = /systemui|inputmethod|keyboard/i;
 interface Part {
   role: string;
   id: string | undefined;
-  /** What people read. */
+  /** Text that people read. */
   label: string;
   isClickable: boolean;
   isPassword: boolean;
@@ -109,8 +109,9 @@ function partOf(node: UiNode, children: Part[]): Part {
 }
 
 /**
- * Numbers, addresses and dates differ from phone to phone. Longer texts are content. Phones that are read in another way may tell some
- * texts otherwise, and mark a lost character at the end of one in two ways.
+ * Makes a word of a text. Numbers, addresses and dates differ from phone to phone, and longer texts are content.
+ * Phones that are read in another way may tell some texts otherwise, and mark a lost character at the end of one in
+ * two ways.
  */
 function wordOf(text: string): string {
   if (text.length > maxWordLength * 4 || mayBeLossy(text.replaceAll(address, ''))) return '';
@@ -156,7 +157,7 @@ class Notes {
     if (!isInItem && this.ids.size < maxFeatures) this.ids.add(id);
   }
 
-  /** What has a number is data, most of the time. */
+  /** Notes a word. Text with a number is mostly data, so it weighs less, and within an item it is left out. */
   #noteWord({ label, isClickable }: Part, isInItem: boolean): void {
     const isData = label.includes('#');
     if (label === '' || (isInItem && isData)) return;

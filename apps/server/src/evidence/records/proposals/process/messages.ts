@@ -21,7 +21,7 @@ export type ToProcess =
 
 type SentCondition = Static<typeof SignConditionJson>;
 
-/** As it travels. */
+/** Converts a condition to the form in which it is sent. */
 export const asSent = (condition: SignCondition): SentCondition =>
   condition.by === 'text' ? { by: 'text', texts: [...condition.texts] } : condition;
 
@@ -30,17 +30,17 @@ const print = Type.String({ minLength: 24, maxLength: 24 });
 const FromProcess = Type.Union([
   /** The first message. */
   Type.Object({ kind: Type.Literal('ready') }),
-  /** What holds on all trees that can be read. */
+  /** Conditions that hold on all readable trees. */
   Type.Object({
     kind: Type.Literal('listed'),
     signs: Type.Array(PossibleSignJson),
     button: Type.Union([SignConditionJson, Type.Null()]),
-    /** Of each tree; null: it can't be read. */
+    /** Print of each tree; null: it can't be read. */
     prints: Type.Array(Type.Union([print, Type.Null()])),
   }),
   Type.Object({
     kind: Type.Literal('tested'),
-    /** Of each tree the positions of the conditions that hold; null: it can't be read. */
+    /** Print of each tree with the positions of the conditions that hold on it; null: it can't be read. */
     screens: Type.Array(
       Type.Union([Type.Object({ print, held: Type.Array(Type.Integer({ minimum: 0 })) }), Type.Null()]),
     ),

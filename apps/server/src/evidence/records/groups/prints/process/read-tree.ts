@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 
 const text = Type.Union([Type.String(), Type.Null()]);
 
-/** What is read of a node. */
+/** Fields that are read of a node. */
 const Node = Compile(
   Type.Object({
     className: text,
@@ -23,7 +23,7 @@ const Node = Compile(
 );
 const Tree = Compile(Type.Object({ root: Type.Unknown(), packageName: Type.String({ maxLength: 255 }) }));
 
-/** Whether all that is below is as an app's tree is. Throws a `RangeError` when it is too deep. */
+/** Whether the node and all below it have the form of an app's tree. Throws a `RangeError` when it is too deep. */
 const isNode = (value: unknown): value is UiNode =>
   Node.Check(value) && value.children.every((child) => isNode(child));
 
