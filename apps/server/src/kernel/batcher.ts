@@ -5,11 +5,11 @@ import type { FaultMonitor } from './faults/fault-monitor.ts';
 interface Options<Key> {
   work: (keys: readonly Key[]) => Promise<void>;
   faults: FaultMonitor;
-  /** What is said when it fails. */
+  /** Log message when `work` fails. */
   says: string;
 }
 
-/** Work that many ask for, each for a few keys: one lot after the other, each with all that was asked for meanwhile. */
+/** Batches work that many callers ask for, each for a few keys. A batch has all keys that came during the last one. */
 export class Batcher<Key> {
   readonly #options: Options<Key>;
   readonly #wanted = new Set<Key>();
@@ -24,7 +24,7 @@ export class Batcher<Key> {
     if (this.#wanted.size > 0) this.#working ??= this.#workAll();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is under way. */
   async end(): Promise<void> {
     await this.#working;
   }
@@ -32,7 +32,7 @@ export class Batcher<Key> {
   async #workAll(): Promise<void> {
     const { work, faults, says } = this.#options;
     while (this.#wanted.size > 0) {
-      // What else this turn of the event loop brings joins.
+      // Keys that are added in the same turn of the event loop join the batch.
       await endOfTurn();
       const keys = [...this.#wanted];
       this.#wanted.clear();

@@ -1,4 +1,4 @@
-/** Where the time comes from: the system's, or a test's. */
+/** Source of the time: the system's clock, or a test's. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;

@@ -29,7 +29,7 @@ export class IncreasingIds {
   #tail = '';
   #prefix = '';
 
-  /** Goes on after `lastId`, an ID of an earlier process. */
+  /** Makes later IDs greater than `lastId`, an ID of an earlier process. */
   resumeAfter(lastId: string): void {
     const timeMs = timeOfUuidV7(lastId);
     if (timeMs < this.#timeMs) return;

@@ -9,9 +9,9 @@ interface BackgroundJob {
   /** A verb and its object, such as `delete old launches`; also the name of the job's lock. */
   name: string;
   everyMs: number;
-  /** Also at the start: a server that restarts more often than `everyMs` would never do it. */
+  /** Whether it runs also at the start: a server that restarts more often than `everyMs` would never do it. */
   atStart?: boolean;
-  /** For what each server has of its own; otherwise one server of the cluster does it at a time. */
+  /** Whether each server does it, for state of its own; otherwise one server of the cluster does it at a time. */
   onEachServer?: boolean;
   work: () => Promise<void> | void;
 }

@@ -9,9 +9,9 @@ import {
 interface ApiErrorOptions {
   /** Compiler lines, shown to the caller. */
   errors?: readonly string[];
-  /** What it means for each device. */
+  /** Outcome of the failure for each device. */
   devices?: readonly DeviceOutcome[];
-  /** When to ask again, in seconds. */
+  /** Delay before a retry, in seconds. */
   retryAfterS?: number;
   /** Goes to the service's log only. */
   cause?: unknown;
@@ -35,7 +35,7 @@ export class ApiError extends Error {
     this.retryAfterS = options.retryAfterS;
   }
 
-  /** The same failure, with what it means for each device. */
+  /** Returns the same failure, with its outcome for each device. */
   withDevices(devices: readonly DeviceOutcome[]): ApiError {
     return new ApiError(this.code, this.message, {
       ...(this.errors !== undefined && { errors: this.errors }),

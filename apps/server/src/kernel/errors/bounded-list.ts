@@ -1,7 +1,7 @@
-/** So many are named in a message; a request may concern ten thousand. */
+/** Maximum number of items that a message names; a request may concern ten thousand. */
 const maxNamed = 20;
 
-/** The first of them, and how many more there are. */
+/** Joins the first items, and says how many more there are. */
 export function boundedList(items: readonly string[], separator = '; '): string {
   if (items.length <= maxNamed) return items.join(separator);
   const more = (items.length - maxNamed).toLocaleString('en');

@@ -9,7 +9,7 @@ export type Probe = (extent: { isThorough: boolean }) => Promise<void>;
 
 interface MonitorOptions {
   log: Logger;
-  /** How soon what has failed is tried again; the wait grows while a fault comes back at once. */
+  /** Delay before a failed part is probed again; it grows while faults come back soon. */
   recheckMs?: number;
 }
 
@@ -31,9 +31,9 @@ const parts: Readonly<Record<FaultPart, { name: string; code: Fault['code'] }>> 
 };
 
 const maxRecheckMs = 30_000;
-/** A part that fails again within so long was not mended. */
+/** Faults that begin within this time after the last one has ended are relapses. */
 const relapseMs = 60_000;
-/** What was looked at so lately is not looked at again, however often it is asked. */
+/** Time after a check in which `check` does not probe again, however often it is called. */
 const freshMs = 5000;
 
 /**
@@ -74,7 +74,7 @@ export class FaultMonitor {
     return true;
   }
 
-  /** For work that nobody waits for: the operator is told of its failure. */
+  /** Logs the failure of work that nobody waits for. */
   report(error: unknown, what: string): void {
     if (!this.note(error)) this.#options.log.error({ err: error }, what);
   }
@@ -140,7 +140,7 @@ export class FaultMonitor {
     this.#checkedAt = performance.now();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // What was noted meanwhile is looked at the next time.
+    // Faults that were noted meanwhile are probed the next time.
     for (const part of before) if (!failed.has(part)) this.#end(part);
     if (this.#active.size > 0) this.#schedule();
     else if (isThorough) this.#mendedAt = performance.now();
@@ -166,7 +166,7 @@ export class FaultMonitor {
 /** All servers have one S3 storage: without it each does the rest of its work, and no other could do more. */
 const isOwn = ({ part }: Fault): boolean => part !== 's3';
 
-/** As the end of "The service is …"; undefined when nothing keeps this server from taking requests. */
+/** Returns the end of "The service is …"; undefined when nothing keeps this server from taking requests. */
 export function describeFaults(faults: readonly Fault[]): string | undefined {
   const own = faults.filter(isOwn);
   if (own.length === 0) return undefined;
@@ -203,13 +203,13 @@ export function probeOfPart(folder: string): Probe {
   };
 }
 
-/** What the service stands on and can lose while it runs. */
+/** Parts that the service depends on and can lose while it runs. */
 export const faultParts = ['disk', 'database', 'git', 's3'] as const;
 type FaultPart = (typeof faultParts)[number];
 
 export interface Fault {
   readonly part: FaultPart;
-  /** What callers are told: a row of the error table. */
+  /** Error code for callers: a row of the error table. */
   readonly code:
     | 'storage_full'
     | 'storage_unavailable'
@@ -227,7 +227,7 @@ const git = (reason: string): Fault => ({ part: 'git', code: 'git_unavailable', 
 
 export const folderMissing = disk('a folder in it is missing');
 
-/** By the codes of the operating system, of SQLite and of PostgreSQL. Others are mistakes of ours until the opposite is shown. */
+/** Faults by the codes of the operating system, SQLite and PostgreSQL. Other codes count as mistakes of ours. */
 const faults: Readonly<Record<string, Fault>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -273,7 +273,7 @@ const spawnProblems: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open',
 };
 
-/** What a part of the service says when it knows its fault better than a code of the system does. */
+/** Error of a part of the service that knows its fault better than a code of the system does. */
 export class PartFailed extends Error {
   override readonly name = 'PartFailed';
   readonly fault: Fault;

@@ -22,7 +22,7 @@ describe.skipIf(probe === undefined)('a full disk', () => {
     disk = made;
     log = new TestLog();
     server = await TestServer.start({
-      // What of the service is on this disk.
+      // Engine whose database is on this disk.
       engine: 'SQLite',
       ...{ dataDir: `${disk.folder}/data`, log: log.logger, sweepMs: 200 },
     });

@@ -78,7 +78,7 @@ it.each(['fails', 'is gone'])('git that %s is told as that, once, until it works
   const fresh = await TestProject.create(server.api);
   if (isGone) git.remove();
   else git.fail('everything');
-  // What is kept open goes on; a project that nobody has read yet needs a new git.
+  // A git process that is kept open goes on; a project that nobody has read yet needs a new one.
   await fresh.put('notes.txt', 'fresh');
   const replies = [(await fresh.read('notes.txt')).text, (await project.commits()).text];
   for (const reply of replies) expect(reply).toContain('"code":"git_unavailable"');
@@ -92,7 +92,7 @@ it.each(['fails', 'is gone'])('git that %s is told as that, once, until it works
   else git.mend();
   await expect.poll(isReady).toBe(true);
   await project.put('notes.txt', 'three');
-  // Each server that has met it tells it.
+  // Each server that has met the fault logs it.
   expect([...new Set(log.errors)]).toEqual([expect.stringContaining('Git does not work')]);
   expect(log.errors.length).toBeLessThanOrEqual(server.urls.length);
 });

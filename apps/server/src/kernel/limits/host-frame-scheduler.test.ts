@@ -29,7 +29,7 @@ async function request(): Promise<ServerResponse> {
   return open.pop() as ServerResponse;
 }
 
-/** The pace that a frame is given; undefined where it is to be read as it comes. */
+/** Returns the pace of a frame; undefined when it is read at once. */
 async function paceOf(userId: string, bytes = much): Promise<Pace | undefined> {
   let given: Pace | undefined;
   await scheduler.pass(userId, bytes, async (pace) => {

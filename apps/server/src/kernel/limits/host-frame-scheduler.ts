@@ -2,28 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiter } from './rate-limiter.ts';
 import type { RequestsUnderWay } from './requests-under-way.ts';
 
-/** Of what a user's hosts may send for as long as they like. */
+/** Share of the rate limit that the hosts of one user may always send without a pace. */
 const undisturbedShare = 0.1;
-/** Of the event loop's time, for all users together who send more, while there are requests. */
+/** Share of the event loop's time for all paced users together, while there are requests. */
 const pacedShare = 0.25;
-/** Who works step by step asks for something, and has a look at it. */
+/** Time for which a request still counts: a user who works step by step looks at each answer first. */
 const cachedMs = 250;
-/** What is stored together has been by then, and is accounted for. */
+/** Minimum pause: by its end, a group of writes is stored and accounted for. */
 const leastPauseMs = 5;
 
-/** Resolves when what was noted of the user is balanced. */
+/** Resolves when the time that was noted for the user is balanced by a pause. */
 export type Pace = () => Promise<void>;
 
 /**
- * Reading what hosts say, and storing log entries, is work of the event loop, where every request waits behind it. Who sends much
- * gets, while there are requests, a share of its time, in short pieces; where nobody asks for anything, nothing waits.
+ * Throttles the frames of hosts. To read them and to store log entries is work of the event loop, and every request
+ * waits behind it. While there are requests, users who send much get a share of its time, in short pieces. Without
+ * requests, no frame waits.
  */
 export class HostFrameScheduler {
   readonly #undisturbed: RateLimiter;
   readonly #requests: RequestsUnderWay;
-  /** Of each user who is paced: the work that was begun last. */
+  /** Newest work of each user who is paced. */
   readonly #last = new Map<string, Promise<void>>();
-  /** Time of the event loop that was taken and not balanced yet, in ms. */
+  /** Event-loop time that each user has taken and not balanced yet, in ms. */
   readonly #taken = new Map<string, number>();
 
   constructor(bytesPerSecond: number, requests: RequestsUnderWay) {
@@ -31,7 +32,7 @@ export class HostFrameScheduler {
     this.#requests = requests;
   }
 
-  /** Runs `read` on a frame of so many bytes: at once, or after the user's earlier ones and with a pace to keep. */
+  /** Runs `read` on a frame of `bytes` bytes: at once, or after the user's earlier frames and with a pace to keep. */
   pass<Read>(userId: string, bytes: number, read: (pace?: Pace) => Promise<Read>): Promise<Read> {
     const before = this.#last.get(userId);
     if (before === undefined && !this.#disturbs(userId, bytes)) return read();
@@ -53,7 +54,7 @@ export class HostFrameScheduler {
     return this.#last.size > 0;
   }
 
-  /** Time of the event loop that the user's frames have taken. */
+  /** Notes event-loop time that the user's frames have taken. */
   note(userId: string, ms: number): void {
     if (this.#last.has(userId)) this.#taken.set(userId, (this.#taken.get(userId) ?? 0) + ms);
   }

@@ -3,7 +3,7 @@ import { parseSettings, seconds, setting, wholeNumber, type Environment } from '
 const count = wholeNumber({ min: 1, max: 1_000_000_000 });
 const megabytes = wholeNumber({ min: 1, max: 1_000_000_000, unit: 'MB' });
 
-/** What one user, phone, token or address may take of the service; the defaults are beyond what honest use needs. */
+/** Limits of one user, phone, token or address; the defaults are beyond what honest use needs. */
 export const limitSettings = {
   maxProjects: setting({
     name: 'PHALANX_MAX_PROJECTS',

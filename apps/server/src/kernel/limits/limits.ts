@@ -8,10 +8,10 @@ import { Turns } from './turns.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
 import { RequestTurns } from './request-turns.ts';
 
-/** Reads what a user has of something; it must not grow with what is stored. */
+/** Reads the usage of a user. Its cost must not grow with what is stored. */
 type ReadUsed = (userId: string) => number | Promise<number>;
 
-/** What the message of a refusal is filled in with. */
+/** Values for the message of a refusal. */
 interface RefusalDetails {
   seconds?: number;
   work?: string;
@@ -20,14 +20,14 @@ interface RefusalDetails {
 
 const minuteS = 60;
 const viewerBurstS = 2;
-/** Sockets that can use up the rate of their user. */
+/** Number of sockets that can use up the rate of their user. */
 const viewerShares = 5;
 /** Limits of what is stored. */
 type StoredLimit = 'capture_bytes' | 'project_bytes' | 'work_bytes';
-/** Users whose refusals are remembered. */
+/** Maximum number of users whose refusals are remembered. */
 const maxRemembered = 10_000;
 
-/** How much of the service one user, phone, token or address may take: every limit is asked here, and refused here. */
+/** Checks every limit of what one user, phone, token or address may take, and makes the refusals. */
 export class Limits {
   /** Work that users take turns at. */
   readonly turns: Readonly<
@@ -36,11 +36,11 @@ export class Limits {
       Turns
     >
   >;
-  /** By user, or by address when there is no token. */
+  /** Requests, by user, or by address when there is no token. */
   readonly requests: RateLimiter;
-  /** By address. */
+  /** Requests with an invalid token, by address. */
   readonly badTokens: RateLimiter;
-  /** Bytes, by user. */
+  /** Bytes of log entries, by user. */
   readonly logs: RateLimiter;
   readonly logFrameScheduler: HostFrameScheduler;
   /** Paces the messages of hosts apart from logs, so that no sign of life waits behind a log. */
@@ -53,7 +53,7 @@ export class Limits {
   readonly #viewerMessages: Readonly<Record<'ofUser' | 'ofSocket', RateLimiter>>;
   readonly #config: LimitConfig;
   readonly #used = new Map<LimitName, ReadUsed>();
-  /** What is about to be stored. */
+  /** Amount that is about to be stored, by limit and user. */
   readonly #kept = new Map<string, number>();
   readonly #refusals = new Map<LimitName, number>();
   readonly #refusalsOf = boundedCache<Map<LimitName, number>>(maxRemembered);
@@ -89,14 +89,14 @@ export class Limits {
         tooLong: (userId) => this.refusal('waiting_time', userId, { seconds: 5, work }),
       });
     this.turns = {
-      // As many as there are compile processes.
+      // One place for each compile process.
       compile: turns('compiling', [3, 2], 90_000),
       git: turns('git', [32, 8], 60_000),
-      // From before they are read until their requests are answered.
+      // A place is held from before the body is read until its request is answered.
       bodies: turns('large bodies', [16, 4], 120_000),
       // Each takes up to a gigabyte of memory for a second.
       reading: turns('reading large bodies', [2, 1], 120_000),
-      // As many processes at most; one user holds one of them.
+      // One place for each process; one user holds one of them.
       parameters: turns('checking parameters', [3, 1], 30_000),
       // Storing and sending, which is short: as many may wait as may run.
       launches: turns('launching', [4, 2], 30_000, 'runs'),
@@ -107,13 +107,13 @@ export class Limits {
     };
   }
 
-  /** In what is counted: bytes, not megabytes. */
+  /** Returns the limit in the unit that is counted: bytes, not megabytes. */
   most(name: LimitName): number {
     const { key, unitSize } = limitTable[name];
     return this.#config[key] * unitSize;
   }
 
-  /** Tells how to read what a user has of it. */
+  /** Registers how to read the usage of a user. */
   show(name: LimitName, read: ReadUsed): void {
     this.#used.set(name, read);
   }
@@ -127,7 +127,7 @@ export class Limits {
     return refuse(code, { limit: this.most(name), seconds: Math.ceil(seconds), work, devices });
   }
 
-  /** Counts that the limit was met. */
+  /** Counts that the limit was reached. */
   note(name: LimitName, userId: string | null): void {
     this.#refusals.set(name, (this.#refusals.get(name) ?? 0) + 1);
     if (userId === null) return;
@@ -141,8 +141,8 @@ export class Limits {
   }
 
   /**
-   * Keeps room for what is about to be stored, so that several at once can't pass together. Throws when there is none.
-   * Call the result when it is counted, or will not be stored.
+   * Reserves room for what is about to be stored, so that concurrent requests can't exceed the limit together. Throws
+   * when there is none. Call the result when it is counted, or will not be stored.
    */
   async keepRoom(name: StoredLimit, userId: string, more: number): Promise<() => void> {
     const key = `${name} ${userId}`;
@@ -162,7 +162,7 @@ export class Limits {
     }
   }
 
-  /** Does what stores so many bytes while there is room for them. Throws when there is none. */
+  /** Runs `store` with room reserved for its bytes. Throws when there is none. */
   async withRoom<Result>(
     name: StoredLimit,
     { userId, bytes }: { userId: string; bytes: number },
@@ -176,7 +176,7 @@ export class Limits {
     }
   }
 
-  /** Throws when it was spent. */
+  /** Throws when the rate limit is used up. */
   spend(name: 'requests' | 'bad_tokens', key: string, userId: string | null = null): void {
     const limiter = name === 'requests' ? this.requests : this.badTokens;
     const waitMs = limiter.spend(key);
@@ -195,7 +195,7 @@ export class Limits {
     return this.#refusals;
   }
 
-  /** What a user has of everything, in the order of the table. */
+  /** Reads the usage of a user for each limit, in the order of `shownLimits`. */
   async usageOf(userId: string): Promise<UsageRow[]> {
     const refused = this.#refusalsOf.get(userId);
     const rows: UsageRow[] = [];
@@ -224,9 +224,9 @@ type LimitSettingKey = keyof typeof limitSettings;
 
 interface LimitRow {
   readonly key: LimitSettingKey;
-  /** What a refusal says; null: nothing is refused with an answer, it is left out, waits, or its connection ends. */
+  /** Error code of a refusal; null: what is over the limit is left out, waits, or has its connection ended. */
   readonly code: ErrorCode | null;
-  /** One of the setting is so many of what is counted. */
+  /** Number of counted units in one unit of the setting. */
   readonly unitSize: number;
 }
 
@@ -260,7 +260,7 @@ export const limitTable: Readonly<Record<LimitName, LimitRow>> = {
   address_connections: row('maxConnectionsPerAddress', 'too_many_connections'),
 };
 
-/** Those that are a user's own, as they are shown. */
+/** Limits of a user that the usage shows. */
 const shownLimits: ReadonlyMap<LimitName, Pick<UsageRow, 'per' | 'unit'>> = new Map([
   ['projects', { per: 'user', unit: 'count' }],
   ['project_bytes', { per: 'user', unit: 'bytes' }],

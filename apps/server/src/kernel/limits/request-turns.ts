@@ -1,20 +1,20 @@
-/** Requests of one user that begin in one turn of the event loop while others ask for something too. */
+/** Maximum requests of one user that begin in one turn of the event loop while others have requests too. */
 const maxATurn = 4;
-/** Who has asked for something within that is there. */
+/** Time for which a user counts as present after a request. */
 const requestPresenceMs = 250;
 
 type Begin = () => void;
 
 /**
- * The order in which requests begin: of each user a few in every turn of the event loop, so that nobody waits behind all
- * that another one sends at once. Where nobody else asks for anything, all begin as they come.
+ * Orders the beginning of requests: a few of each user in every turn of the event loop, so that nobody waits behind all
+ * requests that another user sends at once. Requests begin as they come while no other user is present.
  */
 export class RequestTurns {
   readonly #waiting = new Map<string, Begin[]>();
-  /** How many of each user have begun in this turn. */
+  /** Number of requests that have begun in this turn, by user. */
   readonly #begun = new Map<string, number>();
   #newest = { user: '', at: -Infinity };
-  /** The newest of another user than that one. */
+  /** The newest request of another user than that one. */
   #other = { user: '', at: -Infinity };
   #isTurnWatched = false;
 

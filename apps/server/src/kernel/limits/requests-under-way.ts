@@ -31,7 +31,7 @@ export class RequestsUnderWay {
   #hasAny(): boolean {
     for (const response of this.#open) {
       if (!response.headersSent) return true;
-      // A stream, or on its way.
+      // The answer is a stream, or on its way.
       this.#lastAt = performance.now();
       this.#open.delete(response);
     }

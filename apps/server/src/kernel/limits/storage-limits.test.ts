@@ -43,7 +43,7 @@ describe('what the repositories of a user take', () => {
     expect(statuses.at(-1)).toBe(409);
     await server.restart();
     // Git has perhaps tidied up meanwhile: then there is room for a small file, and not for all of this.
-    // At one server: each knows only of its own what is under way.
+    // All writes go to one server: each knows only its own work under way.
     const atOne = createApiCaller(server.url, ada.token);
     const more = await Promise.all(Array.from({ length: 8 }, () => write(atOne, id)));
     const refused = more.find(({ status }) => status === 409);
@@ -82,7 +82,7 @@ describe('the captures of a user', () => {
         raw: JSON.stringify({ root: randomBytes(253_000).toString('base64') }),
         contentType: 'application/json',
       });
-    // At one server: each knows only of its own what is under way.
+    // All writes go to one server: each knows only its own work under way.
     const atOne = createApiCaller(server.url, token);
     const replies = await Promise.all(screens.map((screen) => put(screen, atOne)));
     const statuses = replies.map(({ status }) => status).toSorted((a, b) => a - b);

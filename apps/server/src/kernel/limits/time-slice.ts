@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Shorter than what anybody notices; a turn of the event loop costs some microseconds. */
+/** Slice that is too short to notice; a turn of the event loop costs some microseconds. */
 const sliceMs = 5;
 
 /** Work on the event loop that gives it back to others now and then. */

@@ -2,13 +2,13 @@ import { boundedCache } from '../bounded-cache.ts';
 import type { ApiError } from '../errors/api-error.ts';
 
 export interface TurnsOptions {
-  /** So many at a time. */
+  /** Maximum concurrent work of all users. */
   places: number;
-  /** Of them one user may hold so many: fewer, so that one is always left for others. */
+  /** Maximum places that one user holds: fewer than `places`, so that one is always left for others. */
   placesPerUser: number;
-  /** Who waits longer is told to come again. */
+  /** Requests that wait longer are rejected with `tooLong`, which asks for a retry. */
   timeoutMs: number;
-  /** Of one user; what comes beyond is refused at once. */
+  /** Maximum waiting requests of one user; more are rejected with `tooMany` at once. */
   maxWaiting: number;
   tooMany: (userId: string) => ApiError;
   tooLong: (userId: string) => ApiError;
@@ -23,25 +23,25 @@ interface Had {
   at: number;
 }
 
-/** What was had counts half after so long. */
+/** Time after which past work counts half. */
 const halfLifeMs = 60_000;
-/** Less than that is no burden, whoever else is there. */
+/** Users who have had no more than this are never over their share. */
 const freeMs = 10_000;
-/** Who has had less is not there. */
+/** Users who have had no more than this count as absent. */
 const presenceMs = 10;
 const maxRemembered = 10_000;
-/** The most recent users; older ones have nearly nothing left that counts. */
+/** Maximum users in an average, the most recent ones; older ones have nearly nothing left that counts. */
 const maxCompared = 1000;
 
 /**
- * A fair queue for work that users share: of those who wait, the one who has had least of it lately gets the next turn.
+ * A fair queue for work that users share: the waiting user who has had least of it lately gets the next turn.
  * The last free place is for users who have no work in progress and are not over their share.
  */
 export class Turns {
   readonly #options: TurnsOptions;
   readonly #had = boundedCache<Had>(maxRemembered);
   readonly #waiting = new Map<string, Waiting[]>();
-  /** When the work in progress of each user began. */
+  /** Start times of the work in progress, by user. */
   readonly #working = new Map<string, number[]>();
   #free: number;
   #waitingCount = 0;
@@ -59,7 +59,7 @@ export class Turns {
     return this.#options.places - this.#free;
   }
 
-  /** Whether the user has lately had more than the average of those who are there, work in progress included. */
+  /** Whether the user has lately had more than the average of the present users, work in progress included. */
   isOverShare(userId: string): boolean {
     const own = this.#hadOf(userId);
     return own > freeMs && own > this.#averageHad() + presenceMs;
@@ -76,7 +76,7 @@ export class Turns {
     return users === 0 ? 0 : sum / users;
   }
 
-  /** Throws what the options say when too many of this user wait already, or when it takes too long. */
+  /** Runs `work` when it is the turn of this user. Throws `tooMany` or `tooLong` of the options when it is refused. */
   async run<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
     const release = await this.take(userId);
     try {
@@ -135,7 +135,7 @@ export class Turns {
     const at = performance.now();
     if (left.length === 0) this.#working.delete(userId);
     else this.#working.set(userId, left);
-    // What goes on is counted until it ends.
+    // Work that goes on is counted by `#working` until it ends.
     this.#had.set(userId, { ms: had - sumSince(left, at), at });
     this.#next();
   }

@@ -27,11 +27,11 @@ export class ConfinedProcessEnded extends Error {
   }
 }
 
-/** What one piece of work may take. */
+/** Limits of one piece of work. */
 export interface Budget {
-  /** Of all processors together. */
+  /** Time of all processors together. */
   readonly processorMs: number;
-  /** By the clock, in case the process waits for ever without using a processor. */
+  /** Wall-clock time, in case the process waits for ever without using a processor. */
   readonly timeoutMs: number;
 }
 
@@ -40,20 +40,20 @@ export interface ConfinedProcessOptions<Reply> {
   /** A module of the server, run by a Node of its own. */
   readonly program: string;
   readonly policy: Policy;
-  /** For the resident memory of the process and all that it starts. */
+  /** Limit of the resident memory of the process and all that it starts. */
   readonly maxMemoryBytes: number;
   readonly isReply: (message: unknown) => message is Reply;
   readonly nodeFlags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** How often processor time and memory are read while it works. */
+  /** Interval at which processor time and memory are read while it works. */
   readonly watchMs?: number;
 }
 
-/** Of the processors: more than what most work takes. */
+/** Processor time beyond what most work takes; work that takes longer lowers the priority of its process. */
 const longWorkMs = 2000;
-/** All that a project's check emits. */
+/** Maximum size of a reply, enough for all that a project's check emits. */
 const maxReplyBytes = 128 * 1024 * 1024;
-/** How much of what a dying process prints is kept for the log. */
+/** Maximum length of the error output that is kept for the log. */
 const maxPrinted = 2_000;
 
 /**
@@ -64,7 +64,7 @@ export class ConfinedProcess<Message extends object, Reply> {
   /** Resolves when the process is gone. */
   readonly ended: Promise<void>;
   readonly #options: ConfinedProcessOptions<Reply>;
-  /** Rejects when it can't be started, of which `ended` tells. */
+  /** Rejects when the process can't be started; `ended` resolves then. */
   readonly #messages: Promise<MessageStream>;
   #child: StartedProcess | undefined;
   #processIds: readonly number[] = [];
@@ -94,12 +94,12 @@ export class ConfinedProcess<Message extends object, Reply> {
     this.#messages.catch(() => undefined);
   }
 
-  /** At work, or about to end. */
+  /** Whether it is at work, or about to end. */
   get isBusy(): boolean {
     return this.#isBusy || this.#isEnding;
   }
 
-  /** Whether something in it has taken long: what is short goes before all that it does. */
+  /** Whether something in it has taken long: short work of other processes goes first. */
   get hasLowPriority(): boolean {
     return this.#hasLowPriority;
   }
@@ -160,7 +160,7 @@ export class ConfinedProcess<Message extends object, Reply> {
     this.#child?.signalGroup('SIGKILL');
   }
 
-  /** It has started others: the budget is for all of them. */
+  /** Counts also the processes that it has started: the budget is for all of them. */
   protected countAlso(processIds: readonly number[]): void {
     this.#processIds = processIds;
   }
@@ -179,7 +179,7 @@ export class ConfinedProcess<Message extends object, Reply> {
     if (messages === undefined) throw new Error('the process has no stream for messages');
     printed.resume();
     errors.setEncoding('utf8').on('data', (text: string) => this.#keepPrinted(text));
-    // What it says is no message, or it has gone.
+    // The process has sent something that is no message, or it has gone.
     messages.once('close', () => {
       if (!this.#isEnding) this.kill('crashed');
     });
@@ -204,7 +204,7 @@ export class ConfinedProcess<Message extends object, Reply> {
   /** `startedWith`: the processor time that earlier work has had. */
   async #requireBudget({ processorMs }: Budget, startedWith: Promise<number>): Promise<void> {
     const sizeBytes = await this.memoryUse();
-    // By the clock, a machine that is busy with other things would make everything long.
+    // Wall-clock time would be long for everything on a machine that is busy with other work.
     const usedMs = (await processorMsOf(this.#processIds)) - (await startedWith);
     if (!this.#isBusy || this.#isEnding) return;
     if (sizeBytes > this.#options.maxMemoryBytes) this.kill('out_of_memory');
@@ -275,10 +275,10 @@ async function readTicks(processId: number): Promise<number> {
   }
 }
 
-/** Of the repository, or of the folder that it is packed into. */
+/** Root of the repository, or of the folder that it is packed into. */
 const root = path.resolve(import.meta.dirname, '..', '..', '..', '..', '..');
 
-/** What a process needs to read that runs a module of the server in a Node of its own. */
+/** Files that a process needs to run a module of the server in a Node of its own. */
 export function programFiles(): Pick<Policy, 'readable' | 'runnable'> {
   const node = nodeFiles();
   const code = ['apps/server', 'packages', 'package.json'].map((name) => path.join(root, name));
@@ -286,7 +286,7 @@ export function programFiles(): Pick<Policy, 'readable' | 'runnable'> {
   return { readable: [...node.readable, ...code, ...libraries], runnable: node.runnable };
 }
 
-/** Where Node looks for packages. */
+/** Returns the folder and its parents, in which Node looks for packages. */
 function foldersUpFrom(folder: string): string[] {
   const parent = path.dirname(folder);
   return parent === folder ? [folder] : [folder, ...foldersUpFrom(parent)];

@@ -14,7 +14,7 @@ export class MessageStream {
   #wanted = lengthBytes;
   #hasFailed = false;
 
-  /** What is no message, or longer than `maxBytes`, ends the stream. */
+  /** Ends the stream at data that is no message or is longer than `maxBytes`. */
   constructor(socket: Duplex, maxBytes: number, onMessage: (message: unknown) => void) {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
@@ -22,12 +22,12 @@ export class MessageStream {
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
   }
 
-  /** Whether something that came was no message. */
+  /** Whether data came that was no message or was too long. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** Calls back when it is on its way, or can't be. */
+  /** Sends a message. Calls `onSent` when it is on its way, or can't be sent. */
   send(message: unknown, onSent?: () => void): void {
     const body = serialize(message);
     const head = Buffer.alloc(lengthBytes);
@@ -78,7 +78,7 @@ export class MessageStream {
   }
 }
 
-/** Of a confined process: where it speaks with the server. */
+/** File descriptor on which a confined process exchanges messages with the server. */
 export const messagesDescriptor = 3;
 /** A project's files go to a compile process in one message. */
 const maxMessageBytes = 512 * 1024 * 1024;

@@ -11,11 +11,11 @@ interface Options<Reply> {
 }
 
 const megabyte = 1024 * 1024;
-/** Beside the heap. */
+/** Memory beside the heap. */
 const extraMb = 128;
-/** Node has this mapped before it has done anything. */
+/** Memory that Node has mapped before it has done anything. */
 const mappedMb = 2 * 1024;
-/** Of a machine that is busy with other work. */
+/** Wall-clock timeout, enough on a machine that is busy with other work. */
 const timeoutMs = 60_000;
 const startBudget = { processorMs: 20_000, timeoutMs };
 /** Questions come in bursts, and starting a process takes longer than most of them. */

@@ -3,7 +3,7 @@ import { whenClosed, type StartedProcess } from '@phalanx/confinement';
 
 interface RunLimits {
   readonly input?: string | undefined;
-  /** What goes beyond is cut off, and the process is ended. */
+  /** Maximum size of stdout; the rest is cut off, and the process is killed. */
   readonly maxBytes?: number | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;

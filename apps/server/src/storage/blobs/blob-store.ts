@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 export type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Both ends inclusive, from 0. */
+/** Span of bytes; both ends are inclusive, from 0. */
 export interface ByteSpan {
   readonly first: number;
   readonly last: number;
@@ -22,7 +22,7 @@ export interface StoredBlob {
   readonly version: string;
   /** The caller reads it to its end or destroys it. It fails when the blob is gone meanwhile. */
   read(span?: ByteSpan): Readable;
-  /** For a blob that is not read. */
+  /** Closes a blob that is not read. */
   close(): Promise<void>;
 }
 

@@ -21,12 +21,12 @@ export class FolderBlobs implements BlobStore {
     this.#incoming = path.join(folder, incomingName);
   }
 
-  /** To read from, beside a server that may be writing. */
+  /** Blobs to read, beside a server that may be writing. */
   static at(folder: string): FolderBlobs {
     return new FolderBlobs(folder);
   }
 
-  /** Bodies that an earlier process received by half are removed. */
+  /** Opens the folder to write to. Removes bodies that an earlier process received by half. */
   static async open(folder: string): Promise<FolderBlobs> {
     const blobs = new FolderBlobs(folder);
     await rm(blobs.#incoming, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import type { Bucket } from './s3/bucket.ts';
 import { Spool, S3Blobs } from './s3-blobs.ts';
 
 interface Place {
-  /** Of the folder in the data folder, and the beginning of all keys in a bucket. */
+  /** Name of the folder in the data folder, and first part of all keys in a bucket. */
   name: string;
   dataDir: string;
   /** None: the blobs are in the data folder. */
@@ -30,7 +30,7 @@ export async function openBlobs(
   return blobs;
 }
 
-/** The same blobs, to be read beside a server that may be writing. */
+/** Opens the same blobs to read, beside a server that may be writing. */
 export const readBlobs = ({ name, dataDir, bucket }: Place): BlobStore =>
   bucket === undefined
     ? FolderBlobs.at(path.resolve(dataDir, name))

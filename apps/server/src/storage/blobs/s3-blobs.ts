@@ -18,9 +18,9 @@ import type { S3Body } from './s3/s3-exchange.ts';
 
 interface S3BlobsOptions {
   bucket: Bucket;
-  /** Of all keys in the bucket; it ends with a slash. */
+  /** Prefix of all keys in the bucket; it ends with a slash. */
   prefix: string;
-  /** Where a body is until its length is known. Without one the blobs are only read. */
+  /** Folder of a body until its length is known. Without one the blobs are only read. */
   spool?: Spool | undefined;
   /** The error of reading a blob that was found and is gone. */
   missing?: ((key: string) => Error) | undefined;
@@ -97,7 +97,7 @@ export class S3Blobs implements BlobStore {
     { etag, sizeBytes }: StoredObject,
     range: ByteSpan | undefined,
   ): AsyncGenerator<Uint8Array> {
-    // No range of bytes has nothing in it.
+    // A range of bytes can't be empty.
     if (sizeBytes === 0) return;
     const stream = await this.#bucket.read(this.#prefix + key, {
       etag,
@@ -109,7 +109,7 @@ export class S3Blobs implements BlobStore {
 }
 
 interface SpooledBody extends S3Body {
-  /** When it was sent, or nobody wants it. */
+  /** Removes the file, when it was sent or nobody wants it. */
   remove(): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ export class Spool {
     this.#folder = folder;
   }
 
-  /** What an earlier process left goes away. */
+  /** Opens the folder. Deletes files of an earlier process. */
   static async open(folder: string): Promise<Spool> {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -141,7 +141,7 @@ export class Spool {
   }
 }
 
-/** It need not outlive this process. */
+/** Writes a file without a flush: it need not outlive this process. */
 async function write(file: string, pieces: Pieces): Promise<{ sizeBytes: number; sha256: string }> {
   const handle = await open(file, 'wx', 0o600);
   try {

@@ -1,6 +1,7 @@
 /**
- * What reaches the other servers that work with the same database. It keeps nothing: who is not there misses it, and
- * what must not be missed is in the database, where each server looks every second. A server does not hear itself.
+ * Sends messages to the other servers of the same database. It keeps none: a server that is not there misses them.
+ * State that must not be missed is in the database, where each server looks every second. A server does not hear
+ * itself.
  */
 export interface Bus {
   /** Whether the others can hear this server at present. */
@@ -8,25 +9,25 @@ export interface Bus {
   publish(subject: string, text: string): void;
   /** Returns the function that ends it. A listener must not throw. */
   subscribe(subject: string, listener: (text: string) => void): () => void;
-  /** The same for questions; a rejection is the asker's, with its message. */
+  /** Answers questions. The asker gets a rejection of `work`, with its message. Returns the function that ends it. */
   answer(subject: string, work: (question: string) => Promise<Buffer>): () => void;
-  /** Rejects with a sentence for people: nobody is there who answers, or nothing has come in time. */
+  /** Asks a question. Rejects with a sentence for people when nobody answers, or nothing has come in time. */
   ask(subject: string, question: string): Promise<Buffer>;
   /** Registers who is told that messages may have been missed. */
   onGap(listener: () => void): void;
   close(): Promise<void>;
 }
 
-/** What a question is rejected with when nobody listens to its subject, which is that of a host. */
+/** Message of the rejection when nobody listens to the subject of a question. Only questions to hosts show it. */
 export const notConnected = 'its host is not connected';
-/** The same while this server has no connection to the others. */
+/** Message of the rejection while this server has no connection to the others. */
 export const cutOff = 'the servers do not reach each other at present';
 
 interface Validator<Message> {
   Check(value: unknown): value is Message;
 }
 
-/** The same as `subscribe` for messages in JSON; what has another form is nothing of ours. */
+/** Subscribes to messages in JSON. Ignores messages that have another form. */
 export const subscribeTo = <Message>(
   bus: Pick<Bus, 'subscribe'>,
   subject: string,

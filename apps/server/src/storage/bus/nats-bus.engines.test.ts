@@ -29,14 +29,14 @@ describe.skipIf(!isNatsHere)('the bus of NATS', () => {
     return bus;
   }
 
-  /** NATS knows what `bus` listens to: it takes up one after the other, and the last is heard. */
+  /** Waits until NATS knows all subscriptions of `bus`: it takes up one after the other, and the last is heard. */
   async function untilHeard(bus: NatsBus, by: NatsBus): Promise<void> {
     bus.answer('heard', async () => Buffer.from('yes'));
     const asked = (): Promise<string> => by.ask('heard', '').then(String, () => 'no');
     await expect.poll(asked).toBe('yes');
   }
 
-  /** Before NATS: what goes through it can be cut. */
+  /** Opens a proxy before NATS whose connections can be cut. */
   async function openCable(): Promise<{ url: string; cut(): void }> {
     const to = new URL(natsUrl);
     const { port, hostname } = to;

@@ -14,22 +14,22 @@ import { type Bus, cutOff, notConnected } from './bus.ts';
 
 /** NATS allows a mebibyte unless its operator has set it otherwise. */
 const pieceBytes = 512 * 1024;
-/** Nothing that is sent is longer; a sender that goes on is not one of ours. */
+/** Maximum message size: pieces of a longer one are not from a sender of ours, and are dropped. */
 const maxMessageBytes = 128 * 1024 * 1024;
 const senderBytes = 8;
 const more = 0;
 const last = 1;
 const refusal = 2;
 
-/** Of this process: the pieces of different senders may come between each other. */
+/** ID of this process as a sender: the pieces of different senders may come between each other. */
 const sender = randomBytes(senderBytes);
 
 interface NatsBusOptions {
   /** Addresses of the servers of one NATS, with a user and a password where it asks for them. */
   urls: readonly URL[];
-  /** What NATS shows of this server. */
+  /** Name of this server that NATS shows. */
   name: string;
-  /** Of all subjects: others may use the same NATS. */
+  /** Prefix of all subjects: others may use the same NATS. */
   prefix: string;
   log: Logger;
 }
@@ -45,7 +45,7 @@ const askTimeoutMs = 20_000;
 const retryMs = 500;
 /** The library would notice a server that stands still after minutes. */
 const pings = { pingInterval: 2000, maxPingOut: 2 };
-/** NATS answers so when nobody listens. */
+/** Code of the answer of NATS when nobody listens. */
 const nobodyListens = 503;
 
 function optionsOf({ urls, name }: NatsBusOptions): NodeConnectionOptions {
@@ -64,7 +64,7 @@ function optionsOf({ urls, name }: NatsBusOptions): NodeConnectionOptions {
   };
 }
 
-/** Through NATS. It connects, and connects again, by itself; what is published meanwhile is not heard. */
+/** Bus over NATS. It connects and reconnects by itself; messages that are published meanwhile are lost. */
 export class NatsBus implements Bus {
   readonly #options: NatsBusOptions;
   readonly #listening = new Set<Listening>();
@@ -211,7 +211,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** What is thrown here would end the library's reading of this connection. */
+  /** Logs errors: one that is thrown here would end the library's reading of this connection. */
   #hear({ subject, hear }: Listening, message: Msg): void {
     try {
       hear(message);
@@ -248,20 +248,20 @@ function* piecesOf(message: Buffer): Generator<Buffer> {
   yield pieceOf(last, message.subarray(first));
 }
 
-/** Instead of an answer. */
+/** Piece that is sent instead of an answer. */
 const refusalOf = (reason: string): Buffer => pieceOf(refusal, Buffer.from(reason));
 
-/** What has arrived as a whole. */
+/** Message that has arrived whole. */
 interface Arrived {
   readonly isRefusal: boolean;
   readonly bytes: Buffer;
 }
 
-/** Puts together what comes at one subject. */
+/** Joins the pieces of the messages of one subject. */
 class Pieces {
   readonly #ofSenders = new Map<string, { pieces: Buffer[]; bytes: number }>();
 
-  /** Undefined: more is to come. */
+  /** Adds a piece. Returns the message when it is whole; undefined: more is to come. */
   take(piece: Buffer): Arrived | undefined {
     const kind = piece[0];
     const name = piece.toString('latin1', 1, 1 + senderBytes);
@@ -276,7 +276,7 @@ class Pieces {
     return undefined;
   }
 
-  /** Begins anew: the rest of what has begun does not come any more. */
+  /** Drops unfinished messages: the rest of them does not come any more. */
   clear(): void {
     this.#ofSenders.clear();
   }

@@ -5,7 +5,7 @@ import type { Row, Transaction } from './tables/tables.ts';
 import { addToOutbox } from './webhook-outbox.ts';
 import { fisher } from './fisher.ts';
 
-/** What has happened with a version of an app. */
+/** Runs and records to count for a version of an app. */
 export interface AppVersionCount {
   readonly projectId: string;
   readonly package: string;
@@ -19,9 +19,9 @@ export interface AppVersionCount {
 
 export type AppVersion = Row<'app_version'>;
 
-/** A phone may name any number of them. */
+/** Maximum number of app versions of a project: a phone may name any number of them. */
 const maxOfProject = 500;
-/** Fewer runs say nothing. */
+/** Minimum number of runs that say something about a version. */
 const leastRuns = 5;
 const leastRatio = 2;
 const maxChance = 0.01;
@@ -52,7 +52,7 @@ export async function countAppVersions(
   for (const row of rows) await tellWorse(transaction, row);
 }
 
-/** A solved group has opened again, by a record of this version; no record of the group had that before. */
+/** Tells that a record of this version has reopened a solved group; no record of the group had the version before. */
 export async function tellReopened(
   transaction: Transaction,
   {
@@ -75,7 +75,7 @@ export async function tellReopened(
   await tell(transaction, { row, before, reason: { by: 'reopened', group_id: groupId }, at });
 }
 
-/** One row a version, in an order that is the same for all transactions, so that none waits for another in a circle. */
+/** Sums the counts to one row a version. The order is the same for all transactions, which prevents deadlocks. */
 function sumsOf(counts: readonly AppVersionCount[]) {
   const keyOf = (count: AppVersionCount): string =>
     JSON.stringify([count.projectId, count.package, count.version]);
@@ -106,7 +106,7 @@ async function tellWorse(transaction: Transaction, row: AppVersion): Promise<voi
   await tell(transaction, { row, before, reason: { by: 'failing' }, at: row.last_seen });
 }
 
-/** The version that appeared last before it, and of which there are runs. */
+/** Finds the version with runs that appeared last before this one. */
 const findBefore = (
   transaction: Transaction,
   { project_id, package: name, version, first_seen }: AppVersion,
@@ -130,7 +130,7 @@ interface Found {
   at: number;
 }
 
-/** Once for each version, whoever counts at the same time. */
+/** Tells of a drift once for each version, whoever counts at the same time. */
 async function tell(transaction: Transaction, { row, before, reason, at }: Found): Promise<void> {
   const drift: DriftReason = {
     ...reason,

@@ -3,11 +3,11 @@ import type { Db } from './tables/tables.ts';
 import { transact } from './transactions.ts';
 import type { Write } from './writes.ts';
 
-/** What is stored in the transaction of the change that it tells of. */
+/** Note that is stored in the transaction of the change that it tells of. */
 export interface ChangeNote {
   /** Whether there is something to tell that is not stored yet. */
   readonly isPending: boolean;
-  /** May be executed again, when the transaction is. */
+  /** Stores the note. It may be executed again, when the transaction is. */
   readonly write: Write<void>;
 }
 

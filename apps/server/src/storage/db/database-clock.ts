@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 
-/** How much less certain a measured offset becomes with time, because clocks drift and are set; ms per ms. */
+/** Rate at which a measured offset becomes less certain, because clocks drift and are set; ms per ms. */
 const driftRate = 0.01;
 
 /** The time of the database, so that all servers have one. It never goes back. */

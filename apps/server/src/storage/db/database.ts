@@ -16,7 +16,7 @@ import { migrate, requireMigrated } from './migrate.ts';
 
 export type { Db, Transaction } from './tables/tables.ts';
 
-/** Where the tables are: a file of SQLite, or a database of PostgreSQL. */
+/** Place of the tables: a file of SQLite, or a database of PostgreSQL. */
 export type DatabasePlace = { readonly file: string } | { readonly url: string };
 
 /**
@@ -25,7 +25,7 @@ export type DatabasePlace = { readonly file: string } | { readonly url: string }
  */
 export const openDatabase = (place: DatabasePlace): Promise<Db> => openPlace(place, migrate);
 
-/** The same for one of several servers, which leaves the tables as they are. Throws a `SettingError` when they don't fit it. */
+/** Opens the database for one of several servers. Leaves its tables; throws a `SettingError` if they don't fit. */
 const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url, requireMigrated);
 
 /** Brings the tables up to date. Returns what was done. */
@@ -54,7 +54,7 @@ async function probeDatabase(db: Db): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(writing));
 }
 
-/** A backup that opens the file at the same moment reads it in, if it has to be, within that. */
+/** Busy timeout: a backup that opens the file at the same moment may have to recover its log first. */
 const busyMs = 1000;
 
 /** Throws when the file can't be used, also because another server has its folder. */
@@ -84,22 +84,25 @@ function configure(sqlite: Sqlite.Database): void {
 
 interface ServiceTables {
   readonly database: Db;
-  /** Of a database that others can reach too. */
+  /** Lock of a database that other servers can reach too. */
   readonly lock: ServerLock | undefined;
   /** Whether no other server can have the database. */
   readonly isExclusive: boolean;
-  /** Lets go of what keeps other servers away. Call it when the database is closed. */
+  /** Releases the locks that keep other servers away. Call it when the database is closed. */
   release: () => Promise<void>;
 }
 
-/** Throws a `SettingError` when they can't be used, or another server has them. */
+/**
+ * Opens the tables. Throws a `SettingError` when PostgreSQL can't be used or is in use by another server, and
+ * `SQLITE_BUSY` when another server has the data folder.
+ */
 export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<ServiceTables> {
-  // Beside SQLite's file, its lock is that of the folder.
+  // SQLite's file needs no lock of its own: opening it locks the folder.
   if (databaseUrl === undefined) {
     const database = await openDatabase({ file: databaseFileOf(dataDir) });
     return { database, lock: undefined, isExclusive: true, release: async () => undefined };
   }
-  // Bodies under way and cached repositories are there: of two servers each would take away the other's.
+  // The folder has bodies under way and cached repositories: two servers would take away each other's.
   const folder = lockForServer(dataDir);
   try {
     const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'single' : 'cluster');
@@ -121,7 +124,7 @@ async function openPostgresTables(url: string, mode: ClusterMode): Promise<Servi
   }
 }
 
-/** Whether the data folder and the database work. */
+/** Makes the monitor that probes the data folder and the database. */
 export async function watchFaults(database: Db, config: ServerConfig, log: Logger): Promise<FaultMonitor> {
   const { dataDir, databaseUrl } = config;
   const faults = new FaultMonitor({ log });
@@ -140,13 +143,13 @@ export async function migrateData({ dataDir, databaseUrl }: ServerConfig): Promi
   return migrateDatabase({ file: databaseFileOf(dataDir) });
 }
 
-/** Beside a server that writes, which may have to read in what a killed one left. */
+/** Busy timeout of readers beside a server that writes, which may have to recover the log of a killed one. */
 export const readBusyMs = 5000;
 
-/** Of a database in the data folder. */
+/** Path of the database in the data folder. */
 export const databaseFileOf = (dataDir: string): string => path.join(dataDir, 'phalanx.db');
 
-/** What is wrong with the file, in SQLite's words; empty when nothing is. */
+/** Lists the problems of the file: damage in SQLite's words, and missing references; empty when there are none. */
 export function problemsOfSqlite(file: string): string[] {
   const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
   try {

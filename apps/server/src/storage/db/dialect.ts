@@ -3,7 +3,7 @@ import { type Kysely, PostgresAdapter, sql, type RawBuilder, type SqlBool } from
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { storable } from './storable-text.ts';
 
-/** Where the two engines want other words. Stores do not ask: what they need is here and in `transactions.ts`. */
+/** Whether SQL is for PostgreSQL, not SQLite. Stores do not ask: what they need is here and in `transactions.ts`. */
 export const isPostgres = <Tables>(db: Kysely<Tables>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
@@ -12,8 +12,8 @@ type Columns = Readonly<Record<string, ColumnType>>;
 type RowOf<Given extends Columns> = { readonly [Name in keyof Given]: string | number | null };
 
 /**
- * Any number of rows that a statement brings along, for its `FROM`: a table of this name. They are one value, or one a
- * column, because engines allow only some ten thousand.
+ * Any number of rows that a statement brings along, as a table of this name for its `FROM`. They are one parameter, or
+ * one a column, because engines allow only some ten thousand.
  */
 export function rowsAs<Tables, Given extends Columns>(
   db: Kysely<Tables>,
@@ -46,7 +46,7 @@ export const numbersIn = <Tables>(db: Kysely<Tables>, numbers: readonly number[]
     ? sql`(SELECT unnest(${numbers}::bigint[]))`
     : sql`(SELECT value FROM json_each(${JSON.stringify(numbers)}))`;
 
-/** SQLite's and PostgreSQL's. */
+/** Codes of unique violations, SQLite's and PostgreSQL's. */
 const codes: ReadonlySet<string> = new Set([
   'SQLITE_CONSTRAINT_UNIQUE',
   'SQLITE_CONSTRAINT_PRIMARYKEY',
@@ -56,7 +56,7 @@ const codes: ReadonlySet<string> = new Set([
 /** Whether the database refused a row because another one has its unique value. */
 export const isUniqueViolation = (error: unknown): boolean => codes.has(errorCodeOf(error));
 
-/** What two names have in common when people would take them for the same. Stored in columns with a unique index. */
+/** Key that names share when people would take them for the same. Stored in columns with a unique index. */
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 /**

@@ -1,7 +1,7 @@
 import { numbersIn } from './dialect.ts';
 import type { Transaction } from './tables/tables.ts';
 
-/** What came over a connection of a host that a newer one has replaced. */
+/** Error for data of a connection of a host that a newer one has replaced. */
 export class EpochOver extends Error {
   override readonly name = 'EpochOver';
 
@@ -11,8 +11,8 @@ export class EpochOver extends Error {
 }
 
 /**
- * Of these epochs, those of the newest connections of their hosts; they stay that until the transaction ends. A host
- * that connects anew takes the row of its earlier connection away.
+ * Selects the epochs that are those of the newest connections of their hosts; they stay that until the transaction
+ * ends. A host that connects anew takes the row of its earlier connection away.
  */
 export async function selectCurrent(
   transaction: Transaction,
@@ -29,7 +29,7 @@ export async function selectCurrent(
   return new Set(rows.map(({ epoch }) => epoch));
 }
 
-/** Throws `EpochOver` when a newer connection is there of the host of one of these. */
+/** Throws `EpochOver` when the host of one of these epochs has a newer connection. */
 export async function requireCurrent(transaction: Transaction, epochs: readonly number[]): Promise<void> {
   if ((await selectCurrent(transaction, epochs)).size < new Set(epochs).size) throw new EpochOver();
 }

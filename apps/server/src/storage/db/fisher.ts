@@ -1,12 +1,12 @@
-/** How many of so many are bad. */
+/** Number of bad ones among all. */
 interface Share {
   readonly bad: number;
   readonly all: number;
 }
 
 /**
- * Fisher's exact test, one-sided: how likely it is that the first has as large a part of the bad ones, or a larger one, if both are
- * the same.
+ * Fisher's exact test, one-sided: the probability that the first share has at least this part of the bad ones if both
+ * are the same.
  */
 export function fisher(one: Share, other: Share): number {
   const bad = one.bad + other.bad;

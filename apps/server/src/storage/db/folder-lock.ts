@@ -2,7 +2,7 @@ import { chownSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 
-/** Taken by whoever has it open: it falls with the process, also by `kill -9`. */
+/** Lock of the process that has the file open: it ends with the process, also by `kill -9`. */
 export interface FolderLock {
   release(): void;
 }
@@ -29,8 +29,8 @@ function giveToOwner(file: string): void {
   chownSync(file, uid, gid);
 }
 
-/** One server a data folder. It is no lock of the database, which a backup reads meanwhile. */
+/** Lock that keeps a data folder to one server. It does not lock the database, which a backup reads meanwhile. */
 export const lockForServer = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'server.lock'));
 
-/** One backup of a data folder at a time. */
+/** Lock that allows one backup of a data folder at a time. */
 export const lockForBackup = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'backup.lock'));

@@ -3,7 +3,7 @@ import type { Db } from './database.ts';
 import { textsIn } from './dialect.ts';
 import type { Database } from './tables/tables.ts';
 
-/** Which jobs or schedules a list has. */
+/** Filter of a list of jobs or schedules. */
 export interface WorkFilter {
   userId: string;
   /** The only projects whose work may be seen; null: all. */
@@ -11,7 +11,7 @@ export interface WorkFilter {
   /** The only limit with which they were made, by the user themselves; null: any. */
   phones: string | null;
   projectId: string | undefined;
-  /** Below this ID. */
+  /** The list goes on below this ID. */
   cursor: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export function isListed(
   db: Db,
   { userId, projectIds, phones, projectId, cursor }: WorkFilter,
 ): Expression<SqlBool> {
-  // The two have the columns in common.
+  // The two tables have these columns in common.
   const eb = expressionBuilder<Database, 'job'>();
   const mine = projectsOf(userId, projectId);
   const conditions = [eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)])];

@@ -24,8 +24,8 @@ export async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
 }
 
 /**
- * For one of several servers, which leaves the tables to `phalanx migrate`. They may be newer than its release, unless
- * a migration says that each server has to know it. Throws a `SettingError`.
+ * Checks the tables for one of several servers, which leaves them to `phalanx migrate`. They may be newer than its
+ * release, unless a migration says that each server has to know it. Throws a `SettingError`.
  */
 export async function requireMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
   const { rows: found } = await sql<{ tables: string | null }>`

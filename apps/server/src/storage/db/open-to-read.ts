@@ -13,7 +13,7 @@ interface Place {
   readonly databaseUrl: string | undefined;
 }
 
-/** Throws a `SettingError` when the folder is none of a service. */
+/** Throws a `SettingError` when the folder is not the data folder of a service. */
 export async function requireDatabase(dataDir: string): Promise<void> {
   try {
     await access(databaseFileOf(dataDir));
@@ -57,7 +57,7 @@ async function requireOwnTables(db: Db): Promise<void> {
     );
 }
 
-/** Empty when there are no tables. */
+/** Lists the migrations that were made; empty when there are no tables. */
 async function listMigrations(db: Db): Promise<Set<string>> {
   try {
     const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);

@@ -4,12 +4,12 @@ import type { Client } from 'pg';
 import { clientConfig, HastyClient, explainPostgres } from './postgres/postgres.ts';
 
 const retryMs = 200;
-/** A server that was killed has the lock until PostgreSQL has noticed. */
+/** Time to wait for the lock at the start: a killed server has it until PostgreSQL has noticed. */
 const startTimeoutMs = 3000;
-/** After its network was cut, our own last connection may have the lock for a while. */
+/** Time to wait for the lock after a cut: our own last connection may have it for a while. */
 const returnTimeoutMs = 15_000;
 
-/** Whether a server has the database to itself, or with others that are there together. */
+/** Whether a server has the database to itself, or shares it with the others of a cluster. */
 export type ClusterMode = 'single' | 'cluster';
 
 const inUse: Readonly<Record<ClusterMode, string>> = {
@@ -20,8 +20,8 @@ const inUse: Readonly<Record<ClusterMode, string>> = {
 };
 
 /**
- * A server that works alone keeps others away from its database: a lock that lives as long as a connection of its own.
- * When that is cut, the lock is taken again as soon as PostgreSQL is back.
+ * Advisory lock of a server on its database: exclusive for one that works alone, shared for those of a cluster. It
+ * lives as long as a connection of its own. After a cut, it is taken again as soon as PostgreSQL is back.
  */
 export class ServerLock {
   readonly #url: string;

@@ -5,20 +5,20 @@ import { textsIn } from './dialect.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { minuteMs, dayMs } from '../../kernel/durations.ts';
 
-/** What a token may use in a day. */
+/** Limits of a token per day. */
 export interface Budget {
   readonly tokenId: string;
   readonly tokenName: string;
-  /** That begin; null: any number. */
+  /** Maximum number of runs that begin; null: any number. */
   readonly runs: number | null;
-  /** Of all its runs together; null: any number. */
+  /** Maximum minutes of all its runs together; null: any number. */
   readonly minutes: number | null;
 }
 
-/** Of a token, today. */
+/** Usage of a token today. */
 export interface TokenUse {
   readonly runs: number;
-  /** Of runs that have ended today, and of those that go on. */
+  /** Time of the runs that have ended today, and of those that go on. */
   readonly runMs: number;
 }
 
@@ -28,7 +28,7 @@ export const freeAt = (now: number): number => (dayOf(now) + 1) * dayMs;
 
 export const unused: TokenUse = { runs: 0, runMs: 0 };
 
-/** What tokens with a budget have used. A trigger adds the time of a run when it ends; a row is of one day. */
+/** Reads what tokens with a budget have used. A trigger adds the time of a run when it ends; a row is of one day. */
 export async function readTokenUse(
   db: Db,
   tokenIds: readonly string[],
@@ -59,8 +59,8 @@ export async function readTokenUse(
 }
 
 /**
- * Counts runs that begin. Call it in the transaction that stores them, which lets the launches of a user wait for one another. Throws
- * `budget_spent`.
+ * Counts runs that begin. Call it in the transaction that stores them, in which the launches of a user wait for one
+ * another. Throws `budget_spent`.
  */
 export async function spendBudget(
   transaction: Transaction,
@@ -81,7 +81,7 @@ export async function spendBudget(
       }),
     )
     .execute();
-  // The rows of tokens that are gone, or out of use.
+  // Deletes the rows of tokens that are gone or out of use.
   if (used.runs === 0)
     await transaction
       .deleteFrom('token_use')

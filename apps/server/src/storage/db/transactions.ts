@@ -4,14 +4,14 @@ import type { Db, Transaction, Database } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 
-/** PostgreSQL's: the transaction met another one, and would succeed if it were done again. */
+/** PostgreSQL's codes of a conflict with another transaction: a retry would succeed. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);
 const maxTries = 5;
 const maxPauseMs = 20;
 
 type Work<Result> = (transaction: Transaction) => Promise<Result>;
 
-/** `work` may be executed several times; nothing of what failed is stored. */
+/** Runs `work` in a transaction, with retries. `work` may be executed several times; a failed try stores nothing. */
 export async function transact<Result>(db: Db, work: Work<Result>): Promise<Result> {
   // SQLite has one transaction at a time.
   if (!isPostgres(db)) return db.transaction().execute(work);
@@ -25,35 +25,35 @@ export async function transact<Result>(db: Db, work: Work<Result>): Promise<Resu
   }
 }
 
-/** Whatever is stored meanwhile, all that `work` reads is of one moment. It only reads. */
+/** Runs `work`, which only reads, on a snapshot: all that it reads is of one moment, whatever is stored meanwhile. */
 export const inOneMoment = <Result>(db: Db, work: Work<Result>): Promise<Result> =>
   isPostgres(db)
     ? db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work)
     : db.transaction().execute(work);
 
 /**
- * Waits until no other transaction has the lock of this name, and has it until this one ends. What was read before may
- * have changed meanwhile. SQLite has one transaction at a time.
+ * Waits for the lock of this name, and keeps it until the transaction ends. Rows that were read before may have changed
+ * meanwhile. SQLite has one transaction at a time.
  */
 export async function serialize(transaction: Transaction, name: string): Promise<void> {
   if (isPostgres(transaction))
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction);
 }
 
-/** Nobody deletes the rows that the query finds before the transaction ends. SQLite has one transaction at a time. */
+/** Locks found rows against deletion until the transaction ends. SQLite has one transaction at a time. */
 export const keepRows = <Table extends keyof Database, Found>(
   transaction: Transaction,
   query: SelectQueryBuilder<Database, Table, Found>,
 ): SelectQueryBuilder<Database, Table, Found> => (isPostgres(transaction) ? query.forKeyShare() : query);
 
-/** Leaves out the rows that another transaction is at, and has the others until this one ends. */
+/** Locks the rows that the query finds until the transaction ends. Leaves out those that another transaction has. */
 export const takeRows = <Table extends keyof Database, Found>(
   transaction: Transaction,
   query: SelectQueryBuilder<Database, Table, Found>,
 ): SelectQueryBuilder<Database, Table, Found> =>
   isPostgres(transaction) ? query.forUpdate().skipLocked() : query;
 
-/** Does it when no other server does what has this name. What it stores, it stores by itself. */
+/** Runs `work` when no other server runs work of this name. `work` stores in transactions of its own. */
 export const exclusively = <Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> =>
   isPostgres(db)
     ? transact(db, async (transaction) => {
@@ -62,10 +62,10 @@ export const exclusively = <Result>(db: Db, name: string, work: () => Promise<Re
       })
     : work();
 
-/** A connection that is idle in a transaction for longer is ended. */
+/** Interval of statements that keep the transaction from being ended as idle. */
 const aliveEveryMs = 10_000;
 
-/** Work on what all servers share, which one of them does at a time: where another one is at it, nothing is done. */
+/** Makes a function that runs shared work on one server at a time. It does nothing while another server is at it. */
 export const byOneServer =
   (db: Db, name: string, work: () => Promise<void>): (() => Promise<void>) =>
   () =>

@@ -7,7 +7,7 @@ import type { Transaction } from './tables/tables.ts';
 
 const text = Type.String();
 
-/** What decides who may hear of something. */
+/** Facts that decide who may hear of an event. */
 export const Audience = Type.Union([
   Type.Object({
     kind: Type.Literal('run'),
@@ -37,7 +37,7 @@ export interface OutboxEvent<Name extends ChosenEvent> {
 
 const columns = { id: 'text', at: 'bigint', data: 'text', audience: 'text' } as const;
 
-/** Stores what webhooks may have to tell of, in the transaction of what happens. Where nobody listens, nothing. */
+/** Stores events for webhooks, in the transaction of what happens. Stores nothing when no webhook listens. */
 export async function addToOutbox<Name extends ChosenEvent>(
   transaction: Transaction,
   type: Name,

@@ -9,7 +9,7 @@ import { databaseTime } from './lease.ts';
 /** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
 export type Write<Result> = (transaction: Transaction) => Promise<Result>;
 
-/** A group that has worked so long is committed: SQLite's statements keep the event loop until their transaction ends. */
+/** Time after which a group is committed: SQLite's statements keep the event loop until their transaction ends. */
 const maxGroupMs = 5;
 
 interface Waiting {
@@ -19,14 +19,14 @@ interface Waiting {
 }
 
 /**
- * SQLite: writes that come at the same time share a transaction, and so one flush of the disk. PostgreSQL, which lets
- * transactions share their flushes by itself: each is its own.
+ * Groups writes. In SQLite, writes that come at the same time share a transaction, and one flush of the disk. In
+ * PostgreSQL each write is its own transaction: transactions share their flushes by themselves.
  */
 export class GroupCommit {
   readonly #db: Db;
   #waiting: Waiting[] = [];
   #isWorking = false;
-  /** By queue, the last write that was given to it. */
+  /** Last write of each queue. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(db: Db) {
@@ -43,10 +43,10 @@ export class GroupCommit {
     this.#waiting.push({ write, resolve, reject });
     if (!this.#isWorking) {
       this.#isWorking = true;
-      // At the end of this turn of the event loop, so that what else it brings can join.
+      // Begins at the end of this turn of the event loop, so that its other writes can join.
       setImmediate(() => void this.#work());
     }
-    // What `write` gives is what `#commit` resolves with.
+    // `#commit` resolves with the result of `write`.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return promise as Promise<Result>;
   }
@@ -68,15 +68,15 @@ export class GroupCommit {
     this.#isWorking = false;
   }
 
-  /** The first ones of the group; the others wait for the next one. */
+  /** Commits the first writes of the group; the others wait for the next one. */
   async #commit(group: readonly Waiting[]): Promise<void> {
     let results: unknown[] = [];
     try {
       results = await this.#db.transaction().execute((transaction) => writeSome(transaction, group));
     } catch (error) {
-      // What the disk refuses it refuses to each of them.
+      // A fault of the surroundings would meet each of them.
       if (group.length === 1 || findFault(error) !== undefined) for (const { reject } of group) reject(error);
-      // One of them fails; alone, it costs only itself.
+      // One write fails; alone, it costs only itself.
       else for (const waiting of group) await this.#commit([waiting]);
       return;
     }

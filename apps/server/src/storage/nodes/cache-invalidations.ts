@@ -14,15 +14,15 @@ interface InvalidationOptions {
 type Reload = () => Promise<void> | void;
 
 const readEveryMs = 500;
-/** What was cached longer ago decides about nothing. */
+/** Maximum age of cached data that may decide about anything. */
 const freshMs = 1000;
 const deleteEveryMs = 10_000;
 const readTopic = 'read-invalidations';
 
 /**
- * Reloads what this server caches and another one has changed: within a second, and at once when that other one asks
- * for it. A server that stood still reads before it does anything. Rows are not numbered in the order in which they
- * become visible, so all of the last minute are read, and those that are new count.
+ * Reloads cached data that another server has changed: within a second, and at once when that server asks for it. A
+ * server that stood still reads before it does anything. Rows are not numbered in the order in which they become
+ * visible, so all rows of the last minute are read, and those that are new count.
  */
 export class CacheInvalidations {
   readonly #options: InvalidationOptions;
@@ -43,7 +43,7 @@ export class CacheInvalidations {
     ];
   }
 
-  /** How long ago this server has last read them. */
+  /** Time since this server has last read the invalidations, in ms. */
   get ageMs(): number {
     return performance.now() - this.#readAt;
   }
@@ -52,12 +52,12 @@ export class CacheInvalidations {
     this.#reloads.push([thing, reload]);
   }
 
-  /** Resolves when everything is known that was stored before. */
+  /** Resolves when all invalidations that were stored before are known. */
   read(): Promise<void> {
     return this.#reads.run(() => this.#read());
   }
 
-  /** Undefined: what is cached is not older than a second. Rejects when the database does not answer. */
+  /** Reads when cached data is older than a second; undefined: it is not. Rejects when the database does not answer. */
   catchUp(): Promise<void> | undefined {
     if (this.ageMs <= freshMs) return undefined;
     this.#catchingUp ??= this.read().finally(() => (this.#catchingUp = undefined));
@@ -79,13 +79,13 @@ export class CacheInvalidations {
     const rows = await this.#options.store.list();
     const changed = this.#select(rows);
     for (const [thing, reload] of this.#reloads) if (changed.has(thing)) await reload();
-    // Not before: what failed is done again.
+    // Set only now: a failed reload is done again.
     this.#known = new Set(rows.map(({ id }) => id));
     this.#readAt = askedAt;
   }
 
   #select(rows: readonly CacheInvalidation[]): ReadonlySet<CachedThing> {
-    // Some may have been deleted unread.
+    // Some rows may have been deleted unread.
     if (performance.now() - this.#readAt > keptMs / 2) return new Set(cachedThings);
     return new Set(rows.filter(({ id }) => !this.#known.has(id)).map(({ name }) => name));
   }

@@ -2,13 +2,13 @@ import type { Bus } from '../bus/bus.ts';
 
 interface PeersOptions {
   bus: Bus;
-  /** This server's. */
+  /** ID of this server. */
   nodeId: string;
   /** IDs of the other servers that are alive. */
   listOthers: () => Promise<string[]>;
 }
 
-/** Longer nobody waits for a server that does not answer. */
+/** Maximum wait for a server that does not answer. */
 const timeoutMs = 500;
 
 const subjectOf = (nodeId: string, topic: string): string => `node.${nodeId}.${topic}`;
@@ -30,7 +30,7 @@ export class Peers {
     });
   }
 
-  /** Resolves when all have done it that are there, or after half a second. */
+  /** Resolves when all servers that are there have done it, or after half a second. */
   async broadcast(topic: string, text = ''): Promise<void> {
     const { bus, listOthers } = this.#options;
     const { promise: isLate, resolve } = Promise.withResolvers<void>();

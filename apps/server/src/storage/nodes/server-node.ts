@@ -6,7 +6,7 @@ import { periodically } from '../../kernel/periodically.ts';
 import { leaseMs } from '../db/lease.ts';
 
 interface Options {
-  /** Of the operator's; empty when there is none. */
+  /** Name that the operator gave; empty when there is none. */
   name: string;
   /** Whether the lock of the database keeps other servers away. */
   isAlone: boolean;
@@ -18,18 +18,18 @@ interface Options {
 }
 
 const renewEveryMs = 1000;
-/** A renewal that comes so late had something in its way, which others had perhaps too. */
+/** Gap between renewals that shows an obstacle, which the other servers perhaps had too. */
 const lateMs = 2500;
 
 /** This server, as one that others know to be alive. */
 export class ServerNode {
-  /** Another one at each start. */
+  /** A new ID at each start. */
   readonly id = randomUUID();
   readonly name: string;
   readonly #options: Options;
   readonly #onGone: (() => void)[] = [];
   #renewedAt = performance.now();
-  /** Before, a lease that is over says nothing about its server; by `performance.now()`. */
+  /** Time before which a lease that is over says nothing about its server; by `performance.now()`. */
   #judgesFrom = 0;
   #endRenewing: () => Promise<void> = async () => undefined;
 
@@ -46,12 +46,12 @@ export class ServerNode {
     return node;
   }
 
-  /** Registers who is told when others have found this server gone, because it stood still: its hosts are not its own any more. */
+  /** Registers a listener for when others have found this server gone, because it stood still: its hosts are lost. */
   onGone(listener: () => void): void {
     this.#onGone.push(listener);
   }
 
-  /** Since when there has always been a server, epoch ms. */
+  /** Time since which there has always been a server, epoch ms. */
   async upSince(): Promise<number> {
     return (await this.#options.store.findUpSince()) ?? this.#options.clock.now();
   }
@@ -61,7 +61,7 @@ export class ServerNode {
     return this.#options.store.listOthers(this.id);
   }
 
-  /** After the hosts' connections have ended. */
+  /** Call it after the hosts' connections have ended. */
   async close(): Promise<void> {
     const { store, clock, faults } = this.#options;
     await this.#endRenewing();
@@ -84,7 +84,7 @@ export class ServerNode {
     if (this.#mayJudge()) await store.endGone(this.id, clock.now());
   }
 
-  /** Where the database was away, no server could renew its lease: each has the time of a lease to do it. */
+  /** False after a late renewal: no server could renew while the database was away. Each gets the time of a lease. */
   #mayJudge(): boolean {
     const now = performance.now();
     if (now - this.#renewedAt > lateMs) this.#judgesFrom = now + leaseMs;

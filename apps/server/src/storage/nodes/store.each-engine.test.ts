@@ -44,7 +44,7 @@ describe.each(engines)('servers, in %s,', (engine) => {
     await expect(openHostOfGone()).rejects.toThrow(/foreign key/i);
   });
 
-  /** As the one that stood still would try. */
+  /** Opens a host as the server that stood still would try. */
   const openHostOfGone = (): Promise<unknown> =>
     db
       .insertInto('host_session')

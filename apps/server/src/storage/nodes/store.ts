@@ -6,7 +6,7 @@ import type { CachedThing } from '../db/tables/column-types.ts';
 
 export type NodeStore = ReturnType<typeof createNodeStore>;
 
-/** The servers that are alive. What they had of hosts ends with their rows. */
+/** Store of the servers that are alive. The connections of their hosts end with their rows. */
 export function createNodeStore(db: Db) {
   const insert = (transaction: Transaction, id: string, startedAt: number) =>
     transaction
@@ -28,8 +28,8 @@ export function createNodeStore(db: Db) {
     hasLeases: hasLeases(db),
 
     /**
-     * This server is there, and others that are not have no host any more. `isAlone`: nobody else has the database, so
-     * whoever had it before is gone.
+     * Adds this server, and ends the connections of the hosts of servers that are gone. `isAlone`: no other server has
+     * the database, so those that had it before are gone.
      */
     begin: (id: string, now: number, isAlone = false): Promise<void> =>
       transact(db, async (transaction) => {
@@ -38,7 +38,7 @@ export function createNodeStore(db: Db) {
         await endSessions(transaction, now);
       }),
 
-    /** Returns the time of the database, epoch ms; undefined: others have found it gone. */
+    /** Renews the lease. Returns the time of the database, epoch ms; undefined: others have found the server gone. */
     async renew(id: string): Promise<number | undefined> {
       const row = await db
         .updateTable('node')
@@ -49,7 +49,7 @@ export function createNodeStore(db: Db) {
       return row?.now ?? undefined;
     },
 
-    /** Others whose lease is over are gone. */
+    /** Deletes other servers whose lease is over, and ends the connections of their hosts. */
     endGone: (id: string, now: number): Promise<void> =>
       transact(db, async (transaction) => {
         const { numDeletedRows } = await deleteGone(transaction, id);
@@ -73,7 +73,7 @@ export function createNodeStore(db: Db) {
       return rows.map((row) => row.id);
     },
 
-    /** Since when there has always been a server, epoch ms. */
+    /** Time since which there has always been a server, epoch ms. */
     async findUpSince(): Promise<number | null> {
       const query = db.selectFrom('node').select((eb) => eb.fn.min<number | null>('started_at').as('since'));
       return (await query.executeTakeFirstOrThrow()).since;
@@ -81,7 +81,7 @@ export function createNodeStore(db: Db) {
   };
 }
 
-/** A server that has not read them for so long reads all caches again. */
+/** Time for which cache invalidations are kept; a server that has not read them for half of it reloads all caches. */
 export const keptMs = 60_000;
 
 export interface CacheInvalidation {
@@ -91,7 +91,7 @@ export interface CacheInvalidation {
 
 export type CacheInvalidationStore = ReturnType<typeof createCacheInvalidationStore>;
 
-/** What has changed in the last minute that servers cache. Triggers write it. */
+/** Invalidations of the last minute of what servers cache. Triggers and `invalidate` write them. */
 export function createCacheInvalidationStore(db: Db) {
   return {
     list: (): Promise<CacheInvalidation[]> =>

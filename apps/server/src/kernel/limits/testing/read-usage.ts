@@ -5,7 +5,7 @@ import type { TestServer } from '../../../testing/test-server.ts';
 
 interface Asked {
   server: TestServer;
-  /** Of who asks. */
+  /** Token of the caller. */
   token: string;
   limit: string;
   path?: string;
@@ -18,7 +18,7 @@ async function readRow(url: string, { token, limit, path = '/api/v2/me/usage' }:
   return found;
 }
 
-/** What a user has, and how often the limit was met: each server counts the refusals that were its own. */
+/** Reads a user's usage of a limit, with the refusals of all servers: each counts only its own. */
 export async function readUsage(asked: Asked): Promise<UsageRow> {
   const rows = await Promise.all(asked.server.urls.map((url) => readRow(url, asked)));
   const [first] = rows;

@@ -22,18 +22,18 @@ import type { FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 
 export interface StoredObject {
   readonly sizeBytes: number;
-  /** With its quotation marks. Differs when the content does. */
+  /** ETag with its quotation marks. Differs when the content does. */
   readonly etag: string;
 }
 
-/** Both ends inclusive, from 0. */
+/** Range of bytes; both ends are inclusive, from 0. */
 interface Range {
   readonly first: number;
   readonly last: number;
 }
 
 interface Timeouts {
-  /** How long nothing may come or go before a request is given up. */
+  /** Time without data in either direction after which a request is given up. */
   readonly silentMs: number;
   /** The wait before the second try; it doubles. */
   readonly retryMs: number;
@@ -44,10 +44,10 @@ type Asked = Omit<S3Request, 'limitMs'>;
 const defaults: Timeouts = { silentMs: 10_000, retryMs: 100 };
 const tries = 3;
 const answerMs = 20_000;
-/** A body may take longer, by its size. */
+/** Minimum rate for a body: the time limit grows with its size. */
 const leastBytesPerMs = 50;
 const probeMs = 2000;
-/** What S3 allows a request. */
+/** Maximum number of keys that S3 allows in a request. */
 const keysPerStep = 1000;
 const probeKey = 'probe';
 
@@ -61,7 +61,7 @@ export function bodyOf(content: string): S3Body {
 }
 
 /**
- * The bucket of an S3 storage. What fails for a moment is tried again; what it throws then is a fault of the part `s3`.
+ * The bucket of an S3 storage. Retries requests that fail for a moment, and throws failures as faults of the part `s3`.
  */
 export class Bucket {
   readonly #exchange: S3Exchange;
@@ -72,7 +72,7 @@ export class Bucket {
     this.#retryMs = retryMs;
   }
 
-  /** Whole or not at all; what was there is replaced at once. */
+  /** Stores an object whole or not at all; an earlier one is replaced at once. */
   async put(key: string, body: S3Body, contentType: string): Promise<void> {
     await this.#take({ method: 'PUT', key, body, headers: { 'content-type': contentType } });
   }
@@ -97,18 +97,18 @@ export class Bucket {
     return this.#askFor({ method: 'GET', key, headers });
   }
 
-  /** What is not there is no mistake. */
+  /** Deletes objects. A key without an object is a success. */
   async delete(keys: readonly string[]): Promise<void> {
     for (let first = 0; first < keys.length; first += keysPerStep)
       await this.#deleteSome(keys.slice(first, first + keysPerStep));
   }
 
-  /** Everything whose key begins so. */
+  /** Deletes all objects whose keys begin with `prefix`. */
   async deleteBelow(prefix: string): Promise<void> {
     for await (const { keys } of this.#pages({ prefix })) await this.#deleteSome(keys);
   }
 
-  /** Names below `prefix`, which ends with a slash; in them there is no slash. */
+  /** Lists the names below `prefix`, which ends with a slash; the names have no slash. */
   async listFolders(prefix: string): Promise<string[]> {
     const names: string[] = [];
     for await (const { folders } of this.#pages({ prefix, delimiter: '/' }))
@@ -116,12 +116,12 @@ export class Bucket {
     return names;
   }
 
-  /** Keys that begin so, some at a time. */
+  /** Lists the keys that begin with `prefix`, a page at a time. */
   async *listKeys(prefix: string): AsyncGenerator<readonly string[]> {
     for await (const { keys } of this.#pages({ prefix })) yield keys;
   }
 
-  /** For the monitor of faults: at once or not at all. `isThorough`: writes, too. */
+  /** Probes the storage for the fault monitor, without a retry. `isThorough`: writes, too. */
   async probe({ isThorough }: { isThorough: boolean }): Promise<void> {
     await this.#look(isThorough, probeMs);
   }
@@ -175,7 +175,7 @@ export class Bucket {
     return this.#retrying(async () => textOf(await this.#once(request)));
   }
 
-  /** Undefined when the object is not there. */
+  /** Sends a request for an object; undefined: it is not there, or another one. */
   async #askFor(request: Asked): Promise<IncomingMessage | undefined> {
     try {
       return await this.#retrying(() => this.#once(request));
@@ -203,7 +203,7 @@ export class Bucket {
   }
 }
 
-/** To a HEAD there is no code: 404 is that of the object there, since a missing bucket is found out at the start. */
+/** The answer to a HEAD has no code: its 404 means the object, since a missing bucket is found at the start. */
 const isAbsence = (error: unknown): boolean =>
   error instanceof S3Refusal &&
   (error.status === 412 || (error.status === 404 && error.code !== 'NoSuchBucket'));
@@ -214,9 +214,9 @@ const escapeXml = (text: string): string =>
 /** A page of what a bucket has below a prefix. */
 interface Listing {
   readonly keys: readonly string[];
-  /** With a slash at the end. */
+  /** Key prefixes with a slash at the end. */
   readonly folders: readonly string[];
-  /** Where the next page begins; undefined after the last one. */
+  /** Continuation token of the next page; undefined after the last one. */
   readonly next: string | undefined;
 }
 
@@ -230,7 +230,7 @@ function parseListing(xml: string): Listing {
   };
 }
 
-/** What an answer to `DeleteObjects` says of those that are still there: the codes. */
+/** Reads the error codes in an answer to `DeleteObjects`, one for each object that is still there. */
 const parseFailedDeletions = (xml: string): readonly string[] =>
   textsByPath(xml).get('DeleteResult/Error/Code') ?? [];
 

@@ -11,22 +11,22 @@ export interface S3Body {
   readonly sizeBytes: number;
   /** SHA-256, in hex: the storage refuses another content. */
   readonly sha256: string;
-  /** From its beginning, each time. */
+  /** Opens the body, from its beginning each time. */
   open(): Readable;
 }
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** In the bucket; none: the bucket itself. */
+  /** Key in the bucket; none: the bucket itself. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: S3Body;
-  /** The beginning of the answer has to be there by then. */
+  /** Time limit for the beginning of the answer. */
   readonly limitMs: number;
 }
 
-/** More at once wait for one another. */
+/** Maximum concurrent requests; more wait. */
 const maxSockets = 64;
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const maxErrorBytes = 64 * 1024;
@@ -36,11 +36,11 @@ export class S3Exchange {
   readonly #config: S3Config;
   readonly #client: typeof http | typeof https;
   readonly #agent: http.Agent;
-  /** Keys of the day, made of the secret key. */
+  /** Signing keys of the day, made of the secret key. */
   readonly #dayKeys = new Map<string, ArrayBuffer>();
   readonly #silentMs: number;
 
-  /** `silentMs`: how long nothing may come or go. */
+  /** `silentMs`: time without data in either direction after which a request is given up. */
   constructor(config: S3Config, silentMs: number) {
     this.#config = config;
     this.#client = config.endpoint.protocol === 'https:' ? https : http;
@@ -91,7 +91,7 @@ export class S3Exchange {
     request.on('error', reject);
     request.on('response', (response) => {
       clearTimeout(timer);
-      // Whoever reads may be slow.
+      // The reader may be slow.
       request.setTimeout(readerMs(this.#silentMs), giveUp);
       resolve(response);
     });
@@ -110,7 +110,7 @@ function sendBody(body: Readable, request: http.ClientRequest): void {
 
 const readerMs = (silentMs: number): number => 6 * silentMs;
 
-/** Enough of it to see what it says. */
+/** Reads enough of an error answer to find its code. */
 async function beginningOf(response: http.IncomingMessage): Promise<string> {
   let text = '';
   response.setEncoding('utf8');
@@ -120,18 +120,18 @@ async function beginningOf(response: http.IncomingMessage): Promise<string> {
       if (text.length > maxErrorBytes) break;
     }
   } catch {
-    // The status says it.
+    // The status is enough.
   }
   return text;
 }
 
 const codeIn = (xml: string): string => /<Code>(\w+)<\/Code>/.exec(xml)?.[1] ?? '';
 
-/** What the storage has answered instead of doing what it was asked. */
+/** Error answer of the storage to a request. */
 export class S3Refusal extends Error {
   override readonly name = 'S3Refusal';
   readonly status: number;
-  /** Such as `NoSuchKey`; empty when the answer has none. */
+  /** S3 error code, for example `NoSuchKey`; empty when the answer has none. */
   readonly code: string;
 
   constructor(status: number, code: string) {
@@ -150,13 +150,13 @@ class S3Silence extends Error {
   }
 }
 
-/** Whether the same may well work a moment later. */
+/** Whether a retry a moment later may succeed. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof S3Refusal)) return true;
   return error.status >= 500 || error.status === 429 || error.code === 'RequestTimeout';
 }
 
-/** By the codes of S3. */
+/** Reasons by the codes of S3. */
 const refusals: Readonly<Record<string, string>> = {
   NoSuchBucket: 'the bucket is not there',
   InvalidAccessKeyId: 'it does not know the access key',
@@ -168,7 +168,7 @@ const refusals: Readonly<Record<string, string>> = {
   QuotaExceeded: 'there is no room left in the bucket',
 };
 
-/** By the codes of the system. */
+/** Reasons by the codes of the system. */
 const silences: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address',
   ENOTFOUND: 'the name of its machine is unknown',
@@ -179,7 +179,7 @@ const silences: Readonly<Record<string, string>> = {
 
 const cuts = ['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE'];
 
-/** Undefined: it is a mistake of ours. */
+/** Returns the reason for callers; undefined: it is a mistake of ours. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof S3Silence) return 'it does not answer in time';
   if (error instanceof S3Refusal)
@@ -191,7 +191,7 @@ function reasonOf(error: unknown): string | undefined {
   return silences[code] ?? (cuts.includes(code) ? 'the connection was cut' : undefined);
 }
 
-/** As a fault of the storage; that of another part, and a mistake of ours, are left as they are. */
+/** Turns an error into a fault of the storage. Faults of other parts and mistakes of ours are returned as they are. */
 export function asFault(error: unknown): unknown {
   const reason = findFault(error) === undefined ? reasonOf(error) : undefined;
   return reason === undefined ? error : s3Failed(reason, error);
@@ -203,7 +203,7 @@ export function isRefused(error: unknown): boolean {
   return cause instanceof S3Refusal && !isPassing(cause);
 }
 
-/** What keeps a program from using the storage, as one line; any other error is returned as it is. */
+/** Explains a fault of the storage in one line, as a `SettingError`; any other error is returned as it is. */
 export function explainS3(error: unknown): unknown {
   const fault = findFault(error);
   if (error instanceof SettingError || fault?.part !== 's3') return error;

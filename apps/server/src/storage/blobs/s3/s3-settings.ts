@@ -11,7 +11,7 @@ import {
   unless,
 } from '@phalanx/settings';
 
-/** Where captures and large packs are, when they are not in the data folder. */
+/** Place of captures and large packs when they are not in the data folder. */
 export interface S3Config {
   readonly endpoint: URL;
   readonly bucket: string;
@@ -20,7 +20,7 @@ export interface S3Config {
   readonly secretKey: string;
 }
 
-/** As S3 has them: a bucket is a part of the path here, so nothing else may be in its name. */
+/** Bucket names as S3 has them. A bucket is a part of the path here, so its name may have no other characters. */
 const bucketName: SettingFormat<string> = {
   parse(text, name) {
     if (/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) return text;
@@ -97,7 +97,7 @@ function secretOfFile(file: string | undefined): string | undefined {
   }
 }
 
-/** Undefined without an endpoint. Throws a `SettingError` when something is missing beside it. */
+/** Parses the settings; undefined without an endpoint. Throws a `SettingError` when something is missing beside it. */
 export function parseS3(env: Environment): S3Config | undefined {
   const { endpoint, bucket, region, accessKey, secretKey, secretKeyFile } = parseSettings(s3Settings, env);
   if (endpoint === undefined) {

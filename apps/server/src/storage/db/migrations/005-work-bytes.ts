@@ -46,7 +46,7 @@ export const workBytes: Migration = {
   },
 };
 
-/** Whoever takes a job or a schedule over has its bytes from then on. */
+/** Moves the bytes of a job or a schedule to the user who takes it over. */
 async function move(db: Kysely<unknown>, table: string): Promise<void> {
   const change = { on: `after update of user_id on ${table}`, when: 'old.user_id <> new.user_id' };
   await createTrigger(db, {

@@ -27,7 +27,7 @@ const schema: Migration = {
   },
 };
 
-/** In the order of their names. One that has been released is never changed: a later one corrects it. */
+/** Migrations in the order of their names. A released migration is never changed: a later one corrects it. */
 export const migrations: Record<string, Migration> = {
   '001-schema': schema,
   '002-accepted-shares': acceptedShares,

@@ -4,15 +4,15 @@ interface Waiting<Question, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** One is asked while the answer of the other is worked on. */
+/** Maximum statements under way: one is asked while the answer of the other is worked on. */
 const maxUnderWay = 2;
-/** So that nobody waits for the answers of very many others. */
+/** Maximum questions of one statement, so that nobody waits for the answers of very many others. */
 const maxTogether = 16;
 
 /**
- * For what many ask a database for, each a little: a statement costs more than what it finds. Questions that come while
- * statements are under way are asked with the next one. `ask` gives the answers in the order of the questions; when it
- * fails, all of them do.
+ * Batches small questions of many callers to a database: a statement costs more than what it finds. Questions that come
+ * while statements are under way are asked with the next one. `ask` returns the answers in the order of the questions;
+ * when it fails, all of them do.
  */
 export function batchQueries<Question, Answer>(
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
@@ -39,7 +39,7 @@ export function batchQueries<Question, Answer>(
   return (question) =>
     new Promise((resolve, reject) => {
       waiting.push({ question, resolve, reject });
-      // At the end of this turn of the event loop, so that what else it brings can join.
+      // Begins at the end of this turn of the event loop, so that its other questions can join.
       if (waiting.length === 1) setImmediate(() => void askNext());
     });
 }

@@ -28,25 +28,25 @@ import { SilenceWatch } from './silence-watch.ts';
 import { storable } from '../storable-text.ts';
 import type { Database, Db } from '../tables/tables.ts';
 
-/** A pool would count the wait for a free connection to it, too. */
+/** Client with a connect timeout. The timeout of a pool would also count the wait for a free connection. */
 export class HastyClient extends Client {
   constructor(config?: string | ClientConfig) {
     super({ connectionTimeoutMillis: connectTimeoutMs, ...(typeof config === 'object' && config) });
   }
 }
 
-/** Enough for the processors of a database; what is more waits for its turn here. */
+/** Maximum connections, enough for the processors of a database; more work waits for its turn here. */
 const maxConnections = 10;
 const connectTimeoutMs = 5000;
 const pingTimeoutMs = 1500;
-/** No statement of ours takes a second; what waits so long waits for something that has gone wrong. */
+/** No statement of ours takes a second; one that waits this long waits for something that has gone wrong. */
 const timeouts = {
   statement_timeout: 30_000,
   lock_timeout: 10_000,
   idle_in_transaction_session_timeout: 30_000,
 };
 
-/** Whole numbers of 64 bits and sums of them: ours are all below 2^53. */
+/** Parsers of 64-bit integers and their sums: ours are all below 2^53. */
 const parsers = new TypeOverrides();
 parsers.setTypeParser(types.builtins.INT8, Number);
 parsers.setTypeParser(types.builtins.NUMERIC, Number);
@@ -71,7 +71,7 @@ export async function openPostgres(url: string, prepare: Prepare): Promise<Db> {
   return connect(url);
 }
 
-/** As it is. Throws a `SettingError` when it can't be used. */
+/** Opens the database as it is. Throws a `SettingError` when it can't be used. */
 export async function readPostgres(url: string): Promise<Db> {
   const db = connect(url);
   try {
@@ -104,7 +104,7 @@ function connect(url: string): Db {
   return new Kysely<Database>({ dialect: new TellingPostgresDialect(pool, watch) });
 }
 
-/** PostgreSQL is starting or stopping. */
+/** Code of PostgreSQL while it is starting or stopping. */
 const notUp = '57P03';
 
 /** Resolves when PostgreSQL answers, even if it says that it has no connection left. */
@@ -121,7 +121,7 @@ async function ping(url: string): Promise<void> {
   }
 }
 
-/** Without the limits of time: a migration may take long. */
+/** Prepares the tables without the timeouts of statements: a migration may take long. */
 async function prepareTables(url: string, prepare: Prepare): Promise<void> {
   const pool = new Pool({ ...clientConfig(url), Client: HastyClient, max: 1 });
   keepErrors(pool);
@@ -162,7 +162,7 @@ class TellingPostgresDialect extends PostgresDialect {
   }
 }
 
-/** Says of the codes of the system, which disks and programs have too, that here they are the database's. */
+/** Marks errors with codes of the system, which disks and programs have too, as faults of the database. */
 class TellingPostgresDriver extends PostgresDriver {
   readonly #telling = new WeakSet<DatabaseConnection>();
   readonly #watch: SilenceWatch;
@@ -218,7 +218,7 @@ const cutCodes: ReadonlySet<string> = new Set([
 const unavailable = (reason: string, cause: unknown): PartFailed =>
   new PartFailed({ part: 'database', code: 'database_unavailable', reason }, { cause });
 
-/** Whoever a text comes from, it can be stored, and is found by the same text. */
+/** Makes each text storable, whoever it comes from; it is found by the same text. */
 class StorableTexts extends PostgresQueryCompiler {
   protected override addParameter(parameter: unknown): void {
     super.addParameter(storable(parameter));
@@ -250,10 +250,10 @@ class BinaryOrder implements KyselyPlugin {
   }
 }
 
-/** Older ones are no longer mended by those who make them. */
+/** Oldest version that is supported here; the makers of PostgreSQL do not mend older ones any more. */
 const oldestVersion = 14;
 
-/** What PostgreSQL and the system say, after "PostgreSQL". None of it shows the address, which holds the password. */
+/** Problems by error code, as they follow "PostgreSQL". None of them shows the address, which holds the password. */
 const problems: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'does not answer: nothing listens at its address. Start it',
   ENOTFOUND: 'does not answer: the name of its machine is unknown',
@@ -286,14 +286,14 @@ function problemOf(error: unknown): string | undefined {
 const refusal = (problem: string, cause?: unknown): SettingError =>
   new SettingError(`PostgreSQL ${problem}; see PHALANX_DATABASE_URL.`, { cause });
 
-/** As one line for people; a mistake of ours is returned as it is. */
+/** Explains an error in one line for people; a mistake of ours is returned as it is. */
 export function explainPostgres(error: unknown): unknown {
   if (error instanceof SettingError) return error;
   const problem = problemOf(error);
   return problem === undefined ? error : refusal(problem, error);
 }
 
-/** Throws a `SettingError` when it is too old or stores texts in another way. */
+/** Throws a `SettingError` when PostgreSQL is too old or the database is not in UTF-8. */
 async function requirePostgres<Tables>(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ version: number; encoding: string }>`
     SELECT current_setting('server_version_num')::bigint / 10000 AS version,

@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A statement that takes longer may wait for an engine that does not answer any more. */
+/** Time after which a statement may wait for an engine that does not answer any more. */
 const timeoutMs = 400;
 const lookEveryMs = 100;
-/** So often looked, `lookEveryMs` apart: a process that stood still itself gives the engine its time all the same. */
+/**
+ * Maximum looks for an answer, `lookEveryMs` apart. Looks are counted, not time: an engine has its time also when this
+ * process stood still.
+ */
 const maxLooks = 9;
 const silent = Symbol('silent');
 
@@ -21,8 +24,8 @@ interface Options {
 }
 
 /**
- * Bounds how long anybody waits for an engine that is away: some 1.4 seconds. Work that takes long at an engine
- * that answers is left alone.
+ * Bounds the wait for an engine that is away to some 1.4 seconds. Leaves work alone that takes long at an engine that
+ * answers.
  */
 export class SilenceWatch {
   readonly #options: Options;
@@ -53,7 +56,7 @@ export class SilenceWatch {
     throw this.#options.silenceError();
   }
 
-  /** Nobody waits any more. */
+  /** Ends the watch. */
   close(): void {
     this.#isClosed = true;
   }
@@ -65,7 +68,7 @@ export class SilenceWatch {
     }
   }
 
-  /** In the order in which they came. */
+  /** Looks at the oldest: work is in the order in which it came. */
   #isLate(): boolean {
     const [oldest] = this.#waiting;
     return oldest !== undefined && performance.now() - oldest.since > timeoutMs;

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 
 const file: unknown = workerData;
 const sqlite = new Sqlite(String(file), { fileMustExist: true });
-// What is brought in may be in memory only until it is flushed here, before its place in the log is used again.
+// Flushes pages that were brought in before their place in the log is used again; they may be in memory only.
 sqlite.pragma('synchronous = NORMAL');
 
 parentPort?.on('message', (wish: unknown) => {
@@ -22,7 +22,7 @@ function bringIn(): number {
     const [row] = sqlite.prepare<[], { log: number }>('PRAGMA wal_checkpoint(PASSIVE)').all();
     return row?.log ?? 0;
   } catch {
-    // All is still in the log; who writes next is told what is wrong with the disk.
+    // All is still in the log; the next write tells what is wrong with the disk.
     return 0;
   }
 }

@@ -22,7 +22,7 @@ import { Compile } from 'typebox/compile';
 import type { FolderLock } from '../folder-lock.ts';
 import { storable } from '../storable-text.ts';
 
-/** What `PRAGMA synchronous` says where nothing is to outlive a loss of power. */
+/** Value of `PRAGMA synchronous` where nothing has to outlive a loss of power. */
 const off = 0;
 
 /** The file that commits are appended to. */
@@ -50,8 +50,8 @@ class WriteAheadLog {
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
  * and its error would hide the first one.
  *
- * There is one connection. It is free for the next one as soon as something is committed; who has committed it waits
- * until it is on the disk.
+ * There is one connection. It is free for the next user as soon as something is committed; the caller of the commit
+ * waits until it is on the disk.
  */
 class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database.Database;
@@ -107,7 +107,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
     return true;
   }
 
-  /** The driver itself lets one after the other use the only one. */
+  /** The driver itself hands out its only connection, to one after the other. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }
@@ -148,10 +148,10 @@ export class StrictSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Texts with lists of their own come once; then all are forgotten, and the hot ones are soon back. */
+/** Maximum kept statements, since many texts come once; then all are dropped, and the hot ones are soon back. */
 const maxKept = 500;
 
-/** Of whoever has the connection now. */
+/** Whether the present holder of the connection has written. */
 interface Writes {
   areThere: boolean;
 }
@@ -178,8 +178,8 @@ function keepStatements(sqlite: Database.Database, writes: Writes): SqliteDataba
 }
 
 /**
- * Flushes of the disk that commits of one moment share. SQLite's own would stop the event loop, and with it everybody who
- * only reads.
+ * Flushes of the disk that commits of one moment share. SQLite's own flushes would stop the event loop, and with it all
+ * requests that only read.
  */
 export class CommitFlush {
   readonly #sync: () => Promise<void>;
@@ -196,7 +196,7 @@ export class CommitFlush {
     return this.#next;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no flush is under way any more. */
   async whenDone(): Promise<void> {
     await (this.#next ?? this.#running).catch(() => undefined);
   }
@@ -208,22 +208,22 @@ export class CommitFlush {
   }
 }
 
-/** A log this long has to end for once, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
+/** Length at which the log has to end, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
 const maxLoggedPages = 16_000;
-/** What nobody notices: 4 MB. */
+/** Number of pages whose checkpoint nobody notices: 4 MB. */
 const fewPages = 1000;
 const maxRounds = 5;
-/** What is written within that is brought in together. */
+/** Delay of a checkpoint; commits within it are brought in together. */
 const pauseMs = 1000;
-/** Fewer changed rows are not worth it: who writes next in a log that was brought in whole has to flush its new head. */
+/** Minimum changed rows for a checkpoint: the next write to a log that was brought in whole flushes its new head. */
 const leastChanges = 5000;
 
-/** What an event brings. */
+/** Arguments of a `message` event. */
 const answers = Compile(Type.Tuple([Type.Number()]));
 
 /**
- * Has what was committed brought from the write-ahead log into the database file, which takes several flushes of the
- * disk, by a thread of its own.
+ * Runs checkpoints in a thread of its own: it brings what was committed from the write-ahead log into the database
+ * file, which takes several flushes of the disk.
  */
 class Checkpoints {
   readonly #sqlite: Database.Database;
@@ -269,7 +269,10 @@ class Checkpoints {
     if (loggedPages >= maxLoggedPages) await this.#beginAnew(loggedPages);
   }
 
-  /** Who writes all the time never lets the log end: what has come meanwhile is brought in until it is little. */
+  /**
+   * Repeats checkpoints until few new pages have come, then runs the last one with the lock. Constant writes would
+   * never let the log end.
+   */
   async #beginAnew(before: number): Promise<void> {
     let loggedPages = before;
     for (let round = 1; round < maxRounds; round += 1) {
@@ -286,7 +289,7 @@ class Checkpoints {
     }
   }
 
-  /** Returns the length of the log when it began. A thread that has failed is followed by another one. */
+  /** Runs a checkpoint. Returns the length of the log then, in pages. Starts a new thread after one has failed. */
   async #bringIn(): Promise<number> {
     const thread = (this.#thread ??= this.#startThread());
     try {
@@ -308,7 +311,7 @@ class Checkpoints {
   }
 }
 
-/** One at a time, in the order in which they come. */
+/** Lock of the connection: one holder at a time, in the order in which they come. */
 class ConnectionLock {
   readonly #waiting: (() => void)[] = [];
   #isHeld = false;

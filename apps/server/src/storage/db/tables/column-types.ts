@@ -1,11 +1,11 @@
-/** In both engines a whole number of 64 bits. */
+/** Epoch ms: a 64-bit integer in both engines. */
 export type EpochMs = number;
 /** 0 or 1. */
 export type Flag = number;
 /** JSON text. */
 export type Json = string;
 
-/** What servers cache, and read again when a row has changed. */
+/** Things that servers cache, and read again when a row has changed. */
 export const cachedThings = [
   'access',
   'sessions',

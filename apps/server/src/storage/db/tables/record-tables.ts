@@ -5,16 +5,16 @@ import type { EpochMs, Flag, Json } from './column-types.ts';
 export interface RecordTable {
   /** UUIDv7 of its time, in lower case. */
   id: string;
-  /** Who owns the automation. */
+  /** Owner of the automation. */
   owner_id: string;
   automation_id: string;
   /** Null for direct code. */
   project_id: string | null;
   run_id: string;
-  /** Whose host made it and may send its captures. */
+  /** Owner of the host that made it and may send its captures. */
   user_id: string;
   device_id: string;
-  /** As the API shows it. */
+  /** Facts of the device, as the API shows them. */
   device_info: Json;
   automation_name: string;
   /** Type, status and completeness. */
@@ -26,12 +26,12 @@ export interface RecordTable {
   /** 1 when it stays partial, whatever still arrives. */
   has_gap: Flag;
   missing_captures: number;
-  /** Of those that are stored. */
+  /** Size of the stored captures. */
   capture_bytes: number;
   added_at: EpochMs;
-  /** Of the `RunError` that its host made the record of; null when there is none. */
+  /** JSON of the `RunError` that its host made the record of; null when there is none. */
   error: Json | null;
-  /** Of the `RecordedApp` of its last screen. */
+  /** JSON of the `RecordedApp` of its last screen. */
   app: Json | null;
 }
 
@@ -51,7 +51,7 @@ export interface RecordScreenTable {
   height: number;
   original_width: number;
   original_height: number;
-  /** Of `RecordedCall`s: what was done on it; null: nothing. */
+  /** JSON of the `RecordedCall`s that were made on it; null: none. */
   actions: Json | null;
 }
 
@@ -64,13 +64,13 @@ export type RecordTallyTable = { list: string; node: string; is_split: Flag; n: 
 /** A record that has no group yet. */
 export interface RecordGroupingTable {
   record_id: string;
-  /** The last one that has a tree: it decides. */
+  /** The last screen that has a tree: it decides. */
   screen_id: string;
   /** 1 when its tree is stored. */
   is_ready: Flag;
-  /** Of the run, which may be gone when the tree comes. */
+  /** Commit of the run, which may be gone when the tree comes. */
   commit_hash: string | null;
-  /** Until then a server is at it. */
+  /** End of the claim of a server. */
   claimed_until: EpochMs;
 }
 
@@ -93,7 +93,7 @@ export interface RecordGroupTable {
   solved_at: EpochMs | null;
   reopened_at: EpochMs | null;
   reopened_by: string | null;
-  /** That are there now; what changes the members changes both counts in its transaction. */
+  /** Present records and phones; what changes the members changes both counts in its transaction. */
   records: number;
   phones: number;
   first_seen: EpochMs;
@@ -102,7 +102,7 @@ export interface RecordGroupTable {
   merged_into: string | null;
   /** The last change that can be undone. */
   last_move: string | null;
-  /** Of the app, of the record that it began with; null when that did not tell. */
+  /** App version of the record that it began with; null when the record did not tell. */
   first_version: string | null;
 }
 
@@ -113,13 +113,13 @@ export interface GroupMemberTable {
   screen_id: string;
   device_id: string;
   print_key: string | null;
-  /** Of a `JoinReason`. */
+  /** JSON of a `JoinReason`. */
   reason: Json | null;
-  /** Why it has no group; else empty. */
+  /** Reason why it has no group; else empty. */
   problem: string;
   is_outdated: Flag;
   commit_hash: string | null;
-  /** As its record tells; null when it does not. */
+  /** App version of its record; null when the record does not tell. */
   app_version: string | null;
   language: string | null;
 }
@@ -133,10 +133,10 @@ export interface GroupPrintTable {
   /** 1: other screens are compared with it. */
   is_sample: Flag;
   print: Json;
-  /** Of the phone whose screen it is, such as `de`. */
+  /** Language of the phone whose screen it is, for example `de`. */
   language: string | null;
   app_version: string | null;
-  /** When its record was stored, in milliseconds. */
+  /** Time when its record was stored, epoch ms. */
   added_at: number;
 }
 
@@ -147,7 +147,7 @@ export interface GroupMoveTable {
   group_id: string;
   made_by: string;
   made_at: EpochMs;
-  /** What its records are marked as; null: they are not. */
+  /** Mark of its records; null: they have none. */
   mark: 'solved' | 'skipped' | null;
   /** The groups and the places of prints before it. */
   before: Json;
@@ -160,7 +160,7 @@ export interface GroupMoveTable {
 export interface GroupMoveRecordTable {
   move_id: string;
   record_id: string;
-  /** Where it was before, and why. */
+  /** Group that the record was in before, and the reason. */
   group_id: string;
   reason: Json | null;
   /** 1: it is marked. */
@@ -172,7 +172,7 @@ export interface GroupSolvingTable {
   group_id: string;
   commit_hash: string;
   project_id: string;
-  /** Who marks it. */
+  /** User who marks it. */
   user_id: string;
   noted_at: EpochMs;
 }
@@ -184,29 +184,29 @@ export interface GroupScreenTable {
   print_key: string;
   record_id: string;
   next_stage: string;
-  /** What the run took it for. */
+  /** State that the run took the screen for. */
   screen_state: string;
-  /** Its JSON, compressed by zstd. */
+  /** JSON of the tree, compressed by zstd. */
   tree: Buffer;
-  /** Of `tree`. */
+  /** Size of `tree`, which is compressed. */
   size_bytes: number;
 }
 
-/** What became of the runs of a project with one version of an app. */
+/** Counts of the runs of a project with one version of an app. */
 export interface AppVersionTable {
   project_id: string;
   package: string;
   version: string;
-  /** That have ended by themselves, and whose screens were of this app, mostly. */
+  /** Runs that have ended by themselves, and whose screens were mostly of this app. */
   runs: number;
-  /** Of these: that did not know what to do. */
+  /** Runs among these that did not know what to do. */
   bad_runs: number;
   records: number;
   first_seen: EpochMs;
   last_seen: EpochMs;
-  /** When it was told that the code knows it worse than the version before. */
+  /** Time when its drift was told: the code knows it worse than the one before, or it has reopened a solved group. */
   drift_at: EpochMs | null;
-  /** Of `DriftReason`. */
+  /** JSON of a `DriftReason`. */
   drift: Json | null;
 }
 
@@ -220,22 +220,22 @@ export interface ReplayTable {
   commit_hash: string | null;
   is_draft: Flag;
   screen_set: Replay['set'];
-  /** Only the screens of this group. */
+  /** The only group whose screens are replayed. */
   group_id: string | null;
   cause: Replay['cause'];
-  /** Whose screens are replayed in order, instead of a set. */
+  /** Record whose screens are replayed in order, instead of a set. */
   record_id: string | null;
-  /** Of the `SequenceOutcome` of such a replay. */
+  /** JSON of the `SequenceOutcome` of such a replay. */
   sequence: Json | null;
   status: Replay['status'];
   problem: string;
   made_by: string;
-  /** Of `ReplayCounts`. */
+  /** JSON of `ReplayCounts`. */
   counts: Json;
   created_at: EpochMs;
   started_at: EpochMs | null;
   ended_at: EpochMs | null;
-  /** Until then a server is at it. */
+  /** End of the claim of a server. */
   claimed_until: EpochMs;
 }
 
@@ -255,6 +255,6 @@ export interface ReplayVerdictTable {
   expected: string | null;
   outcome: ReplayedScreenView['outcome'];
   change: ReplayChange;
-  /** Of a `ReplayVerdict`. */
+  /** JSON of a `ReplayVerdict`. */
   verdict: Json;
 }

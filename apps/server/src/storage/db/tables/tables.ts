@@ -50,7 +50,7 @@ export interface Database {
   cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
   bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
-  /** Of direct code; a JSON string, as databases store no text with NUL. */
+  /** Direct code, as a JSON string: databases store no text with NUL. */
   launch_code: { launch: string; code: Json };
   run_result: { run_id: string; json: Json };
   run_file: work.RunFileTable;
@@ -65,7 +65,7 @@ export interface Database {
   project_ref: { project_id: string; name: string; target: string };
   /** The number of each run's last stored log entry; beside SQLite, of those that are not in files any more. */
   log_progress: { run_id: string; seq: number };
-  /** PostgreSQL's. */
+  /** PostgreSQL only. */
   log_table: LogTableTable;
   project_pack: ProjectPackTable;
   /** Large packs that no project has any more. */
@@ -91,7 +91,7 @@ export interface Database {
   capture_deletion: { record_id: string };
   stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
   audit_entry: AuditEntryTable;
-  /** Who may read of an entry beside administrators. */
+  /** Users who may read an entry, beside administrators. */
   audit_reader: { user_id: string; entry_id: string };
 }
 
@@ -110,7 +110,7 @@ interface UserTable {
   name_key: string;
   role: 'admin' | 'user';
   created_at: EpochMs;
-  /** Null: they may come in. */
+  /** Time when the user was disabled; null: they may come in. */
   disabled_at: EpochMs | null;
 }
 
@@ -118,7 +118,7 @@ interface TokenTable {
   id: string;
   user_id: string;
   name: string;
-  /** Of its secret. */
+  /** SHA-256 of the token's secret. */
   hash: string;
   scopes: Json;
   project_ids: Json | null;
@@ -136,7 +136,7 @@ interface TokenTable {
 }
 
 interface SessionTable {
-  /** Of the secret in the cookie. */
+  /** SHA-256 of the secret in the cookie. */
   hash: string;
   token_id: string;
   created_at: EpochMs;
@@ -148,7 +148,7 @@ interface LeaseCodeTable {
   position: Generated<number>;
   device_id: string;
   lease_id: string;
-  /** From 1 in each lease. */
+  /** Number of the act, from 1 in each lease. */
   number: number;
   lines: string;
   size_bytes: number;
@@ -183,12 +183,12 @@ interface DeviceTable {
   sdk_version: number;
   screen_width: number;
   screen_height: number;
-  /** When what a host says of it was last stored. */
+  /** Time when a report of a host about it was last stored. */
   last_seen_at: EpochMs;
-  /** What its host last said, as long as the connection of this epoch is its host's. */
+  /** State that its host last told, valid while the connection of `epoch` is its host's. */
   state: ReportedDeviceState;
   reason: string;
-  /** When the state began. */
+  /** Time when the state began. */
   since: EpochMs;
   /** JSON of the `PhoneWarning`s. */
   warnings: string;
@@ -196,17 +196,17 @@ interface DeviceTable {
   battery_percent: number | null;
   /** Null: no connection of its host has reported it. */
   epoch: number | null;
-  /** How many leases of it have begun or ended. */
+  /** Number of leases of it that have begun or ended. */
   lease_changes: Generated<number>;
 }
 
 interface HostTable {
   owner_id: string;
   id: string;
-  /** As the host wrote it. */
+  /** ID as the host wrote it. */
   given_id: Generated<string>;
   name: Generated<string>;
-  /** That it connected with; null when it was revoked. */
+  /** Token that it connected with; null when the token was revoked. */
   token_id: string | null;
   seen_at: EpochMs;
 }
@@ -215,7 +215,7 @@ interface HostTable {
 interface NodeTable {
   id: string;
   started_at: EpochMs;
-  /** By the clock of the database; null: it has the database to itself. */
+  /** End of the lease, by the clock of the database; null: it has the database to itself. */
   lease_until: EpochMs | null;
 }
 
@@ -230,18 +230,18 @@ interface HostSessionTable {
   opened_at: EpochMs;
   /** Null: it is connected. */
   ended_at: EpochMs | null;
-  /** Why its host finds no phones, and what to do; null: it has nothing to tell. */
+  /** Reason why the host finds no phones, and what to do; null: it has nothing to tell. */
   problem: Generated<string | null>;
   /** Whether it takes secrets, and hides them. */
   knows_secrets: Generated<Flag>;
   knows_app_limits: Generated<Flag>;
   /** Whether it replays saved screens. */
   replays: Generated<Flag>;
-  /** PostgreSQL's: of the host's last log entry; empty when there was none. */
+  /** ID of the host's last log entry, in PostgreSQL only; empty when there was none. */
   last_log_id: Generated<string>;
 }
 
-/** What is shared: a phone, or all phones of a host. Two owners may have hosts of one ID. */
+/** Share of a phone, or of all phones of a host. Two owners may have hosts of one ID. */
 interface ShareTable {
   owner_id: string;
   kind: 'device' | 'host';
@@ -263,12 +263,12 @@ interface ProjectMemberTable {
   accepted_at: Generated<EpochMs | null>;
 }
 
-/** What a phone is called, and the labels of a phone or of all phones of a host. */
+/** Name of a phone, and labels of a phone or of all phones of a host. */
 interface LabelSetTable {
   owner_id: string;
   kind: 'device' | 'host';
   target_id: string;
-  /** Of a phone; else empty. */
+  /** Name of a phone; empty for a host. */
   name: string;
   labels: Json;
 }
@@ -304,7 +304,7 @@ interface ProjectSecretTable {
 /** A pack of git: in its row, or beside it in the store of large packs. */
 interface ProjectPackTable {
   project_id: string;
-  /** That it came with. */
+  /** Version of the project that it came with. */
   version: number;
   part: number;
   /** The checksum that ends it. */
@@ -329,21 +329,21 @@ interface AuditEntryTable {
   subject_type: AuditSubject['type'] | null;
   subject_id: string | null;
   subject_name: string | null;
-  /** Of an object. */
+  /** JSON of an object. */
   details: Json;
   count: number;
   request_id: string | null;
 }
 
-/** What is in one of the tables of log entries, `log_0` to `log_15`. PostgreSQL's. */
+/** State of one of the tables of log entries, `log_0` to `log_15`; PostgreSQL only. */
 interface LogTableTable {
   slot: number;
   /** Grows with every table that is opened. */
   no: number;
   state: 'empty' | 'open' | 'closed' | 'kept';
   begun_at: EpochMs;
-  /** Of its newest entry; 0 while it is open. */
+  /** Time of its newest entry; 0 while it is open. */
   newest: EpochMs;
-  /** Of its last entry; while it is open, of the last one that was in the table before. Stays when it is emptied. */
+  /** ID of its last entry; while it is open, of the last one that was in the table before. Stays when it is emptied. */
   last_id: string;
 }

@@ -17,9 +17,9 @@ export interface WebhookTable {
   mailbox: string | null;
   /** Format of the messages; for e-mails `phalanx`, which says nothing of them. */
   format: Generated<WebhookFormat>;
-  /** Of `ChosenEvent`s. */
+  /** JSON of the `ChosenEvent`s. */
   events: Json;
-  /** Of `RunOutcome`s; empty: all. */
+  /** JSON of the `RunOutcome`s; empty: all. */
   outcomes: Json;
   /** Empty: all. */
   project_ids: Json;
@@ -31,15 +31,15 @@ export interface WebhookTable {
   /** The secret, or the private key; see `Sealing`. */
   sealed: string;
   public_key: string | null;
-  /** What it signed with before, and until when it still does. */
+  /** Earlier secret or private key, sealed, and the time until which it still signs. */
   earlier_sealed: string | null;
   earlier_until: EpochMs | null;
   paused: Flag;
-  /** Why the service paused it; else empty. */
+  /** Reason why the service paused it; else empty. */
   problem: Generated<string>;
-  /** Since when it hears of what happens. */
+  /** Time since which it hears of events. */
   heard_since: EpochMs;
-  /** When the first delivery failed since one was made; null: the last one was made. */
+  /** Time of the first failed attempt since the last delivery; null: none has failed since. */
   failing_since: EpochMs | null;
   last_success_at: EpochMs | null;
   last_failure_at: EpochMs | null;
@@ -47,14 +47,14 @@ export interface WebhookTable {
   created_at: EpochMs;
 }
 
-/** What has happened, until it is known which webhooks tell of it. */
+/** Event, until it is known which webhooks tell of it. */
 export interface WebhookOutboxTable {
   /** UUIDv7. */
   id: string;
   type: ChosenEvent;
   at: EpochMs;
   data: Json;
-  /** Of an `Audience`. */
+  /** JSON of an `Audience`. */
   audience: Json;
 }
 
@@ -62,7 +62,7 @@ export interface WebhookDeliveryTable {
   /** UUIDv7; the ID of the message. */
   id: string;
   webhook_id: string;
-  /** Whose webhook it is. */
+  /** User whose webhook it is. */
   user_id: string;
   type: WebhookEventName;
   at: EpochMs;
@@ -71,10 +71,10 @@ export interface WebhookDeliveryTable {
   status: 'waiting' | 'delivered' | 'failed';
   attempts: Generated<number>;
   due_at: EpochMs;
-  /** Until then a server is at it; null: none is. */
+  /** End of the claim of a server; null: no server has it. */
   claimed_until: EpochMs | null;
   response_status: number | null;
-  /** Why the last attempt failed; else empty. */
+  /** Reason why the last attempt failed; else empty. */
   problem: Generated<string>;
   created_at: EpochMs;
   ended_at: EpochMs | null;
@@ -94,9 +94,9 @@ export interface WebhookAbsenceTable {
 export interface MailUseTable {
   user_id: string;
   mailbox: string;
-  /** When the next one may be sent. */
+  /** Time when the next e-mail may be sent. */
   next_at: EpochMs;
-  /** The claim of the deliveries that the last one was sent for. */
+  /** Claim of the deliveries that the last e-mail was sent for. */
   claimed_until: EpochMs;
   /** Days since 1970, UTC, and how many were sent in it. */
   day: number;

@@ -8,7 +8,7 @@ export interface JobTable {
   id: string;
   user_id: string;
   project_id: string;
-  /** As it was called when the job was made. */
+  /** Name of the project when the job was made. */
   project_name: string;
   token_name: string | null;
   /** The only projects of the token that made it, or last changed or resumed it; null: all of its user. */
@@ -21,7 +21,7 @@ export interface JobTable {
   fingerprint: string;
   selector: string | null;
   device_ids: Json | null;
-  /** As it was asked for. */
+  /** Count as it was asked for. */
   count: number | null;
   /** The most tasks that run at a time; null: no limit. */
   at_once: number | null;
@@ -31,7 +31,7 @@ export interface JobTable {
   is_exclusive: Flag;
   /** Whether films are made of its runs. */
   has_film: Flag;
-  /** What is set on the phones of its runs; null: nothing. */
+  /** Settings for the phones of its runs; null: none. */
   phone_settings: Json | null;
   priority: number;
   dedup_key: string | null;
@@ -41,14 +41,14 @@ export interface JobTable {
   retries: Json;
   wait_until: EpochMs | null;
   schedule_id: string | null;
-  /** Why its tasks failed together; else empty. */
+  /** Reason why its tasks failed together; else empty. */
   problem: Generated<string>;
   created_at: EpochMs;
-  /** When tasks of it last began to wait, by the clock of the database. */
+  /** Time when tasks of it last began to wait, by the clock of the database. */
   woken_at: EpochMs;
   ended_at: EpochMs | null;
   cancelled_at: EpochMs | null;
-  /** How many tasks are in each status. */
+  /** Number of tasks in each status. */
   waiting: number;
   running: Generated<number>;
   completed: Generated<number>;
@@ -72,12 +72,12 @@ export interface ScheduleTable {
   cron: string;
   time_zone: string;
   jitter_seconds: number;
-  /** What its jobs ask for. */
+  /** Work that its jobs ask for. */
   work: Json;
   overlap: 'skip' | 'queue' | 'allow';
   missed: 'none' | 'last';
   paused: Flag;
-  /** Why the service paused it; else empty. */
+  /** Reason why the service paused it; else empty. */
   problem: Generated<string>;
   /** The time of its next turn, and when that begins; null: there is none. */
   planned_at: EpochMs | null;
@@ -96,7 +96,7 @@ export interface ScheduleTurnTable {
   planned_at: EpochMs;
   at: EpochMs;
   job_id: string | null;
-  /** Why it was skipped; else empty. */
+  /** Reason why it was skipped; else empty. */
   reason: string;
 }
 
@@ -117,7 +117,7 @@ export interface TaskTable {
   run_id: string | null;
   device_id: string | null;
   attempts: Generated<number>;
-  /** Before, it does not begin; 0: at once. */
+  /** Time before which it does not begin; 0: at once. */
   due_at: Generated<EpochMs>;
   ended_at: EpochMs | null;
 }
@@ -128,7 +128,7 @@ export interface TaskAttemptTable {
   number: number;
   run_id: string;
   device_id: string;
-  /** When its task could have begun. */
+  /** Time when its task could have begun. */
   waiting_since: EpochMs;
   began_at: EpochMs;
   ended_at: EpochMs | null;
@@ -141,9 +141,9 @@ export interface LaunchTable {
   launch_id: string | null;
   /** Hash of the request, to tell a repetition from another request under the same launch ID. */
   fingerprint: string;
-  /** Of the `LaunchAnswer` of a launch of which something did not start. */
+  /** JSON of the `LaunchAnswer`, when something of the launch did not start. */
   answer: Json | null;
-  /** Of the token that the launch was asked for with, which may be gone by now. */
+  /** Name of the token that the launch was asked for with, which may be gone by now. */
   token_name: string | null;
   /** ID of that token, when it has a budget. */
   budget_token: string | null;
@@ -151,7 +151,7 @@ export interface LaunchTable {
   token_limits: string | null;
   /** Git's hash of the project's saved files. */
   tree: string | null;
-  /** Of `{automation_parameters, job_variables}`. */
+  /** JSON of `{automation_parameters, job_variables}`. */
   parameters: Json | null;
   created_at: EpochMs;
   /** Counts its parameters, its code, and the results of its runs. */
@@ -165,11 +165,11 @@ export interface RunTable {
   launch: string;
   user_id: string;
   device_id: string;
-  /** Whose host runs it; the launcher may be somebody else. */
+  /** Owner of the host that runs it; the launcher may be somebody else. */
   device_owner_id: string;
   host_id: string;
   automation_id: string;
-  /** As it was called when it was launched; of direct code what its launch called it. */
+  /** Name of the project when it was launched; for direct code, the name that its launch gave. */
   project_name: string | null;
   /** The caller's launch ID; null for a project. */
   launch_id: string | null;
@@ -178,9 +178,9 @@ export interface RunTable {
   error_code: string | null;
   error_message: string | null;
   error_stack: string | null;
-  /** Where it says more than the status. */
+  /** Outcome, when it says more than the status. */
   outcome: RunOutcome | null;
-  /** Of a project: the newest commit, and whether there were changes since. */
+  /** Newest commit, and whether there were changes since; only for a project. */
   commit: string | null;
   dirty: Flag | null;
   created_at: EpochMs;
@@ -188,7 +188,7 @@ export interface RunTable {
   ended_at: EpochMs | null;
   /** 1: it has ended, and its host may still have a part of its log. */
   log_left: Flag;
-  /** Of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
+  /** Epoch of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
   epoch: number | null;
 }
 
@@ -199,7 +199,7 @@ export interface RunFileTable {
   name: string;
   /** Names its blob. */
   file_id: string;
-  /** Whose host has uploaded it. */
+  /** Owner of the host that has uploaded it. */
   user_id: string;
   content_type: string;
   size_bytes: number;
@@ -214,7 +214,7 @@ export interface FilmPartTable {
   number: number;
   /** Names its blob. */
   part_id: string;
-  /** Whose host has uploaded it. */
+  /** Owner of the host that has uploaded it. */
   user_id: string;
   taken_at: EpochMs;
   /** Null: it is a picture. */
@@ -222,15 +222,15 @@ export interface FilmPartTable {
   width: number;
   height: number;
   size_bytes: number;
-  /** Why it is a picture. */
+  /** Reason why it is a picture. */
   no_video: string | null;
 }
 
-/** How many runs ended so on a day, and how long they took together. Triggers count them. */
+/** Number and total time of the runs of a day that ended in one way. Triggers count them. */
 export interface RunStatTable {
   /** Days since 1970, in UTC. */
   day: number;
-  /** Who launched them. */
+  /** User who launched them. */
   user_id: string;
   /** Empty: direct code. */
   automation_id: string;
@@ -241,7 +241,7 @@ export interface RunStatTable {
   /** The newest name of the project. */
   name: string;
   runs: number;
-  /** How many of them had begun. */
+  /** Number of these runs that had begun. */
   started: number;
   run_ms: number;
   wait_ms: number;

@@ -16,7 +16,7 @@ export const createAccess = (db: Kysely<unknown>): Promise<void> =>
       created_at bigint not null, expires_at bigint, last_used_at bigint,
       parent_id ${text} references token (id) on delete cascade)`,
     `create index token_user on token (user_id)`,
-    // What a token with a budget has used on one day. It refers to no token: jobs go on when theirs is revoked.
+    // Usage of a token with a budget on one day. It refers to no token: jobs go on when theirs is revoked.
     `create table token_use (
       token_id ${text} primary key, day bigint not null, runs bigint not null, run_ms bigint not null)`,
     `create index token_use_day on token_use (day)`,

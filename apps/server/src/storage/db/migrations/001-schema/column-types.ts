@@ -4,7 +4,7 @@ import { isPostgres } from '../../dialect.ts';
 
 /** Column types whose SQL differs between the engines. The other types are written as they are: `bigint`, `integer`. */
 export interface ColumnTypes {
-  /** Sorted by code point in both engines: PostgreSQL's default order follows a language. */
+  /** Text that both engines sort by code point: PostgreSQL's default order follows a language. */
   text: string;
   bytes: string;
   /** A primary key that the database assigns, growing. */
@@ -34,13 +34,13 @@ export async function execute<Tables>(
 
 interface Trigger {
   name: string;
-  /** Such as `after update of size on project`. */
+  /** Event and table, for example `after update of size on project`. */
   on: string;
   /** A condition on `old` and `new`. */
   when?: string;
 }
 
-/** For each row that is concerned: a statement with `old` and `new`, or a refusal of what is being done. */
+/** Creates a trigger for each affected row: a statement with `old` and `new`, or a refusal of the change. */
 export async function createTrigger(
   db: Kysely<unknown>,
   trigger: Trigger & ({ statement: string } | { refusal: string }),

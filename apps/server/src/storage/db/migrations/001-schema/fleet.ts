@@ -32,12 +32,12 @@ export const createFleet = (db: Kysely<unknown>): Promise<void> =>
       replays bigint not null default 0,
       last_log_id ${text} not null default '',
       constraint host_session_host unique (owner_id, host_id))`,
-    // Of a device, or of all devices of a host.
+    // Share of a device, or of all devices of a host.
     `create table share (
       owner_id ${text} not null references "user" (id) on delete cascade, kind ${text} not null,
       target_id ${text} not null, user_id ${text} not null references "user" (id) on delete cascade,
       role ${text} not null, primary key (owner_id, kind, target_id, user_id))`,
-    // The same: what people call a device, and the labels of it or of all devices of a host.
+    // Name of a device, and labels of it or of all devices of a host.
     `create table label_set (
       owner_id ${text} not null references "user" (id) on delete cascade, kind ${text} not null,
       target_id ${text} not null, name ${text} not null, labels ${text} not null,
@@ -47,7 +47,7 @@ export const createFleet = (db: Kysely<unknown>): Promise<void> =>
       name ${text} not null, selector ${text} not null, primary key (user_id, name_key))`,
   ]);
 
-/** What the servers of one database share: leases, cache invalidations, and launches on their way to a host. */
+/** Tables that the servers of one database share: leases, cache invalidations, and launches on their way to a host. */
 export async function createCluster(db: Kysely<unknown>): Promise<void> {
   await createShared(db);
   await createInvalidations(db);
@@ -100,10 +100,10 @@ async function createInvalidations(db: Kysely<unknown>): Promise<void> {
       });
 }
 
-/** Of recent log entries, that are filled and emptied in turn. Beside SQLite, files take their place. */
+/** Number of tables of recent log entries, filled and emptied in turn. Beside SQLite, files take their place. */
 const logTables = 16;
 
-/** How far the log entries of each run are stored, kept logs, and in PostgreSQL the recent entries. */
+/** Progress of storing the log entries of each run, kept logs, and in PostgreSQL the recent entries. */
 export async function createLogs(db: Kysely<unknown>): Promise<void> {
   await execute(db, ({ text, bytes }) => [
     `create table log_progress (

@@ -39,7 +39,7 @@ export const createRecords = (db: Kysely<unknown>): Promise<void> =>
     ...replayTables(text, bytes),
   ]);
 
-/** What the groups of records are, who is in them, and what was done to them. */
+/** Groups of records, their members, and the changes of groups. */
 const groupTables = (text: string): string[] => [
   `create table record_grouping (
       record_id ${text} primary key references record (id) on delete cascade, screen_id ${text} not null,
@@ -92,7 +92,7 @@ const groupTables = (text: string): string[] => [
   'create index group_solving_project on group_solving (project_id)',
 ];
 
-/** Screens that are kept to be replayed, and what became of it. */
+/** Screens that are kept for replays, the replays, and their verdicts. */
 const replayTables = (text: string, bytes: string): string[] => [
   `create table group_screen (
       owner_id ${text} not null, automation_id ${text} not null, print_key ${text} not null, record_id ${text} not null,

@@ -30,13 +30,13 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
     // Runs that have not ended are few, whatever is stored.
     'create index run_active on run (id) where ended_at is null',
     'create index run_active_user on run (user_id) where ended_at is null',
-    // As `host_session` writes IDs of hosts.
+    // Host IDs as `host_session` has them.
     'create index run_active_host on run (device_owner_id, lower(host_id)) where ended_at is null',
     'create index run_foreign on run (device_id) where user_id <> device_owner_id',
     // A project runs once on a device, whoever starts it there at the same moment.
     `create unique index run_once on run (device_id, automation_id)
       where ended_at is null and launch_id is null`,
-    // A table of its own: code may be large, and only who looks at it reads it.
+    // A table of its own: code may be large, and only requests for it read it.
     `create table launch_code (
       launch ${text} primary key references launch (id) on delete cascade, code ${text} not null)`,
     // A table of its own: a result may be large, and lists of runs do not show it.
@@ -46,14 +46,14 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       run_id ${text} primary key references run (id) on delete cascade, user_id ${text} not null,
       bytes bigint not null)`,
     'create index kept_log_user on kept_log (user_id, run_id)',
-    // `user_id`: of the host that has uploaded it.
+    // `user_id`: owner of the host that has uploaded it.
     `create table run_file (
       run_id ${text} not null references run (id) on delete cascade, name_key ${text} not null,
       name ${text} not null, file_id ${text} not null, user_id ${text} not null, content_type ${text} not null,
       size_bytes bigint not null, sha256 ${text} not null, created_at bigint not null,
       primary key (run_id, name_key))`,
-    // `user_id`: of the host that has uploaded it.
-    // Of a video alone: `ended_at`.
+    // `user_id`: owner of the host that has uploaded it.
+    // `ended_at`: only of a video.
     `create table film_part (
       run_id ${text} not null references run (id) on delete cascade, number bigint not null,
       part_id ${text} not null, user_id ${text} not null, taken_at bigint not null, ended_at bigint,
@@ -76,7 +76,7 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
   await createTokenUse(db);
 }
 
-/** Of a row that the trigger sees as `row`: the columns of `run_stat`. All runs of direct code are counted as one automation. */
+/** Columns of `run_stat` for a row that the trigger sees as `row`. All runs of direct code count as one automation. */
 const statColumns = (row: 'old' | 'new'): Record<string, string> => ({
   day: `${row}.ended_at / 86400000`,
   user_id: `${row}.user_id`,
@@ -187,7 +187,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
     'create index schedule_turn_schedule on schedule_turn (schedule_id, id)',
   ]);
 
-/** Webhooks, what they are to tell of, and what became of it. */
+/** Webhooks, their events, and their deliveries. */
 export const createWebhooks = (db: Kysely<unknown>): Promise<void> =>
   execute(db, ({ text }) => [
     `create table webhook (
