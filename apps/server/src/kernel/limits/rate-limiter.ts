@@ -21,7 +21,8 @@ export class RateLimiter {
 
   constructor({ perSecond, burstSeconds }: RateLimiterOptions) {
     this.#msEach = secondMs / perSecond;
-    this.#burstMs = burstSeconds * secondMs;
+    // A rate may be so low that one unit takes longer than the burst.
+    this.#burstMs = Math.max(burstSeconds * secondMs, this.#msEach);
   }
 
   /** Returns 0 when it was spent, or else the wait before a retry, in ms. */
@@ -48,7 +49,7 @@ export class RateLimiter {
     return Math.min(1, Math.max(0, outstandingMs) / this.#burstMs);
   }
 
-  /** One unit fits when nothing is outstanding, if the burst is at least one unit. */
+  /** One unit always fits when nothing is outstanding. */
   #waitOf(paidAt: number, now: number): number {
     return Math.max(0, paidAt - now - this.#burstMs + this.#msEach);
   }
