@@ -39,7 +39,7 @@ import { type HostTimings, hostTimings } from './time/host-timings.ts';
 
 const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** What a process that runs the host beside other things, or a test, may set. */
+/** Settings for a process that runs the host beside other things, or for a test. */
 export interface HostOverrides {
   /** Default: lines on the standard output. */
   log?: Logger;
@@ -55,7 +55,7 @@ export interface HostOverrides {
 
 export interface HostApp {
   readonly hostId: string;
-  /** What the operating system holds user code to, in sentences for the operator. */
+  /** Restrictions of the operating system on user code, in sentences for the operator. */
   readonly protection: string;
   /** Resolves when the server has welcomed this host for the first time. */
   readonly connected: Promise<void>;
@@ -72,7 +72,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
   const dir = join(config.dataDir, 'host');
   const opened = new AsyncDisposableStack();
   try {
-    // By itself, so that its own fault is told of it.
+    // Prepares this folder by itself, to report its own fault.
     await prepareFolder(config.dataDir).catch((error: unknown) => {
       throw explainDataFolder(error, config.dataDir);
     });

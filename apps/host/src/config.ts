@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from '@phalanx/settings';
 
-/** Which way to the screen is taken; `auto` is the UiAutomator2 server where the phone takes it. */
+/** Ways to read the screen; `auto` is the UiAutomator2 server where the phone accepts it. */
 const helperChoices = ['auto', 'resident', 'uiautomator2'] as const;
 export type HelperChoice = (typeof helperChoices)[number];
 

@@ -68,7 +68,7 @@ export class AdbServerDevice {
   readonly #client: AdbServerClient;
   readonly #link: TrackedLink;
   readonly #pauses: ReconnectPauses | undefined;
-  /** As it was listed last. */
+  /** Row of the adb server's list, as it was listed last. */
   #device: ListedDevice;
   #state: ListedDevice['state'] | undefined;
   #keeping: AbortController | undefined;
@@ -211,7 +211,7 @@ export class AdbServerDevice {
   }
 }
 
-/** Where the phone is reached: its USB port as adb writes it, or its address. */
+/** Connection point of the phone: its USB port as adb writes it, or its address. */
 export function placeOf({ usbPath, serial }: ListedDevice): string {
   return usbPath === undefined ? serial : `usb:${usbPath}`;
 }

@@ -16,15 +16,15 @@ export interface AdbServerOptions {
   readonly address: Address;
   readonly log: Logger;
   readonly onLink: LinkListener;
-  /** Pause between looks for a server that is not there. Default 3000. */
+  /** Pause between looks for a server that is not there, in milliseconds. Default 3000. */
   readonly retryMs?: number | undefined;
-  /** How often the list is read even though the server pushes it: adb before 34 forgets to push some changes. Default 2000. */
+  /** Interval of list readings, although the server pushes the list: adb before 34 forgets some changes. Default 2000. */
   readonly pollMs?: number | undefined;
-  /** Before a phone that stays offline is reconnected. */
+  /** Pauses before a phone that stays offline is reconnected. */
   readonly reconnectPauses?: ReconnectPauses | undefined;
 }
 
-/** Why phones at an adb server can't be found, and what to do. */
+/** Reason why phones at an adb server can't be found, and what to do. */
 export const noAdbServer = (address: Address): string =>
   `No adb server answers at ${formatAddress(address)}. Start it with "adb start-server".`;
 
@@ -88,7 +88,7 @@ async function follow(options: AdbServerOptions, closing: AbortSignal, reach: Re
 const isListed = ({ device }: AdbServerDevice, devices: Iterable<AdbServerDevice>): boolean =>
   [...devices].some((other) => other.device.serial === device.serial);
 
-/** What is to be told of a phone of the server before this one. */
+/** Status reason of a phone that the adb server had before its restart. */
 function returnReason(name: string, from: AdbServerDevice, devices: readonly AdbServerDevice[]): string {
   const { device } = from;
   return isListed(from, devices)
@@ -97,7 +97,7 @@ function returnReason(name: string, from: AdbServerDevice, devices: readonly Adb
 }
 
 interface Known {
-  /** By the number that the server gave them. */
+  /** Phones by the number that the server gave them. */
   readonly devices: Map<bigint, AdbServerDevice>;
   /** Phones on the network that are in no list now, and are connected again. */
   readonly reconnecting: Set<AdbServerDevice>;
@@ -208,7 +208,7 @@ async function readDeviceList(client: AdbServerClient, signal: AbortSignal): Pro
 
 const connectTimeoutMs = 5000;
 
-/** How Tango's client reaches an adb server. An aborted signal ends the connection at any time of its life. */
+/** Connector of Tango's client to an adb server. An aborted signal ends the connection at any time of its life. */
 export function connectorTo(address: Address): AdbServerClient.ServerConnector {
   const unused = (): never => {
     throw new Error('Reverse tunnels are not used');

@@ -60,7 +60,7 @@ function toDevice(serial: string, word: string, rest: string, transportId: bigin
   };
 }
 
-/** What an operator should do about a phone in this state, in one or two sentences; `done` is what the host has done about it. */
+/** Advice to an operator for a phone in this state, in one or two sentences; `done` is the host's own repair. */
 export function troubleReason({ state, serial, stateText, usbPath }: ListedDevice, done?: string): string {
   switch (state) {
     case 'unauthorized':
@@ -86,7 +86,7 @@ export function troubleReason({ state, serial, stateText, usbPath }: ListedDevic
   }
 }
 
-/** Why a phone is away that has left the list of its adb server, and what to do about it. */
+/** Reason why a phone that has left the list of its adb server is away, and what to do about it. */
 export function leftReason(device: ListedDevice): string {
   const { serial, usbPath } = device;
   const left =
@@ -96,6 +96,6 @@ export function leftReason(device: ListedDevice): string {
   return `${left} ${returnHint(device)}`;
 }
 
-/** What brings a phone back that its adb server does not list. */
+/** Advice that brings back a phone that its adb server does not list. */
 export const returnHint = ({ usbPath }: ListedDevice): string =>
   usbPath === undefined ? `Use "adb connect" with its address; ${newPort}` : 'Plug it in again.';

@@ -120,7 +120,7 @@ describe('an address that is watched', () => {
   });
 });
 
-/** What a phone says that lets somebody in. */
+/** CNXN packet of a phone that accepts the host. */
 function welcome(): Buffer {
   const banner = Buffer.from('device::ro.product.model=Short;features=shell_v2,cmd');
   const head = packet(0x4e_58_4e_43, 0, banner.length);

@@ -85,7 +85,7 @@ const publicKeyPauseMs = 1000;
 interface DirectConnectionOptions {
   readonly address: Address;
   readonly key: HostKey;
-  /** For the TCP connection, and again for the phone's answer to CNXN. Default 5000. */
+  /** Timeout of the TCP connection, and again of the phone's answer to CNXN. Default 5000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -161,7 +161,7 @@ function connectionOf(adb: Adb, socket: Socket, gone: AbortController): AdbConne
     adb,
     gone: gone.signal,
     close(reason = 'the host closed it') {
-      // First the reason: the streams on the connection fail one by one as soon as the socket is destroyed.
+      // Aborts with the reason first: the streams on the connection fail one by one as soon as the socket is destroyed.
       gone.abort(new Error(`The connection ended: ${reason}`));
       socket.destroy();
     },

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 /** The RSA key by which phones know this host. */
 export interface HostKey {
   readonly privateKey: KeyObject;
-  /** What a phone shows in "Allow USB debugging?". */
+  /** Name that a phone shows in "Allow USB debugging?". */
   readonly name: string;
 }
 
@@ -54,7 +54,7 @@ function parseKey(pem: string, path: string): KeyObject {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'rsa' && key.asymmetricKeyDetails?.modulusLength === 2048) return key;
   } catch {
-    // Told below, with what to do.
+    // Reports the error below, with what to do.
   }
   throw new Error(
     `${path} is not a 2048 bit RSA key. Delete the file; a new key will be made, and each phone asks once again.`,

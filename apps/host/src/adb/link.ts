@@ -13,7 +13,7 @@ export interface AdbConnection {
   close(reason?: string): void;
 }
 
-/** Why a link carries no connection now. The words are ADB's, but for `unplugged` (the link is no more). */
+/** State of a link that carries no connection now. The words are ADB's, but for `unplugged` (the link is no more). */
 export type LinkTrouble =
   | 'connecting'
   | 'offline'
@@ -29,7 +29,7 @@ export type LinkStatus =
   | {
       readonly state: LinkTrouble;
       readonly reason: string;
-      /** What its source has just done to mend it. */
+      /** Repair that its source has just tried. */
       readonly repair?: string | undefined;
       /** The list of a running adb server no longer has the phone, and nobody knows why: its cable may be. */
       readonly hasLeftList?: boolean | undefined;
@@ -40,14 +40,14 @@ export interface Link {
   readonly kind: Reach;
   /** The adb serial or the address, as an operator knows it. Two links may share a name. */
   readonly name: string;
-  /** Where the phone is reached: the address, or the USB port. Stays the same when another phone takes it. */
+  /** Connection point of the phone: its address, or its USB port. Stays the same when another phone takes it. */
   readonly place: string;
   readonly status: LinkStatus;
   /** The phone that it led to last, by its own word. Undefined until one has answered. */
   ledTo: LinkedPhone | undefined;
 }
 
-/** By what a phone is found again on a network. */
+/** Properties by which a phone is found again on a network. */
 export interface LinkedPhone {
   /** Its own serial number; undefined when it has none. */
   readonly serial: string | undefined;
@@ -55,12 +55,12 @@ export interface LinkedPhone {
   readonly mdnsName: string | undefined;
 }
 
-/** Told of each new link and of each change of its status. */
+/** Called with each new link and at each change of its status. */
 export type LinkListener = (link: Link) => void;
 
 /** Looks for links until it is closed. */
 export interface LinkSource {
-  /** Why it can't look for phones, and what to do; undefined while it can. */
+  /** Reason why it can't look for phones, and what to do; undefined while it can. */
   readonly problem?: string | undefined;
   close(): Promise<void>;
 }

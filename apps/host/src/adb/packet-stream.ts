@@ -114,10 +114,10 @@ interface OpenStream {
 /** The streams of one ADB connection, by the host's numbers for them. */
 class OpenStreams {
   readonly #open = new Map<number, OpenStream>();
-  /** Those that the host has closed, with the phone's numbers, the oldest first. */
+  /** Streams that the host has closed, with the phone's numbers, the oldest first. */
   readonly #unconfirmed = new Map<number, number>();
 
-  /** To be called with each packet of the host. Returns what the phone should have confirmed by now, in its place. */
+  /** Notes a packet of the host; call it with each. Returns the confirmation that the phone owes by now. */
   noteSent({ command, arg0: id, arg1: remoteId }: Packet): AdbPacketData | undefined {
     const stream = this.#open.get(id);
     if (command === AdbCommand.Open) this.#open.set(id, { untakenBytes: 0 });

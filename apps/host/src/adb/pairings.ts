@@ -23,9 +23,9 @@ interface PairingsOptions {
   readonly log: Logger;
   /** Pause between two looks for the phone. Default 1000. */
   readonly lookMs?: number | undefined;
-  /** How long a phone has to scan the code. Default three minutes. */
+  /** Time for a phone to scan the code. Default three minutes. */
   readonly scanMs?: number | undefined;
-  /** How long a paired phone has to come. Default 30 s. */
+  /** Time for a paired phone to come. Default 30 s. */
   readonly connectMs?: number | undefined;
 }
 
@@ -35,10 +35,10 @@ const keptMs = 10 * 60_000;
 const maxAtOnce = 10;
 /** The phone asks nobody; adb gives it ten seconds to answer. */
 const pairTimeoutMs = 20_000;
-/** For adb to connect a paired phone by itself, as releases with mDNS do unless they are told otherwise. */
+/** Time for adb to connect a paired phone by itself, as releases with mDNS do unless they are told otherwise. */
 const byItselfMs = 3000;
 
-/** Has an ADB server pair with phones that scan a code. What the code holds is never logged. */
+/** Has an ADB server pair with phones that scan a code. The content of the code is never logged. */
 export class Pairings {
   readonly #options: PairingsOptions;
   readonly #told = new Map<string, Told>();
@@ -142,7 +142,7 @@ export class Pairings {
     return connected === true;
   }
 
-  /** Until it finds something, or the time is over. */
+  /** Looks until it finds something, or the time is over. */
   async #look<Found>(timeMs: number, find: () => Promise<Found | undefined>): Promise<Found | undefined> {
     const { lookMs = 1000 } = this.#options;
     const { signal } = this.#closing;

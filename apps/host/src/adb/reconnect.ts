@@ -23,9 +23,9 @@ export interface Reconnection {
   /** The phone that it led to; undefined until one has answered. */
   readonly phone: () => LinkedPhone | undefined;
   readonly pauses?: ReconnectPauses | undefined;
-  /** Told before each try: it may take the row out of the list. */
+  /** Called before each try: it may take the row out of the list. */
   readonly onBegin: () => void;
-  /** Told after each try: what was done, and when it is done again. */
+  /** Called after each try: what was done, and when it is done again. */
   readonly onTry: (told: { readonly repair: string; readonly next: string }) => void;
   readonly signal: AbortSignal;
 }
@@ -65,7 +65,7 @@ async function reconnect({
     await withTimeLimit({ timeoutMs: answerTimeoutMs, signals: [signal], onTimeout }, async () => {
       if (!isNetworkName(serial)) return await client.reconnectDevice({ transportId });
       const there = await findWhereabouts(client, serial, phone());
-      // What is not in its list can't be disconnected, which is no trouble.
+      // Ignores a failure: adb can't disconnect a phone that is not in its list.
       await client.wireless.disconnect(serial).catch(() => {});
       if (there !== undefined && 'stranger' in there)
         throw new Error(`${there.stranger} has the address ${serial} now, which is another phone`);

@@ -7,7 +7,7 @@ export interface UsbPhone {
   readonly port: string;
   /** Maker and model as the phone says them on the bus; may be empty. */
   readonly name: string;
-  /** Whether it offers ADB, so whether USB debugging is on. */
+  /** Whether it offers ADB: USB debugging is on then. */
   readonly offersAdb: boolean;
 }
 
@@ -35,7 +35,7 @@ interface UsbInterface {
   readonly kind: string;
 }
 
-/** `name`: such as `1-4.2:1.0`, for the interface 0 of the configuration 1 at the port `1-4.2`. */
+/** Example of `name`: `1-4.2:1.0`, for the interface 0 of the configuration 1 at the port `1-4.2`. */
 async function readInterface(folder: string, name: string): Promise<UsbInterface> {
   const [port = ''] = name.split(':', 1);
   const fields = ['bInterfaceClass', 'bInterfaceSubClass', 'bInterfaceProtocol'];

@@ -13,7 +13,7 @@ export interface WirelessService {
   /** `adb-SERIAL-xxxxxx` of one that can be connected, any of one that waits for its pairing. */
   readonly name: string;
   readonly type: string;
-  /** With its port. */
+  /** Address with its port. */
   readonly address: string;
 }
 
@@ -31,7 +31,7 @@ export async function listWirelessServices(client: AdbServerClient): Promise<Wir
   }));
 }
 
-/** Where to connect a phone on the network; `stranger`: its address is announced by this other phone now. */
+/** Address at which to connect a phone on the network; `stranger`: the other phone that announces its address now. */
 export type Whereabouts = { readonly address: string } | { readonly stranger: string };
 
 /**
@@ -53,7 +53,7 @@ export async function findWhereabouts(
   return there !== undefined && isKnown ? { stranger: there.name } : undefined;
 }
 
-/** Where a phone may be that announces nothing to know it by: at its address, under the other port that it has after each restart. */
+/** Finds a phone that announces nothing to know it by: at its address, under the other port that it has after each restart. */
 export async function findOtherPort(
   client: AdbServerClient,
   serial: string,
@@ -66,7 +66,7 @@ export async function findOtherPort(
   return (await listConnectable(client)).find(isThere)?.address;
 }
 
-/** None where the server has no mDNS: what is not announced is connected by its address alone. */
+/** Lists phones to connect; none without mDNS: what is not announced is connected by its address alone. */
 async function listConnectable(client: AdbServerClient): Promise<WirelessService[]> {
   const services = await listWirelessServices(client).catch(() => []);
   return services.filter(({ type }) => type === connectService || type === plainService);

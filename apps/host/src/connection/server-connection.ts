@@ -12,13 +12,13 @@ import type { Hello } from './pages.ts';
 import { type ServerCommand, Session, type SessionEnd } from './session.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** What the connection needs of the rest of the host. */
+/** Functions of the rest of the host that the connection needs. */
 export interface Peer {
   /** All that the host holds, at this moment. */
   hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
-  /** Why the host finds no phones; undefined: it finds some, or none is connected. Default: undefined. */
+  /** Reason why the host finds no phones; undefined: it finds some, or none is connected. Default: undefined. */
   problem?: () => string | undefined;
   onCommand: (command: ServerCommand) => void;
 }
@@ -28,15 +28,15 @@ export interface ServerConnectionOptions {
   token: string;
   clock: ServiceClock;
   log: Logger;
-  /** How long to wait after the server has said no, in milliseconds. Default 30 s. */
+  /** Pause after a refusal of the server, in milliseconds. Default 30 s. */
   refusedRetryMs?: number;
-  /** How long a connection has to stand before the next trouble counts as a new one, in milliseconds. Default 20 s. */
+  /** Time that a connection has to stand before the next trouble counts as a new one, in milliseconds. Default 20 s. */
   stableMs?: number;
 }
 
 type Listener = () => void;
 
-/** Where a server stands still, the next connection may find another one: the first tries are short. */
+/** Timeouts of a try to connect. The first tries are short: when a server hangs, the next try may find another one. */
 const answerTimeoutMs = { first: 2000, later: 10_000 };
 const maxShortTries = 4;
 
@@ -52,7 +52,7 @@ export class ServerConnection {
   #session: Session | undefined;
   #loop: Promise<void> = Promise.resolve();
   #stableTimer: NodeJS.Timeout | undefined;
-  /** What people were told of the trouble that is not over yet. */
+  /** Trouble that was reported last, while it is not over. */
   #toldTrouble: string | undefined;
 
   constructor(options: ServerConnectionOptions) {
@@ -81,12 +81,12 @@ export class ServerConnection {
     this.#offlineListeners.add(listener);
   }
 
-  /** False when there is no connection now; the next `hello` has to tell it. */
+  /** Sends a message. False when there is no connection now; the next `hello` has to tell it. */
   send(message: HostMessage): boolean {
     return this.online && this.#session?.send(message) === true;
   }
 
-  /** As `send`. `onSent` runs when the network has taken the frame, or has failed. */
+  /** Sends like `send`. `onSent` runs when the network has taken the frame, or has failed. */
   sendFrame(header: HostFrameHeader, payload: Uint8Array, onSent?: () => void): boolean {
     return this.online && this.#session?.sendFrame(header, payload, onSent) === true;
   }
@@ -173,7 +173,7 @@ export class ServerConnection {
     this.#tellConnected();
   }
 
-  /** The same trouble again is no news. */
+  /** Logs trouble. The same trouble again is no news, and for debugging only. */
   #tellTrouble(level: 'warn' | 'error', details: { reason: string; waitMs: number }, text: string): void {
     const trouble = `${text} ${details.reason}`;
     const { log, serverUrl } = this.#options;
@@ -197,7 +197,7 @@ export class ServerConnection {
   }
 }
 
-/** What people have to do before another try makes sense, if anything. */
+/** Advice on what people have to do before another try makes sense, if anything. */
 function adviceFor({ kind, code, reason }: SessionEnd): string | undefined {
   if ((kind === 'refused' && code === 401) || (kind === 'closed' && code === closeCodes.unauthorized)) {
     return 'The server does not accept the token of this host: give a valid one in PHALANX_TOKEN.';

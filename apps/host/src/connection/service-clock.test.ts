@@ -4,7 +4,7 @@ import { createServiceClock } from './service-clock.ts';
 
 const hourMs = 3_600_000;
 
-/** An exchange at host time `sentAt` whose ways there and back took so long, with a service that is `aheadMs` ahead. */
+/** Exchange at host time `sentAt` with these times there and back, and a service that is `aheadMs` ahead. */
 function exchange(sentAt: number, aheadMs: number, [thereMs, backMs]: [number, number]) {
   return { sentAt, receivedAt: sentAt + thereMs + backMs, serverTime: sentAt + thereMs + aheadMs };
 }

@@ -6,7 +6,7 @@ export interface ClockSample {
 }
 
 export interface ServiceClock {
-  /** What to add to the host's clock to get the service's, in milliseconds. 0 until it was measured. */
+  /** Offset from the host's clock to the service's, in milliseconds. 0 until it was measured. */
   readonly offsetMs: number;
   /** The service's time now, epoch milliseconds. */
   now(): number;
@@ -21,7 +21,7 @@ interface Measurement {
 }
 
 const rememberedSamples = 8;
-/** What two clocks may drift apart between samples, and the rounding to whole milliseconds. */
+/** Allowance for the drift of two clocks between samples, and for the rounding to whole milliseconds. */
 const slackMs = 20;
 
 /**
@@ -53,7 +53,7 @@ export function createServiceClock(readHostMs: () => number = Date.now): Service
     toService,
     addSample({ sentAt, receivedAt, serverTime }) {
       const roundTripMs = receivedAt - sentAt;
-      // Below zero, the host's clock was set back during the exchange.
+      // Ignores a negative round trip: the host's clock was set back during the exchange.
       if (roundTripMs >= 0) add({ offsetMs: serverTime - (sentAt + receivedAt) / 2, roundTripMs });
     },
   };

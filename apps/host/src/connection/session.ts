@@ -13,12 +13,12 @@ import { Compile } from 'typebox/compile';
 import { type Hello, pagesOfHello } from './pages.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** A server that says nothing for so many heartbeats has the connection ended: another one may take the host. */
+/** Heartbeats without an answer before the connection ends: another server may take the host. */
 const toleratedSilence = 2;
 const closeTimeoutMs = 1000;
 const lateMessageMs = 50;
 
-/** Why a connection is over. `welcomed`: whether it ever was of use. */
+/** Reason why a connection is over. `welcomed`: whether it ever was of use. */
 export interface SessionEnd {
   kind: 'refused' | 'closed' | 'unreachable';
   welcomed: boolean;
@@ -31,13 +31,13 @@ export interface SessionOptions {
   url: URL;
   token: string;
   clock: ServiceClock;
-  /** How long the server may take to open the connection, and then to welcome the host, in milliseconds. */
+  /** Timeout of the server to open the connection, and again to welcome the host, in milliseconds. */
   answerTimeoutMs: number;
   /** The first message, sent in pages, made when the socket is open. */
   hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
-  /** Why the host finds no phones; undefined: it finds some, or none is connected. */
+  /** Reason why the host finds no phones; undefined: it finds some, or none is connected. */
   problem?: (() => string | undefined) | undefined;
   onWelcome: () => void;
   onMessage: (message: ServerMessage) => void;
@@ -164,7 +164,7 @@ export class Session {
     if (this.#welcomed) this.#silence = setTimeout(() => this.#endSilence(), this.#toleratedMs);
   }
 
-  /** What has arrived while this process itself stood still is read first. */
+  /** Cuts a silent connection after a grace time to read messages that came while this process stood still. */
   #endSilence(): void {
     this.#silence = setTimeout(
       () => this.#cut(`The server did not answer ${toleratedSilence} heartbeats`),
@@ -203,7 +203,7 @@ export class Session {
     clearTimeout(this.#silence);
   }
 
-  /** The first trouble is the cause; what follows are its consequences. */
+  /** Keeps the first trouble, which is the cause; later ones are its consequences. */
   #blame(kind: SessionEnd['kind'], code: number, reason: string): void {
     this.#trouble ??= { kind, code, reason };
   }
@@ -252,7 +252,7 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** What the server asks for, beside keeping the connection itself. */
+/** Messages of the server, except those that keep the connection itself. */
 export type ServerCommand = Exclude<ServerMessage, { type: 'welcome' | 'heartbeat' }>;
 
 const validator = Compile(ServerMessage);

@@ -14,7 +14,7 @@ interface PhoneFiles<Content> {
   /** Throws when it is something else. */
   readonly parse: (json: unknown) => Content;
   readonly log: Logger;
-  /** What is logged of a file that can't be read. */
+  /** Log message for a file that can't be read. */
   readonly unreadable: string;
 }
 

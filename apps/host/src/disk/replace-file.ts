@@ -7,20 +7,20 @@ interface WriteOptions {
   readonly flush?: boolean;
 }
 
-/** Written beside and renamed, so that a crash leaves no half of it. */
+/** Writes a file beside and renames it, so that a crash leaves no half of it. */
 export async function replaceFile(path: string, text: string, options: WriteOptions = {}): Promise<void> {
   await writeFile(`${path}.tmp`, text, options);
   await rename(`${path}.tmp`, path);
 }
 
-/** The same; when it resolves, the file outlives a loss of power. */
+/** Replaces a file likewise; when it resolves, the file outlives a loss of power. */
 export async function replaceDurably(path: string, text: string): Promise<void> {
   await writeDurably(`${path}.tmp`, [Buffer.from(text)]);
   await rename(`${path}.tmp`, path);
   await syncFolder(dirname(path));
 }
 
-/** Outlives a loss of power; its name does not yet. */
+/** Writes a file that outlives a loss of power; its name does not yet. */
 export async function writeDurably(path: string, parts: readonly Buffer[]): Promise<void> {
   await using file = await open(path, 'w');
   for (const part of parts) await file.writeFile(part);

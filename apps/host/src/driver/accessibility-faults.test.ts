@@ -16,14 +16,14 @@ afterEach(async () => {
   await bed.close();
 });
 
-/** Below what the helper may take for a tree, so that a test of a null root takes no ten seconds. */
+/** Limits below those of the helper for a tree, so that a test of a null root takes no ten seconds. */
 const timings = { treeMs: 200, inputMs: 300, webPageMs: 400 };
 
 interface Pair {
   readonly phone: SimulatedPhone;
   readonly watch: PhoneWatch;
   readonly driver: () => Driver;
-  /** As a run reads the screen. */
+  /** Reads the screen as a run does. */
   readonly read: () => Promise<ScreenTree>;
 }
 
@@ -144,7 +144,7 @@ describe('a web page without nodes', () => {
   });
 });
 
-/** With a driver that bears with everything, as one does that knows none of these faults. */
+/** Tests a driver that bears with everything, as one does that knows none of these faults. */
 describe('without the repairs, the simulated phone', () => {
   const enduring = { treeMs: 60_000, inputMs: 60_000, webPageMs: 60_000 };
 

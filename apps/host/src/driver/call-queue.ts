@@ -32,7 +32,7 @@ interface Turn {
 /** The calls of a phone: one after the other, and none that changes the screen while a picture of it is being taken. */
 export interface PhoneQueue {
   run<T>(task: () => Promise<T>, turn: Turn): Promise<T>;
-  /** For what belongs to a picture: before the calls that wait, after the one that the phone works on. */
+  /** Runs work of a picture: before the calls that wait, after the one that the phone works on. */
   runAhead<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Calls that change the screen, and come to their turn from here on, wait until it is let go of. Returns how to. */
   holdScreen(): () => void;
@@ -45,7 +45,7 @@ export function createPhoneQueue(): PhoneQueue {
   return {
     run: (task, { changes, signal }) =>
       line.run(async () => {
-        // Those that are there now: pictures without end would else keep a call waiting without end.
+        // Waits for the holds that are there now: pictures without end would else keep a call waiting without end.
         if (changes) await untilAborted(signal, () => Promise.all([...holds]));
         return await phone.run(task, signal);
       }, signal),

@@ -2,7 +2,7 @@ import { DriverError } from './driver-error.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import type { ParsedTree } from './tree/parse-tree.ts';
 
-/** In pixels, held upright. */
+/** Size in pixels, held upright. */
 export interface DisplaySize {
   readonly screenWidth: number;
   readonly screenHeight: number;

@@ -56,11 +56,11 @@ interface CalledParts {
   readonly limits: readonly TouchLimit[];
   /** Passwords that the caller has typed. */
   readonly passwords: PasswordMemory;
-  /** Told before something is put on the clipboard. */
+  /** Called before something is put on the clipboard. */
   readonly onCopy: () => void;
 }
 
-/** Those that change nothing on the phone. */
+/** Calls that change nothing on the phone. */
 export const readings: ReadonlySet<PhoneCallName> = new Set([
   'screen.content',
   'screen.change',
@@ -87,7 +87,7 @@ const keyAppSwitch = 187;
 /** A finger belongs to the window that it came down on, wherever it goes. */
 const startOf = ({ fromX, fromY }: { fromX: number; fromY: number }): Point => ({ x: fromX, y: fromY });
 
-/** What each call does on a phone. */
+/** Implements each call on a phone. */
 export function callsOf(parts: CalledParts): Calls {
   const { shell, backend, screen, touches, change, deviceInfo, earlier } = parts;
   const { launcher, onCopy, limits } = parts;

@@ -1,4 +1,4 @@
-/** Why a call to a phone failed. Callers may rely on these words. */
+/** Codes of failed calls to a phone. Callers may rely on these words. */
 export type DriverErrorCode =
   | 'phone_gone'
   | 'call_timed_out'

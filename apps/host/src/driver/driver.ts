@@ -33,7 +33,7 @@ import type { UiBackend } from './ui-backend.ts';
 
 /** Executes the calls of user code on one phone, one after the other. */
 export interface Driver {
-  /** How the screen is read now. */
+  /** Way by which the screen is read now. */
   readonly source: UiBackend['source'];
   /** Calls that wait or run. */
   readonly pendingCalls: number;
@@ -43,15 +43,15 @@ export interface Driver {
     params: AgentCallParams<Name>,
     signal?: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
-  /** Wakes and opens the screen and holds it awake for so long, before the next call; 0 lets it sleep. Never rejects. */
+  /** Wakes and opens the screen and holds it awake for `forMs`, before the next call; 0 lets it sleep. Never rejects. */
   keepAwake(forMs: number): Promise<void>;
   /** Puts back what was changed of these places, before the next call; what fails is left for another time. Never rejects. */
   putSettingsBack(isMeant: (place: string) => boolean): Promise<void>;
   /** Tells the phone again where it is said to be, beside the calls. Never rejects. */
   tellLocation(location: NonNullable<PhoneSettings['location']>): Promise<void>;
-  /** Where that tree, which this driver has read, has what must not be seen. Undefined: it has not. */
+  /** Parts of that tree, read by this driver, that must not be seen. Undefined: this driver has not read it. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
-  /** What the phone says of an app, asked beside the calls. Rejects with DriverError. */
+  /** Asks the phone for the facts of an app, beside the calls. Rejects with DriverError. */
   readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
   /** Calls that change the screen wait from now on until it is let go of. Returns how to. */
   holdScreen(): () => void;
@@ -75,19 +75,19 @@ export interface DriverOptions {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly deviceInfo: () => DeviceInfo;
-  /** Told of each size of the main display but the first, which `deviceInfo` has. */
+  /** Called with each size of the main display but the first, which `deviceInfo` has. */
   readonly onDisplay?: ((size: DisplaySize) => void) | undefined;
-  /** What of the screen must not be seen now. Default: none. */
+  /** Masks that hide parts of the screen now. Default: none. */
   readonly masks?: (() => readonly HeldMask[]) | undefined;
-  /** Told of each tree that was read, with all its texts. */
+  /** Called with each tree that was read, with all its texts. */
   readonly onTree?: ((root: UiNode) => void) | undefined;
   /** Default `hostTimings`. */
   readonly timings?: HostTimings | undefined;
-  /** How the phone was before settings were changed. Default: nothing was, and it is forgotten with the driver. */
+  /** Values of the phone from before settings were changed. Default: none, and they are forgotten with the driver. */
   readonly earlier?: EarlierValues | undefined;
   /** Opens a lock screen that wants a PIN; `isOpen` asks the phone. Default: nobody does. */
   readonly unlock?: ((isOpen: () => Promise<boolean>, signal: AbortSignal) => Promise<unknown>) | undefined;
-  /** Told after each call that the phone has answered: it is alive. */
+  /** Called after each call that the phone has answered: it is alive. */
   readonly onAnswer?: (() => void) | undefined;
 }
 
@@ -131,7 +131,7 @@ export function createDriver(options: DriverOptions): Driver {
       return pendingCalls;
     },
     async call(name, params, signal) {
-      // It waits beside the others, and uses the phone no more than it has to.
+      // Waits beside the other calls, and uses the phone no more than it has to.
       if (name === 'screen.change')
         return await limited(driven, { name, params, signal, over }, (limit) => calls[name](params, limit));
       pendingCalls += 1;
@@ -161,7 +161,7 @@ export function createDriver(options: DriverOptions): Driver {
     },
     async keepAwake(forMs) {
       const onTimeout = (): Error => new DriverError('call_timed_out', 'The screen did not wake.');
-      // What the phone makes of it, the calls after it tell.
+      // Ignores a failure: the calls after it report the phone's state.
       await withTimeLimit({ timeoutMs: wakeTimeoutMs, signals: [driven.lost], onTimeout }, (limit) =>
         queue.run(
           async () => {

@@ -5,7 +5,7 @@ import type { Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 const keyBack = 4;
-/** A keyboard comes so long after what called for it: its app starts, and the page comes before. */
+/** Maximum delay of a keyboard after the input that calls for it: its app starts, and the page comes before. */
 const comesWithinMs = 1000;
 const goesWithinMs = 2000;
 const lookMs = 100;

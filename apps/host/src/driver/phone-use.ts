@@ -17,14 +17,14 @@ export class PhoneUse {
   readonly #password = new TypedPassword();
   readonly #onCopy: ((use: PhoneUse) => void) | undefined;
 
-  /** `onCopy`: told before it puts something on the clipboard. */
+  /** `onCopy`: called before it puts something on the clipboard. */
   constructor(over: AbortSignal, { by, onCopy }: UseOptions = {}) {
     this.over = over;
     this.by = by;
     this.#onCopy = onCopy;
   }
 
-  /** To be called before something is put on the clipboard for it. */
+  /** Notes a copy; call it before something is put on the clipboard for this use. */
   copies(): void {
     this.#onCopy?.(this);
   }

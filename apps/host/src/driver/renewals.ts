@@ -4,7 +4,7 @@ import { UndoneCallError } from './driver-error.ts';
 /** The helper is started anew because its connection to Android's accessibility has worn out. It counts as no failure of the helper. */
 export class HelperRenewal extends UndoneCallError {}
 
-/** What is learned of a phone's accessibility, beyond the life of one helper. */
+/** Findings about a phone's accessibility, kept beyond the life of one helper. */
 export class Renewals {
   readonly timings: HostTimings;
   #last: { readonly at: number; readonly why: string } | undefined;
@@ -21,7 +21,7 @@ export class Renewals {
     return new HelperRenewal('ui_helper_failed', `${why} The UI helper connects anew.`);
   }
 
-  /** Why the helper was renewed, for as long as it may not be renewed again. */
+  /** Reason why the helper was renewed, for as long as it may not be renewed again. */
   get remark(): string | undefined {
     if (this.#last === undefined || performance.now() - this.#last.at > this.timings.renewalMs)
       return undefined;

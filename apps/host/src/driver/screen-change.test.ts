@@ -22,7 +22,7 @@ interface Pair {
   readonly driver: () => Driver;
   readonly read: () => Promise<ScreenTree>;
   readonly wait: (since: ScreenTree, timeoutMs?: number, signal?: AbortSignal) => Promise<Outcome>;
-  /** How often the phone was read. */
+  /** Number of readings of the phone. */
   readonly readings: () => number;
 }
 
@@ -84,7 +84,7 @@ describe('waiting for another screen by the resident helper', () => {
     expect(pair.readings() - before).toBeLessThan(6);
   });
 
-  /** A wait from when on the phone looks by itself. */
+  /** Starts a wait, and goes on when the phone looks by itself. */
   async function waitLong(pair: Pair, signal?: AbortSignal): Promise<{ outcome: Promise<Outcome> }> {
     const since = await pair.read();
     const before = pair.readings();

@@ -10,18 +10,18 @@ const maxReadings = 8;
 
 interface Reading {
   readonly told: ToldScreen;
-  /** How many changes had been told before it. */
+  /** Number of changes that had been told before it. */
   readonly changes: number;
-  /** On the clock of `performance`. */
+  /** Start of the reading, on the clock of `performance`. */
   readonly beganAt: number;
 }
 
-/** What a phone was seen to show lately, and whether it still does. */
+/** Screens that a phone has shown lately, and whether it still shows them. */
 export class ScreenChange {
   readonly #backend: Pick<UiBackend, 'changes' | 'readSource'>;
   readonly #queue: Pick<PhoneQueue, 'run'>;
   readonly #timings: ChangeTimings;
-  /** By the time that callers were told. */
+  /** Readings by the time that callers were told. */
   readonly #readings = new Map<number, Reading>();
   #lastTime = 0;
 
@@ -35,7 +35,7 @@ export class ScreenChange {
     this.#timings = timings;
   }
 
-  /** To be called before a reading: gives the time that names it, once it is there. No two have the same. */
+  /** Begins a reading. The result gives the time that names it, once it is there; no two have the same. */
   begin(): (told: ToldScreen) => number {
     const [changes, beganAt] = [this.#backend.changes?.count ?? 0, performance.now()];
     return (told) => {
@@ -68,7 +68,7 @@ export class ScreenChange {
     const endsAt = performance.now() + limits.timeoutMs;
     let restsUntil = before.beganAt + limits.restMs;
     let count = before.changes;
-    // What changed before the phone was asked to tell is seen by a look alone.
+    // Looks at once after a new watch: the phone does not tell changes from before it.
     let lookMs = (await changes.watch(signal)) ? 0 : firstLookMs;
     let seen = before.told;
     using looks = new PhoneLooks(changes, ownLookMs);
@@ -106,13 +106,13 @@ class PhoneLooks {
     this.#ownLookMs = ownLookMs;
   }
 
-  /** To be called before a reading. */
+  /** Begins the looks; call it before a reading. */
   begin(): void {
     this.#end ??= this.#changes.look();
     this.#endsAt = performance.now() + this.#ownLookMs;
   }
 
-  /** Nobody has read another screen since, and the phone would tell of one. */
+  /** Whether nobody has read another screen since, and the phone would tell of one. */
   suffice(seen: ToldScreen): boolean {
     return this.#end !== undefined && performance.now() < this.#endsAt && this.#changes.lookedAt === seen;
   }

@@ -18,7 +18,7 @@ export interface PasswordMemory {
 /** Counts the calls of one driver that may have changed the screen or the focus. */
 export class Touches {
   count = 0;
-  /** When the last one ended, on the clock of `performance.now()`. */
+  /** Time at which the last one ended, on the clock of `performance.now()`. */
   endedAt = -Infinity;
 }
 
@@ -61,7 +61,7 @@ export class TypedPassword {
   }
 }
 
-/** The memory of whoever has none. */
+/** Memory of callers that have none. */
 export const noPasswordMemory: PasswordMemory = {
   textIn({ shown }) {
     if (shown === '') return '';

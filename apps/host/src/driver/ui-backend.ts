@@ -7,23 +7,23 @@ import type { PasswordMemory } from './typed-password.ts';
 
 /** The active window as the phone has told it. */
 export interface ToldScreen {
-  /** Of all that was told. */
+  /** Digest of all that was told. */
   readonly digest: string;
   /** Another object at each call, which the caller may change. Throws DriverError on what no phone tells. */
   tree(): ParsedTree;
 }
 
-/** Of the phones that tell of changes of their screens. */
+/** Notifier of phones that tell of changes of their screens. */
 export interface ChangeNotifier {
-  /** How many were told. */
+  /** Number of changes that were told. */
   readonly count: number;
-  /** Has them told from now on; true when they were not before. */
+  /** Has the phone tell changes from now on; true when it did not before. */
   watch(signal: AbortSignal): Promise<boolean>;
   /** Has the phone look at its screen each second by itself, and tell when it is not `lookedAt`. Returns how to end that. */
   look(): () => void;
   /** The active window that the phone has told last, whoever asked; undefined where the phone's own looks are not enough. */
   readonly lookedAt: ToldScreen | undefined;
-  /** Resolves when there are more than so many, when the time is over, and when the signal aborts. */
+  /** Resolves when there are more than `count`, when the time is over, and when the signal aborts. */
   moreThan(count: number, waitMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -34,18 +34,18 @@ export interface FieldLook {
   readonly shown: string;
 }
 
-/** How the screen of a phone is read and touched: by the UiAutomator2 server, by the resident helper, or by Android's own commands. */
+/** Way to read and touch the screen of a phone: the UiAutomator2 server, the resident helper, or Android's own commands. */
 export interface UiBackend {
   readonly source: 'uiautomator2' | 'resident' | 'dump';
   /** Aborted when the backend can't be used any more although the phone is there; its reason says why. */
   readonly failed: AbortSignal;
   /** Pictures that the phone makes small by itself; undefined where it can't. */
   readonly frames?: FrameSource | undefined;
-  /** Undefined where nobody tells. */
+  /** Notifier of changes; undefined where nobody tells of any. */
   readonly changes?: ChangeNotifier | undefined;
   /** The active window. May give `known` itself where the phone tells the same again. */
   readSource(signal: AbortSignal, known?: ToldScreen): Promise<ToldScreen>;
-  /** What callers should know of how the last trees came. */
+  /** Remark for callers on how the last trees came. */
   remark?(): string | undefined;
   /** The roots of all windows, the front one first; only the active one where the others can't be read. */
   readWindows(signal: AbortSignal): Promise<UiNode[]>;
@@ -72,7 +72,7 @@ export interface UiBackend {
   probe(signal: AbortSignal): Promise<void>;
   /** Rejects, and aborts `failed`, when the backend answers but no longer sees the screen. */
   probeScreen(signal: AbortSignal): Promise<void>;
-  /** Wakes the screen and holds it awake for so long; 0 lets it sleep. */
+  /** Wakes the screen and holds it awake for that time; 0 lets it sleep. */
   keepAwake(forMs: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }

@@ -63,7 +63,7 @@ interface Played {
   readonly size: { width: number; height: number };
 }
 
-/** What another program finds in the file. */
+/** Reads the file with another program. */
 async function play({ body }: Part): Promise<Played> {
   const input = new Input({ source: new BufferSource(new Uint8Array(body)), formats: ALL_FORMATS });
   const track = await input.getPrimaryVideoTrack();
@@ -82,7 +82,7 @@ async function play({ body }: Part): Promise<Played> {
 it('is a video from its first line on, and ends with a picture of the last screen', async () => {
   await openWithScrcpy();
   const runId = launch(moving, true);
-  // It can be seen while the run goes on.
+  // The film can be seen while the run goes on.
   await host.service.until(() => videosOf(runId).length > 0);
   await end(runId);
   const film = filmOf(runId);

@@ -107,7 +107,7 @@ it('is the last screen alone of a run without one that ends well, with all that 
     await (await agent.actions.waitForId('password')).writeText('balance-of-the-tests');`;
   const runId = host.launch(code, serial, masks);
   expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed' });
-  // It is there with the end of the run.
+  // The film is there with the end of the run.
   const pictures = host.service.records.filmOf(runId);
   expect(pictures.map(({ number, noVideo }) => [number, noVideo])).toEqual([
     [1, 'the run was launched without a film: this is its last screen'],

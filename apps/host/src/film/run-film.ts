@@ -16,11 +16,11 @@ import type { RecordLimits } from '../records/record-limits.ts';
 import type { HostTimings } from '../time/host-timings.ts';
 import { pause } from '../time/time-limit.ts';
 
-/** Of all bytes. What is left is for pictures, so that a long run has a film to its end. */
+/** Share of the video in all bytes. The rest is for pictures, so that a long run has a film to its end. */
 const videoShare = 0.8;
 const noRoom = 'the video of the film has reached its limit';
 const noFilm = 'the run was launched without a film: this is its last screen';
-/** The last picture of a screen that changes by itself is tried so often. */
+/** Maximum number of tries for the last picture of a screen that changes by itself. */
 const maxLastLooks = 4;
 const maxReasonLength = 300;
 
@@ -37,7 +37,7 @@ interface RunFilmOptions {
   video: (after: VideoPlace | null, signal: AbortSignal) => Promise<VideoPackets | NoVideo>;
   /** False when it can't be kept now. */
   keep: (about: FilmPartAbout, content: Buffer) => Promise<boolean>;
-  /** All of it together. */
+  /** Maximum size of the whole film, in bytes. */
   maxBytes: number;
   limits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   timings: FilmTimings;
@@ -63,9 +63,9 @@ export class RunFilm {
   #videoBytes = 0;
   #after: VideoPlace | null = null;
   #stretch: VideoStretch | undefined;
-  /** Of the stretch, on the service's clock. */
+  /** Start of the stretch, on the service's clock. */
   #stretchBeganAt = 0;
-  /** When the video was last known to show the screen. */
+  /** Last time at which the video was known to show the screen. */
   #shownAt = 0;
   /** The first picture may be there before the first word of the encoder. */
   #noVideo = noFilm;
@@ -120,7 +120,7 @@ export class RunFilm {
     }
   }
 
-  /** What is left of the film for pictures, from 1 to 0. */
+  /** Share of the film that is left for pictures, from 1 to 0. */
   get #room(): number {
     const bytes = this.#pictureBytes / (this.#options.maxBytes - this.#videoBytes);
     return 1 - Math.max(bytes, this.#parts / maxFilmParts);
@@ -193,7 +193,7 @@ export class RunFilm {
     return this.#options.video(this.#after, signal).catch((error: unknown) => ({ reason: textOf(error) }));
   }
 
-  /** What the encoder sent before the run is not of the run: the video begins at the next key packet. */
+  /** Adds the packets of the run. Those from before the run are dropped: the video begins at the next key packet. */
   async #addPackets({ first, packets }: VideoPackets, runBeganAt: number): Promise<void> {
     if (first.stream !== this.#after?.stream) await this.#goOnWith(undefined);
     this.#shownAt = Date.now();
@@ -268,7 +268,7 @@ export class RunFilm {
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const maxStretchBytes = 8_000_000;
-/** What the file takes beside the packets: this, and so much for each. */
+/** Overhead of the file beside the packets, in bytes: its own, and that of each packet. */
 const [headBytes, packetBytes] = [2000, 40];
 /** Players take no two packets of one moment. */
 const leastStepMs = 1;

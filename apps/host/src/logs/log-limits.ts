@@ -1,19 +1,19 @@
 import { getHeapStatistics } from 'node:v8';
 
-/** How much of the runs' logs the host keeps and sends at a time. Sizes are bytes of the encoded entries. */
+/** Limits of the runs' logs that the host keeps and sends at a time. Sizes are bytes of the encoded entries. */
 export interface LogLimits {
-  /** Of one run, while the server is away; what is newer is dropped and counted. */
+  /** Maximum of one run, while the server is away; newer entries are dropped and counted. */
   runBytes: number;
-  /** Of all runs together, likewise. */
+  /** Maximum of all runs together, likewise. */
   totalBytes: number;
   /** While the server is connected, a run with more unstored entries than this waits. */
   pressureBytes: number;
   /**
-   * So long at most, in milliseconds, and ten times as long when `runBytes` are reached: the end of a run that waits
-   * can't be seen, so a server that stores nothing must not hold a run for ever.
+   * Maximum wait of that run, in milliseconds, and ten times as long when `runBytes` are reached: the end of a run that
+   * waits can't be seen, so a server that stores nothing must not hold a run for ever.
    */
   pressureMs: number;
-  /** Frames of one run that were sent and are not known to be stored. */
+  /** Maximum number of frames of one run that were sent and are not known to be stored. */
   framesPerRun: number;
   /** The same for all runs together. */
   framesInTotal: number;
@@ -45,7 +45,7 @@ export const defaultLogLimits: Readonly<LogLimits> = Object.freeze({
   segmentMs: 60_000,
 });
 
-/** What all runs together hold, in bytes. */
+/** Memory of the logs of all runs together, in bytes. */
 export interface LogBudget {
   usedBytes: number;
 }

@@ -101,7 +101,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the log on its way to the server', () => {
   it('delivers entries with level, line and time', async () => {
-    // So far that the time of an hour's difference can't come from a slow machine.
+    // Offset of an hour, which can't come from a slow machine.
     service.clockOffsetMs = 3_600_000;
     const { spool } = await openOnline();
     const runId = randomUUID();

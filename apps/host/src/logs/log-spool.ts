@@ -120,7 +120,7 @@ class LogSender {
     this.freed(log.framesInFlight);
   }
 
-  /** So many frames are no longer under way. */
+  /** Frees the room of this many frames that are no longer in flight. */
   freed(frames: number): void {
     this.#framesInFlight -= frames;
     if (frames > 0) this.schedule();

@@ -11,7 +11,7 @@ const maxOpenSteps = 200;
 
 /** A step that has ended, on its way to the run's log. */
 export interface EndedStep {
-  /** Epoch milliseconds on the host's clock, of its beginning. */
+  /** Start of the step, epoch milliseconds on the host's clock. */
   timestamp: number;
   lineNumber: number;
   path: string | null;
@@ -24,7 +24,7 @@ const isEnd = Compile(StepEnd);
 interface OpenStep extends StepBegan {
   step: StepBegin;
   beganAt: number;
-  /** On a clock that never goes back. */
+  /** Start of the step, on a monotonic clock. */
   beganMs: number;
   readingsBefore: number;
   before: string | undefined;

@@ -21,7 +21,7 @@ interface SpoolFileOptions {
   dir: string;
   runId: string;
   segmentBytes: number;
-  /** A file is followed by a new one, and deleted once it is stored, after so long, in milliseconds. */
+  /** Maximum age of a file, in milliseconds: a new one follows it, and it is deleted once it is stored. */
   segmentMs: number;
   log: Logger;
   /** Files of an earlier life of the host. */
@@ -178,7 +178,7 @@ function segmentName(runId: string, firstSeq: number): string {
   return `${runId}.${firstSeq}.ndjson`;
 }
 
-/** What an earlier life of the host left of a run's log. */
+/** Log of a run that an earlier life of the host left. */
 interface RecoveredLog {
   runId: string;
   /** Number of the first entry in `entries`; those before it are stored. */
@@ -221,7 +221,7 @@ async function listSegments(dir: string, runId: string): Promise<{ path: string;
 /** False when the file breaks off before its end. */
 function takeLines(recovered: RecoveredLog, text: string): boolean {
   const lines = text.split('\n');
-  // What follows the last line feed is a line that was not written to its end.
+  // Drops the text after the last line feed: a line that was not written to its end.
   const rest = lines.pop();
   for (const line of lines) {
     const parsed = parseLine(line);

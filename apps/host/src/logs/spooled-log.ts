@@ -130,7 +130,7 @@ export class SpooledLog {
     this.#options.onChange(this);
   }
 
-  /** What was under way on the old connection goes again. Nothing is dropped from now on. */
+  /** Sends frames again that were in flight on the old connection. Nothing is dropped from now on. */
   wentOnline(): void {
     this.#tellDropped();
     this.#options.onChange(this);

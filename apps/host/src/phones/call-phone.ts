@@ -13,19 +13,19 @@ import { pause } from '../time/time-limit.ts';
 export interface CalledPhone {
   serial: string;
   deviceId: string;
-  /** Undefined for who only looks: nothing is remembered from one call to the next. */
+  /** Use of the phone. Undefined for callers that only look: nothing is remembered from one call to the next. */
   use?: PhoneUse | undefined;
   /** The user it is for, as `HostTouch.by` says it; undefined: not known. */
   by?: string | undefined;
   /** Undefined: all of them. */
   appLimit?: AppLimit | undefined;
-  /** How long a call waits for a phone that is away. Undefined: only for a repair. */
+  /** Maximum wait of a call for a phone that is away. Undefined: only for a repair. */
   graceMs?: number | undefined;
   /** Undefined: what it did before is nothing to the caller. */
   lastBoot?: LastBoot | undefined;
 }
 
-/** In which life of its phone a run made its last call. Undefined: the phone has not told it. */
+/** Boot of the phone at the run's last call. Undefined: the phone has not told it. */
 export interface LastBoot {
   id: string | undefined;
 }

@@ -8,14 +8,14 @@ export class HeldClipboard {
   /** The phone was away when it should have been emptied. */
   #isLeft = false;
 
-  /** To be called before it is written. */
+  /** Notes the use that writes it; call it before it is written. */
   filledBy(use: PhoneUse): void {
     this.#user = use;
     this.#isLeft = false;
     use.over.addEventListener('abort', () => this.#leave(use), { once: true });
   }
 
-  /** To be called before the first call of that use. */
+  /** Notes the use; call it before its first call. */
   usedBy({ by }: PhoneUse): void {
     const user = this.#user;
     if (user !== undefined && by !== user.by) this.#leave(user);
@@ -33,10 +33,10 @@ export class HeldClipboard {
     this.#empty();
   }
 
-  /** Before the calls that come from here on. */
+  /** Empties it before the calls that come from here on. */
   #empty(): void {
     const emptied = this.#driver?.call('clipboard.write', { text: '' });
-    // Where it failed, the next driver tries again.
+    // Ignores a failure: the next driver tries again.
     void emptied?.then(
       () => (this.#isLeft = false),
       () => undefined,

@@ -18,7 +18,7 @@ const collectGarbage = ((): (() => void) => {
   return typeof collect === 'function' ? () => void collect() : () => {};
 })();
 
-/** What is held, not what is left to be collected. */
+/** Memory in use after a garbage collection. */
 async function heldBytes(): Promise<number> {
   collectGarbage();
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -16,12 +16,12 @@ const keyZero = 7;
 /** `closed`: the PIN was typed, and the phone did not open. `given_up`: it has been wrong too often. */
 export type Unlocking = 'open' | 'no_pin' | 'closed' | 'given_up';
 
-/** What opens the lock screens of the phones. A PIN is in no error and no log. */
+/** PINs that open the lock screens of the phones. A PIN is in no error and no log. */
 export class PhonePins {
   readonly #pins: ReadonlyMap<string, string>;
   readonly #failures = new Map<string, number>();
 
-  /** By serial number, as the list of devices has it; `*` is for all others. */
+  /** PINs by serial number, as the list of devices has it; `*` is for all others. */
   constructor(pins: ReadonlyMap<string, string> = new Map()) {
     this.#pins = pins;
   }

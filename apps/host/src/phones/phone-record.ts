@@ -35,7 +35,7 @@ interface RecordParts {
   readonly earlier: EarlierValues | undefined;
 }
 
-/** What is known of a phone now. Its watcher writes it, everyone else reads it as a Phone. */
+/** State of a phone as it is known now. Its watcher writes it, everyone else reads it as a Phone. */
 export class PhoneRecord implements Phone {
   readonly serial: string;
   readonly isIdentified: boolean;
@@ -51,7 +51,7 @@ export class PhoneRecord implements Phone {
   /** Undefined while its serial number is not known for certain. */
   readonly earlier: EarlierValues | undefined;
   readonly history: PhoneHistory;
-  /** When its UI helper died, on a clock that never goes back. */
+  /** Times at which its UI helper died, on a monotonic clock. */
   readonly helperDeaths: number[] = [];
   video: ScreenVideo | undefined;
   readonly #onChange: (phone: Phone) => void;
@@ -124,7 +124,7 @@ export class PhoneRecord implements Phone {
     return this.#now();
   }
 
-  /** Why it is called as it is, told while it is ready; empty: its name says it. */
+  /** Sets the reason for its name, told while it is ready; empty: its name says it. */
   setNote(note: string): void {
     if (note === this.#note) return;
     this.#note = note;
@@ -135,19 +135,19 @@ export class PhoneRecord implements Phone {
     return this.#note === '' ? reason : `${reason} ${this.#note}`;
   }
 
-  /** Nobody knows whether it is another phone: it is not used. */
+  /** Puts it out of use: nobody knows whether it is another phone. */
   doubt(reason: string): void {
     this.isDoubted = true;
     this.setTrouble('unresponsive', reason);
   }
 
-  /** The host does something to mend the phone. */
+  /** Notes that the host does something to mend the phone. */
   repair(step: NonNullable<PhoneEvent['step']>, reason: string): void {
     const { state } = this.#state;
     this.history.add({ at: this.#now(), kind: 'repair', state, step, reason: reason.slice(0, 2000) });
   }
 
-  /** The operator's rules want it left alone; who works with it now may end what they do. */
+  /** Lets it rest, as the operator's rules want; callers that work with it now may end what they do. */
   rest(reason: string): void {
     if (!this.screen.isHeld && ['ready', 'resting'].includes(this.#state.state))
       this.#change('resting', reason);
@@ -181,7 +181,7 @@ export class PhoneRecord implements Phone {
     if (before !== undefined && !isDeepStrictEqual(before, description)) this.#onChange(this);
   }
 
-  /** The phone has just answered. */
+  /** Notes that the phone has just answered. */
   confirm(): void {
     this.#confirmedAt = this.#now();
   }

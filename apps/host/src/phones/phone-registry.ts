@@ -42,9 +42,9 @@ export class PhoneRegistry {
   readonly #known: KnownPhones;
   readonly #log: Logger;
   readonly #now: () => number;
-  /** By the names that never change their phone. */
+  /** Supervisors by the names that never change their phone. */
   readonly #identified = new Map<string, PhoneSupervisor>();
-  /** Of links whose phone has never answered. */
+  /** Supervisors of links whose phone has never answered. */
   readonly #provisional = new Map<Link, PhoneSupervisor>();
   /** The phone that a link led to last. */
   readonly #supervisorOf = new Map<Link, PhoneSupervisor>();
@@ -195,7 +195,7 @@ export class PhoneRegistry {
     supervisor.take(link);
   }
 
-  /** Those whose names the coming of this phone may have made less clear. */
+  /** Explains the names that the coming of this phone may have made less clear. */
   #explainNames({ serial }: PhoneIdentity, place: string): void {
     for (const [key, { record }] of this.#identified) {
       const isAlike = serial === undefined ? key.startsWith(place) : key.startsWith(serial);
@@ -240,7 +240,7 @@ export class PhoneRegistry {
     supervisor?.drop(link, reason, hasLeftList);
   }
 
-  /** Until a link has told its phone, it stands for a phone of its own; a USB serial is most often the phone's own already. */
+  /** Supervisor of a link. A link stands for a phone of its own until it has told it; a USB serial is most often its own. */
   #supervisor(link: Link): PhoneSupervisor {
     const known = this.#supervisorOf.get(link) ?? this.#awayUnder(link);
     const supervisor = known ?? this.#createSupervisor(link.name, false);

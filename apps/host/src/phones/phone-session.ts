@@ -32,7 +32,7 @@ export interface SessionOptions {
   readonly starts: StartQueue;
   readonly pins: PhonePins;
   readonly helper: HelperChoice;
-  /** What encodes video on phones. */
+  /** Server that encodes video on phones. */
   readonly scrcpy: ScrcpyServer | NoVideo;
   /** Throws when the phone of a connection shows itself to be another one than it was taken for. */
   readonly confirmIdentity: (phone: PhoneRecord, shell: PhoneShell) => Promise<void>;
@@ -93,7 +93,7 @@ function videoOf(phone: PhoneRecord, shell: PhoneShell, { scrcpy }: SessionOptio
 async function describe(phone: PhoneRecord, shell: PhoneShell): Promise<PhoneDescription> {
   const description = await askPhone(shell, (signal) => readDescription(shell, signal));
   phone.setDescription(description);
-  // Else a picture shows the character that was typed last.
+  // Hides the character that was typed last, which a picture would show.
   await askPhone(shell, (signal) => shell.run('settings put system show_password 0', signal));
   return description;
 }
@@ -102,7 +102,7 @@ function recentDeaths({ helperDeaths }: PhoneRecord): number {
   return helperDeaths.filter((at) => performance.now() - at < deathWindowMs).length;
 }
 
-/** What is tried for a phone whose helper died, ever stronger. Throws where the connection has to end for it. */
+/** Repairs a phone whose helper died, by ever stronger means. Throws where the connection has to end for it. */
 async function repair(phone: PhoneRecord, shell: PhoneShell, mayReboot: boolean): Promise<void> {
   const deaths = recentDeaths(phone);
   const { reason } = phone.state;

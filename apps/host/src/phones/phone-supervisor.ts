@@ -4,7 +4,7 @@ import type { PhoneStateName } from './phone.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import { type SessionOptions, runSession } from './phone-session.ts';
 
-// Which link tells most when none is connected, best first.
+// Troubles of links, the most telling first, for a phone without a connected link.
 const telling: readonly LinkTrouble[] = [
   'unauthorized',
   'no_permissions',
@@ -25,7 +25,7 @@ export class PhoneSupervisor {
   #running: Promise<void> | undefined;
   #toldRepair: LinkStatus | undefined;
   #isClosed = false;
-  /** Why the last link left. */
+  /** Reason why the last link left. */
   #leaveReason = 'The phone was just found.';
 
   constructor(record: PhoneRecord, options: SessionOptions) {

@@ -12,8 +12,8 @@ class UseOver extends Error {
 }
 
 /**
- * Whose use of a phone it is. A lease that begins or ends, and a run that does, ends each use by hand: nothing that waits is done after
- * it, nothing is remembered over it, and nothing stays on the clipboard.
+ * Uses of a phone. A lease that begins or ends, and a run that does, ends each use by hand: nothing that waits is done
+ * after it, nothing is remembered over it, and nothing stays on the clipboard.
  */
 export class PhoneUses {
   readonly #clipboard: Pick<HeldClipboard, 'filledBy' | 'usedBy'>;

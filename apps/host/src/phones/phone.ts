@@ -9,14 +9,14 @@ import type { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import type { PhoneUses } from './phone-uses.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
-/** What a phone is doing, in one word. Only `ready` phones take calls. */
+/** State of a phone, in one word. Only `ready` phones take calls. */
 export type PhoneStateName = ReportedDeviceState;
 
 export interface PhoneState {
   readonly state: PhoneStateName;
-  /** For people: what is the matter, what was tried and what to do. */
+  /** Reason for people: what is the matter, what was tried and what to do. */
   readonly reason: string;
-  /** When the phone came into this state, epoch milliseconds. A new reason for the same state does not change it. */
+  /** Start of this state, epoch milliseconds. A new reason for the same state does not change it. */
   readonly since: number;
 }
 
@@ -51,27 +51,27 @@ export interface Phone {
   readonly state: PhoneState;
   /** Undefined until it was read; kept while the phone is away. */
   readonly description: PhoneDescription | undefined;
-  /** When the phone last answered, epoch milliseconds; 0 when it never did. */
+  /** Time of the phone's last answer, epoch milliseconds; 0 when it never answered. */
   readonly confirmedAt: number;
-  /** What it went through, also before a restart of the host. */
+  /** History of the phone, also from before a restart of the host. */
   readonly history: Pick<PhoneHistory, 'list' | 'lastRepair'>;
   /** Null until it was asked. */
   readonly facts: PhoneFacts | null;
-  /** What somebody should look after, by those facts. */
+  /** Warnings for somebody to look after, by those facts. */
   readonly warnings: readonly PhoneWarning[];
-  /** In steps of five, so that a fleet that empties its batteries is not told of each percent; undefined: not known. */
+  /** Level in steps of five: a fleet that empties its batteries is not told of each percent. Undefined: not known. */
   readonly batteryPercent: number | undefined;
-  /** Who works with the screen holds it awake. */
+  /** Holds the screen awake for callers that work with it. */
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
-  /** Whose project declares what must not be seen holds that. */
+  /** Holds the masks that a project declares. */
   readonly masks: Pick<HeldMasks, 'hold'>;
-  /** Told in which field a secret is typed. */
+  /** Notes in which field a secret is typed. */
   readonly typedSecrets: Pick<TypedSecrets, 'add' | 'areOfOthers' | 'appsOfOthers'>;
-  /** While the phone is connected. */
+  /** Video of the screen while the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;
-  /** Runs and users by hand use it. */
+  /** Uses of the phone by runs, and by users by hand. */
   readonly uses: PhoneUses;
-  /** Who changes settings holds them. */
+  /** Holds the settings that callers change. */
   readonly settings: Pick<HeldSettings, 'hold'>;
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
   driver(): Driver;

@@ -34,13 +34,13 @@ export interface WatchPhonesOptions {
   /** Whether a phone may be restarted when nothing else helped. Default false. */
   readonly mayReboot?: boolean | undefined;
   readonly starts?: StartQueueOptions | undefined;
-  /** When adb is told to reconnect a phone that it has as offline. Default: after 5 s, then after pauses that double up to an hour. */
+  /** Pauses before adb is told to reconnect a phone that it has as offline. Default: 5 s, then doubling up to an hour. */
   readonly reconnectPauses?: ReconnectPauses | undefined;
   /** Default: none is known. */
   readonly pins?: PhonePins | undefined;
-  /** Which UI helper is taken. Default `auto`. */
+  /** UI helper to use. Default `auto`. */
   readonly helper?: HelperChoice | undefined;
-  /** What encodes video on phones. Default: nothing. */
+  /** Server that encodes video on phones. Default: none. */
   readonly scrcpy?: ScrcpyServer | NoVideo | undefined;
   /** Epoch milliseconds. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
@@ -49,7 +49,7 @@ export interface WatchPhonesOptions {
 export interface PhoneWatch {
   /** All phones seen since the start, also those that are away now. */
   phones(): readonly Phone[];
-  /** Why there are no phones, and what to do; undefined while there are some, or none is connected. */
+  /** Reason why there are no phones, and what to do; undefined while there are some, or none is connected. */
   readonly problem: string | undefined;
   find(serial: string): Phone | undefined;
   /** Told of new phones and of each change of state or reason. A phone that `phones()` no longer holds was found to be another one. Returns how to stop. */

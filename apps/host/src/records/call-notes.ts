@@ -46,11 +46,11 @@ interface Point {
   readonly y: number;
 }
 
-/** What records say of the calls of one run: where they touched and what they opened, and never what was typed. */
+/** Notes for records on the calls of one run: where they touched and what they opened, and never what was typed. */
 export class CallNotes {
-  /** Where masked nodes and password fields are; undefined: nobody knows. */
+  /** Bounds of masked nodes and password fields; undefined: nobody knows. */
   #hidden: readonly Bounds[] | undefined;
-  /** Where the field is that has the focus, as far as it is known. */
+  /** Places of the field that has the focus, as far as known. */
   #focus: (() => readonly Point[]) | undefined;
 
   /** The automation has read this screen. */
@@ -98,7 +98,7 @@ const valueOf = (params: object, name: string): unknown => Reflect.get(params, n
 const contains = ({ left, top, right, bottom }: Bounds, { x, y }: Point): boolean =>
   x >= left && x < right && y >= top && y < bottom;
 
-/** Of a touch its place, of a swipe both ends, of several fingers those of all. */
+/** Points of a call: the place of a touch, both ends of a swipe, and those of all fingers. */
 function pointsOf(params: object): Point[] {
   const ways = valueOf(params, 'ways');
   if (Array.isArray(ways)) return ways.flatMap((way) => (isObject(way) ? pointsOf(way) : []));

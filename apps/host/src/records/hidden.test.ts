@@ -1,4 +1,4 @@
-/** What must not leave the host: from the phone's screen to records, screens and logs, with a real sandbox and driver. */
+/** Data that must not leave the host, from the screen to records, screens and logs, with a real sandbox and driver. */
 import { randomUUID } from 'node:crypto';
 
 import { DeviceScreen } from '@phalanx/protocol';

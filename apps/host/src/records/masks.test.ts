@@ -1,4 +1,4 @@
-/** What a project masks, from the phone's screen to all that leaves the host, with a real sandbox and driver. */
+/** Masks of a project, from the phone's screen to all that leaves the host, with a real sandbox and driver. */
 import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 
@@ -16,7 +16,7 @@ const masks: ScreenMask[] = [
   { packageName: 'dev.phalanx.sample.form', viewId: 'name' },
   { area: { left: 0, top: 0, right: 1, bottom: 0.1 } },
 ];
-/** Of a screen of 1080 by 2400. */
+/** Area of a screen of 1080 by 2400. */
 const area: Bounds = { left: 0, top: 0, right: 1080, bottom: 240 };
 
 const code = `
@@ -35,7 +35,7 @@ const code = `
   console.log('recorded');
   await new Promise((resolve) => setTimeout(resolve, 600_000));`;
 
-/** What the host answers to a question about the phone. */
+/** Asks the host about the phone. */
 async function ask(type: 'screen' | 'live' | 'wall'): Promise<Buffer> {
   const before = host.service.arrivals.length;
   const request = { request_id: randomUUID(), serial };

@@ -23,14 +23,14 @@ interface PhotoOrder {
   readonly onTaken?: (() => void) | undefined;
 }
 
-/** What records need of a phone. */
+/** Functions of a phone that records need. */
 export interface PhoneCamera {
   /** Nobody changes the screen from now on until it is let go of. Returns how to. */
   holdScreen(): () => void;
   /** Undefined when the phone shows another screen than that of the tree. */
   takePictureOf(order: PhotoOrder): Promise<TakenPicture | undefined>;
   readTree(signal: AbortSignal): Promise<ScreenTree>;
-  /** Where a tree that was read has what must not be seen; undefined when nobody knows. */
+  /** Parts of a read tree that must not be seen; undefined when nobody knows. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
   readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
 }

@@ -1,4 +1,4 @@
-/** What records may cost, and what hostile code may not do with them. */
+/** Limits of the costs of records, also against hostile code. */
 import { describe, expect, it } from 'vitest';
 
 import { useTestHost } from '../testing/test-host.ts';

@@ -1,4 +1,4 @@
-/** What a record tells beside its screens: what was done between them, and which app they show. */
+/** Facts of a record beside its screens: what was done between them, and which app they show. */
 import { redactedText } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 

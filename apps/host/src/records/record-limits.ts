@@ -1,6 +1,6 @@
 import { keptDebugRecords } from '@phalanx/protocol';
 
-/** What records may cost. */
+/** Limits of the costs of records. */
 export interface RecordLimits {
   /** Pictures and packed trees of one run in memory, in bytes; the oldest pictures go first. */
   runMemoryBytes: number;
@@ -8,28 +8,28 @@ export interface RecordLimits {
   totalMemoryBytes: number;
   /** Records that one run may submit. The one that the host makes of a bad end is not counted. */
   runRecords: RateLimit;
-  /** What the submitted records of one run may take on disk, in bytes. */
+  /** Quota of the submitted records of one run on disk, in bytes. */
   runDiskBytes: RateLimit;
   /** All records that wait on disk for the server, in bytes; the oldest is dropped first. */
   totalDiskBytes: number;
-  /** How many may wait there, likewise. */
+  /** Maximum number of records that wait there, likewise. */
   totalRecords: number;
-  /** A picture of a stored screen may take so long, in milliseconds. */
+  /** Timeout of a picture of a stored screen, in milliseconds. */
   pictureMs: number;
-  /** So long a submit waits for pictures that are under way, in milliseconds. */
+  /** Maximum wait of a submit for pictures that are under way, in milliseconds. */
   settleMs: number;
-  /** So long the end of a run waits for a last look at the screen, in milliseconds. */
+  /** Maximum wait of a run's end for a last look at the screen, in milliseconds. */
   lastLookMs: number;
-  /** So long the phone may take to say which app it is, in milliseconds. */
+  /** Maximum time for the phone to say which app it is, in milliseconds. */
   appMs: number;
-  /** One upload of a capture, in milliseconds. */
+  /** Timeout of one upload of a capture, in milliseconds. */
   uploadMs: number;
-  /** Records that are sent at a time. */
+  /** Maximum number of records that are sent at a time. */
   uploadsAtOnce: number;
-  /** The waits between failed attempts to send a record go from the first to the last, in milliseconds. */
+  /** Backoff between failed attempts to send a record, from the first to the last wait, in milliseconds. */
   firstRetryMs: number;
   lastRetryMs: number;
-  /** The server has so long to say that it has stored a record, in milliseconds. */
+  /** Timeout of the server to say that it has stored a record, in milliseconds. */
   answerMs: number;
 }
 
@@ -53,7 +53,7 @@ export const defaultRecordLimits: Readonly<RecordLimits> = Object.freeze({
   answerMs: 30_000,
 });
 
-/** So much at once, and so much more each minute: what lasts for days needs a rate, not a total. */
+/** Burst, and refill a minute: a run that lasts for days needs a rate, not a total. */
 export interface RateLimit {
   atOnce: number;
   perMinute: number;

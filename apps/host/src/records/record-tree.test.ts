@@ -7,7 +7,7 @@ const node = (children: unknown[] = []): Record<string, unknown> => ({
   children,
 });
 
-/** Nested so deep, made without recursion. */
+/** Value that is nested to this depth, made without recursion. */
 function nested(depth: number): unknown {
   let tree: unknown = node();
   for (let level = 1; level < depth; level += 1) tree = node([tree]);

@@ -14,7 +14,7 @@ export type PackedTree = Buffer | undefined;
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
 
-/** The way to a thread and back takes longer than compressing so much. */
+/** Maximum size to compress in this thread, in bytes: the way to another thread and back takes longer. */
 const maxSoonBytes = 64 * 1024;
 const form = { level: constants.Z_BEST_SPEED };
 
@@ -38,7 +38,7 @@ interface KeptTree {
   /** Packs the tree at the first call; later ones give the same. */
   pack(): Promise<PackedTree>;
   readonly root: UiNode;
-  /** By which the steps of the run name its screen. */
+  /** ID by which the steps of the run name its screen. */
   readonly screenId: string | undefined;
 }
 
@@ -69,7 +69,7 @@ function keepTree(tree: ScreenTree, screenId: string | undefined): KeptTree {
   };
 }
 
-// As for trees that come from a phone.
+// Limits as for trees that come from a phone.
 const maxDepth = 400;
 const maxNodes = 20_000;
 const maxTextLength = 100_000;

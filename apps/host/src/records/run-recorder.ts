@@ -58,7 +58,7 @@ export class RunRecorder {
     this.#apps = new RunApps(options.camera, options.limits.appMs);
   }
 
-  /** What the automation has read of late, for its steps. */
+  /** Screens that the automation has read of late, for its steps. */
   get seen(): SeenScreens {
     return this.#screens.seen;
   }
@@ -134,7 +134,7 @@ export class RunRecorder {
     }
   }
 
-  /** What was stored after the submit does not belong to it. */
+  /** Screens for a record. Those that were stored after the submit do not belong to it. */
   #screensFor(type: RecordType, newest: number): KeptScreen[] {
     const screens = this.#screens.list().filter(({ number }) => number <= newest);
     const unseen = screens.filter(({ number }) => number > this.#shownScreen);
@@ -212,7 +212,7 @@ const maxApps = 50;
 class RunApps {
   readonly #camera: Pick<PhoneCamera, 'readApp'>;
   readonly #limitMs: number;
-  /** How often screens of each were read. */
+  /** Number of readings of each app's screens. */
   readonly #readings = new Map<string, number>();
   readonly #versions = new Map<string, string | null>();
 
@@ -226,7 +226,7 @@ class RunApps {
     if (count > 0 || this.#readings.size < maxApps) this.#readings.set(packageName, count + 1);
   }
 
-  /** What the phone says of an app; its name alone when it does not answer in time. */
+  /** Facts of an app from the phone; its name alone when the phone does not answer in time. */
   async of(packageName: string): Promise<RecordedApp> {
     const signal = AbortSignal.timeout(this.#limitMs);
     const nothing = { package: packageName.slice(0, 255), activity: null, version: null, language: null };

@@ -22,13 +22,13 @@ import type { RecordLimits } from './record-limits.ts';
 import { cleanText } from './outgoing/submit-order.ts';
 import { SeenScreens } from './seen-screens.ts';
 
-/** An automation that stores screens faster than its phone takes pictures is held back so long before one is left out. */
+/** Maximum delay of an automation that stores screens faster than its phone takes pictures. Then one is left out. */
 const pictureRoomMs = 250;
-/** Pictures in the phone's own form are large: of a run's, the oldest beyond so many bytes are encoded beside it. */
+/** Maximum size of a run's pictures in the phone's own, large form. The oldest beyond it are encoded beside the run. */
 const maxRawBytes = 4 * 1024 * 1024;
-/** The last look at a screen that changes by itself is tried so often. */
+/** Maximum number of tries for the last look at a screen that changes by itself. */
 const maxLooks = 4;
-/** Trees that user code sends are checked on the event loop: so many nodes a second, and so many at once. */
+/** Rate and burst of tree nodes that user code sends: they are checked on the event loop. */
 const nodesPerSecond = 20_000;
 const burstNodes = 100_000;
 
@@ -43,11 +43,11 @@ interface TreeSource {
   /** Epoch milliseconds on the host's clock. */
   capturedAt: number;
   pack: () => Promise<PackedTree>;
-  /** By which the steps of the run name it. */
+  /** ID by which the steps of the run name it. */
   screenId?: string | undefined;
   /** Undefined when there is none. */
   root: UiNode | undefined;
-  /** How long the sender waits for its answer. */
+  /** Time for which the sender waits for its answer. */
   waitMs: number;
 }
 
@@ -55,7 +55,7 @@ interface TreeSource {
 export class ScreenCollector {
   readonly #options: ScreenCollectorOptions;
   readonly #trees = new RecentTrees();
-  /** What the automation has read, whether it stores it or not. */
+  /** Screens that the automation has read, whether it stores them or not. */
   readonly seen = new SeenScreens();
   readonly #window: ScreenWindow;
   readonly #queue = new PictureQueue();
@@ -151,8 +151,8 @@ export class ScreenCollector {
   }
 
   /**
-   * What the automation has stored, and between that the other screens of its last steps, oldest first. The stage of
-   * such a screen is the one that the screen before it was stored under.
+   * Screens that the automation has stored, and between them the other screens of its last steps, oldest first. The
+   * stage of such a screen is the one that the screen before it was stored under.
    */
   async listWithSeen(): Promise<KeptScreen[]> {
     const { clock } = this.#options;

@@ -4,7 +4,7 @@ import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { RecordLimits } from './record-limits.ts';
 import type { PackedTree } from './record-tree.ts';
 
-/** What the screens of all runs together hold, in bytes. */
+/** Memory of the screens of all runs together, in bytes. */
 export interface MemoryBudget {
   usedBytes: number;
 }
@@ -34,7 +34,7 @@ export class ScreenWindow {
     this.measure();
   }
 
-  /** To be called when a tree or a picture has come. Gives up old pictures, then old screens, until the rest fits. */
+  /** Gives up old pictures, then old screens, until the rest fits. Call it when a tree or a picture has come. */
   measure(): void {
     this.#count();
     while (this.#isOver() && this.#screens.length > 0) {
@@ -65,7 +65,7 @@ export class ScreenWindow {
 
 /** A screen that a run has collected. Tree and picture come a little later; `settled` says when both have come or failed. */
 export interface KeptScreen {
-  /** Of the last look at a screen it is known when the tree is. */
+  /** ID of the screen. That of the last look at a screen is known when the tree is. */
   screenId: string;
   /** Counted from 1 within the run. */
   readonly number: number;
@@ -75,9 +75,9 @@ export interface KeptScreen {
   /** Epoch milliseconds on the service's clock. */
   readonly timestamp: number;
   readonly wantsPicture: boolean;
-  /** Of the app in front, as its tree says; undefined without one. */
+  /** Package of the app in front, as its tree says; undefined without one. */
   packageName: string | undefined;
-  /** What was done before the next one was stored. */
+  /** Calls between this screen and the next stored one. */
   readonly calls: RecordedCall[];
   tree: PackedTree;
   picture: TakenPicture | undefined;

@@ -5,7 +5,7 @@ import { type PackedTree, packTree } from './record-tree.ts';
 
 /** The screens of the last steps: more are rarely looked at, and a record has room for 50. */
 const maxScreens = 20;
-/** Trees are packed only when a record wants them: most never are. So many nodes of a run wait for that. */
+/** Maximum number of nodes of a run that wait to be packed. Only a record has trees packed: most never are. */
 const maxNodes = 6000;
 
 /** A screen that an automation has read. */
@@ -28,7 +28,7 @@ export class SeenScreens {
   #nodes = 0;
   #readings = 0;
 
-  /** How often the automation has read its screen. */
+  /** Number of times that the automation has read its screen. */
   get readings(): number {
     return this.#readings;
   }
@@ -85,13 +85,13 @@ function countNodes({ root }: ScreenTree): number {
   return count;
 }
 
-/** Of two 32-bit hashes: two screens of a run that differ have the same look once in 2⁶⁴. */
+/** Pair of 32-bit hashes: two screens of a run that differ have the same look once in 2⁶⁴. */
 interface Look {
   one: number;
   other: number;
 }
 
-/** A word for what a tree shows. Trees that differ in nothing but their time have the same. */
+/** Digest of what a tree shows. Trees that differ in nothing but their time have the same. */
 function lookOfTree(root: UiNode): string {
   const look = { one: 0x811c9dc5, other: 0x9e3779b9 };
   addNode(look, root);

@@ -27,9 +27,9 @@ export interface RunTask extends CalledPhone {
   appLimit: AppLimit | undefined;
   masks: readonly ScreenMask[];
   secrets: RunSecrets;
-  /** What is set on the phone before the code starts. */
+  /** Settings that are made on the phone before the code starts. */
   settings: PhoneSettings;
-  /** How long the server waits for the code to be loaded, in milliseconds. */
+  /** Maximum wait of the server for the code to be loaded, in milliseconds. */
   startWithinMs?: number | undefined;
 }
 
@@ -37,14 +37,14 @@ export interface RunSurroundings {
   phones: PhoneWatch;
   /** A run that is late must not begin after all. */
   timings: Pick<HostTimings, 'runStartMs'>;
-  /** So long the phone may be away before the run has failed. */
+  /** Maximum absence of the phone before the run has failed. */
   phoneGraceMs: number;
   pool: SandboxPool;
   permissions: RunPermissions;
   runLog: SpooledLog;
   recorder: RunRecorder;
   files: RunFiles;
-  /** Undefined: this host makes none. */
+  /** Film of the run. Undefined: this host makes none. */
   film: RunFilm | undefined;
   /** Whether the film has more than the last screen of a run that ended well. */
   hasFilm: boolean;
@@ -54,13 +54,13 @@ export interface RunSurroundings {
   start: RunStart;
 }
 
-/** What is done when the code is in the sandbox, and before its first line. */
+/** Steps of a start, from the code in the sandbox to its first line. */
 export interface RunStart {
   /** Writes down, durably, that the run may begin from now on. */
   journal: () => Promise<void>;
   /** Tells the server that the code is loaded, and resolves when the server has stored that the run begins. */
   permission: () => Promise<void>;
-  /** Told that the first line runs. */
+  /** Called when the first line runs. */
   begun: () => void;
 }
 
@@ -256,7 +256,7 @@ async function begin(sandbox: SandboxRun, { start, ended, isStopped }: Beginning
   return true;
 }
 
-/** Left for the answer to reach the server in time. */
+/** Time left for the answer to reach the server. */
 const answerMs = 1000;
 
 async function whenStarted(sandbox: SandboxRun, limitMs: number): Promise<void> {

@@ -4,11 +4,11 @@ import type { RunEnd } from './run-journal.ts';
 
 const phoneLosses: ReadonlySet<unknown> = new Set(['phone_gone', 'phone_unavailable']);
 
-/** What a run has said of itself: it completes the facts of its end. */
+/** Account of a run on itself: it completes the facts of its end. */
 export class RunAccount {
   #result: string | undefined;
   #failure: RunOutcome | undefined;
-  /** Why the last call failed whose phone was gone. */
+  /** Reason why the last call failed whose phone was gone. */
   #phoneLoss: string | undefined;
 
   /** JSON text; the last one counts. */
@@ -16,7 +16,7 @@ export class RunAccount {
     this.#result = json;
   }
 
-  /** Whether there is a record of it or not: a limit of records must not make a success of it. */
+  /** Notes a submit, with a record of it or not: a limit of records must not make a success of it. */
   submitted(type: string): void {
     if (type === 'outOfSteps') this.#failure = 'out_of_steps';
     if (type === 'timeout') this.#failure = 'timed_out';

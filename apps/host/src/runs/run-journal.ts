@@ -15,7 +15,7 @@ import {
 } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 
-/** What the host keeps of a run on disk until the server has stored its end. */
+/** Record of a run that the host keeps on disk until the server has stored the run's end. */
 export const RunRecord = Type.Object({
   run_id: Uuid,
   automation_id: Type.String(),
@@ -37,7 +37,7 @@ const validator = Compile(RunRecord);
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const filePattern = new RegExp(`^(${uuid})\\.json$`);
 
-/** What the journal says of one run; no record when its file can't be read. */
+/** Entry of the journal for one run; no record when its file can't be read. */
 interface JournaledRun {
   runId: string;
   record: RunRecord | undefined;
@@ -67,7 +67,7 @@ export class RunJournal {
   /** Writes of one run must not overlap. */
   async write(record: RunRecord): Promise<void> {
     const temporary = join(this.#dir, `${record.run_id}.tmp`);
-    // At once, because the run waits for it: this takes less than the way to a thread and back, which pictures keep busy.
+    // Writes at once, as the run waits: this takes less than the way to a thread and back, which pictures keep busy.
     writeFileSync(temporary, JSON.stringify(record));
     renameSync(temporary, this.#path(record.run_id));
   }
@@ -92,11 +92,11 @@ export class RunJournal {
 
 export type RunRecord = Static<typeof RunRecord>;
 
-/** How a run ended. */
+/** End of a run. */
 export interface RunEnd {
   status: 'completed' | 'failed' | 'stopped' | 'timed_out';
   error: RunError | null;
-  /** Where it says more than the status. */
+  /** Outcome, where it says more than the status. */
   outcome?: RunOutcome;
   /** JSON text of what the run gave as its result. */
   result?: string;

@@ -32,14 +32,14 @@ export interface RunLauncherOptions {
   files: RunFileSender;
   server: CaptureServer;
   clock: ServiceClock;
-  /** Of the film of one run. */
+  /** Maximum size of the film of one run, in bytes. */
   maxFilmBytes: number;
   /** Whether runs have films that were launched without. */
   filmsAll: boolean;
   pictureLimits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   spool: LogSpool;
   phones: PhoneWatch;
-  /** What the operator wants of phones in every run. */
+  /** Settings that the operator wants on phones in every run. */
   defaults: DefaultSettings;
   pool: SandboxPool;
   limits: SandboxLimits;
@@ -56,12 +56,12 @@ const bundleMissing = failed(
   'The server did not send the code, and this host does not have it.',
 );
 
-/** Does what the server asks of runs. Whatever it asks twice is done once. */
+/** Executes what the server asks of runs. A request that comes twice is done once. */
 export class RunLauncher {
   readonly #options: RunLauncherOptions;
   readonly #executing = new Set<Promise<RunEnd>>();
   #bundles = new RecentBundles<Bundle>();
-  /** By project, while a run has them. */
+  /** Secrets by project, while a run has them. */
   readonly #secrets = new Map<string, WeakRef<RunSecrets>>();
   #isClosed = false;
 
@@ -69,7 +69,7 @@ export class RunLauncher {
     this.#options = options;
   }
 
-  /** What was sent on an earlier connection is sent again on the next. */
+  /** Forgets the bundles that were sent on an earlier connection: they are sent again on the next. */
   forgetBundles(): void {
     this.#bundles = new RecentBundles();
   }
@@ -141,7 +141,7 @@ export class RunLauncher {
     return bundle;
   }
 
-  /** Those of a run that runs, when they are the same: what looks for a hundred long values takes some 25 MB. */
+  /** Reuses the secrets of a run that runs, if they are the same: to find a hundred long values takes some 25 MB. */
   #secretsOf({ automation_id: project, secrets = {} }: Launch): RunSecrets {
     for (const [id, known] of this.#secrets) if (known.deref() === undefined) this.#secrets.delete(id);
     const known = this.#secrets.get(project)?.deref();

@@ -7,7 +7,7 @@ import { serial, useTestHost } from '../testing/test-host.ts';
 import { untilJournaled } from '../testing/until.ts';
 
 const host = useTestHost();
-/** A server that stores no lines is waited for, for so long. */
+/** Short wait for a server that stores no lines. */
 const impatient = { timings: { endReportMs: 300 } };
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 

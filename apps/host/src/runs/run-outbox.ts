@@ -108,7 +108,7 @@ export class RunOutbox {
 
   async #concludeRecovered(run: HeldRun): Promise<void> {
     if (isEnded(run.record.status)) return this.#deliver(run);
-    // Without a connection the service's time is not known.
+    // The service's time is not known without a connection.
     await this.#options.connection.whenOnlineFor(0, this.#closed.signal);
     const message =
       'The host program was restarted while this run was running, which ended it. Start it again.';
@@ -237,14 +237,14 @@ export function holdRun(record: RunRecord): HeldRun {
   };
 }
 
-/** What the server is told of it. */
+/** Report of the run to the server. */
 function reportOf({ record, mayTellEnd, isLoaded, isLogLeft }: HeldRun): RunReport {
   const report = toRunReport(record, mayTellEnd);
   if (isLogLeft) return { ...report, log_left: true };
   return isLoaded && record.status === 'starting' ? { ...report, is_loaded: true } : report;
 }
 
-/** So many runs are remembered after their end was stored, to recognise a launch or a stop that comes again. */
+/** Maximum number of runs to remember after their end was stored, to recognise a launch or a stop that comes again. */
 const rememberedRuns = 10_000;
 
 /** All runs that the host knows of. */

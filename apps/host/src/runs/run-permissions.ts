@@ -3,7 +3,7 @@ import type { AgentCallName } from '@phalanx/protocol';
 
 import { isSharedStorage } from '../driver/shell/shared-storage.ts';
 
-/** What the operator lets user code do to phones beyond using them. */
+/** Permissions of user code on phones beyond using them, as the operator gives them. */
 export interface RunPermissions {
   /** Install and uninstall apps, clear their data, change their permissions. */
   readonly changeApps: boolean;

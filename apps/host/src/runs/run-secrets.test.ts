@@ -1,4 +1,4 @@
-/** What a run reads as a secret leaves the host nowhere, with a real sandbox and driver. */
+/** Secrets of a run, which leave the host nowhere, with a real sandbox and driver. */
 import { gunzipSync } from 'node:zlib';
 
 import { redactedText } from '@phalanx/protocol';

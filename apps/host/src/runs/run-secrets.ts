@@ -30,7 +30,7 @@ class SecretNotFound extends Error {
   }
 }
 
-/** Texts of a mask are at most so long. */
+/** Maximum length of the texts of a mask. */
 const maxMaskLength = 500;
 
 type RedactPart = (part: Uint8Array, isLast: boolean) => Promise<Uint8Array>;
@@ -157,7 +157,7 @@ export class RunSecrets {
     }
   }
 
-  /** For UTF-8 that comes in parts, one after another. Undefined when there is nothing to search for. */
+  /** Redacts UTF-8 that comes in parts, one after another. Undefined when there is nothing to search for. */
   redactBytes(): RedactPart | undefined {
     if (this.#matcher.isEmpty) return undefined;
     const decoder = new TextDecoder();

@@ -18,7 +18,7 @@ import type { RunSecrets } from './run-secrets.ts';
 interface RunTasksOptions extends CaptureServer {
   runId: string;
   secrets: RunSecrets;
-  /** How long a run may last. */
+  /** Maximum duration of a run, in milliseconds. */
   timeoutMs: number;
 }
 
@@ -32,13 +32,13 @@ interface Attempt {
   readonly isPassing: boolean;
 }
 
-/** A server that is away may come back for so long. */
+/** Time for a server that is away to come back. */
 const retryForMs = 60_000;
 const requestMs = 15_000;
 const done = Compile(Type.Object({ tasks: Type.Array(RunTask) }));
 const refused = Compile(Type.Object({ message: Type.String() }));
 
-/** What the code of one run asks of its job. Each call has its IDs from the beginning, so that it is done once. */
+/** Requests of one run's code to its job. Each call has its IDs from the beginning, so that it is done once. */
 export class RunTasks {
   readonly #options: RunTasksOptions;
   #currentId: string | undefined;

@@ -21,7 +21,7 @@ export interface SandboxLimits {
   memoryMb: number;
   /** Processor time of the child. */
   cpuMs: number;
-  /** From `begin` to the end. */
+  /** Maximum duration from `begin` to the end. */
   durationMs: number;
 }
 
@@ -39,7 +39,7 @@ export interface SandboxHooks {
     params: AgentCallParams<Name>,
     signal: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
-  /** Of steps, those that the rate allows, in the order of the calls and their answers. */
+  /** Called with the steps that the rate allows, in the order of the calls and their answers. */
   onStepBegan?(began: StepBegan): void;
   onStepEnded?(end: unknown): void;
   /** JSON text of the run's result so far; the last one counts. */

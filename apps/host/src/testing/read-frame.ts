@@ -15,7 +15,7 @@ const messages = Compile(HostMessage);
 const headers = Compile(HostFrameHeader);
 const entryLists = Compile(WireLogEntries);
 
-/** What a host has sent, or what of it does not fit the protocol. */
+/** Frame that a host has sent, or its violation of the protocol. */
 export type Received =
   | { kind: 'message'; message: HostMessage }
   | { kind: 'logs'; runId: string; firstSeq: number; entries: WireLogEntry[] }

@@ -18,7 +18,7 @@ import { prepareHostKey } from './prepare-host-key.ts';
 import { openSharedPool } from './shared-pool.ts';
 import { startTestService, TestService } from './test-service.ts';
 
-/** The simulated phone's. */
+/** Serial number of the simulated phone. */
 export const serial = 'simulated-1';
 /** Pictures have the time that a busy machine takes for them. */
 const patient: Partial<RecordLimits> = { pictureMs: 60_000, settleMs: 60_000, lastLookMs: 60_000 };
@@ -80,7 +80,7 @@ export class TestHost {
       ...settings,
     });
     const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
-    // With a confinement of its own, a test is about what is confined.
+    // Tests with a confinement of their own are about what is confined.
     const sandboxes =
       overrides.confinement === undefined ? { sandboxes: await openSharedPool(config.runMemoryMb) } : {};
     this.#app = await startHost(config, {
@@ -93,7 +93,7 @@ export class TestHost {
     });
   }
 
-  /** As `open`; resolves when the host has connected and its phone is ready. */
+  /** Opens the host again, as `open` does; resolves when the host has connected and its phone is ready. */
   async reopen(
     settings: Record<string, string> = {},
     recordLimits: Partial<RecordLimits> = {},
@@ -137,7 +137,7 @@ export class TestHost {
     return this.statesOf(phone).at(-1);
   }
 
-  /** What the host keeps: `runs`, `spool` or `records`. */
+  /** Files that the host keeps in `runs`, `spool` or `records`. */
   filesOf(folder: string): Promise<string[]> {
     return readdir(this.pathOf(folder));
   }

@@ -18,7 +18,7 @@ const filmPath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/film\/([^/?]+)$/;
 interface TakenPart {
   number: number;
   takenAt: number;
-  /** Of a video. */
+  /** End of a video. */
   endedAt: number | undefined;
   noVideo: string | undefined;
   contentType: string | undefined;
@@ -38,13 +38,13 @@ interface TakenFile {
 /** The part of the test service that keeps records and files of runs. */
 export class TestRecords {
   readonly reports = new Map<string, RecordReport>();
-  /** By `screen_id/kind`. */
+  /** Captures by `screen_id/kind`. */
   readonly captures = new Map<string, { body: Buffer; contentType: string | undefined }>();
-  /** By file ID. */
+  /** Files by their ID. */
   readonly files = new Map<string, TakenFile>();
-  /** Of films, by their ID. */
+  /** Parts of films, by their ID. */
   readonly #parts = new Map<string, TakenPart & { runId: string }>();
-  /** What a PUT is answered with: a status, a cut connection or nothing at all. */
+  /** Answer to a PUT: a status, a cut connection or nothing at all. */
   answer: (path: string) => Answer = () => 200;
 
   /** Gives what is missing. */

@@ -20,18 +20,18 @@ import { TestRecords } from './test-records.ts';
 export class TestService {
   readonly token = 'phx_test';
   readonly arrivals: Arrival[] = [];
-  /** Told of each arrival, in mid flow. */
+  /** Called with each arrival, in mid flow. */
   onArrival: (arrival: Arrival) => void = () => {};
-  /** What does not fit the protocol; empty at the end of every test. */
+  /** Violations of the protocol; empty at the end of every test. */
   readonly violations: string[] = [];
   readonly logs = new Map<string, WireLogEntry[]>();
   readonly runs = new Map<string, RunReport>();
   readonly records = new TestRecords();
   readonly headers: IncomingMessage['headers'][] = [];
   connections = 0;
-  /** Added to the service's clock. */
+  /** Offset that is added to the service's clock. */
   clockOffsetMs = 0;
-  /** Long enough that a busy machine misses none: the host leaves after two without an answer. */
+  /** Heartbeat interval, long enough that a busy machine misses none: the host leaves after two without an answer. */
   heartbeatMs = 2000;
   /** Answers every upgrade with this status instead, when set. */
   refuseStatus: number | undefined;
@@ -135,7 +135,7 @@ export class TestService {
     this.send({ type: 'runs_stored', run_ids: ended });
   }
 
-  /** As the service does when it has stored that they run. */
+  /** Permits runs as the service does when it has stored that they run. */
   permit(runIds: readonly string[]): void {
     const startedAt = this.now();
     for (const runId of runIds) {

@@ -7,7 +7,7 @@ interface Shown {
   picture: Promise<Buffer> | undefined;
 }
 
-/** Of the service's clock, as the host knows it. No screen of these tests is shown for less. */
+/** Error of the service's clock, as the host knows it. No screen of these tests is shown for less. */
 const clockErrorMs = 25;
 
 /** Tells whether a picture is more like what the phone showed at that time than like anything else that it showed. */

@@ -10,7 +10,7 @@ export interface HostTimings {
   /** Delay of the end report while logs and files upload to a connected server. Below what a stop is waited for. */
   readonly endReportMs: number;
 
-  /** Between two signs of life that a ready phone is asked for. */
+  /** Interval of the signs of life that a ready phone is asked for. */
   readonly heartbeatMs: number;
   /** Limit for the phone's answer to that. */
   readonly probeTimeoutMs: number;
@@ -18,9 +18,9 @@ export interface HostTimings {
   readonly callTimeoutMs: number;
   /** Pause before a UI helper that could not be had is tried again, while the phone is idle. Doubles up to ten times as long. */
   readonly helperRetryMs: number;
-  /** Between two looks at battery, temperature and storage of a phone. */
+  /** Interval of looks at battery, temperature and storage of a phone. */
   readonly healthMs: number;
-  /** Between two looks whether Android has started and is unlocked. */
+  /** Interval of looks whether Android has started and is unlocked. */
   readonly bootPollMs: number;
 
   /** Limit for a tree. */
@@ -33,23 +33,23 @@ export interface HostTimings {
   readonly passwordMs: number;
   /** Limit for the nodes of a web page. */
   readonly webPageMs: number;
-  /** Between two renewals of a helper whose connection to Android's accessibility has worn out. */
+  /** Minimum pause between two renewals of a helper whose connection to Android's accessibility has worn out. */
   readonly renewalMs: number;
 
   /** Pause before the first reading of a screen of which no change was reported: apps may change without an event. Doubles. */
   readonly firstLookMs: number;
   /** The longest such pause. From then on the phone polls its own screen. */
   readonly maxLookMs: number;
-  /** Between two readings while the phone polls its own screen. */
+  /** Interval of readings while the phone polls its own screen. */
   readonly ownLookMs: number;
-  /** Between two readings of a screen that reports changes all the time. */
+  /** Pause between two readings of a screen that reports changes all the time. */
   readonly changeRestMs: number;
 
-  /** Between two pictures of a film, when nothing is done to the phone. */
+  /** Interval of pictures of a film, when nothing is done to the phone. */
   readonly filmPictureMs: number;
   /** The same after a call that may have changed the screen. */
   readonly filmAfterCallMs: number;
-  /** Between two looks of a film that waits whether there was such a call. */
+  /** Interval of looks of a film that waits whether there was such a call. */
   readonly filmPollMs: number;
   /** Length of a stretch of video, which ends at the first key packet after it. The host has it in memory and loses it when it dies. */
   readonly filmStretchMs: number;

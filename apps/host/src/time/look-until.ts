@@ -2,9 +2,9 @@ import { pause } from './time-limit.ts';
 
 interface Looks<Seen> {
   readonly fits: (seen: Seen) => boolean;
-  /** On the clock of `performance.now()`. At least one look is had. */
+  /** End of the looks, on the clock of `performance.now()`. At least one look is had. */
   readonly until: number;
-  /** Between two looks, in milliseconds. */
+  /** Pause between two looks, in milliseconds. */
   readonly pauseMs: number;
   readonly signal: AbortSignal;
 }

@@ -24,7 +24,7 @@ export class TokenBucket {
     return this.waitMs(0);
   }
 
-  /** How long until `count` units are there, in milliseconds; 0 when they are. */
+  /** Wait until `count` units are there, in milliseconds; 0 when they are. */
   waitMs(count: number): number {
     this.#fill();
     return Math.max(0, ((count - this.#tokens) / this.#perSecond) * secondMs);

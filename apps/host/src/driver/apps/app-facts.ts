@@ -7,7 +7,7 @@ import { focusedActivityOf, focusQuestion } from './front-app.ts';
 /** A name of Android's own or of an app; what goes into a shell command has no other signs. */
 const packageForm = /^[A-Za-z][A-Za-z0-9_.]{0,254}$/;
 
-/** The activity only while the app is in front. What a phone prints may be anything: what has another form is left out. */
+/** Reads facts of an app; the activity only while the app is in front. Output of another form is left out. */
 export async function readAppFacts(
   shell: PhoneShell,
   packageName: string,

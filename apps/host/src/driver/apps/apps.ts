@@ -10,7 +10,7 @@ const category = 'android.intent.category.LAUNCHER';
 /** `am start -W` waits until the app has drawn, which on a dark screen no app does. */
 const startWaitMs = 15_000;
 
-/** Without a user: of the main one. */
+/** App of a user; without a user, of the main one. */
 export interface AppOfUser {
   readonly packageName: string;
   readonly user?: number | undefined;
@@ -54,12 +54,12 @@ async function launchOtherwise(
   const { packageName, user } = app;
   const path = await shell.run(`pm path${userOption(user)} ${packageName}`, signal);
   await requireInstalled(shell, app, path, signal);
-  // It starts what the main user has.
+  // Monkey starts what the main user has.
   if (user === undefined && (await launchByMonkey(shell, packageName, signal))) return;
   throw new DriverError('app_not_started', `${packageName} is installed but did not start: ${said}.`);
 }
 
-/** With several launcher activities, Android resolves to its own chooser: then the first one of the list is it. */
+/** Finds the launcher activity. With several, Android resolves to its own chooser: then it is the first of the list. */
 async function findLauncherActivity(
   shell: PhoneShell,
   { packageName, user }: AppOfUser,
@@ -189,7 +189,7 @@ export async function requireInstalled(
   throw unexpectedAnswer(`whether ${app.packageName} is installed`, answer);
 }
 
-/** Who looks for it is told for whom of the phone it is installed. */
+/** Error for an app that is not there for the user. It names the users for whom the app is installed. */
 async function appNotFound(
   shell: PhoneShell,
   { packageName, user }: AppOfUser,
@@ -209,7 +209,7 @@ async function appNotFound(
   );
 }
 
-/** For programs of Android, with a space before it; nothing for the main user. */
+/** Option for programs of Android, with a space before it; nothing for the main user. */
 export const userOption = (user: number | undefined): string => (user === undefined ? '' : ` --user ${user}`);
 
 export async function listUsers(shell: PhoneShell, signal: AbortSignal): Promise<PhoneUser[]> {

@@ -14,7 +14,7 @@ export interface Obb {
 }
 
 const maxParts = 200;
-/** In bundles that are made for one phone, base and splits stand at the top. */
+/** Name of an APK at the top, where bundles that are made for one phone have base and splits. */
 const apkName = /^[\w.-]{1,200}\.apk$/;
 const obbName = /^(?:Android\/obb\/([\w.]{1,200})\/)?((?:main|patch)\.\d{1,10}\.([\w.]{1,200})\.obb)$/;
 /** Descriptions that bundles have of themselves, and folders. */

@@ -165,7 +165,7 @@ interface Parts {
   readonly flags: string;
 }
 
-/** In one session, as `adb install-multiple` does. Returns the phone's answer when it refuses. */
+/** Installs in one session, as `adb install-multiple` does. Returns the phone's answer when it refuses. */
 async function installParts(
   shell: PhoneShell,
   { copy, parts, flags }: Parts,

@@ -23,20 +23,20 @@ export function createHomeFinder(shell: PhoneShell): FindHome {
   };
 }
 
-/** Until a phone was unlocked for the first time, its home screen is one of the settings. */
+/** Package of the home screen. Undefined for one of the settings, which it is until the first unlock of a phone. */
 function packageIn(stdout: string): string | undefined {
   const found = /^([\w.]+)\/[\w.$]+\s*$/m.exec(stdout)?.[1];
   return found === 'android' || found === 'com.android.settings' ? undefined : found;
 }
 
-/** Of the system, and named so by all makers; the one asks for permissions, in the other's place since Android 10. */
+/** Packages of the system that ask for permissions, for all makers: the first one since Android 10, else the other. */
 const askingPackage = /(?:^|\.)(?:permissioncontroller|packageinstaller)$/;
 const isAsking = (packageName: string): boolean => askingPackage.test(packageName);
 const askingActivity = /\.GrantPermissionsActivity$/;
 /** Dialogs of Android itself, such as of an app that does not answer. */
 const android = 'android';
 
-/** By the names of the shared storage, and of memory cards. */
+/** Folder of an app, by the names of the shared storage, and of memory cards. */
 const folderOfApp =
   /^\/(?:sdcard|storage\/(?:emulated\/\d+|self\/primary|[0-9A-F]{4}-[0-9A-F]{4}))\/Android\/(?:data|media|obb)\/([\w.]+)(?:\/|$)/;
 
@@ -60,7 +60,7 @@ export class LimitedApps {
     if (!this.has(packageName)) throw this.refusal(`${packageName} is another app`);
   }
 
-  /** What is in front may be touched, and seen in pictures. */
+  /** Requires an app in front that may be touched, and seen in pictures. */
   async requireFront(signal: AbortSignal): Promise<void> {
     const { packageName, activity } = await readCurrentApp(this.#shell, signal);
     const asks = isAsking(packageName) && askingActivity.test(activity ?? '');
@@ -77,13 +77,13 @@ export class LimitedApps {
     }
   }
 
-  /** The screen of that tree may be seen; without a tree, what is in front. */
+  /** Requires that the screen of that tree may be seen; without a tree, the app in front. */
   async requireShown(root: UiNode | undefined, signal: AbortSignal): Promise<void> {
     if (root === undefined || isAsking(root.packageName)) return await this.requireFront(signal);
     if (!this.isReadable(root.packageName)) throw this.#inFront(root.packageName);
   }
 
-  /** The tree of that app's window may be read. Of the home screen it is, so that waits go on while apps come and go. */
+  /** Requires that the app's tree may be read. That of the home screen may: waits go on while apps come and go. */
   async requireReadable(packageName: string, signal: AbortSignal): Promise<void> {
     // The same app lists the permissions of all others.
     if (isAsking(packageName)) return await this.requireFront(signal);
@@ -91,7 +91,7 @@ export class LimitedApps {
     throw this.#inFront(packageName);
   }
 
-  /** Those windows of other apps are left out. */
+  /** Returns the windows that may be read: those of other apps are left out. */
   async readableOf(windows: readonly WindowTree[], signal: AbortSignal): Promise<WindowTree[]> {
     const known = windows.filter(({ root, isKeyboard }) => isKeyboard || this.isReadable(root.packageName));
     const isOnlyAsked =
@@ -104,13 +104,13 @@ export class LimitedApps {
     return packageName === android || isAsking(packageName) || this.has(packageName);
   }
 
-  /** That app gets the touch. */
+  /** Requires that the app may get the touch. */
   requireTouched(packageName: string): void {
     const name = packageName === '' ? 'a window that Android does not name' : `a window of ${packageName}`;
     if (!this.isReadable(packageName)) throw this.refusal(`${name} would get the touch`);
   }
 
-  /** In the folders that Android keeps for the apps in the shared storage. */
+  /** Requires a path in the folders that Android keeps for the apps in the shared storage. */
   requireOwnFile(path: string): void {
     const folder = folderOfApp.exec(posix.normalize(path))?.[1];
     if (folder === undefined || !this.has(folder))
@@ -137,7 +137,7 @@ const keyBack = 4;
 
 /** The calls of a phone for somebody who may use these apps alone. A call that is added to the phone has to be added here. */
 export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
-  /** When its turn has come: what was in front before says nothing. */
+  /** Checks the app in front when the call's turn has come: an earlier check says nothing. */
   const touching =
     <Params, Result>(call: Call<Params, Result>): Call<Params, Result> =>
     async (params, signal) => {
@@ -163,7 +163,7 @@ export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
     'screen.content': async (params, signal) => {
       const tree = await calls['screen.content'](params, signal);
       await apps.requireReadable(tree.packageName, signal);
-      // Of notifications and toasts nobody knows whose they are.
+      // Leaves out notifications and toasts: nobody knows whose they are.
       const { announced: _, ...own } = tree;
       return own;
     },

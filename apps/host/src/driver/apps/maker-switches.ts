@@ -1,11 +1,11 @@
 import type { DriverError } from '../driver-error.ts';
 
 interface MakerSwitch {
-  /** For people; empty where it is Android's own. */
+  /** Names of the makers, for people; empty where the switch is Android's own. */
   readonly makers: string;
   /** `ro.product.brand` of their phones. */
   readonly brands: RegExp;
-  /** What the phone says, after the code of the error. */
+  /** Pattern of the phone's message, after the code of the error. */
   readonly said: RegExp;
   readonly press: string;
 }
@@ -19,7 +19,7 @@ const xiaomi = { makers: 'Xiaomi', brands: /^(?:xiaomi|redmi|poco)/i };
 const oppo = { makers: 'Oppo, Realme and OnePlus', brands: /^(?:oppo|realme|oneplus)/i };
 const vivo = { makers: 'Vivo', brands: /^(?:vivo|iqoo)/i };
 
-/** What makers and Android keep from a computer until somebody presses a switch, by what the phone says then. */
+/** Actions that makers and Android refuse to a computer until somebody presses a switch, by the phone's message. */
 const switches: readonly MakerSwitch[] = [
   // Genymobile/scrcpy#4352, darshanparajuli/LogcatReader#42
   {

@@ -20,9 +20,9 @@ interface Dumps {
  */
 export function readNotificationDumps({ lengths, texts, keys }: Dumps): {
   notifications: PhoneNotification[];
-  /** Between the two dumps. */
+  /** Whether something has changed between the two dumps. */
   hasChanged: boolean;
-  /** Whether all are in them that the phone has a key of. */
+  /** Whether the dumps have all notifications that the phone has a key of. */
   isWhole: boolean;
 } {
   const known = keysIn(keys);
@@ -59,7 +59,7 @@ const headForm =
 /** Longer than the eight characters of a ticker that are printed even here. */
 const nextHeading = /^ {2}[A-Za-z][\w ]{6,40}[=:(]/;
 
-/** The records below the heading of the list. Without notifications there is no heading. */
+/** Records below the heading of the list. Without notifications there is no heading. */
 function recordsIn(dump: string, keys: readonly string[] | undefined): NotificationRecord[] {
   const lines = dump.split('\n');
   const start = lines.indexOf('  Notification List:') + 1;

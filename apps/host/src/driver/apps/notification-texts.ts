@@ -52,7 +52,7 @@ const redacted = /^( +[^=\n]{1,200}=\w{1,60})(?: \[length=(\d{1,7})\])?$/;
 
 /** More than one value, which are not told. */
 const ambiguous = ['', ''];
-/** No record has so many lines that begin alike: a text that repeats one is not followed to its end. */
+/** Maximum number of tries: no record has more lines that begin alike. A text that repeats one is not followed on. */
 const maxTries = 50;
 
 /** The line in the place of the one that is looked for, wherever the lines of the chain follow each other. */
@@ -104,7 +104,7 @@ function valueOf(line: string, { part, position, next }: Place): { text: string;
     : undefined;
 }
 
-/** Without a length, a text ends where the next line follows it. */
+/** Finds the end of a text without a length: it is where the next line follows. */
 function endBefore(next: string | undefined, part: string, from: number): number {
   const after = next === undefined ? '' : (redacted.exec(next)?.[1] ?? next);
   const end = part.indexOf(`)\n${after}`, from);

@@ -38,7 +38,7 @@ export async function listMessages(
   });
 }
 
-/** How far the host's clock is ahead of the phone's, to the second: a message is told as up to a second younger. */
+/** Reads by how much the host's clock is ahead, to the second: a message is told as up to a second younger. */
 async function readClockDifference(shell: PhoneShell, signal: AbortSignal): Promise<number> {
   const { stdout } = await shell.run('date +%s', signal);
   const seconds = Number(stdout.trim());

@@ -13,7 +13,7 @@ import { deleteByKeys, runInput, typeByKeys } from './input-text.ts';
 import { screencap } from './screencap.ts';
 import { listVisibleWindows } from './visible-windows.ts';
 
-// Below Android's limit for a double tap (300 ms) and above its lower one (40 ms).
+// Gap between Android's limits for a double tap, 40 ms and 300 ms.
 const doubleTapGapSeconds = 0.12;
 
 /** Android's own commands: slow, and ASCII only, but there on every phone. */

@@ -39,7 +39,7 @@ function windowOf(block: string): TouchWindow[] {
   ];
 }
 
-/** By its name since Android 9; by its number before. */
+/** Type of keyboards: its name since Android 9; its number before. */
 const inputMethodTypes: ReadonlySet<string> = new Set(['INPUT_METHOD', '2011']);
 
 /** Flags of WindowManager.LayoutParams: by their names since Android 9; before as one number in hexadecimal. */

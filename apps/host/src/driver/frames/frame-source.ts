@@ -76,7 +76,7 @@ export function createFrameSource(shell: PhoneShell): FrameSource {
   };
 }
 
-// Above any frame of a phone; a length of nonsense must not fill the memory.
+// Limit above any frame of a phone; a length of nonsense must not fill the memory.
 const maxFrameBytes = 16 * 1024 * 1024;
 const maxHeadBytes = 64 * 1024;
 const lengthForm = /content-length: *(\d+)\r\n\r\n/i;

@@ -33,7 +33,7 @@ function hasUnread(roots: readonly UiNode[], visibleApps: readonly string[]): bo
   );
 }
 
-/** Where a picture of the screen shows what must not leave the host: fields for passwords. */
+/** Finds the parts of the screen that must not leave the host in a picture: fields for passwords. */
 export function hiddenBounds(root: UiNode): Bounds[] {
   const hidden: Bounds[] = [];
   const waiting = [root];

@@ -6,7 +6,7 @@ import { showsPart } from './secret-parts.ts';
 import { TypedField } from './typed-field.ts';
 import type { HeldMask } from './typed-secrets.ts';
 
-/** What a mask can know something by. */
+/** Properties by which a mask can recognize something. */
 interface Seen
   extends
     Pick<UiNode, 'viewId' | 'className' | 'text' | 'description'>,
@@ -26,7 +26,7 @@ export function hideMasked(root: UiNode, masks: readonly HeldMask[], screen: Siz
     const { node } = next;
     const bounds = node.boundsInScreen;
     const isMasked = next.within !== undefined || isHidden(node, masks);
-    // What is in a masked node may be drawn beside it.
+    // Hides children of a masked node too: they may be drawn beside it.
     if (isMasked && !(next.within && contains(next.within, bounds))) hidden.push(bounds);
     if (isMasked || areas.some((area) => overlaps(area, bounds))) empty(node);
     const within = isMasked ? (next.within ?? bounds) : undefined;
@@ -41,7 +41,7 @@ export function isHidden(seen: Seen, masks: readonly HeldMask[]): boolean {
   return masks.some((mask) => !isAreaMask(mask) && fits(seen, texts, mask));
 }
 
-/** In pixels, and rather one too many. */
+/** Areas of the masks in pixels, rounded outwards. */
 export function areasOf(masks: readonly HeldMask[], { width, height }: Size): Bounds[] {
   return masks.filter(isAreaMask).map(({ area: { left, top, right, bottom } }) => ({
     left: Math.floor(left * width),

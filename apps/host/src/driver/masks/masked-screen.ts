@@ -14,13 +14,13 @@ const command = "dumpsys window visible-apps | grep -E 'WINDOW MANAGER WINDOWS|m
 /** A screen that has changed within that time may change back at any moment. */
 const afterChangeMs = 250;
 
-/** What changes later than so long after an input changes by itself, and may do so again at any moment. */
+/** Maximum delay of a change that an input causes. Later ones come by themselves, and may come again at any moment. */
 const afterInputMs = 3000;
 
 const keptMs = 60_000;
 const maxScreens = 64;
 
-/** What must not be seen on the screens that a phone has shown within the last minute. */
+/** Parts that must not be seen on the screens that a phone has shown within the last minute. */
 class HiddenLately {
   readonly #screens = new Map<string, { readonly at: number; readonly hidden: readonly Bounds[] }>();
   #lastDigest = '';
@@ -58,11 +58,11 @@ class HiddenLately {
   }
 }
 
-/** What a phone showed at one moment. */
+/** Screen of a phone at one moment. */
 export interface ScreenReading {
-  /** Without the texts of what is masked. */
+  /** Tree without the texts of masked nodes. */
   readonly tree: ParsedTree;
-  /** What a picture of that moment must not show, as far as it is known now. */
+  /** Parts that a picture of that moment must not show, as far as known now. */
   hideAll(): HiddenParts;
   /** Whether a picture of another moment could show what must not be seen. */
   readonly isGuarded: boolean;
@@ -79,9 +79,9 @@ export interface ScreenReading {
 export interface MaskedScreen {
   /** Whether a picture needs a tree, for where masked nodes are. */
   readonly hasNodeMasks: boolean;
-  /** What is hidden wherever nodes are. */
+  /** Areas that are hidden wherever nodes are. */
   readonly areas: HiddenParts;
-  /** To be called after what may have changed the screen. */
+  /** Notes an input; call it after anything that may have changed the screen. */
   noteInput(): void;
   read(signal: AbortSignal): Promise<ScreenReading>;
   /** The last reading while nothing was done to the phone since, and it is not older than that. */
@@ -90,13 +90,13 @@ export interface MaskedScreen {
   readForTouch(signal: AbortSignal): Promise<ScreenReading>;
   /** Gives `before` itself where the phone shows the same as then. */
   readAgain(before: ScreenReading, signal: AbortSignal): Promise<ScreenReading>;
-  /** Of a tree that this phone has told. */
+  /** Reading that belongs to a tree which this phone has told. */
   readingOf(root: UiNode): ScreenReading | undefined;
-  /** Where that tree has what must not be seen: masked nodes, password fields and areas. Undefined: this phone did not tell it. */
+  /** Parts of that tree that must not be seen: masked nodes, password fields and areas. Undefined: this phone did not tell it. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
-  /** Without the texts of what is masked. */
+  /** Reads the windows, without the texts of masked nodes. */
   readWindows(signal: AbortSignal): Promise<UiNode[]>;
-  /** What of all windows must not be seen. */
+  /** Reads which parts of all windows must not be seen. */
   readAllHidden(front: ScreenReading, signal: AbortSignal): Promise<WindowsReading>;
   hideNotifications(notifications: PhoneNotification[]): PhoneNotification[];
 }
@@ -105,7 +105,7 @@ interface Options {
   readonly backend: Pick<UiBackend, 'source' | 'readSource' | 'readWindows'>;
   readonly shell: PhoneShell;
   readonly masks: () => readonly HeldMask[];
-  /** Told of each tree, with all its texts. */
+  /** Called with each tree, with all its texts. */
   readonly onTree?: ((root: UiNode) => void) | undefined;
   readonly display: Display;
 }
@@ -198,7 +198,7 @@ export function createMaskedScreen({ backend, shell, masks, display, onTree }: O
     },
     async readWindows(signal) {
       const roots = await backend.readWindows(signal);
-      // How the screen is turned is told with the tree alone.
+      // The rotation of the screen is told with the tree alone.
       const held = masks();
       const { rotation } = held.some(isAreaMask)
         ? (await backend.readSource(signal)).tree()
@@ -221,7 +221,7 @@ export function createMaskedScreen({ backend, shell, masks, display, onTree }: O
   };
 }
 
-/** What bars of the system take of the display is less. */
+/** Minimum share of the display that a full-screen window covers. System bars take less than the rest. */
 const filledShare = 0.85;
 
 function fills({ left, top, right, bottom }: Bounds, { width, height }: Size): boolean {
@@ -256,13 +256,13 @@ async function listVisibleApps(shell: PhoneShell, signal: AbortSignal): Promise<
   });
 }
 
-/** What of a phone's screen must not be seen now: the masks of all runs on it. */
+/** Masks of all runs on a phone: parts of its screen that must not be seen now. */
 export class HeldMasks {
   readonly #held = new Set<readonly HeldMask[]>();
 
   #heldOnce = 0;
 
-  /** How often something began to be hidden: another count than before means that something was hidden in between. */
+  /** Number of times that hiding began: another count than before means that something was hidden in between. */
   get heldOnce(): number {
     return this.#heldOnce;
   }

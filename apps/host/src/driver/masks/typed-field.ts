@@ -12,7 +12,7 @@ interface Reading {
   readonly text: string;
 }
 
-/** A field that is not told from its equals for so long is taken to be gone. */
+/** Time after which a field that is not told from its equals is taken to be gone. */
 const unsureMs = 10 * 60_000;
 
 /**
@@ -30,7 +30,7 @@ export class TypedField {
   #isSeen = true;
   /** The fields among which it was found last, in the order of the tree, and its number. */
   #known: { readonly all: readonly Reading[]; readonly at: number } | undefined;
-  /** It was seen with a text since. */
+  /** Whether it was seen with a text since. */
   #isFilled = false;
 
   constructor({ packageName, viewId, className, boundsInScreen }: UiNode) {
@@ -109,7 +109,7 @@ function isUnmoved(before: readonly Reading[], all: readonly Reading[]): boolean
   return changed.length <= 1 && all.every(({ bounds }, at) => isSamePlace(bounds, before[at]?.bounds));
 }
 
-/** They have moved, as when the keyboard comes, and have the same texts; nothing else has that of the field. */
+/** Whether they have moved, as when the keyboard comes, with the same texts; nothing else has that of the field. */
 function isTold(
   { all: before, at }: { all: readonly Reading[]; at: number },
   all: readonly Reading[],

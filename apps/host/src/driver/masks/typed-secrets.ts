@@ -38,7 +38,7 @@ export class TypedSecrets {
     this.#masks = masks;
   }
 
-  /** To be called before the secret is typed into that field. */
+  /** Adds a field; call it before the secret is typed into that field. */
   add(node: UiNode, { secret, by }: TypedSecret): void {
     const field = new TypedField(node);
     const letGo = this.#masks.hold([field, maskOfSecret(node.packageName, secret)]);

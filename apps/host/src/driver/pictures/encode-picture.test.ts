@@ -19,7 +19,7 @@ describe.each([40, 90])('a picture of quality %i', (quality) => {
   });
 });
 
-/** A picture of a few bytes that claims so many pixels. */
+/** Picture of a few bytes that claims this many pixels. */
 async function claiming(side: number): Promise<Buffer> {
   const file = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .jpeg()

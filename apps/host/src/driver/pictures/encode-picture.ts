@@ -14,10 +14,10 @@ export interface EncodedPicture {
   readonly remark?: string | undefined;
 }
 
-/** What a picture of a screen of that size must not show. */
+/** Parts that a picture of a screen of that size must not show. */
 export type HiddenParts = (screen: Size) => readonly Bounds[];
 
-// Above any phone's screen; a PNG of a few bytes can claim to be gigapixels.
+// Limit above any phone's screen; a PNG of a few bytes can claim to be gigapixels.
 const maxPixels = 64 * 1024 * 1024;
 
 /** A picture that a phone has made. Throws when it is larger than any screen, before any of it is decoded. */
@@ -28,7 +28,7 @@ export async function openPicture(file: Buffer): Promise<{ picture: Sharp; size:
   return { picture, size: { width, height } };
 }
 
-/** For people, of what `openPicture` and decoders throw. */
+/** Explains to people the errors that `openPicture` and decoders throw. */
 export function unreadablePicture(error: unknown): DriverError {
   const text = error instanceof Error ? error.message : String(error);
   return new DriverError(
@@ -66,7 +66,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Whole pixels, and rather one too many. */
+/** Black boxes in whole pixels, rounded outwards. */
 function blackOver(hidden: readonly Bounds[], { width, height }: Size, scale: number): OverlayOptions[] {
   return hidden.flatMap((bounds) => {
     const left = Math.max(0, Math.floor(bounds.left * scale));

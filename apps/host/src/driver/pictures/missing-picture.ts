@@ -97,7 +97,7 @@ function secureWindow(printed: string, packageName: string | undefined): DriverE
   );
 }
 
-/** For a picture that shows nothing, where nobody knows why. */
+/** Remark on a picture that shows nothing, where nobody knows why. */
 export const blackRemark =
   'The picture is all black, and the phone does not tell why. Apps can draw black by themselves, and protected video is black in pictures.';
 

@@ -9,7 +9,7 @@ import type { Driver } from '../driver.ts';
 import { findNode } from '../find-node.ts';
 import type { TakenPicture } from './taken-picture.ts';
 
-/** `PICTURES=1000 npm test -- picture-of-moment --testTimeout=600000` tries so many of each kind, 10,000 together. */
+/** `PICTURES=1000 npm test -- picture-of-moment --testTimeout=600000` tries 1,000 of each kind, 10,000 together. */
 const tries = Number(process.env['PICTURES'] ?? 24);
 const packageName = 'dev.phalanx.test.colours';
 const form = { format: 'jpeg', quality: 90, maxWidth: 180 } as const;
@@ -81,7 +81,7 @@ async function readRoot(): Promise<UiNode> {
   return (await driver.call('screen.content', {})).root;
 }
 
-/** As a stored screen takes it. */
+/** Takes a picture as a stored screen does. */
 async function takeOf(root: UiNode): Promise<TakenPicture | undefined> {
   const letGo = driver.holdScreen();
   return driver.takePictureOf({ root, form, onTaken: letGo }).finally(letGo);
@@ -106,7 +106,7 @@ async function look(file: Buffer): Promise<Seen> {
       [r, g, b].map((level) => (level > 128 ? 1 : 0)).join(''),
     );
     if (colour !== -1) counts[colour] = (counts[colour] ?? 0) + 1;
-    // Also behind the shade that a dialog throws.
+    // Counts it also behind the shade that a dialog throws.
     if (r > 70 && g < 50 && b > 70) secrets += 1;
   }
   return { colour: counts.indexOf(Math.max(...counts)), showsSecret: secrets > 20 };
@@ -187,7 +187,7 @@ describe.each([
       isPassword = password;
       phone.masks.hold(masks);
       const isMasked = masks.length > 0;
-      // What was never read nobody can know.
+      // Reads each screen first: nobody can know a screen that was never read.
       for (const screen of [0, 1, 2, 3]) {
         show(screen);
         await readRoot();

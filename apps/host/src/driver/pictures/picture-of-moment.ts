@@ -12,7 +12,7 @@ import { explained, explainerOf, type ExplainPicture } from './missing-picture.t
 import { frameForm, justTaken, takePictureAside, type TakenPicture } from './taken-picture.ts';
 import type { UiBackend } from '../ui-backend.ts';
 
-/** A focused field's cursor blinks twice a second: of so many pictures, two in a row are the same. */
+/** Maximum number of pictures. A focused field's cursor blinks twice a second: two in a row of them are the same. */
 const maxShots = 4;
 const maxAttempts = 4;
 
@@ -20,13 +20,13 @@ export interface MomentParts {
   readonly read: () => Promise<ScreenReading>;
   /** Gives `before` itself where the phone shows the same as then. */
   readonly readAgain: (before: ScreenReading) => Promise<ScreenReading>;
-  /** Of all windows that can be seen, the one in front among them. */
+  /** Reads all windows that can be seen, the one in front among them. */
   readonly readAllHidden: (front: ScreenReading) => Promise<WindowsReading>;
   readonly take: () => Promise<Shot>;
 }
 
 export interface MomentPicture extends Shot {
-  /** What it must not show. */
+  /** Parts that it must not show. */
   readonly hidden: HiddenParts;
 }
 
@@ -95,7 +95,7 @@ async function takeStill(take: () => Promise<Shot>): Promise<Shot | undefined> {
 type PictureForm = AgentCallParams<'screen.screenshot'>;
 
 export interface PictureOrder {
-  /** Of a tree that was read from the phone, or kept by an automation; undefined where there is none. */
+  /** Root of a tree that was read from the phone, or kept by an automation; undefined where there is none. */
   readonly root: UiNode | undefined;
   readonly form: PictureForm;
   readonly signal: AbortSignal;

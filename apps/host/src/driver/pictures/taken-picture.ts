@@ -24,15 +24,15 @@ import type { PhoneShell } from '../shell/phone-shell.ts';
 
 export type { HiddenParts } from './encode-picture.ts';
 
-/** What a covered frame is encoded with again. */
+/** Quality at which a covered frame is encoded again. */
 const frameQuality = 60;
 
 /** A picture as the phone gave it: what nobody looks at need not be decoded. */
 export interface TakenPicture {
   readonly sizeBytes: number;
-  /** As the phone's own lossless file, many times larger than it will be. */
+  /** Whether this is the phone's own lossless file, many times larger than the encoded picture. */
   readonly isRaw: boolean;
-  /** Of the phone's file, for who has seen the same before; undefined where something of it is blackened. */
+  /** Digest of the phone's file, to recognize what was seen before; undefined where something of it is blackened. */
   readonly digest: string | undefined;
   /** Blackens these parts as well, in pixels of the screen; before the first `finish`. */
   cover(hidden: HiddenParts): void;
@@ -82,7 +82,7 @@ interface Looked {
   readonly explain?: ExplainPicture;
 }
 
-/** In the form that user code gets. */
+/** Encodes a picture in the form that user code gets. */
 export async function encodeScreenshot(
   png: Buffer,
   params: AgentCallParams<'screen.screenshot'>,
@@ -122,7 +122,7 @@ export function smallPicture(
   return taken(jpeg, { isRaw: false, explain, encode });
 }
 
-/** Of what is hidden, only whether there is anything depends on no size. */
+/** Arbitrary size: whether anything is hidden does not depend on it. */
 const anySize = { width: 1000, height: 1000 };
 
 const scaled = ({ left, top, right, bottom }: Bounds, scale: number): Bounds => ({
@@ -174,7 +174,7 @@ function taken(file: Buffer, { isRaw, explain, encode }: Making): TakenPicture {
   };
 }
 
-/** What the helper is told to make of each frame. */
+/** Form of each frame that the helper makes. */
 export const frameForm = { maxWidth: 540, quality: 40, framesPerSecond: 8 } as const;
 /** A frame that does not come in time would show another screen. */
 const frameWaitMs = 400;
@@ -182,7 +182,7 @@ const frameWaitMs = 400;
 interface Aside {
   readonly shell: PhoneShell;
   readonly frames: FrameSource | undefined;
-  /** Upright. */
+  /** Size of the upright display. */
   readonly display: { readonly width: number; readonly height: number };
 }
 

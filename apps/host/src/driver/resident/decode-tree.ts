@@ -12,11 +12,11 @@ export interface DecodedTrees {
   readonly announced: string[];
   /** Quarter turns. */
   readonly rotation: number;
-  /** The front one first. */
+  /** Roots of the windows, the front one first. */
   readonly roots: UiNode[];
 }
 
-/** The bytes of an answer, as they are before deflating. */
+/** Bytes of an answer, as they are before deflating. */
 export function inflateTrees(payload: Buffer): Buffer {
   if (payload.length < 4) throw unreadableTree('it has no length');
   const length = payload.readUInt32BE(0);
@@ -25,7 +25,7 @@ export function inflateTrees(payload: Buffer): Buffer {
     const bytes = inflateRawSync(payload.subarray(4), { maxOutputLength: length });
     if (bytes.length === length) return bytes;
   } catch {
-    // Told below, as a wrong length is.
+    // Refused below, as a wrong length is.
   }
   throw unreadableTree('it is not deflated as the helper does');
 }

@@ -34,7 +34,7 @@ function gestureOf(fingers: number, durationMs: number): Buffer {
   return payload;
 }
 
-/** What a host may say in its life, gestures mostly. */
+/** Random frames of a host's life, gestures mostly. */
 function talk(roll: (limit: number) => number): Buffer {
   const frames: { readonly kind: number; readonly payload: Buffer }[] = [
     { kind: requestKind.hello, payload: Buffer.alloc(0) },
@@ -191,7 +191,7 @@ else
     });
   });
 
-/** A cable that can be cut after so many bytes to the phone. */
+/** Cable that can be cut after a number of bytes to the phone. */
 async function startCable(phonePort: number): Promise<{
   readonly port: number;
   cutAfter(bytes: number): void;

@@ -115,7 +115,7 @@ async function installDex(shell: PhoneShell, signal: AbortSignal): Promise<Insta
   throw new DriverError('ui_helper_refused', 'The phone did not keep the resident helper.');
 }
 
-/** By the word in front of the helper's error (Failure.java). */
+/** Failures by the word in front of the helper's error (Failure.java). */
 const failures: ReadonlyMap<string, readonly [code: DriverErrorCode, sentence: string]> = new Map([
   ['no_root', ['screen_not_readable', "The screen can't be read now. It may be off, locked or changing"]],
   ['busy', ['screen_not_readable', "Another program uses the phone's only UiAutomation"]],
@@ -154,7 +154,7 @@ class ToldChanges {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Resolves when there are more than so many, when the time is over, and when the signal aborts. */
+  /** Resolves when there are more than `count`, when the time is over, and when the signal aborts. */
   async moreThan(count: number, waitMs: number, signal: AbortSignal): Promise<void> {
     if (this.#count > count || signal.aborted || waitMs <= 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ export interface Frame {
 }
 
 const lengthBytes = 4;
-/** Of kind and id, which the length counts. */
+/** Bytes of kind and ID, which the length counts. */
 const headBytes = 5;
 const maxAnswerBytes = 32 * 1024 * 1024;
 

@@ -14,7 +14,7 @@ import { requestKind, watchKind, type HelperLink, startHelperLink } from './help
 
 const nothing = Buffer.alloc(0);
 const keyWakeUp = 224;
-/** Between Android's limits of a double tap, 40 and 300 ms. */
+/** Gap between Android's limits of a double tap, 40 and 300 ms. */
 const doubleTapGapMs = 100;
 
 /** Starts the resident helper on the phone and speaks with it. Rejects with DriverError when it can't be had. */
@@ -36,7 +36,7 @@ export async function createResidentBackend(
     remark: () => renewals.remark,
     takeScreenshot: (signal) => ask(requestKind.picture, Buffer.alloc(5), signal),
     probe: async (signal) => void (await ask(requestKind.hello, nothing, signal)),
-    // It takes UiAutomation when it is needed: there is nothing to look after.
+    // UiAutomation is taken when it is needed: there is nothing to look after.
     probeScreen: async () => {},
     close: () => link.close(),
   };
@@ -48,7 +48,7 @@ function changesOf(
   lookedAt: () => ToldScreen | undefined,
 ): ChangeNotifier {
   let isWatched = false;
-  /** Waits for whom the phone looks. */
+  /** Number of waits for which the phone looks. */
   let lookers = 0;
   const order = (kind: number): void =>
     void ask(requestKind.watch, Buffer.from([kind]), failed).catch(() => {});

@@ -25,9 +25,9 @@ import {
 import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
 import { replaceDurably } from '../../disk/replace-file.ts';
 
-/** What the places of a phone held before they were changed. It outlives the host. */
+/** Values that the places of a phone held before they were changed. They outlive the host. */
 export interface EarlierValues {
-  /** By place. */
+  /** Values by place. */
   readonly values: ReadonlyMap<string, string>;
   /** Resolves when it is on the disk. */
   save(values: ReadonlyMap<string, string>): Promise<void>;
@@ -67,7 +67,7 @@ function requireRelease({ sdkVersion, androidVersion }: ChangedPhone, name: Sett
   );
 }
 
-/** On the disk before the first change: whatever happens then, the phone can be put back. */
+/** Saves them on the disk before the first change: whatever happens then, the phone can be put back. */
 async function keepEarlier(
   { shell, earlier }: ChangedPhone,
   places: readonly string[],
@@ -135,7 +135,7 @@ export class EarlierSettings {
     this.#log = log;
   }
 
-  /** Before the first phone. */
+  /** Loads the files; call it before the first phone comes. */
   async load(): Promise<void> {
     this.#values = await readPhoneFiles<Values>({
       ...{ dir: this.#dir, log: this.#log, unreadable: 'The earlier settings of a phone can not be read' },

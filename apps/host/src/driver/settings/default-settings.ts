@@ -7,11 +7,11 @@ import { Compile } from 'typebox/compile';
 const everyPhone = '*';
 const shape = Compile(Type.Record(Type.String(), PhoneSettings));
 
-/** What the operator wants of phones in every run. What a run asks for itself goes before it. */
+/** Settings that the operator wants on phones in every run. Settings of the run itself take precedence. */
 export class DefaultSettings {
   readonly #settings: Readonly<Record<string, PhoneSettings>>;
 
-  /** By serial number; `*` is for all phones, and what a phone has of its own goes before it. */
+  /** Settings by serial number; `*` is for all phones, and a phone's own settings take precedence. */
   constructor(settings: Readonly<Record<string, PhoneSettings>> = {}) {
     this.#settings = settings;
   }

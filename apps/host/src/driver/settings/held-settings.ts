@@ -5,9 +5,9 @@ import { type ChangedSettings, placesOf } from './setting-ways.ts';
 /** Apps that begin to ask where they are get an answer within that time. */
 const tellLocationMs = 3000;
 
-/** What one run has set. */
+/** Settings that one run has made. */
 export interface RunSettings {
-  /** Before they are set: they are put back with the run, however far it came. */
+  /** Claims settings before they are set: they are put back with the run, however far it came. */
   claim(settings: ChangedSettings): void;
   /** Puts back what no other run wants. Resolves when that is done, or has to wait for the phone. Never rejects. */
   letGo(): Promise<void>;
@@ -18,7 +18,7 @@ interface Claim {
   location: PhoneSettings['location'];
 }
 
-/** What runs have set on one phone. What nobody holds any more is put back as soon as the phone is there. */
+/** Settings that runs have made on one phone. Those that nobody holds are put back as soon as the phone is there. */
 export class HeldSettings {
   readonly #claims = new Set<Claim>();
   #driver: Driver | undefined;

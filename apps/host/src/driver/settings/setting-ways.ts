@@ -1,7 +1,7 @@
 import type { PhoneSettings } from '@phalanx/protocol';
 import { shellQuote } from '../shell/phone-shell.ts';
 
-/** What can be set on a phone and is put back. */
+/** Settings of a phone that can be changed and put back. */
 export interface ChangedSettings extends PhoneSettings {
   /** False: none are drawn. */
   readonly animations?: false;
@@ -20,7 +20,7 @@ interface SettingWay<Name extends SettingName> {
   readonly change: (value: Value<Name>) => string;
   /** Asks the phone whether it has taken the value. */
   readonly check?: ((value: Value<Name>) => string) | undefined;
-  /** What the phone said, also to the check, that shows that it has not. */
+  /** Finds the refusal in the phone's output, also in that of the check: the value was not taken. */
   readonly refusal: (value: Value<Name>, said: Said) => string | undefined;
 }
 
@@ -53,7 +53,7 @@ const tableRow = (table: 'global' | 'system'): PlaceWay => ({
     earlier === unset ? `settings delete ${table} ${key}` : `settings put ${table} ${key} ${earlier}`,
 });
 
-/** By the word before the colon of a place; what is after it is the key. */
+/** Ways by the word before the colon of a place; the rest of the place is the key. */
 const placeWays: Readonly<Record<string, PlaceWay>> = {
   global: tableRow('global'),
   system: tableRow('system'),
@@ -117,7 +117,7 @@ export function putBackCommand(place: string, earlier: string): string {
   return way.putBack(key, earlier);
 }
 
-/** Known, and in a form that a command line may have. */
+/** Whether a place is known, and in a form that a command line may have. */
 export function isPlace(place: string): boolean {
   return Object.hasOwn(placeWays, place.split(':', 1)[0] ?? '') && /^\w+(?::[\w.]+)?$/.test(place);
 }
@@ -162,7 +162,7 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
   },
   time_zone: {
     places: () => ['time_zone', 'global:auto_time_zone'],
-    // Else the mobile network sets it again.
+    // Keeps the mobile network from setting it again.
     change: (zone) => `settings put global auto_time_zone 0; ${setTimeZone(zone)}`,
     check: () => 'getprop persist.sys.timezone',
     refusal: (zone, { stdout }) => {
@@ -183,7 +183,7 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
     since: [31, '12'],
     places: () => ['location'],
     change: mockLocation,
-    // What its app op does not allow is no error: nothing happens.
+    // Asks for the app op: without its permission nothing happens, and no error is reported.
     check: () => `appops get ${mockOperation}`,
     refusal: (_, said) =>
       /MOCK_LOCATION: allow/.test(said.stdout)
@@ -209,13 +209,13 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
   },
 };
 
-/** Where a phone keeps what these settings change. */
+/** Places where a phone keeps these settings. */
 export const placesOf = (settings: ChangedSettings): string[] =>
   entriesOf(settings).flatMap(([name, value]) => settingWays[name].places(value));
 
 type Entry = readonly [SettingName, never];
 
-/** In an order of its own: what may be refused is tried first. */
+/** Entries of settings in an order of its own: those that may be refused are tried first. */
 export function entriesOf(settings: ChangedSettings): Entry[] {
   const names: readonly SettingName[] = [
     ...(['locale', 'location', 'time_zone', 'http_proxy', 'animations', 'brightness', 'heads_up'] as const),

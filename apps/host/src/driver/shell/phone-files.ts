@@ -125,7 +125,7 @@ export async function writeFilePart(
   );
   const folder = shellQuote(posix.dirname(path));
   const store = `mkdir -p ${folder} && cat ${part} ${isFirst ? '>' : '>>'} ${shellQuote(path)}`;
-  // What goes well prints nothing.
+  // Treats any output as a failure: success prints nothing.
   const said = saidOf(await shell.run(`${store}; rm -f ${part}`, signal));
   if (said !== '') throw refused(path, said);
 }
@@ -159,12 +159,12 @@ const hashDigits = 12;
 interface KeptFile {
   readonly localPath: string;
   readonly sha256: string;
-  /** Of its name on the phone, around the hash. */
+  /** Parts of the file's name on the phone, around the hash. */
   readonly prefix: string;
   readonly suffix: string;
 }
 
-/** Where a program for `app_process` is on phones: each build has a name of its own, so that hosts of different releases don't disturb each other. */
+/** Path on phones of a program for `app_process`: each build has a name of its own, so that hosts of different releases don't disturb each other. */
 const pathOf = ({ prefix, sha256, suffix }: KeptFile): string =>
   `${folder}/${prefix}${sha256.slice(0, hashDigits)}${suffix}`;
 

@@ -24,7 +24,7 @@ import type { PhoneShell } from './phone-shell.ts';
 
 const { signal } = new AbortController();
 
-/** By their files: all that reads what a phone prints. */
+/** Readers of a phone's output, by their files. */
 const readers: Readonly<Record<string, (shell: PhoneShell) => Promise<unknown>>> = {
   'driver/apps/apps.ts': async (shell) => {
     await listUsers(shell, signal).catch(() => {});
@@ -73,7 +73,7 @@ function readOrRefuse(read: () => unknown): void {
   }
 }
 
-/** These look for a word, or for the beginning of a line, and have no open repetition. */
+/** Readers that look for a word, or for the beginning of a line, and have no open repetition. */
 const lookers = [
   'driver/driver.ts',
   'driver/fallback/fallback-backend.ts',

@@ -1,5 +1,5 @@
 /**
- * How what a phone prints is read. Titles of windows, names of users, texts of notifications and versions of apps stand in it, so any
+ * Rules for what a phone prints. Titles of windows, names of users, texts of notifications and versions of apps stand in it, so any
  * app may write into it, and a phone may print anything:
  *
  * - A command prints 64 KiB at most, unless its reader says why it may be more.
@@ -10,9 +10,9 @@
  * `phone-output.test.ts` plays each reader with hostile output.
  */
 export interface OutputBounds {
-  /** By default 64 KiB. */
+  /** Maximum output in bytes, by default 64 KiB. */
   readonly maxBytes?: number;
-  /** In UTF-16 units, by default 1,000. */
+  /** Maximum length of a line in UTF-16 units, by default 1,000. */
   readonly maxLineLength?: number;
 }
 
@@ -21,7 +21,7 @@ export const usualOutput = { maxBytes: 64 * 1024, maxLineLength: 1000 } as const
 /** Lists of whatever is installed. */
 export const longList: OutputBounds = { maxBytes: 1024 * 1024 };
 
-/** Without the lines that are too long. */
+/** Output without the lines that are too long. */
 export function shortLines(
   text: string,
   { maxLineLength = usualOutput.maxLineLength }: OutputBounds = {},

@@ -11,7 +11,7 @@ async function permissionsOf(driver: Driver, packageName: string): Promise<strin
   return (await driver.call('phone.shell', { command, timeoutMs: 5000 })).stdout;
 }
 
-/** What needs the operator's permission, and files. */
+/** Scenarios of calls that need the operator's permission, and of files. */
 export const appAndFileScenarios: readonly DriverScenario[] = [
   {
     behaviour: 'installs, clears, and uninstalls an app, and grants it what it asks for',

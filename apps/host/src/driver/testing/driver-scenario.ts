@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Driver } from '../driver.ts';
 
-/** What every driver must do, whichever way it reaches and reads the phone. */
+/** Behaviour of every driver, whichever way it reaches and reads the phone. */
 export interface DriverScenario {
   readonly behaviour: string;
   /** Undefined: all ways. */

@@ -20,7 +20,7 @@ const profileOf = (maker: string): { profile?: MakerName } => {
   return profile === undefined ? {} : { profile };
 };
 
-/** What the driver promises, on a phone of each maker that is reached in each of these ways. */
+/** Tests the promises of the driver, on a phone of each maker that is reached in each of these ways. */
 export function describeDriver(reaches: Readonly<Record<string, Reach>>): void {
   const matrix = makers.flatMap((maker) =>
     Object.entries(reaches).flatMap(([way, reach]) =>

@@ -10,7 +10,7 @@ export interface Placed {
   end: number;
 }
 
-/** Not recursive: trees may be deep. */
+/** Places the nodes without recursion: trees may be deep. */
 export function placeAll(root: UiNode): Placed[] {
   const placed: Placed[] = [];
   const waiting: (() => void)[] = [];

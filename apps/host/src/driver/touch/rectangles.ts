@@ -43,7 +43,7 @@ export const common = (one: Bounds, other: Bounds): Bounds => ({
   bottom: Math.min(one.bottom, other.bottom),
 });
 
-/** Where in a node somebody touches: in its middle, or beside what lies over that. */
+/** Points to touch in a node, as shares of its size: its middle, or beside what lies over that. */
 const shares = [
   [0.5, 0.5],
   [0.25, 0.5],

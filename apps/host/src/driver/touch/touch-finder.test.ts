@@ -9,7 +9,7 @@ import { touchedOf } from './find-touched.ts';
 const packageName = 'com.example.pages';
 const chat = 'dev.phalanx.sample.form';
 let pressed: string[] = [];
-/** How far the page has moved up. */
+/** Distance by which the page has moved up. */
 let moved = 0;
 
 function part(className: string, at: readonly [top: number, height: number], more: Partial<View>): View {
@@ -226,7 +226,7 @@ describe.each(Object.entries(ways))('by %s, a touch of a node', (source, options
     expect(pressed).toEqual([]);
   });
 
-  // By `dump` what was read within the last seconds counts as what is there.
+  // Skips `dump`, which takes a reading from the last seconds for the present screen.
   it.skipIf(source === 'dump')(
     'follows a node that has moved, and takes none of its equals for it',
     async () => {

@@ -27,7 +27,7 @@ interface Parts {
 
 /** `uiautomator dump` takes two seconds: a reading of that age counts as that of now, while nothing was done to the phone. */
 const maxDumpAgeMs = 5000;
-/** How long a closing keyboard, and the page that grows into its place, are waited for. */
+/** Maximum wait for a closing keyboard, and for the page that grows into its place. */
 const maxCloseMs = 2000;
 const closeRestMs = 100;
 
@@ -39,7 +39,7 @@ export class TouchFinder {
     this.#parts = parts;
   }
 
-  /** Where the touch goes. Rejects with DriverError when it would get to something else than what is meant or allowed. */
+  /** Point of the touch. Rejects with DriverError when it would get to something else than what is meant or allowed. */
   async pointOf({ x, y, on, closeKeyboard = false }: WantedTouch, signal: AbortSignal): Promise<Point> {
     if (on === undefined) {
       await this.requireAllowed([{ x, y }], signal);
@@ -75,7 +75,7 @@ export class TouchFinder {
     };
   }
 
-  /** The windows at these points belong to apps that the caller may use. Looks at nothing for whoever may use all. */
+  /** Requires windows of apps that the caller may use. Looks at nothing for a caller that may use all. */
   async requireAllowed(points: readonly Point[], signal: AbortSignal): Promise<void> {
     if (this.#parts.limits.length === 0) return;
     const windows = await this.#parts.backend.readTouchWindows(signal);

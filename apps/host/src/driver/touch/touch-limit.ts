@@ -1,6 +1,6 @@
 /** The apps that the caller of a touch may use. */
 export interface TouchLimit {
   isReadable(packageName: string): boolean;
-  /** That app gets the touch. Throws `app_not_allowed` for another one. */
+  /** Requires that the app may get the touch. Throws `app_not_allowed` for another one. */
   requireTouched(packageName: string): void;
 }

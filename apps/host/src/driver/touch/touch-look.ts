@@ -5,7 +5,7 @@ import { areEqual, contains, type Point } from './rectangles.ts';
 export interface TouchWindow {
   /** Empty where Android does not say whose it is. */
   readonly packageName: string;
-  /** Where it takes touches; the rest of it lets them through. */
+  /** Areas that take touches; the rest of the window lets them through. */
   readonly areas: readonly Bounds[];
   /** Undefined where Android does not say. */
   readonly isKeyboard?: boolean | undefined;
@@ -25,7 +25,7 @@ const takes = ({ areas }: TouchWindow, point: Point): boolean => areas.some((are
 export const windowAt = (windows: readonly TouchWindow[], point: Point): TouchWindow | undefined =>
   windows.find((window) => takes(window, point));
 
-/** Those before the window of that tree, which is known by its app and its place: the dialog of an app stands before its page. */
+/** Windows before that of the tree, which is known by its app and its place: the dialog of an app stands before its page. */
 export function windowsBefore(windows: readonly TouchWindow[], root: UiNode): readonly TouchWindow[] {
   const isSameApp = ({ packageName }: TouchWindow): boolean => packageName === root.packageName;
   const isSamePlace = ({ areas }: TouchWindow): boolean =>

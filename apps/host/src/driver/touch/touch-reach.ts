@@ -15,7 +15,7 @@ export type Unreached =
   | { readonly state: 'not_in_view' }
   | { readonly state: 'gone' };
 
-/** Which node of which window gets a touch: whether it is the one that is meant, and where. */
+/** Finds which node of which window gets a touch: whether it is the one that is meant, and where. */
 export function reachOf({ root, windows = [] }: TouchLook, sought: TouchedNode): FoundReach {
   const placed = placeAll(root);
   const target = findTouched(placed, sought);

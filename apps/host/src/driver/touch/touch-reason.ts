@@ -1,7 +1,7 @@
 import type { TouchedNode } from '@phalanx/protocol';
 import type { Cover, Unreached } from './touch-reach.ts';
 
-/** Why no touch gets to a node, and what to do about it: a sentence without its full stop. */
+/** Reason why no touch gets to a node, and what to do about it: a sentence without its full stop. */
 export function reasonOf(found: Unreached, sought: TouchedNode, isKeyboard = false): string {
   const name = nameOf(sought);
   if (found.state === 'not_in_view') return `Too little of ${name} is on the screen. Scroll to it`;

@@ -57,7 +57,7 @@ const inAnotherState = (root: UiNode): UiNode =>
     ...(node.className?.endsWith('EditText') === true ? { text: 'typed' } : {}),
   }));
 
-/** As developers look for texts that are not translated: each is another one, and longer. */
+/** Pseudo-localizes a screen, as developers do to find untranslated texts: each text is another one, and longer. */
 const inAnotherLanguage = (root: UiNode): UiNode => {
   const translate = (text: string | null): string | null =>
     text && `[${Array.from(text).toReversed().join('')}~~]`;

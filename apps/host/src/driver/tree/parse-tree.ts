@@ -25,7 +25,7 @@ function readXml(xml: string): Reading {
 
 interface Reading extends ElementReader {
   result(): ParsedTree;
-  /** Without toasts. */
+  /** Roots without toasts. */
   roots(): UiNode[];
 }
 
@@ -193,7 +193,7 @@ const endTag = /<\/([\w:.\-\u0080-\uFFFD]+)\s*>/y;
 export function readElements(told: string, reader: ElementReader): void {
   const xml = readableText(told);
   let at = 0;
-  /** Of the form at this place; null when it does not stand there. */
+  /** Matches the form at this place; null when it does not stand there. */
   const find = (form: RegExp): RegExpExecArray | null => {
     form.lastIndex = at;
     const found = form.exec(xml);

@@ -5,12 +5,12 @@ import { type ParsedTree, parseTree } from './parse-tree.ts';
 /** A text that the phone has told. */
 export interface ToldText {
   readonly text: string;
-  /** What it came in: the same bytes need not be read again. Undefined where it never comes in the same. */
+  /** Bytes in which it came: the same bytes need not be read again. Undefined where it never comes in the same. */
   readonly bytes: Buffer | undefined;
 }
 
 const namesOtherDisplay = / display-id="[1-9]/;
-/** In the first element that is of no other display. */
+/** Package of the first element that is of no other display. */
 const ownPackage = /<(?![^<>]* display-id="[1-9])[^<>]* package="([^"]*)"/;
 
 /** A screen that was told as XML. */

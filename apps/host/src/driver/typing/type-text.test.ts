@@ -152,7 +152,7 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('a text that is typ
     expect(shown('country')).toBe('+1 ');
   });
 
-  // By `dump` a look takes seconds.
+  // Skips `dump`, by which a look takes seconds.
   it.skipIf(source === 'dump')('is said to be there where nobody can empty its field', async () => {
     await type('locked', '12345');
     await expect(driver.call('input.clearText', {})).rejects.toMatchObject({ code: 'text_not_kept' });

@@ -25,13 +25,13 @@ const lookMs = 100;
 const maxAgainCharacters = 500;
 
 /**
- * Types into the field with the focus, and looks whether the field has it. Accessibility puts a whole text in at once, which boxes of one
- * digit and some fields with masks do not take: those get the keys one by one. Throws `text_not_kept` where that does not help either.
- * Where no field has the focus afterwards, its app has taken the text and gone on.
+ * Types into the field with the focus, and looks whether the field has it. Accessibility puts a whole text in at once,
+ * which boxes of one digit and some fields with masks do not take: those get the keys one by one. Throws
+ * `text_not_kept` where that does not help either. Without a focused field afterwards, its app has taken the text.
  */
 export async function typeText(parts: TypingParts, text: string, signal: AbortSignal): Promise<void> {
   const before = await parts.backend.typeText(text, parts.passwords, signal);
-  // By key events, with which Enter and Tab do what the app has for them.
+  // Leaves such a text unchecked: by key events, Enter and Tab do what the app has for them.
   if (before === undefined && /[\n\r\t]/.test(text)) return;
   const after = await readKept(parts, { text, before }, signal);
   if (after === undefined || isKept(text, after, before)) return;

@@ -149,7 +149,7 @@ interface AnswerBound {
   readonly refusal: () => Error;
 }
 
-/** How long the helper's answer to a path may be. */
+/** Maximum length of the helper's answer to a path. */
 function boundOf(path: string): AnswerBound {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const maxBytes = textBytes.get(name) ?? usualBytes;
@@ -205,7 +205,7 @@ class HelperSocket {
   /** Rejects when the socket ends before the answer does, and when what comes is no answer or one of more bytes. */
   async exchange(request: Uint8Array, bound: AnswerBound): Promise<HelperAnswer> {
     this.#isResting = false;
-    // What it breaks with, reading tells too.
+    // Ignores a failed write: reading reports the same failure.
     this.#writer.write(request).catch(() => {});
     const { head, rest } = await this.#readHead();
     const { status, sizeBytes, staysOpen } = parseHead(head, bound);

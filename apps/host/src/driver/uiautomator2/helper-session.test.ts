@@ -63,7 +63,7 @@ async function startSession(answer: Answer): Promise<HelperSession> {
 }
 
 describe('a session with the UI helper', () => {
-  // What it does not know it skips without a word.
+  // The helper skips settings that it does not know without a word.
   it('sends only settings that the helper knows', async () => {
     await startSession((_, response) => response.end('{"value":null}'));
     expect(sentSettings).not.toEqual([]);
@@ -205,7 +205,7 @@ describe('a session with the UI helper', () => {
   });
 });
 
-/** With its length, as the helper does. */
+/** Sends an answer with its length, as the helper does. */
 function send(response: ServerResponse, status: number, body: string): void {
   response.statusCode = status;
   response.end(body);

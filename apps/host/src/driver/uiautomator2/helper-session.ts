@@ -24,20 +24,20 @@ const settings = {
   waitForSelectorTimeout: 0,
   actionAcknowledgmentTimeout: 0,
   scrollAcknowledgmentTimeout: 0,
-  // Below its own limit of 70 levels it leaves nodes out without a word.
+  // The helper's own limit is 70 levels, below which it leaves nodes out without a word.
   snapshotMaxDepth: 300,
-  // Else it walks from each node up to the root.
+  // Keeps the helper from walking from each node up to the root.
   simpleBoundsCalculation: true,
-  // It would keep nodes until an event tells of a change, and web pages, Compose and some widgets don't tell.
+  // Keeps no nodes until an event tells of a change: web pages, Compose and some widgets don't tell.
   deferAccessibilityCacheReset: false,
   // A phone whose charger is pulled goes on.
   shutdownOnPowerDisconnect: false,
   // Frames for records and for who watches.
   mjpegServerFramerate: frameForm.framesPerSecond,
   mjpegServerScreenshotQuality: frameForm.quality,
-  // Until a run wants the screen, the phone may sleep; the helper's own default is a day.
+  // Lets the phone sleep until a run wants the screen; the helper's own default is a day.
   wakeLockTimeout: 0,
-  // What a focused field is, with the answer that names it.
+  // Attributes of a focused field, in the answer that names it.
   shouldUseCompactResponses: false,
   elementResponseAttributes:
     'text,attribute/password,attribute/showing-hint,attribute/package,attribute/resource-id',
@@ -159,7 +159,7 @@ export function isDeadUiAutomation({ message, trace }: Pick<HelperError, 'messag
   return /UiAutomation not connected|DeadObjectException|DeadSystemException/.test(`${message} ${trace}`);
 }
 
-/** What a refused call means to people: by what it was, because the helper tells refused input as a state of elements. */
+/** Explains a refused call. The call decides the code: the helper tells refused input as a state of elements. */
 function toHelperFailure(error: HelperError, path: string): DriverError {
   const code = codeOf(error, path);
   return new DriverError(code, sentenceOf(error, code, path), error);

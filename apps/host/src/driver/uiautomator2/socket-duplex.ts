@@ -33,7 +33,7 @@ export function toSocketDuplex(socket: AdbSocket): Duplex {
       callback(error);
     },
   });
-  // Who reads it is told by its end.
+  // Ignores the error: readers learn of it by the end of the stream.
   duplex.on('error', () => {});
   return duplex;
 }

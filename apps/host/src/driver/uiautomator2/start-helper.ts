@@ -17,7 +17,7 @@ export interface RunningHelper {
 
 export interface HelperLaunch {
   readonly signal: AbortSignal;
-  /** Told when the helper was launched, before it answers. */
+  /** Called when the helper was launched, before it answers. */
   readonly onLaunched: () => void;
 }
 
@@ -105,7 +105,7 @@ export async function isReady(http: HelperHttp, signal: AbortSignal): Promise<bo
   }
 }
 
-/** What people need of an instrumentation's output. */
+/** Extracts the lines of an instrumentation's output that people need. */
 export function lastLines(output: string): string {
   const lines = output
     .split(/\r?\n/)
@@ -183,7 +183,7 @@ async function installApk(
         ? error
         : refused(error instanceof Error ? error.message : String(error));
     });
-    // Without -g, which Xiaomi and ColorOS refuse to the shell; the helper needs no permission of its own.
+    // Omits -g, which Xiaomi and ColorOS refuse to the shell; the helper needs no permission of its own.
     const { stdout, stderr } = await shell.run(`pm install -r ${remotePath}`, signal);
     if (/^Success/m.test(stdout)) return undefined;
     return `${stdout}${stderr}`.trim().slice(0, 500) || 'pm install printed nothing';

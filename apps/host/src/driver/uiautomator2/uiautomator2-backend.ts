@@ -26,12 +26,12 @@ interface Way {
 /** Android takes a finger that rests for longer than 500 ms for one that wants to move what is below it. */
 export const grabMs = 700;
 
-/** From this one on (Android 10), only the app in front and the keyboard are shown what the clipboard holds. */
+/** First API level (Android 10) at which only the app in front and the keyboard are shown the clipboard's content. */
 const closedSinceSdk = 29;
 
 export interface HelpedPhone {
   readonly sdkVersion: number;
-  /** Upright, in pixels. */
+  /** Size of the upright screen, in pixels. */
   readonly screenWidth: number;
 }
 
@@ -142,7 +142,7 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
   };
 }
 
-/** Where Android shows the clipboard to others, the helper gets an empty text and no error. */
+/** Reads the clipboard. Where Android does not show it to the helper, the helper gets an empty text and no error. */
 async function readClipboard(
   session: HelperSession,
   sdkVersion: number,
@@ -234,7 +234,7 @@ function createQuickInput(
 const windowsMs = 2000;
 const restoreMs = 5000;
 
-/** As the helper writes one without children. */
+/** Web page without children, as the helper writes it. */
 const emptyWebPage = /<android\.webkit\.WebView(?:\s+[\w:.-]+="[^"]*")*\s*\/>/;
 
 const namesOf = (windows: readonly TouchWindow[]): string =>
@@ -245,7 +245,7 @@ interface TreeReading {
   readonly renewals: Renewals;
   /** A dark screen has no tree, whoever asks. */
   readonly isAwake: (signal: AbortSignal) => Promise<boolean>;
-  /** Told when the helper has to be started anew. */
+  /** Called when the helper has to be started anew. */
   readonly onRenewal: (renewal: HelperRenewal) => void;
 }
 
@@ -311,7 +311,7 @@ function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading
         await setAllWindows(true, signal);
         return parseRoots((await readInTime(signal)).text);
       } finally {
-        // Also when the caller has gone: what is read next would have all windows in it.
+        // Restores it also when the caller has gone: the next reading would have all windows in it.
         await setAllWindows(false, AbortSignal.timeout(restoreMs));
       }
     },

@@ -5,7 +5,7 @@ import { keepFile } from '../shell/phone-files.ts';
 import { closeQuietly, type PhoneShell, type RunningCommand } from '../shell/phone-shell.ts';
 import type { ScrcpyProtocol, ScrcpyServer } from './scrcpy-file.ts';
 
-/** What a viewer's window shows, and a link by radio carries for several phones; and what a film can have for as long as a run takes. */
+/** Forms of the video. `live` fits a viewer's window, and several phones on one wireless link; `film` can go on as long as a run. */
 const videoForms = {
   live: { shortSide: 720, framesPerSecond: 30, bitsPerSecond: 2_000_000 },
   film: { shortSide: 540, framesPerSecond: 15, bitsPerSecond: 1_000_000 },
@@ -23,14 +23,14 @@ export interface VideoPacket {
   readonly takenAt: number;
   readonly width: number;
   readonly height: number;
-  /** As WebCodecs names it. */
+  /** Codec string as in WebCodecs. */
   readonly codec: string;
 }
 
 interface Options {
   readonly shell: PhoneShell;
   readonly server: ScrcpyServer;
-  /** Of the phone's screen, either way round. */
+  /** Size of the phone's screen, either way round. */
   readonly screen: { readonly width: number; readonly height: number };
   readonly use: VideoUse;
   readonly onPacket: (packet: VideoPacket) => void;
@@ -140,7 +140,7 @@ function phoneTimes(): (pts: bigint | undefined) => number {
   };
 }
 
-/** What the sequence parameters say. */
+/** Describes the video by its sequence parameters. */
 function describe({
   croppedWidth,
   croppedHeight,

@@ -12,9 +12,9 @@ const flags = { session: 1n << 63n, configuration: 1n << 62n, key: 1n << 61n } a
 const timeBits = 61;
 
 /**
- * What the servers of scrcpy 4.0 and 4.1 send otherwise than 3.3, which the library does not know yet: the size of the video is no
- * longer in its head, but in a session packet before each parameters, and the flags of packets moved by one bit.
- * Source: `Streamer.java` of scrcpy 4.1.
+ * Reads the streams of scrcpy 4.0 and 4.1, which the library does not know yet. They differ from 3.3: the size of the
+ * video is no longer in its head, but in a session packet before each parameters, and the flags of packets moved by one
+ * bit. Source: `Streamer.java` of scrcpy 4.1.
  */
 export class Scrcpy4Options extends ScrcpyOptions3_3<true> {
   override async parseVideoStreamMetadata(

@@ -18,7 +18,7 @@ interface Protocols {
   readonly parseConfiguration: typeof h264ParseConfiguration;
 }
 
-/** How the versions are started and what they send. Between patches the video is the same. Loaded where there is a server: it has 200 modules. */
+/** Loads the protocols by version; patches share the video. Called where there is a server: it has 200 modules. */
 async function loadProtocols(): Promise<Protocols> {
   const scrcpy = await import('@yume-chan/scrcpy');
   const { Scrcpy4Options } = await import('./scrcpy-4.ts');
@@ -48,11 +48,11 @@ export interface ScrcpyServer {
   readonly sha256: string;
   readonly version: string;
   readonly Options: ScrcpyOptionsClass;
-  /** Of the parameters of its video. */
+  /** Parser of the parameters of its video. */
   readonly parseConfiguration: typeof h264ParseConfiguration;
 }
 
-/** Where packages and scrcpy's own installation put it. */
+/** Paths of the server in packages and in scrcpy's own installation. */
 const installedPaths = ['/usr/share/scrcpy/scrcpy-server', '/usr/local/share/scrcpy/scrcpy-server'];
 
 /** `chosen`: the operator's file; `installed`: where scrcpy's client looks for it. Gives why when there is none, as the middle of a sentence. */
@@ -86,9 +86,9 @@ async function serverOf(
   return { localPath, sha256, version, Options, parseConfiguration };
 }
 
-/** In the code of the server, which says so to a client of another version, however it was built. */
+/** Version in the code of the server, which says so to a client of another version, however it was built. */
 const versionForm = /The server version \((\d+(?:\.\d+)+)\) does not match the client/;
-/** Of the code of a server; that of scrcpy 4.1 has 2 MB. */
+/** Maximum size of a server's code; that of scrcpy 4.1 has 2 MB. */
 const maxCodeBytes = 64 * 1024 * 1024;
 
 /** `file`: the ZIP file that a server is. */
@@ -99,7 +99,7 @@ function toldVersion(file: Buffer): string | undefined {
     const { 'classes.dex': code } = unzipSync(file, { filter: isCode });
     return code && versionForm.exec(Buffer.from(code).toString('latin1'))?.[1];
   } catch {
-    // It is none.
+    // The file is no ZIP file.
     return undefined;
   }
 }

@@ -7,25 +7,25 @@ import type { ScrcpyServer } from './scrcpy-file.ts';
 
 /** The encoder costs the phone power. */
 const idleMs = 5000;
-/** Who waits for the first picture has pictures of another kind until then. */
+/** Maximum wait for the first packet. The viewer has pictures of another kind until then. */
 const startMs = 300;
-/** Whoever comes meanwhile waits for so long at most: the server asks for all at once. */
+/** Maximum wait for the next packet, also for a viewer that comes meanwhile: the server asks for all at once. */
 const stillMs = 250;
 /** A phone that can't encode is not asked to again and again. */
 const afterFailureMs = 60_000;
-/** Above what two seconds take. An encoder that makes no key frame is started anew. */
+/** Limit above what two seconds take. An encoder that makes no key frame is started anew. */
 const maxGroupBytes = 16 * 1024 * 1024;
 
 const masked = 'a mask is active';
 export const startingVideo = 'H.264 is starting';
 
 export interface VideoPackets {
-  /** Of the first packet, or of the one that is to come. */
+  /** Place of the first packet, or of the one that is to come. */
   readonly first: VideoPlace;
   readonly packets: readonly VideoPacket[];
 }
 
-/** Why there is no video. */
+/** Reason why there is no video. */
 export interface NoVideo {
   readonly reason: string;
 }
@@ -41,13 +41,13 @@ interface Options {
 interface Running {
   readonly id: string;
   readonly use: VideoUse;
-  /** Of the masks at its start: a packet that came when it is another one may show what was to be hidden. */
+  /** `heldOnce` of the masks at its start: a packet from after a change of it may show a hidden part. */
   readonly heldOnce: number;
   readonly stop: AbortController;
   readonly startedAt: number;
   group: VideoPacket[];
   groupBytes: number;
-  /** Of the first packet of the group. */
+  /** Number of the first packet of the group. */
   first: number;
 }
 
@@ -58,7 +58,7 @@ export class ScreenVideo {
   #failure = { reason: '', until: -Infinity };
   readonly #waiting = new Set<() => void>();
   #idle: NodeJS.Timeout | undefined;
-  /** Until then the encoder makes what a viewer wants, and films have the same. */
+  /** End of the time in which the encoder makes what a viewer wants, and films have the same. */
   #liveUntil = -Infinity;
   #isClosed = false;
 
@@ -66,7 +66,7 @@ export class ScreenVideo {
     this.#options = options;
   }
 
-  /** What comes after that place, or from the last key packet on; an empty list after a quarter of a second without. */
+  /** Packets after that place, or from the last key packet on; an empty list after a quarter of a second without. */
   async next(
     after: VideoPlace | null,
     signal: AbortSignal,
@@ -92,7 +92,7 @@ export class ScreenVideo {
     this.#stop();
   }
 
-  /** The encoder that runs, or why none does. */
+  /** Returns the encoder that runs, or the reason why none does. */
   #start(): Running | NoVideo {
     const { server, masks } = this.#options;
     if (this.#isClosed) return { reason: 'the connection to the phone broke' };
@@ -184,7 +184,7 @@ export class ScreenVideo {
 export const isOfSameForm = (one: VideoPacket, other: VideoPacket): boolean =>
   one.width === other.width && one.height === other.height && one.codec === other.codec;
 
-/** As many as fit into one answer. */
+/** Packets after that place, as many as fit into one answer. */
 function packetsAfter({ id, group, first }: Running, after: VideoPlace | null): VideoPackets {
   const isKnown = after?.stream === id && after.number >= first && after.number < first + group.length;
   const skipped = isKnown ? after.number + 1 - first : 0;

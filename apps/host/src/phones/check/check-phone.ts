@@ -24,7 +24,7 @@ const timeoutMs = 20_000;
 
 type Way = (typeof ways)[number];
 
-/** Those of them that the phone has, after the ones that were named. */
+/** Apps that are looked at after the named ones, where the phone has them. */
 const usualApps = [
   'com.android.settings',
   'com.android.chrome',
@@ -42,7 +42,7 @@ const usualApps = [
 ];
 const maxScreens = 10;
 const readings = 3;
-/** What a screen gets to come to rest. */
+/** Time for a screen to come to rest. */
 const settleMs = 1500;
 const clipboardText = 'Phalanx é 日本 😀';
 const keyWakeUp = 224;
@@ -65,20 +65,20 @@ interface WayReport {
   readonly tap_ms?: readonly number[];
   /** Whether what was written came back. */
   readonly clipboard?: boolean | string;
-  /** How many windows it sees with the notifications open. */
+  /** Number of windows that it sees with the notifications open. */
   readonly windows?: number | string;
-  /** By the name of the screen. */
+  /** Figures by the name of the screen. */
   readonly screens: Readonly<Record<string, ScreenFigures | { readonly failure: string }>>;
 }
 
-/** Has no text of a screen, and nothing that tells whose phone it is. */
+/** Report on a phone. It has no text of a screen, and nothing that tells whose phone it is. */
 export interface PhoneReport {
   readonly phone: Pick<
     PhoneDescription,
     'brand' | 'model' | 'androidVersion' | 'sdkVersion' | 'securityPatch'
   >;
   readonly ways: readonly WayReport[];
-  /** What the first way lacks of the second one. */
+  /** Texts that the first way lacks, or has at another place, compared with the second one. */
   readonly differences: readonly (ScreenDifference & { screen: string; way: Way; against: Way })[];
 }
 
@@ -241,7 +241,7 @@ const sentenceOf = (error: unknown): string =>
 interface WantedPhone {
   /** Serial number at an ADB server, or its USB port (`usb:1-4`); undefined for a phone at an address. */
   readonly serial: string | undefined;
-  /** Of the ADB server, or of the phone. */
+  /** Address of the ADB server, or of the phone. */
   readonly address: Address;
   /** Holds the ADB key. */
   readonly dataDir: string;
@@ -291,24 +291,24 @@ async function openPhone(wanted: WantedPhone): Promise<OpenedPhone> {
   }
 }
 
-/** What one way told of a screen, without a text of it. */
+/** Figures of a screen as one way told it, without a text of it. */
 interface ScreenFigures {
   readonly nodes: number;
   readonly texts: number;
   readonly read_ms: readonly number[];
 }
 
-/** What another way told besides. */
+/** Differences from the screen that another way told. */
 interface ScreenDifference {
   /** Texts and descriptions that are missing here. */
   readonly missing_texts: number;
-  /** Of the texts that both have, those at another place. */
+  /** Texts that both have, but at another place. */
   readonly moved_texts: number;
 }
 
 const nodesOf = (node: UiNode): UiNode[] => [node, ...node.children.flatMap((child) => nodesOf(child))];
 
-/** Where each text is; the same one may be at several places. */
+/** Places of each text; the same one may be at several places. */
 function placesOf(root: UiNode): Map<string, Set<string>> {
   const places = new Map<string, Set<string>>();
   for (const { text, description, boundsInScreen } of nodesOf(root))
@@ -328,7 +328,7 @@ function figuresOf({ root }: ScreenTree, readMs: readonly number[]): ScreenFigur
   };
 }
 
-/** What `one` lacks of what `other` has. */
+/** Differences of `one` from `other`. */
 function differenceOf(one: ScreenTree, other: ScreenTree): ScreenDifference {
   const [here, there] = [placesOf(one.root), placesOf(other.root)];
   const texts = [...there.keys()];

@@ -26,7 +26,7 @@ export class HistoryFolder {
     this.#log = log;
   }
 
-  /** Before the first phone. */
+  /** Loads the files; call it before the first phone comes. */
   async load(): Promise<void> {
     this.#before = await readPhoneFiles<readonly PhoneEvent[]>({
       ...{ dir: this.#dir, log: this.#log, unreadable: 'The history of a phone can not be read' },
@@ -68,7 +68,7 @@ export class HistoryFolder {
     this.#writing = undefined;
   }
 
-  /** Once for all phones, until one can be written again: they share the folder that is full or gone. */
+  /** Logs a failure once for all phones, until one can be written again: they share the folder that is full or gone. */
   #tellFailure(error: unknown): void {
     if (this.#isFailing) return;
     this.#isFailing = true;
@@ -77,7 +77,7 @@ export class HistoryFolder {
   }
 }
 
-/** What a phone went through, newest last. */
+/** History of a phone, newest event last. */
 export class PhoneHistory {
   readonly #onChange: (events: readonly PhoneEvent[]) => void;
   #events: readonly PhoneEvent[];

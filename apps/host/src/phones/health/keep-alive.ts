@@ -9,7 +9,7 @@ import { type PhoneRules, reasonToRest, sampleFacts, freePercent } from './phone
 
 /** Android deletes some thousand files for it. A run that begins meanwhile waits for longer. */
 const trimTimeoutMs = 30_000;
-/** What is left then is no cache, and asking again soon would free nothing. */
+/** Minimum pause between two trims. The rest after one is no cache, and asking again soon would free nothing. */
 const againMs = 6 * 3_600_000;
 const gigabyte = 1e9;
 
@@ -23,7 +23,7 @@ interface Probe {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly timeoutMs: number;
-  /** Told at the phone's first answer, which may come before the result. */
+  /** Called at the phone's first answer, which may come before the result. */
   readonly onAnswer: () => void;
 }
 
@@ -203,7 +203,7 @@ function isRecent(phone: PhoneRecord): boolean {
   return last !== undefined && phone.now() - last.at < againMs;
 }
 
-/** Resolves with what is to be told of it. */
+/** Trims the caches. Resolves with what is to be told of it. */
 async function trim(shell: PhoneShell, wantedBytes: number): Promise<string> {
   const onTimeout = (): Error => new Error(`it did not end in ${trimTimeoutMs / 1000} s`);
   const limit = { timeoutMs: trimTimeoutMs, signals: [shell.connection.gone], onTimeout };

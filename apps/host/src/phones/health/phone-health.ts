@@ -72,7 +72,7 @@ function chargeLimit(printed: readonly string[]): string | null {
 
 type Code = PhoneWarning['code'];
 
-/** Below it Android itself begins to fail: installations, databases and pictures of apps. */
+/** Minimum values. Below that of storage, Android begins to fail: installations, databases and pictures of apps. */
 const least = { storagePercent: 10, capacityPercent: 80 } as const;
 /** A little better than the limit, so that a warning does not come and go at it. */
 const recoveredPercent = 1;
@@ -108,7 +108,7 @@ export function freePercent({ free_bytes: free, storage_bytes: all }: PhoneFacts
   return free === null || all === null || all === undefined || all === 0 ? undefined : (100 * free) / all;
 }
 
-/** What somebody should look after. The texts hold no figure that changes from one minute to the next: each change is told. */
+/** Warnings for somebody to look after. Each change is told, so the texts hold no figure that changes every minute. */
 export function warningsOf(facts: PhoneFacts, before: readonly PhoneWarning[]): PhoneWarning[] {
   const warnings: PhoneWarning[] = [];
   const storage = freePercent(facts);
@@ -131,18 +131,18 @@ export function warningsOf(facts: PhoneFacts, before: readonly PhoneWarning[]): 
   return warnings;
 }
 
-/** When a phone is left alone, as its operator wants it; 0 is no limit. */
+/** Limits at which a phone is left alone, as its operator wants it; 0 is no limit. */
 export interface PhoneRules {
   readonly minBatteryPercent: number;
   readonly maxTemperatureCelsius: number;
-  /** With less free storage, in percent, the caches of its apps are emptied while nobody works with it. */
+  /** Free storage, in percent, below which the caches of its apps are emptied while nobody works with it. */
   readonly trimBelowPercent: number;
 }
 
 /** A little better than the limit, so that a phone does not come and go at it. */
 const recovered = { batteryPercent: 3, celsius: 2 } as const;
 
-/** Why the phone should rest; undefined when it may work. */
+/** Reason why the phone should rest; undefined when it may work. */
 export function reasonToRest(
   { battery_percent: battery, temperature_celsius: celsius }: PhoneFacts,
   rules: PhoneRules,

@@ -22,11 +22,11 @@ const shape = Compile(
 
 /** The marks of a phone by which this host knows it again. */
 interface KnownPhone {
-  /** How the host calls it. No other phone ever has it. */
+  /** Name by which the host calls it. No other phone ever has it. */
   readonly key: string;
   /** Its serial number; null when it has none of its own. */
   readonly number: string | null;
-  /** Where it was last. */
+  /** Place at which it was last. */
   readonly place: string;
   readonly kind: string;
   readonly androidId: string | null;
@@ -47,7 +47,7 @@ export class KnownPhones {
     this.#log = log;
   }
 
-  /** Before the first phone. */
+  /** Loads the files; call it before the first phone comes. */
   async load(): Promise<void> {
     await mkdir(this.#dir, { recursive: true });
     const read = await readPhoneFiles<KnownPhone>({
@@ -92,7 +92,7 @@ export class KnownPhones {
     return alike[0]?.key ?? name;
   }
 
-  /** Why the host calls a phone as it does, for people; empty for a phone with a number of its own. */
+  /** Explains to people why the host calls a phone as it does; empty for a phone with a number of its own. */
   explain(key: string): string {
     const { number = null, place = key } = this.#phones.get(key) ?? {};
     const alike = this.#alike(number ?? undefined, place);

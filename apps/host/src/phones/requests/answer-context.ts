@@ -2,7 +2,7 @@ import type { Driver } from '../../driver/driver.ts';
 import type { PhoneUse } from '../../driver/phone-use.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 
-/** What an answer to the server needs besides the phone. */
+/** Context that an answer to the server needs besides the phone. */
 export interface AnswerContext {
   readonly clock: ServiceClock;
   readonly signal: AbortSignal;

@@ -11,7 +11,7 @@ interface Answer {
   readonly jpeg: Buffer;
 }
 
-/** What the host answers to a question for the next picture of a wall. */
+/** Asks the host for the next picture of a wall. */
 async function ask(known: string | null): Promise<Answer> {
   const request_id = randomUUID();
   host.service.send({ type: 'wall', request_id, serial, known });

@@ -9,7 +9,7 @@ import { serial, useTestHost } from '../../testing/test-host.ts';
 const host = useTestHost();
 const validator = Compile(LiveFrame);
 
-/** What the host answers to a question for the next picture. */
+/** Asks the host for the next picture. */
 async function ask(known: string | null): Promise<{ frame: LiveFrame; jpeg: Buffer }> {
   const request_id = randomUUID();
   host.service.send({ type: 'live', request_id, serial, known });

@@ -9,7 +9,7 @@ import type { AnswerContext } from './answer-context.ts';
 import { encodePicture } from '../../driver/pictures/encode-picture.ts';
 import type { TakenPicture } from '../../driver/pictures/taken-picture.ts';
 
-/** A screen on which nothing moves is told of so often. */
+/** Maximum wait for another picture. After it, the last one is given again. */
 const stillMs = 1000;
 /** Each picture that the phone does not make small by itself costs it, and this host, a good part of that. */
 const afterRawMs = 400;
@@ -102,12 +102,12 @@ const form = { format: 'jpeg', maxWidth: 240, quality: 50 } as const;
 const betweenMs = 450;
 /** A picture that the phone does not make small by itself costs it, and this host, a good part of that. */
 const betweenRawMs = 1800;
-/** A screen on which nothing moves is told of so often. */
+/** Maximum wait for another picture. After it, the last one is given again. */
 const pollMs = 2000;
 const takingMs = 10_000;
 
 interface WallPicture extends LivePicture {
-  /** Of the phone's file. */
+  /** Digest of the phone's file. */
   readonly digest: string | undefined;
 }
 

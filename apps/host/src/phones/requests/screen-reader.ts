@@ -9,7 +9,7 @@ import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
 
 const usualWidth = 1080;
-/** A screen that changes between tree and picture is looked at so often. */
+/** Maximum number of looks at a screen that changes between tree and picture. */
 const maxLooks = 4;
 
 /** Failures of the picture alone. */
@@ -25,7 +25,7 @@ export interface ScreenSize {
 interface Shown {
   readonly tree: ScreenTree;
   readonly picture: EncodedPicture | null;
-  /** Why there is no picture. */
+  /** Reason why there is no picture. */
   readonly lack: string | null;
 }
 
@@ -50,7 +50,7 @@ export async function readScreen(
   return Buffer.from(JSON.stringify(screen));
 }
 
-/** Without a picture. */
+/** Screen without a picture. */
 export const screenOf = (
   { tree, width, height }: ScreenSize & { tree: ScreenTree },
   clock: ServiceClock,
@@ -90,7 +90,7 @@ async function findPicture(
   }
 }
 
-/** As the screen is rotated; the phone describes itself upright. */
+/** Size of the screen as it is rotated; the phone describes itself upright. */
 async function sizeOf(
   driver: Driver,
   { picture, rotation, signal }: { picture: EncodedPicture | null; rotation: number; signal: AbortSignal },

@@ -15,7 +15,7 @@ const appFile = /\.(apk|apks|xapk|apkm)$/i;
 const answerMs = 8000;
 /** Looking at an APK may take a phone minutes. */
 const endingMs = 240_000;
-/** A file that nobody has gone on with for so long is given up. */
+/** Maximum pause between two parts of a file before it is given up. */
 const abandonedMs = 10 * 60_000;
 
 interface Upload {
@@ -28,7 +28,7 @@ interface Upload {
 
 type Uploads = Map<string, Upload>;
 
-/** They go with the lease, or what is between two of them. */
+/** Uploads of each use: they go with the lease, or what is between two of them. */
 const ofUses = new WeakMap<AbortSignal, Uploads>();
 
 function uploadsOf(phone: Phone, { over }: PhoneUse): Uploads {
@@ -43,7 +43,7 @@ function uploadsOf(phone: Phone, { over }: PhoneUse): Uploads {
   return uploads;
 }
 
-/** Also when the use has ended, whose driver does nothing any more. */
+/** Deletes the file, also when the use has ended, whose driver does nothing any more. */
 async function discard(phone: Phone, path: string): Promise<void> {
   try {
     await phone.driver().call('file.delete', { path });

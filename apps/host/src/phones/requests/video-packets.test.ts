@@ -20,7 +20,7 @@ async function openWith(server: Buffer): Promise<void> {
   await host.reopen({ PHALANX_SCRCPY_SERVER: file });
 }
 
-/** What the host answers to a question for the next packets. */
+/** Asks the host for the next packets. */
 async function ask(after: VideoPlace | null = null): Promise<{ video: HostVideo; bytes: Buffer }> {
   const request_id = randomUUID();
   host.service.send({ type: 'video', request_id, serial, after });
@@ -45,7 +45,7 @@ async function untilPackets(after: VideoPlace | null = null): Promise<Packets> {
   }
 }
 
-/** Why there is no video, when it is something else than its start. */
+/** Waits for the reason why there is no video, when it is something else than its start. */
 const untilReason = (): Promise<string> =>
   until(
     'a reason',

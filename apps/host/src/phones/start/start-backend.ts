@@ -23,9 +23,9 @@ export interface BackendStart {
   readonly choice: HelperChoice;
   readonly renewals: Renewals;
   readonly signal: AbortSignal;
-  /** Told when the helper was launched: from then on the host only waits for the phone. */
+  /** Called when the helper was launched: from then on the host only waits for the phone. */
   readonly onLaunched: () => void;
-  /** Told of each attempt of the helper that failed. */
+  /** Called with each attempt of the helper that failed. */
   readonly onFailure: (reason: string) => void;
 }
 
@@ -33,7 +33,7 @@ type HelperStart = Pick<BackendStart, 'shell' | 'phone' | 'signal' | 'renewals' 
 
 export interface StartedBackend {
   readonly backend: UiBackend;
-  /** Why it is not the first choice. */
+  /** Reason why it is not the first choice. */
   readonly drawback: string | undefined;
 }
 

@@ -110,7 +110,7 @@ describe('phones that are found together', () => {
       });
       for (const phone of phones) phone.faults.bootNotCompleted = false;
       for (const serial of serials) await waitForState(watch, serial, 'ready');
-      // Whoever comes while another one's turn is on has not been asked for anything.
+      // A phone that comes during the turn of another one has not been asked for anything.
       expect(unasked).toEqual([4, 3, 2, 1]);
     } finally {
       await bed.close();

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 
-/** What a start does beyond this, such as an installation over slow Wi-Fi, goes on beside the next ones. */
+/** Maximum turn. Later work of a start, such as an installation over slow Wi-Fi, goes on beside the next ones. */
 const longestTurnMs = 5000;
 
 export interface StartQueueOptions {
-  /** How many phones start at a time. Default: twice the processor's cores. */
+  /** Maximum number of phones that start at a time. Default: twice the processor's cores. */
   readonly atOnce?: number | undefined;
-  /** After so long, the next phone may start too. Default 5000. */
+  /** Maximum turn, after which the next phone may start too. Default 5000. */
   readonly turnMs?: number | undefined;
 }
 
@@ -15,13 +15,13 @@ export interface Turn {
   end(): void;
 }
 
-/** Who goes first: a phone that somebody works with, then one that is known, then one that has yet to say who it is. */
+/** Ranks, the first one first: phones that somebody works with, known phones, and those without an identity yet. */
 const order = ['in_use', 'known', 'unknown'] as const;
 
 export interface TurnRequest {
   readonly signal: AbortSignal;
   readonly rank: (typeof order)[number];
-  /** Told when it is not at once this phone's turn. */
+  /** Called when it is not at once this phone's turn. */
   readonly onWait: () => void;
 }
 

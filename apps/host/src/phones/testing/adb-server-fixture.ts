@@ -15,7 +15,7 @@ export interface AdbServerFixture {
   readonly address: Address;
   /** Runs the adb client against this server. */
   adb(...args: string[]): Promise<string>;
-  /** Not by the adb client, which starts a server of its own when none answers. Rejects then. */
+  /** Connects without the adb client, which starts a server of its own when none answers. Rejects then. */
   connect(phone: Address): Promise<void>;
   disconnect(phone: Address): Promise<void>;
   /** Resolves when the server has ended, by `stop` or by itself. */
@@ -74,7 +74,7 @@ export async function startAdbServer(port?: number): Promise<AdbServerFixture> {
 async function connectPhone(server: Address, phone: Address): Promise<void> {
   const client = new AdbServerClient(connectorTo(server));
   const stream = await client.createConnection(`host:connect:${formatAddress(phone)}`);
-  // What it says is seen in its list of phones.
+  // Ignores the answer: the server's list of phones shows the result.
   await stream.readString();
   await stream.dispose();
 }

@@ -18,10 +18,10 @@ type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
 
 /** Simulated phones, adb servers and watches of one test, which end with it. */
 export interface PhoneTestBed {
-  /** Of the watches. */
+  /** Data folder of the watches. */
   readonly dataDir: string;
   startPhone(options: PhoneOptions): Promise<SimulatedPhone>;
-  /** As above, with the UI helper installed already: most tests are not about its 18 MB. */
+  /** Starts a phone with the UI helper installed already: most tests are not about its 18 MB. */
   startPreparedPhone(options: PhoneOptions): Promise<SimulatedPhone>;
   /** A prepared phone that is ready, and its driver, which reads the screen in this way. */
   startDriven(

@@ -8,7 +8,7 @@ import { TrackedLink } from '../../adb/link.ts';
 /** A row of its list. What is changed here is pushed by `tell`. */
 export interface ScriptedRow {
   serial: string;
-  /** As adb says it: `device`, `offline` and others. */
+  /** State as adb says it: `device`, `offline` and others. */
   state: string;
   /** Undefined for a phone on the network. */
   usb?: string | undefined;
@@ -23,9 +23,9 @@ interface ListedRow extends ScriptedRow {
 /** An adb server that has the faults and the mDNS which the real one of a test machine can't be given. */
 export interface ScriptedAdbServer {
   readonly address: Address;
-  /** What it was asked for as a host service, without the questions for its list. */
+  /** Requests that it got for host services, without those for its list. */
   readonly requests: string[];
-  /** What `adb mdns services` tells: name, type and address. Undefined: it has no mDNS, as release 29. */
+  /** Answer to `adb mdns services`: name, type and address. Undefined: it has no mDNS, as release 29. */
   services: readonly (readonly [name: string, type: string, address: string])[] | undefined;
   /** Answers of a request by its beginning, such as `host:pair:`; others get what adb says when all is well. */
   readonly answers: Map<string, (request: string) => string>;
@@ -35,7 +35,7 @@ export interface ScriptedAdbServer {
   close(): Promise<void>;
 }
 
-/** What the phones behind it are asked is passed on to them, by a connection of its own for each row. */
+/** Starts an adb server that passes requests on to the phones behind it, by a connection of its own for each row. */
 export async function startScriptedAdbServer(dataDir: string): Promise<ScriptedAdbServer> {
   const key = await loadHostKey(dataDir);
   const rows = new Map<number, ListedRow>();

@@ -8,7 +8,7 @@ interface DeliveryQueueOptions {
   connection: ServerConnection;
   limits: Pick<RecordLimits, 'uploadsAtOnce' | 'firstRetryMs' | 'lastRetryMs'>;
   log: Logger;
-  /** What is delivered, in words: `A record`. */
+  /** Name of a delivered item in log messages. Example: `A record`. */
   what: string;
   /** Rejects when another try may help. The signal is aborted when the connection breaks. */
   deliver: (id: string, signal: AbortSignal) => Promise<void>;
@@ -17,7 +17,7 @@ interface DeliveryQueueOptions {
 /** Brings what waits on disk to the server, a few at a time, while there is a connection, until each has been taken. */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
-  /** Those whose turn has not come, in order. */
+  /** Items whose turn has not come, in order. */
   readonly #queue = new Set<string>();
   readonly #backoffs = new Map<string, Backoff>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
@@ -37,7 +37,7 @@ export class DeliveryQueue {
     this.#pump();
   }
 
-  /** What is not delivered stays on disk. */
+  /** Stops the deliveries. Items that are not delivered stay on disk. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#session.abort(new Error('The host stops'));
@@ -45,7 +45,7 @@ export class DeliveryQueue {
     await Promise.all(this.#active.values());
   }
 
-  /** What waited for another try need not wait: the trouble may have gone with the old connection. */
+  /** Retries at once what waited for another try: the trouble may have gone with the old connection. */
   #connected(): void {
     this.#session = new AbortController();
     for (const [id, timer] of this.#timers) {

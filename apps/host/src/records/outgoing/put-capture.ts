@@ -18,7 +18,7 @@ const finalStatuses = new Set([400, 404, 413, 415]);
 const noRoomStatus = 409;
 
 export interface Upload {
-  /** Below the address of the server. */
+  /** Path below the address of the server. */
   path: string;
   contentType: string;
   body: NonNullable<RequestInit['body']>;

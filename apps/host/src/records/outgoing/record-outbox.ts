@@ -23,7 +23,7 @@ export interface OutgoingRecord {
   captures: readonly Capture[];
 }
 
-/** What stands in a record's folder beside the captures: the record, and where in the file each capture is. */
+/** Index in a record's folder beside the captures: the record, and where in the file each capture is. */
 export const RecordIndex = Type.Object({
   report: RecordReport,
   captures: Type.Array(
@@ -161,7 +161,7 @@ class RecordFolder {
     return found.kind === 'tree' ? unpackTree(bytes) : bytes;
   }
 
-  /** On disk, in bytes; 0 when it is not there. */
+  /** Size on disk, in bytes; 0 when it is not there. */
   async sizeOf(id: string): Promise<number> {
     const sizes = [indexFile, capturesFile].map((file) => sizeOfFile(join(this.#path(id), file)));
     return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);

@@ -1,4 +1,4 @@
-/** What a record outlives on its way: servers that go, refuse and hang, and the death of the host. */
+/** Troubles that a record outlives on its way: servers that go, refuse and hang, and the death of the host. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ async function reopen(limits: Parameters<typeof host.reopen>[1]): Promise<void> 
   await host.reopen({}, { ...quick, ...limits });
 }
 
-/** How many captures a record has: of screens that are stored faster than a phone takes pictures, some go without. */
+/** Number of captures of a record: of screens that are stored faster than a phone takes pictures, some go without. */
 const countCaptures = ({ screens }: RecordReport) =>
   screens.length + screens.filter(({ screenshot }) => screenshot !== null).length;
 
@@ -180,7 +180,7 @@ describe('a host that dies', () => {
   });
 });
 
-/** As a host leaves it that is killed while it writes the second screen's captures. */
+/** Leaves a record as a host does that is killed while it writes the second screen's captures. */
 async function halfWrite(id: string): Promise<void> {
   const from = join(host.pathOf('records'), id);
   const index: { report: RecordReport; captures: { offset: number }[] } = JSON.parse(

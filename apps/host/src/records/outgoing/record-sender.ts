@@ -105,7 +105,7 @@ class RecordUploader {
     this.#answers.get(recordId)?.(missing);
   }
 
-  /** What is not delivered stays on disk. */
+  /** Stops the deliveries. Records that are not delivered stay on disk. */
   close(): Promise<void> {
     return this.#queue.close();
   }
@@ -121,7 +121,7 @@ class RecordUploader {
   async #read(recordId: string): Promise<RecordIndex | undefined> {
     const { outbox, log } = this.#options;
     return outbox.folder.read(recordId).catch((error: unknown) => {
-      // Or else it had to make room for newer ones.
+      // A record that is gone had to make room for newer ones.
       if (outbox.has(recordId)) log.error({ err: error, recordId }, 'A damaged record was dropped');
       return undefined;
     });

@@ -1,10 +1,10 @@
 import { type AgentCallParams, submittedRecordTypes } from '@phalanx/protocol';
 
-/** What an automation asks for when it submits. */
+/** Parameters of an automation's submit. */
 export type SubmitOrder = AgentCallParams<'record.submit'>;
 export type SubmittedType = (typeof submittedRecordTypes)[number];
 
-/** In UTF-16 units, so that no way of counting finds more. */
+/** Maximum length of a tag in UTF-16 units, so that no way of counting finds more. */
 const maxTagLength = 64;
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const unprintable = /[\u0000-\u001f\u007f]/;
@@ -13,7 +13,7 @@ export function isSubmittedType(type: string): type is SubmittedType {
   return submittedRecordTypes.some((known) => known === type);
 }
 
-/** Why the order can't be followed, in words for the author. */
+/** Reason why the order can't be followed, in words for the author. */
 export function problemOf({ type, tag }: SubmitOrder): string | undefined {
   if (!isSubmittedType(type))
     return `There is no record type "${type}" to submit: give one of ${submittedRecordTypes.join(', ')}.`;

@@ -8,17 +8,17 @@ import type { RecordLimits } from '../../records/record-limits.ts';
 import type { RunSecrets } from '../run-secrets.ts';
 import { RunFiles, RunFileSpool, type SpooledFile } from './run-files.ts';
 
-/** All files that wait on disk for the server. */
+/** Maximum size of all files that wait on disk for the server, in bytes. */
 const maxSpooledBytes = 2_000_000_000;
-/** Beyond so many of them, films get no further parts: what code attaches must not be lost. */
+/** Share of that size beyond which films get no further parts: files that code attaches must not be lost. */
 const filmShare = 0.5;
-/** An upload that is slower is given up, and tried again. */
+/** Minimum speed of an upload, in bytes a millisecond. A slower one is given up, and tried again. */
 const leastBytesPerMs = 50;
 
 interface RunFileSenderOptions extends CaptureServer {
   /** Folder of the files that wait for the server. */
   dir: string;
-  /** Of the files of one run together. */
+  /** Maximum size of the files of one run together, in bytes. */
   maxRunBytes: number;
   connection: ServerConnection;
   limits: Pick<RecordLimits, 'uploadMs' | 'uploadsAtOnce' | 'firstRetryMs' | 'lastRetryMs'>;
@@ -71,7 +71,7 @@ export class RunFileSender {
     await this.#waiting.get(runId)?.tried.promise;
   }
 
-  /** What the server has not taken stays on disk. */
+  /** Stops the uploads. Files that the server has not taken stay on disk. */
   close(): Promise<void> {
     return this.#queue.close();
   }
@@ -117,7 +117,7 @@ export class RunFileSender {
   }
 }
 
-/** Where the server takes it in. */
+/** Upload path and content type of a file at the server. */
 function placeOf({
   run_id,
   file_id,

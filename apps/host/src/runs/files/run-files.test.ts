@@ -1,4 +1,4 @@
-/** What a run attaches, with a real sandbox, from its code to the server. */
+/** Files that a run attaches, with a real sandbox, from its code to the server. */
 import { redactedText } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 import { launchOf } from '../../testing/launch-of.ts';

@@ -27,10 +27,10 @@ class AttachRefused extends Error {
 interface RunFilesOptions {
   runId: string;
   secrets: RunSecrets;
-  /** All files of the run together. */
+  /** Maximum size of all files of the run together, in bytes. */
   maxBytes: number;
   create: () => Promise<DraftFile>;
-  /** Whether the disk may take so many bytes more. */
+  /** Whether the disk may take `moreBytes` more. */
   hasRoom: (moreBytes: number) => boolean;
   onKept: (file: SpooledFile) => void;
 }
@@ -39,7 +39,7 @@ interface OpenFile {
   draft: Promise<DraftFile>;
   nextPart: number;
   sizeBytes: number;
-  /** Of text, in UTF-8. */
+  /** Redacts text, in UTF-8. */
   redact: ((part: Uint8Array, isLast: boolean) => Promise<Uint8Array>) | undefined;
 }
 
@@ -52,7 +52,7 @@ const keyOf = (name: string): string => name.normalize('NFKC').toLowerCase();
 export class RunFiles {
   readonly #options: RunFilesOptions;
   readonly #open = new Map<string, OpenFile>();
-  /** Names of those whose last part has come. */
+  /** Names of the files whose last part has come. */
   readonly #kept = new Set<string>();
   #usedBytes = 0;
   #isClosed = false;
@@ -81,7 +81,7 @@ export class RunFiles {
     }
   }
 
-  /** Forgets what is not whole. */
+  /** Forgets files that are not whole. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const [key, file] of this.#open) await this.#drop(key, file);
@@ -94,7 +94,7 @@ export class RunFiles {
     if (earlier !== undefined) void this.#drop(key, earlier);
     const redact = isText ? this.#options.secrets.redactBytes() : undefined;
     const file: OpenFile = { draft: this.#options.create(), nextPart: 0, sizeBytes: 0, redact };
-    // Whoever writes is told.
+    // Ignores a failure here: the writer is told of it.
     file.draft.catch(() => undefined);
     this.#open.set(key, file);
     return file;
@@ -153,7 +153,7 @@ export class RunFiles {
   }
 }
 
-/** Of the files that automations make most. */
+/** Content types of the files that automations make most. */
 const types: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',
@@ -173,7 +173,7 @@ const types: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** What a file is by its name. */
+/** Content type of a file by its name. */
 function contentTypeOf(name: string, isText: boolean): string {
   const end = name.split('.').at(-1)?.toLowerCase() ?? '';
   if (name.includes('.') && Object.hasOwn(types, end)) return types[end] ?? '';
@@ -187,7 +187,7 @@ export const SpooledFile = Type.Object({
   name: RunFileName,
   content_type: ContentType,
   size_bytes: Type.Integer({ minimum: 0 }),
-  /** Of a picture or a video of the run's film. */
+  /** Description of a picture or a video of the run's film. */
   film: Type.Optional(FilmPartAbout),
 });
 export type SpooledFile = Static<typeof SpooledFile>;

@@ -32,7 +32,7 @@ export function createFetches(settle: Settle) {
     running.delete(id);
   };
   const fail = (id: number, json: string): void => {
-    // What has come of the body is of no use.
+    // Drops the part of the body that has come.
     if (running.has(id)) running.set(id, []);
     void answer(id, json);
   };

@@ -91,7 +91,7 @@ interface RemoteValue {
   unserializableValue?: string;
 }
 
-/** Of the answers of the `Runtime` domain, what is read here. */
+/** Parts of the answers of the `Runtime` domain that are read here. */
 interface Answer {
   result?: RemoteValue;
   properties?: Properties;
@@ -138,7 +138,7 @@ class EngineView {
       this.#looking = true;
       void this.#look(at).finally(() => (this.#looking = false));
     }
-    // What the isolate has answered by now arrives before this.
+    // Lets answers that the isolate has given by now arrive first.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -149,7 +149,7 @@ class EngineView {
     void this.#debugger.send('Runtime.releaseObjectGroup', { objectGroup: group });
   }
 
-  /** With nothing in between that user code could have patched. */
+  /** Calls with nothing in between that user code could have patched. */
   async #call(objectId: string, parts: RemoteValue[]): Promise<RemoteValue | undefined> {
     const names = parts.map((_, index) => `p${index}`).join();
     const { result } = await this.#debugger.send('Runtime.callFunctionOn', {

@@ -15,13 +15,13 @@ import { createSourcePositions } from './source-positions.ts';
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
 
-/** Of the error that ends the run; its log entry may be longer. */
+/** Maximum length of the error that ends the run; its log entry may be longer. */
 const maxMessageLength = 4000;
 const maxStackLength = 16_000;
 const boundary = '\n    at (<isolated-vm boundary>)';
 const notAnError = 'An object was thrown from supplied code within isolated-vm';
 
-/** What a run says: its console and its last error, in the lines of the user's files. */
+/** Log of a run: its console and its last error, in the lines of the user's files. */
 export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostChannel; memoryMb: number }) {
   const positions = createSourcePositions(job.sourceMap);
   const stream = createLogStream(channel, job.logRate);
@@ -48,7 +48,7 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
       }),
     placeAt: (at: Parameters<typeof positions.placeAt>[0]) => positions.placeAt(at),
     uncaught: uncaughtError,
-    /** For what rejects an entry into the isolate: an unhandled rejection of user code, or the memory limit. */
+    /** Explains a rejected entry into the isolate: an unhandled rejection of user code, or the memory limit. */
     failedEntry(error: unknown): FailedEnd {
       const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       if (message.startsWith('Error: Isolate ')) return outOfMemory(memoryMb);

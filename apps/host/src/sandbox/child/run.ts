@@ -18,10 +18,10 @@ import type { IsolateEntry } from './isolate-entry.ts';
 import { createRunLog } from './run-log.ts';
 import type { SourcePositions } from './source-positions.ts';
 
-/** As in the Web Crypto API: one request may not ask for more. */
+/** Maximum of one request, as in the Web Crypto API. */
 const maxRandomBytes = 65_536;
 
-/** How often the used processor time is looked at, in milliseconds. */
+/** Interval of looks at the used processor time, in milliseconds. */
 const intervalMs = 100;
 
 /** The host allows the same number; the phone does one thing at a time anyway. */
@@ -43,7 +43,7 @@ const maxOrderLength = 500_000;
 /** A promise that holds the isolate for ever: what it wanted to do next never happens. */
 const never = new Promise<void>(() => {});
 
-/** What a run has around it in the child. */
+/** Surroundings of a run in the child. */
 interface RunPlace {
   channel: HostChannel;
   isolate: IsolateEntry;
@@ -115,7 +115,7 @@ export class Run {
     this.#calls.finish(id, result);
   }
 
-  /** What the isolate asks; a text answers that it is refused. */
+  /** Answers a request of the isolate; a text says that it is refused. */
   ask(name: string, json: string, body: string | undefined): PortAnswer {
     if (this.#ended || !Object.hasOwn(this.#orders, name)) return 'The run has ended.';
     if (json.length > maxOrderLength) return `Too large: at most ${maxOrderLength} characters of JSON.`;
@@ -198,7 +198,7 @@ function createCalls(channel: HostChannel, settle: (id: number, result: SandboxC
       channel.send({ type: 'call', id, name, params });
       return undefined;
     },
-    /** It waits on: the host answers what it gave up, too. */
+    /** Cancels a call, which waits on: the host answers what it gave up, too. */
     cancel(id: number): void {
       if (waiting.has(id)) channel.send({ type: 'cancel', id });
     },

@@ -1,4 +1,4 @@
-/** At most so many UTF-16 units, never half a character at the end, and U+FFFD for any other half, as Node writes it. */
+/** Shortens to `maxLength` UTF-16 units: no half character at the end, and U+FFFD for other halves, as in Node. */
 export function shortened(text: string, maxLength: number): string {
   const fits = text.length <= maxLength;
   const end = !fits && isHighSurrogate(text.charCodeAt(maxLength - 1)) ? maxLength - 1 : maxLength;

@@ -4,15 +4,15 @@ import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 
 /** Turns positions of the bundled script into those of the user's files. */
 export interface SourcePositions {
-  /** Where a `line:column` of the script is in the user's files. */
+  /** Place in the user's files of a `line:column` of the script. */
   placeAt(position: string): SourcePlace;
-  /** Where the first position is that a text names. */
+  /** Place of the first position that a text names. */
   firstPlaceIn(text: string): SourcePlace;
   /** The text with the script's positions replaced, and without frames that are not the user's. */
   mapText(text: string): string;
 }
 
-/** As log entries name it: line 0 and no path when there is none. */
+/** Place as log entries name it: line 0 and no path when there is none. */
 export type SourcePlace = Pick<SandboxLogEntry, 'path' | 'lineNumber'>;
 
 const noPlace: SourcePlace = { path: null, lineNumber: 0 };

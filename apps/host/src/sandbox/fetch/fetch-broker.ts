@@ -10,15 +10,15 @@ import type { BrokerBoot } from './broker/main.ts';
 interface FetchBrokerOptions {
   /** Source of its program, CommonJS. */
   program: string;
-  /** What `fetch` in user code may reach. */
+  /** Whether `fetch` in user code may reach private addresses. */
   allowPrivateAddresses: boolean;
   confinement: Confinement;
-  /** Told when it has ended by itself: whoever it served can't fetch any more. */
+  /** Called when it has ended by itself: its runs can't fetch any more. */
   onGone: () => void;
   log: Logger | undefined;
 }
 
-/** What names are looked up with. */
+/** Files by which names are looked up. */
 const resolverFiles = ['hosts', 'resolv.conf', 'nsswitch.conf', 'gai.conf', 'host.conf', 'services'];
 
 /**
@@ -28,7 +28,7 @@ const resolverFiles = ['hosts', 'resolv.conf', 'nsswitch.conf', 'gai.conf', 'hos
 export class FetchBroker {
   readonly #options: FetchBrokerOptions;
   #process: ChildProcess | undefined;
-  /** Told when the broker has a socket, in the order in which they were sent. */
+  /** Callbacks for when the broker has a socket, in the order in which the sockets were sent. */
   readonly #handingOver: (() => void)[] = [];
   #isClosed = false;
 
@@ -84,7 +84,7 @@ export class FetchBroker {
     child.on('error', (error) => this.#ended(child, { err: error }));
     child.on('exit', (exitCode, signal) => {
       this.#ended(child, { exitCode, signal, printed });
-      // Else one that can't be started would be started again and again.
+      // Reports only a broker that has served: one that can't be started would be started again and again.
       if (hasServed && !this.#isClosed) this.#options.onGone();
     });
     const boot: BrokerBoot & { program: string } = { program, allowPrivateAddresses };

@@ -1,13 +1,13 @@
 /**
- * What a sandbox process and the broker say to each other over their socket: frames of a head (JSON) and bytes, each
- * behind its length (4 bytes, big-endian).
+ * Frames between a sandbox process and the broker over their socket: a head (JSON) and bytes, each behind its length (4
+ * bytes, big-endian).
  */
 import type { FetchOrder } from '@phalanx/automation';
 
-/** From the sandbox process. The bytes of `fetch` are the request's body. */
+/** Request of the sandbox process. The bytes of `fetch` are the request's body. */
 export type FetchRequest = { type: 'fetch'; order: FetchOrder } | { type: 'abort'; id: number };
 
-/** From the broker: the response's body in pieces, then its head, or why there is none. */
+/** Reply of the broker: the response's body in pieces, then its head, or why there is none. */
 export type FetchReply =
   | { type: 'body'; id: number }
   | { type: 'answered' | 'failed'; id: number; json: string };

@@ -15,11 +15,11 @@ interface SandboxPoolOptions {
   size: number;
   /** Memory limit that idle children are made for, in MB; a job with another limit starts its own. Default 256. */
   memoryMb?: number;
-  /** What `fetch` in user code may reach. */
+  /** Addresses that `fetch` in user code may reach. */
   fetchPolicy: { allowPrivateAddresses: boolean };
-  /** How fast one run may log before it is held back. Default: 2,000 lines and 4 MiB a second, burst 20,000 and 16 MiB. */
+  /** Rate limit of one run, which is held back then. Default: 2,000 lines and 4 MiB a second, burst 20,000 and 16 MiB. */
   logRate?: SandboxLogRate;
-  /** What holds the processes of user code. Default: what this machine offers. */
+  /** Confinement of the processes of user code. Default: what this machine offers. */
   confinement?: Confinement;
   log?: Logger;
 }
@@ -84,8 +84,8 @@ const refillAfterMs = 100;
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
 /**
- * So many children start at a time, in the order in which they were asked for: a start takes a core's time, and if many
- * shared the cores, all of them would be ready only at the end, too late for their runs to begin.
+ * Maximum number of children that start at a time, in the order in which they were asked for: a start takes a core's
+ * time, and if many shared the cores, all of them would be ready only at the end, too late for their runs to begin.
  */
 export const maxStarting = Math.max(2, availableParallelism());
 

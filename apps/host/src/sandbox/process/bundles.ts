@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { preludeScriptName } from '@phalanx/automation';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 
-/** What every child is given: made once, when the pool is created. */
+/** Bundles that every child is given: made once, when the pool is created. */
 export interface SandboxBundles {
   /** The child's program, CommonJS. */
   program: string;
@@ -25,7 +25,7 @@ export interface SandboxBundles {
 export const buildSandboxBundles = (): Promise<SandboxBundles> =>
   buildBundles('../child/main.ts', '@phalanx/automation/prelude');
 
-/** What a process is given that replays saved screens. */
+/** Builds the bundles of a process that replays saved screens. */
 export const buildReplayBundles = (): Promise<SandboxBundles> =>
   buildBundles('../replay/child/main.ts', '@phalanx/automation/replay-prelude');
 
@@ -37,7 +37,7 @@ async function buildBundles(main: string, prelude: string): Promise<SandboxBundl
   return { program, snapshot, ...isolatedVmPaths() };
 }
 
-/** By the addresses of their preludes. They are made of installed files, so all pools of a process have the same. */
+/** Snapshots by prelude address. They are made of installed files, so all pools of a process have the same. */
 const snapshots = new Map<string, Promise<Uint8Array>>();
 
 function snapshotOf(address: string): Promise<Uint8Array> {
@@ -54,7 +54,7 @@ const code = require('node:fs').readFileSync(0, 'utf8');
 const snapshot = require(isolatedVmPath).Isolate.createSnapshot([{ code, filename }]);
 process.stdout.write(Buffer.from(snapshot.copy()));`;
 
-/** In a process of its own, because isolated-vm wants a flag of Node's that no other process has. */
+/** Takes a snapshot in a process of its own, because isolated-vm wants a flag of Node's that no other process has. */
 async function takeSnapshot(prelude: string): Promise<Uint8Array> {
   const code = `(() => {\n'use strict';\n${prelude}\nglobalThis.installPrelude = prelude.install;\n})()`;
   const { isolatedVmPath } = isolatedVmPaths();
@@ -95,7 +95,7 @@ function packageFolder(name: string, from: string): string {
   return dirname(createRequire(join(from, 'package.json')).resolve(`${name}/package.json`));
 }
 
-/** By their entries. They are made of installed files, so all pools of a process have the same. */
+/** Programs by their entries. They are made of installed files, so all pools of a process have the same. */
 const bundles = new Map<string, Promise<string>>();
 
 function bundle(options: BuildOptions & { entryPoints: string[] }): Promise<string> {

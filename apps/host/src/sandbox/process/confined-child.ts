@@ -20,11 +20,11 @@ import { Compile } from 'typebox/compile';
 import type { SandboxBundles } from './bundles.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
 
-/** What a dying child says of itself (V8's fatal errors) is kept for the host's own log. */
+/** Maximum length of a dying child's words (V8's fatal errors) that are kept for the host's own log. */
 const maxStderrLength = 4000;
 const megabyte = 1024 * 1024;
 
-/** How a child's process ended. */
+/** End of a child's process. */
 export interface ChildExit {
   signal: NodeJS.Signals | null;
   exitCode: number | null;
@@ -40,7 +40,7 @@ export interface ConfinedChild<Command, Report> {
   /** Settles after the last report was handed over and the process is gone. Never rejects. */
   readonly exited: Promise<ChildExit>;
   send(command: Command): void;
-  /** From now on all else goes first. Nothing takes it back. */
+  /** Lowers the priority for good: from now on all else goes first. */
   giveWay(): void;
   kill(): void;
   /** All reports go here, in order; no more are read until its promise settles. */
@@ -211,7 +211,7 @@ function childPolicy({ readablePaths }: SandboxBundles, keptDescriptors: readonl
   };
 }
 
-/** Where no launcher does it. */
+/** Lowers the priority of a child where no launcher does it. */
 function startLower(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -262,13 +262,13 @@ const reports = Compile(SandboxReport);
 /** The process of one run. */
 export type SandboxChild = ConfinedChild<SandboxCommand, SandboxReport>;
 
-/** What every child is started with. */
+/** Start options that every child shares. */
 export interface ChildGround {
   bundles: SandboxBundles;
   confinement: Confinement;
   /** Takes the other end of the socket through which a child fetches. The child may fetch when it has resolved. */
   serveFetches: (socket: Socket) => Promise<void>;
-  /** As `ConfinedStart` has it. */
+  /** Same as in `ConfinedStart`. */
   inTurn?: (start: () => Promise<void>) => unknown;
 }
 

@@ -21,7 +21,7 @@ const maxSilenceMs = 15_000;
 
 export type ReplayMode = Extract<ReplayCommand, { type: 'screens' }>['mode'];
 
-/** What the code makes of a screen. */
+/** Result of the code on one screen. */
 export interface ReplayedScreen {
   verdict: ReplayVerdict;
   /** Searches that found nothing, if they were wanted. */
@@ -103,7 +103,7 @@ export class ReplayProcess {
     return result;
   }
 
-  /** Why it has ended, for people. */
+  /** Reason why it has ended, for people. */
   get endText(): string {
     const { startError, signal, exitCode, stderr } = this.#exit ?? {};
     return [startError, signal ?? exitCode, stderr].filter(Boolean).join(' ');

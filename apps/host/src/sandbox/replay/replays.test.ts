@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openReplays, type Replays } from './replays.ts';
 
 let replays: Replays;
-/** For code that never comes to an end, which takes all that it may. */
+/** Replays for code that never comes to an end, which takes all that it may. */
 let hurried: Replays;
 beforeAll(async () => {
   replays = await openReplays();

@@ -18,20 +18,20 @@ import type { ServerConnection } from '../../connection/server-connection.ts';
 
 export type { ReplayedScreen } from './replay-process.ts';
 
-/** What a project's code was bundled to, as a run gets it. */
+/** Bundle of a project's code, as a run gets it. */
 export interface ReplayCode {
   code: string;
   sourceMap: string | null;
   /** `agent.arguments`. */
   arguments: { automationParameters: unknown; jobVariables: unknown };
-  /** What `fetch` gets. Default: it fails. */
+  /** Answers of `fetch`. Default: it fails. */
   fetches?: ReplayFetches;
 }
 
 interface ReplayOptions {
-  /** What holds the processes of user code. Default: what this machine offers. */
+  /** Confinement of the processes of user code. Default: what this machine offers. */
   confinement?: Confinement;
-  /** How many may run. Default: half of the processors. */
+  /** Maximum number of processes. Default: half of the processors. */
   processes?: number;
   /** Heap of the user's code, in MB. Default 128. */
   memoryMb?: number;
@@ -57,7 +57,7 @@ export interface ReplayOrder {
 }
 
 export interface Replays {
-  /** What the code makes of each screen, in their order. Rejects when this machine can't start processes for it. */
+  /** Replays the code on each screen, in their order. Rejects when this machine can't start processes for it. */
   replay(
     code: ReplayCode,
     screens: readonly ReplayScreen[],
@@ -69,10 +69,10 @@ export interface Replays {
 
 const maxBatchScreens = 50;
 const maxBatchLength = 4 * 1024 * 1024;
-/** What a process keeps grows: its memory is full after some four thousand screens. */
+/** Maximum number of screens of a process. Its memory grows, and is full after some four thousand. */
 const maxShown = 2000;
 
-/** Makes ready what processes that replay saved screens are started with. */
+/** Prepares what processes that replay saved screens are started with. */
 export async function openReplays(options: ReplayOptions = {}): Promise<Replays> {
   const [bundles, confinement] = await Promise.all([
     buildReplayBundles(),
@@ -233,7 +233,7 @@ export class ReplayAnswerer {
 
   /** Says what the code makes of the screens, or why it can't be known. */
   answer(question: HostQuestionOf<'replay'>): void {
-    // What waited longer than its budget is asked again.
+    // Starts the budget now: a question that waits for longer is asked again.
     const deadline = performance.now() + question.budget_ms;
     this.#last = this.#last.then(() => this.#answer(question, deadline));
   }
@@ -245,7 +245,7 @@ export class ReplayAnswerer {
       const answer = await this.#replay(question, deadline);
       connection.sendFrame({ type, request_id }, Buffer.from(JSON.stringify(answer)));
     } catch (error) {
-      // What could not be opened is opened anew.
+      // Forgets replays that could not be opened: the next question opens them anew.
       this.#replays = undefined;
       log.warn({ err: error }, 'Saved screens could not be replayed');
       const message = (error instanceof Error ? error.message : String(error)).slice(0, 2000);

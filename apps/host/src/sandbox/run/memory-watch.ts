@@ -35,7 +35,7 @@ export function watchMemory(
   };
 }
 
-/** Of all children at once: each would wake the process by itself otherwise. */
+/** Checks of all children, run at once: each would wake the process by itself otherwise. */
 const checks = new Set<() => void>();
 let timer: NodeJS.Timeout | undefined;
 

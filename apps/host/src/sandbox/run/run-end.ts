@@ -1,4 +1,4 @@
-/** How runs end in failure: one function a code. Used by the child and by the host. */
+/** Failed ends of runs: one function a code. Used by the child and by the host. */
 import type { SandboxError } from '@phalanx/protocol';
 
 export interface FailedEnd {

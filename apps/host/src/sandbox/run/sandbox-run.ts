@@ -25,7 +25,7 @@ import { watchMemory } from './memory-watch.ts';
 import { crashed, outOfMemory, timedOut, failed } from './run-end.ts';
 import { follow } from '../../time/time-limit.ts';
 
-/** A child that was asked to end gets so long to say what it still has to say. */
+/** Time for a child that was asked to end to say what it still has to say. */
 const stopGraceMs = 300;
 /** The longest that a timer of Node can wait. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -62,7 +62,7 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
       onStepBegan: (began) => setting.hooks.onStepBegan?.(began),
       onStepEnded: (end) => setting.hooks.onStepEnded?.(end),
       onResult: (json) => {
-        // What throws here ends the child: only one that was taken over sends what is no JSON.
+        // Ends the child by an error that this throws: only one that was taken over sends invalid JSON.
         JSON.parse(json);
         setting.hooks.onResult(json);
       },
@@ -105,9 +105,9 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
 }
 
 interface RunFacts {
-  /** What the child said last, or why the host ended it. */
+  /** End that the child said last, or for which the host ended it. */
   end: SandboxEnd | undefined;
-  /** What the host asked the child for. */
+  /** Request of the host to the child. */
   asked: 'stopped' | 'timed_out' | undefined;
   limits: SandboxLimits;
 }
@@ -121,7 +121,7 @@ function endOf({ end, asked, limits }: RunFacts, exit: ChildExit): SandboxEnd {
 
 type Call = Extract<SandboxReport, { type: 'call' }>;
 
-/** Who is told what a child reports. */
+/** Receivers of a child's reports. */
 interface ReportTakers {
   onLog: SandboxHooks['onLog'];
   onLoaded: () => void;
@@ -136,8 +136,8 @@ interface ReportTakers {
 interface ReportReader {
   read: SandboxChild['onReports'];
   /**
-   * From now on nothing waits. What a child that is being ended has still said is small; of one that floods, no more
-   * than a burst is taken.
+   * Ends all waiting. A child that is being ended has little left to say; of one that floods, no more than a burst is
+   * taken.
    */
   release(): void;
 }
@@ -209,7 +209,7 @@ function createHold() {
   };
 }
 
-/** As many calls of one run may wait at a time; the child keeps the same limit, unless it was taken over. */
+/** Maximum number of calls of one run that wait; the child keeps the same limit, unless it was taken over. */
 const maxCalls = 64;
 
 const validators = new Map<string, Validator>(

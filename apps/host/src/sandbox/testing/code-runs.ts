@@ -1,10 +1,10 @@
-/** For the tests of the sandbox: runs a piece of code in a real child and gathers what it did. */
+/** Runs a piece of code in a real child and gathers what it did, for the tests of the sandbox. */
 import type { SandboxLogEntry } from '@phalanx/protocol';
 
 import type { SandboxPool } from '../pool/sandbox-pool.ts';
 import type { SandboxEnd, SandboxHooks, SandboxLimits, SandboxRun } from '../sandbox-job.ts';
 
-/** As the pools of the tests are made, so that runs take warm children. */
+/** Memory limit of the tests' pools, in MB: runs with the same one take warm children. */
 export const testMemoryMb = 64;
 
 export interface TestRunOptions {

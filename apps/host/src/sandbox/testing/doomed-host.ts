@@ -1,4 +1,4 @@
-/** For a test: a host with two idle children and a run that loops; says when the run is in its loop. */
+/** Runs a host with two idle children and a run that loops, for a test; says when the run is in its loop. */
 import { createSandboxPool } from '../pool/sandbox-pool.ts';
 import { startCode, testMemoryMb } from './code-runs.ts';
 

@@ -1,4 +1,4 @@
-/** What the sandbox's console prints is compared with what Node itself prints for the same code. */
+/** Compares the output of the sandbox's console with that of Node itself for the same code. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -98,7 +98,7 @@ const toStderr = [
   `console.assert(true, 'no'); console.assert(false); console.assert(false, 'why %s', 'x'); console.assert(0, { a: 1 })`,
 ];
 
-/** What Node prints, cut at the marks. */
+/** Output of Node, cut at the marks. */
 async function nodePrints(codes: string[], stream: 'stdout' | 'stderr'): Promise<string[]> {
   const mark = '--mark--';
   const write = `process.${stream}.write('${mark}')`;

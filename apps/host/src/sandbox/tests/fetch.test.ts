@@ -252,7 +252,7 @@ describe('fetch', () => {
   });
 });
 
-/** As on a machine that is busy with other things. */
+/** Starts late, as on a machine that is busy with other things. */
 const startedLate = ({ program, args }: Start): Start => ({
   program: '/bin/sh',
   args: ['-c', 'sleep 3; exec "$@"', 'sh', program, ...args],

@@ -16,7 +16,7 @@ const hasCompiler = await run('gcc', ['--version']).then(
   () => true,
   () => false,
 );
-/** Where the kernel gives no mount namespace, names, sizes and times can be seen; everything else is refused. */
+/** Attempts that succeed without a mount namespace: names, sizes and times can be seen; everything else is refused. */
 const hasOwnRoot = confinement.description.includes('a root of its own');
 const seenWithoutRoot = [
   'see a file of the host',
@@ -93,7 +93,7 @@ describe.runIf(missing.length === 0)('native code in a sandbox process', () => {
   it('reaches nothing but the broker, and the same code everything where nothing holds it', async () => {
     const sibling = startChild('await new Promise(() => setInterval(() => {}, 1000))');
     await build(sibling.pid ?? 0);
-    // What the host forgets to close must not be there either.
+    // Leaves a file open in the host, which must not be open in the child either.
     openSync(secret, 'r');
     const { stderr } = await startChild(`${load}; process.exit()`).exited;
     const outcomes = outcomesIn(stderr);

@@ -1,4 +1,4 @@
-/** What users' editors are told of the globals, compared with what the sandbox has. */
+/** Compares the types of the globals for users' editors with the globals of the sandbox. */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What the TypeScript compiler says of a user's file; empty when it has nothing to say. */
+/** Messages of the TypeScript compiler on a user's file; empty when it has nothing to say. */
 async function complaints(code: string, strict: boolean): Promise<string> {
   const file = join(folder, `${strict ? 'strict' : 'loose'}-${Math.random()}.ts`);
   await writeFile(file, code);

@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where get-tools.sh has put them; empty where they are not. */
+/** Folder into which get-tools.sh has put the tools; empty where they are not. */
 export const helperTools = process.env['TEST_HELPER_TOOLS'] ?? '';
 export const helperFolder = join(import.meta.dirname, '../../../../helper');
 export const shippedDex = join(helperFolder, 'phalanx-helper.dex');
@@ -23,7 +23,7 @@ export interface ShippedBytes {
   remove(): void;
 }
 
-/** Without the Python of another package manager, which may come first in PATH. */
+/** Runs a tool without the Python of another package manager, which may come first in PATH. */
 export const runTool = (program: string, ...args: string[]): Buffer =>
   execFileSync(program, args, { env: { ...process.env, PATH: '/usr/bin:/bin' }, stdio: 'pipe' });
 

@@ -235,7 +235,7 @@ test('of many touches while the screen changes none goes wrong, and few are refu
     const [touched] = shop.touched;
     const twin = inView.filter(({ name }) => name === target?.name).length > 1;
     const now = shop.articles.filter((one) => one.name === target?.name && isInView(shop, one.uid));
-    // Where all articles are others, the name is all that there is to go by.
+    // The name is all that there is to go by when all articles were replaced.
     const isSameName = shop.articles.find(({ uid }) => uid === touched)?.name === target?.name;
     const isRight =
       touched === target?.uid ||

@@ -36,7 +36,7 @@ const usualPressMs = 1000;
 const lookEveryMs = 250;
 /** A list that loads on may look like its end once. */
 const vainSwipesAtEnd = 2;
-/** Whoever looks at the phone later does not read a secret that was typed. */
+/** Time for which a typed secret is hidden from anybody who looks at the phone later. */
 const hiddenMs = 10 * 60_000;
 
 /** Codes of the driver that say why nothing was touched. */
@@ -184,7 +184,7 @@ class PhoneHand {
 
   #call: Driver['call'] = (name, params) => this.#driver.call(name, params, this.#signal);
 
-  /** What the phone has refused has perhaps been done in part. */
+  /** Settles also after a refused input: the phone has perhaps done a part of it. */
   async #input(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -229,7 +229,7 @@ class PhoneHand {
     throw new ActRefused(found.state, reasonOf(found, on));
   }
 
-  /** On a screen that has changed since somebody was told of it, only what has come to rest is touched. */
+  /** Finds the target. On a screen that has changed since somebody was told of it, only a node at rest is touched. */
   async #find(target: HostActTarget): Promise<UiNode> {
     const wasAtRest = this.eye.isAtRest;
     const look = await this.eye.known();
@@ -309,7 +309,7 @@ class PhoneHand {
   }
 }
 
-/** What is waited for is not on the screen yet, so that it has no number. */
+/** Refuses a number as the target of a wait: a node that is not on the screen yet has none. */
 function soughtBy(target: HostActTarget): string | ActSelector {
   if (typeof target === 'object' && 'identity' in target)
     throw new ActRefused('gone', 'A number is of a screen that was: give a text or a selector');

@@ -13,7 +13,7 @@ import {
 import { nearestTo } from './nearest-to.ts';
 import type { Look } from './phone-look.ts';
 
-/** Why nothing was touched. */
+/** Reason why nothing was touched. */
 export class ActRefused extends Error {
   readonly refusal: ActRefusal;
   readonly candidates: readonly number[];
@@ -25,7 +25,7 @@ export class ActRefused extends Error {
   }
 }
 
-/** What was found, and whether its screen has not changed at all since it was told of. */
+/** Node that was found, and whether its screen has not changed at all since it was told of. */
 interface FoundNode {
   readonly node: UiNode;
   readonly isUnmoved: boolean;
@@ -76,7 +76,7 @@ const maxCandidates = 10;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const nodeOf = ({ node }: CompactLine): UiNode => node as UiNode;
 
-/** Where several texts fit best, one that can be touched goes before one that only says it. */
+/** Finds nodes by a text. Among several that fit best, one that can be touched goes before one that only says it. */
 function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
   const rankOf = createTextRank(wanted);
   const found = bestRanked(lines, (line) => bestRank(line.said, rankOf));
@@ -85,7 +85,7 @@ function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
 }
 
 const refuse = (): Promise<void> => Promise.reject(new Error('a screen that was read is not touched'));
-/** What the nodes of a screen do that is only read. */
+/** Touches of nodes on a screen that is only read: all are refused. */
 export const untouchable: NodeTouch = {
   tap: refuse,
   doubleTap: refuse,
@@ -100,7 +100,7 @@ export function readAs({ tree: { root } }: Look, node: UiNode): AndroidNode {
   return inOrder(read)[inOrder(root).indexOf(node)] ?? read;
 }
 
-/** By the matcher of automations. */
+/** Finds nodes by the matcher of automations. */
 function bySelector(root: UiNode, selector: ActSelector): UiNode[] {
   const nodes = inOrder(root);
   const read = createAndroidNode(root, untouchable);
@@ -111,7 +111,7 @@ function bySelector(root: UiNode, selector: ActSelector): UiNode[] {
     .filter(({ visible }) => visible);
 }
 
-/** What stands beside something is the nearest there, as in automations. */
+/** Whether the selector names a neighbour. The nearest node beside it is meant, as in automations. */
 const isBeside = ({ rightOf, leftOf, below, above }: ActSelector): boolean =>
   [rightOf, leftOf, below, above].some((anchor) => anchor !== undefined);
 

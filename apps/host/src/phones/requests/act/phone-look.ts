@@ -4,16 +4,16 @@ import { type CompactScreen, readCompact, type ScreenTree } from '@phalanx/proto
 import type { Driver } from '../../../driver/driver.ts';
 import { screenSize, type ScreenSize } from '../screen-reader.ts';
 
-/** What a phone shows at a moment. */
+/** Screen of a phone at a moment. */
 export interface Look {
   readonly tree: ScreenTree;
   readonly size: ScreenSize;
   readonly compact: CompactScreen;
-  /** The same for as long as nothing that is told of has changed or moved. */
+  /** Sign of the screen: the same for as long as nothing that is told of has changed or moved. */
   readonly sign: string;
 }
 
-/** Between two readings that have to be the same. */
+/** Pause between two readings that have to be the same. */
 const restMs = 120;
 /** A screen that moves all the time counts as settled after that. */
 const maxSettleMs = 3000;
@@ -36,7 +36,7 @@ export class PhoneEye {
     return this.#last;
   }
 
-  /** What was seen last, or now. */
+  /** Returns the last look, or looks now. */
   async known(): Promise<Look> {
     return this.#last ?? this.look();
   }

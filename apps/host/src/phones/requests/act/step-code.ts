@@ -19,7 +19,7 @@ export class StepCode {
   /** The last step, when it was one: what it brings into view is perhaps touched by the next. */
   #lastSwipe: Swipe | undefined;
 
-  /** Without a look before it, nothing is known to be new after it. */
+  /** Notes a touch. Without a look before it, nothing is known to be new after it. */
   touched(
     { input, closeKeyboard }: { input: PhoneInput; closeKeyboard: boolean },
     before: Look | undefined,

@@ -9,7 +9,7 @@ import {
   type Resolve,
 } from '@phalanx/egress';
 
-/** A connection that is silent for so long is given up. */
+/** Timeout of a silent connection, in milliseconds. */
 const silenceMs = 300_000;
 /** Forbidden by the Fetch standard; a tunnel would also never be answered. */
 const tunnelMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);

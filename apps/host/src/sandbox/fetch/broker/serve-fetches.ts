@@ -20,7 +20,7 @@ const maxHeldBytes = 64 * 1024 * 1024;
 const maxRedirects = 20;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** These belong to the connection and are set by the client itself; what user code gives for them is left out. */
+/** Headers that belong to the connection and are set by the client itself; those of user code are left out. */
 const forbidden = new Set([
   'connection',
   'content-length',
@@ -66,7 +66,7 @@ export async function serveFetches(
       else abort(underWay, request.id);
     }
   } catch {
-    // What does not speak the protocol is cut off; its run sees that its requests fail.
+    // Cuts off a peer that does not speak the protocol; its run sees that its requests fail.
   } finally {
     for (const id of [...underWay.keys()]) abort(underWay, id);
     exchanger.close();
@@ -90,7 +90,7 @@ interface Exchanged {
   order: FetchOrder;
   body: Buffer;
   signal: AbortSignal;
-  /** Where the response's body goes. */
+  /** Socket to which the response's body goes. */
   socket: Socket;
 }
 
@@ -167,10 +167,10 @@ const requests = Compile(
   ]),
 );
 
-/** What a sandbox process says may be the word of hostile code that has taken it over. Throws when it does not fit. */
+/** Parses a request of a sandbox process, which hostile code may have taken over. Throws when it does not fit. */
 const parseFetchRequest = (head: string): FetchRequest => requests.Parse(JSON.parse(head));
 
-/** After decompression: the sandbox process holds all of it, and the isolate as text. */
+/** Maximum size after decompression: the sandbox process holds all of it, and the isolate as text. */
 const maxBodyBytes = 50 * 1024 * 1024;
 
 const decoders: Record<string, (() => Duplex) | undefined> = {

@@ -44,7 +44,7 @@ class Replay {
   readonly #given: Pick<Code, 'argumentsJson' | 'fetches'>;
   readonly #limits: Code['limits'];
   readonly #positions: ReturnType<typeof createSourcePositions>;
-  /** Of code that does not compile. */
+  /** Error of code that does not compile. */
   readonly #syntaxError: Error | undefined;
 
   constructor(isolate: ReplayIsolate, { code, sourceMap, limits, ...given }: Code) {
@@ -64,7 +64,7 @@ class Replay {
     }
   }
 
-  /** As a run meets the screens of one record. */
+  /** Plays the screens of one record, as a run meets them. */
   follow(sequence: ReplaySequence): void {
     const { first, second } = this.#limits.sequence;
     const result = this.#playSequence(sequence, first);

@@ -28,10 +28,10 @@ const refused = (code: string, message: string): SandboxCallResult => ({
   error: { code, message },
 });
 
-/** How errors of `not_replayed` begin, by which they are known again when nothing has caught them. */
+/** Beginning of errors of `not_replayed`, by which they are known again when nothing has caught them. */
 export const notReplayed = 'A saved screen can not answer ';
 
-/** What a call gets that neither reads nor stores the screen. */
+/** Result of a call that neither reads nor stores the screen. */
 export function answerCall(name: string, params: unknown, screen: ShownScreen): SandboxCallResult {
   switch (name) {
     case 'screen.windows':
@@ -95,7 +95,7 @@ function deviceOf({ tree }: ShownScreen): Record<string, unknown> {
   };
 }
 
-/** What a call does to the phone, in words. */
+/** Words for what a call does to the phone. */
 export function wordsOfCall(name: string, params: unknown, screen: ShownScreen): string {
   const given = typeof params === 'object' && params !== null ? params : {};
   if ('x' in given && 'y' in given) return `${name} on ${screen.wordsAt(Number(given.x), Number(given.y))}`;

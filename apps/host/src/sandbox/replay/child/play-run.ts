@@ -6,10 +6,10 @@ import { explainedError } from '../../child/explained-error.ts';
 import { isOutOfMemory } from '../../run/run-end.ts';
 import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
 
-/** As `SandboxCallResult`, or JSON of one. */
+/** Result as `SandboxCallResult`, or JSON of one. */
 export type CallAnswer = SandboxCallResult | { json: string };
 
-/** What one run of the code is shown, and what becomes of it. */
+/** Player of one run of the code: what the code is shown, and what becomes of it. */
 export interface Player {
   /** Nothing that the run does from then on counts. */
   readonly isDone: boolean;
@@ -25,13 +25,13 @@ export interface Player {
 }
 
 export interface PlayLimits extends ReplayLimits {
-  /** Of the clock of the run. Default: an hour. */
+  /** Limit of the run's clock, in milliseconds. Default: an hour. */
   virtualMs?: number;
 }
 
 const maxCalls = 2000;
 const hourMs = 3_600_000;
-/** As in a run, in characters of JSON. */
+/** Maximum length of an order in characters of JSON, as in a run. */
 const maxOrderLength = 500_000;
 const maxRandomBytes = 65_536;
 
@@ -179,7 +179,7 @@ function randomByteString(playing: Playing, { sizeBytes }: PortOrders['random'])
   return bytes;
 }
 
-/** As the isolate takes it: JSON of the head or of the failure, and the body as a string of bytes. */
+/** Answer in the form of the isolate: JSON of the head or of the failure, and the body as a string of bytes. */
 interface FetchAnswer {
   json: string;
   body: string;
@@ -219,7 +219,7 @@ interface Timer {
 export class VirtualClock {
   /** Virtual milliseconds since the run began. */
   now = 0;
-  /** In the order of their starts, which decides between equal times. */
+  /** Timers in the order of their starts, which decides between equal times. */
   readonly #timers = new Map<number, Timer>();
 
   /** Whether a timer waits that keeps the run alive. */

@@ -2,7 +2,7 @@ import { userScriptName, type PortAnswer } from '@phalanx/automation';
 import type { SandboxStart } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
-/** What the isolate may call of this process. None may throw: an error would carry paths of this machine. */
+/** Functions of this process that the isolate may call. None may throw: an error would carry paths of this machine. */
 export interface ReplayFunctions {
   ask: (name: string, json: string, body?: string) => PortAnswer;
   hold: (name: string, ...texts: string[]) => boolean;
@@ -23,7 +23,7 @@ export interface ReplayContext {
   close(): void;
 }
 
-/** What an isolate keeps of its contexts grows; a new one takes 8 ms. */
+/** Maximum number of contexts of an isolate, whose memory of them grows; a new one takes 8 ms. */
 const maxContexts = 200;
 const wrapperHead = `(async () => {'use strict';`;
 const entryCode = `(ask, hold, capturedAt, stage, missed) => {

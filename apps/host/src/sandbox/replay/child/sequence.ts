@@ -19,7 +19,7 @@ import { answerCall, changesPhone, notReplayed, ShownScreen } from './phone-of-s
 import type { CallAnswer, Player, VirtualClock } from './play-run.ts';
 import { isDebug, submitted } from './single-screen.ts';
 
-/** An unchanged screen costs so much for one reading, as in a replay of one screen. */
+/** Virtual time of one reading of an unchanged screen, as in a replay of one screen. */
 const readingMs = 1000;
 /** Readings on which nothing is done, after which a screen has changed by itself. */
 const maxIdleReadings = 3;
@@ -42,12 +42,12 @@ export class Sequence implements Player {
   readonly #last: number;
   /** Whether the record tells what was done between its screens. */
   readonly #knowsCalls: boolean;
-  /** Of the screen that the phone shows. */
+  /** Index of the screen that the phone shows. */
   #index = 0;
-  /** Of the screen that was stored last. */
+  /** Index of the screen that was stored last. */
   #stored = -1;
   #calls: CallsOnScreen;
-  /** Since the screen came, was stored, or something was done on it. */
+  /** Readings since the screen came, was stored, or something was done on it. */
   #readings = 0;
 
   constructor(given: ReplaySequence, positions: SourcePositions) {
@@ -59,7 +59,7 @@ export class Sequence implements Player {
     this.#calls = new CallsOnScreen(this.#screenAt(0));
   }
 
-  /** As long as the run has taken, and an hour. */
+  /** Limit of the run's clock: the time that the run has taken, and an hour. */
   get virtualMs(): number {
     const tookMs = this.#screenAt(this.#last).tree.capturedAt - this.capturedAt();
     return hourMs + (Number.isFinite(tookMs) ? Math.max(0, tookMs) : 0);
@@ -69,7 +69,7 @@ export class Sequence implements Player {
     return this.result !== undefined;
   }
 
-  /** Of the first one: the clock has what was between it and the present one. */
+  /** Time of the first screen: the clock has what was between it and the present one. */
   capturedAt = (): number => this.#screenAt(0).tree.capturedAt;
 
   /** The code knows it by itself, unless the record begins in the middle of the run. */
@@ -112,7 +112,7 @@ export class Sequence implements Player {
     }
   }
 
-  /** Of the screen that the code is at, for people. */
+  /** Index of the screen that the code is at, for people. */
   get #place(): number {
     return Math.max(0, this.#stored);
   }
@@ -150,7 +150,7 @@ export class Sequence implements Player {
     if (Number.isFinite(since)) clock.now = Math.max(clock.now, since);
   }
 
-  /** What the phone showed after the last screen is not known, so what is done on it is the end of what is compared. */
+  /** Ends the comparison once the code has acted on the last screen, or waits there: the next screen is not known. */
   #lookAgain(): void {
     if (this.#calls.notes.length > 0 || this.#readings > maxLastReadings) this.#end(null);
   }
@@ -177,14 +177,14 @@ export class Sequence implements Player {
     this.#conclude({ kind: 'diverges', index: this.#stored, in: 'screen', saved, now: moment });
   }
 
-  /** As the record says it of the screen that was stored last. */
+  /** Whether the code did what the record says of the screen that was stored last. */
   #didTheSame(): boolean {
     if (!this.#knowsCalls || this.#stored < 0) return true;
     const { calls = [] } = this.#given.screens[this.#stored] ?? {};
     return this.#calls.areThoseOf(calls, this.#screenAt(this.#stored));
   }
 
-  /** Of the run, or of what can be compared (`null`). */
+  /** Ends the run, or what can be compared (`null`). */
   #end(how: SequenceMoment['ends']): void {
     if (this.#stored < this.#last) {
       if (how !== null) this.#conclude({ kind: 'ended', index: this.#place, how });
@@ -225,7 +225,7 @@ interface CallNote {
   target: string | null;
 }
 
-/** What the code does on one screen. Records say nothing of password fields, so calls on them are left out here, too. */
+/** Calls of the code on one screen. Records say nothing of password fields, so calls on them are left out here, too. */
 class CallsOnScreen {
   readonly notes: CallNote[] = [];
   #isAtPassword: boolean;

@@ -8,7 +8,7 @@ import type { VerdictNotes } from './verdict-notes.ts';
 /** Changes of the phone by code that has stored nothing. */
 const maxBlindActs = 200;
 
-/** A wait charges at most so much for one reading, so that waits of 30 s look 25 times. */
+/** Maximum virtual time that a wait charges for one reading, so that waits of 30 s look 25 times. */
 const readingMs = 1000;
 
 /** Readings after the screen was stored, without anything being done. */
@@ -19,7 +19,7 @@ export const submitted: CallAnswer = {
   value: { success: true, id: '00000000-0000-0000-0000-000000000000' },
 };
 
-/** What `agent.utils.debug` stores is no verdict. */
+/** Whether `agent.utils.debug` has stored the screen, which is no verdict. */
 export const isDebug = ({ stage, screenState }: AgentCallParams<'record.screen'>): boolean =>
   stage === 'debug' && screenState === 'unknown';
 
@@ -92,7 +92,7 @@ export class SingleScreen implements Player {
   }
 }
 
-/** Code that looks so often at a screen without storing it gets the next one. */
+/** Maximum number of readings of a screen by code that does not store it. Then it gets the next one. */
 const maxReadings = 30;
 
 /**
@@ -102,7 +102,7 @@ const maxReadings = 30;
 export class ScreenStream implements Player {
   readonly missed = undefined;
   isDone = false;
-  /** Of the screen that the phone shows. */
+  /** Index of the screen that the phone shows. */
   index: number;
   readonly #screens: readonly ShownScreen[];
   readonly #notesOf: (index: number) => VerdictNotes;

@@ -16,7 +16,7 @@ import { notReplayed } from './phone-of-screen.ts';
 
 type FollowUp = Extract<ReplayVerdict, { kind: 'state' }>['next'];
 
-/** What one screen's replay has shown so far, and the verdict that it comes to. */
+/** Notes of one screen's replay so far, and the verdict that it comes to. */
 export class VerdictNotes {
   readonly missed: MissedSearch[] = [];
   /** Changes of the phone. */
@@ -46,7 +46,7 @@ export class VerdictNotes {
     this.stored ??= { state: shortened(state, maxStageLength), stage: shortened(stage, maxStageLength) };
   }
 
-  /** What comes after it no longer counts. */
+  /** Concludes the verdict. Later notes no longer count. */
   conclude(how: FollowUp | 'acts_blind' | 'ended', message: string | null = null): void {
     const did = this.#did;
     if (this.stored !== undefined && how !== 'acts_blind' && how !== 'ended')

@@ -5,7 +5,7 @@ export interface Article {
   readonly name: string;
 }
 
-/** What stands on the screen, and what was touched of it. */
+/** Contents of the screen, and the touches on it. */
 export interface Shop {
   title: string;
   articles: Article[];
@@ -22,7 +22,7 @@ const top = 300;
 const bottom = 2200;
 const pageBottom = 2274;
 
-/** Where an article stands, if somebody can touch it. */
+/** Whether an article stands where somebody can touch it. */
 export const isInView = (shop: Shop, uid: number): boolean => {
   const at = shop.articles.findIndex((article) => article.uid === uid);
   const y = top + at * rowHeight - shop.offset + rowHeight / 2;
