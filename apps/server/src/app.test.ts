@@ -82,7 +82,7 @@ describe('a server that is killed', () => {
         expect(runs['runs']).toMatchObject([{ status: 'running' }]);
       }
       const launchId = crypto.randomUUID();
-      // On a busy machine the phone has been silent for too long by now.
+      // The phone has been silent for too long by now on a busy machine.
       await host.heartbeat();
       const started = await api(
         'POST',

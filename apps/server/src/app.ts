@@ -45,16 +45,16 @@ import { serveShares } from './code/shares/feature.ts';
 import { serveStats } from './runs/stats/feature.ts';
 import { sealedByWebhooks, serveWebhooks } from './work/webhooks/feature.ts';
 
-/** What a test may set otherwise; the defaults are the product's. */
+/** Options that a test may set otherwise; the defaults are the product's. */
 export interface ServerOverrides extends ContextOverrides {
-  /** One that other servers use too, and that is not closed with this one. Default: the server's own. */
+  /** Compiler that other servers use too, and that is not closed with this one. Default: the server's own. */
   compiler?: Compiler;
   /** The folder of the built console; without it there is none. */
   console?: Promise<string>;
 }
 
 export interface ServerApp {
-  /** Such as `http://127.0.0.1:8080`. */
+  /** Example: `http://127.0.0.1:8080`. */
   readonly url: string;
   /** The administrator's first token, when this start made it: show it once. */
   readonly firstToken: string | undefined;
@@ -69,7 +69,7 @@ export interface ServerApp {
 
 const version = '0.1.0';
 
-/** Longer than a launch or a stop takes. */
+/** Maximum time of a drain, in ms: longer than a launch or a stop takes. */
 const maxDrainMs = 15_000;
 
 /**

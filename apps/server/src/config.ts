@@ -141,7 +141,7 @@ export const serverSettings: readonly Setting[] = [
   ...Object.values(limitSettings),
 ];
 
-/** Where the data is. */
+/** Settings that say where the data is. */
 export const dataSettings: readonly Setting[] = [
   rows.dataDir,
   rows.databaseUrl,
@@ -160,14 +160,14 @@ export function parseServerConfig(env: Environment = process.env) {
     mail: parseMail(env),
     s3,
     secretsKeyFile: settings.secretsKeyFile ?? path.join(settings.dataDir, 'secrets.key'),
-    /** Without a slash at its end. */
+    /** URL without a slash at its end. */
     fileUrl: (settings.fileUrl ?? settings.publicUrl)?.href.replace(/\/+$/, ''),
-    /** Where programs such as git are looked for. */
+    /** PATH in which programs such as git are looked for. */
     searchPath: env['PATH'] ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
   });
 }
 
-/** What several servers have to have in common. */
+/** Requires the settings that several servers have to have in common. */
 function requireShared(given: {
   databaseUrl: string | undefined;
   s3: object | undefined;

@@ -26,20 +26,20 @@ import { createNodeStore } from '../storage/nodes/store.ts';
 
 const defaultTiming = {
   heartbeatMs: 2000,
-  /** How long devices have to acknowledge a start or a stop. */
+  /** Time that devices have to acknowledge a start or a stop. */
   ackTimeoutMs: 10_000,
-  /** How often what has expired, or was missed, is looked for. */
+  /** Interval at which the service looks for what has expired, or was missed. */
   sweepMs: 5000,
   /**
-   * When after the start the compiler gets ready for its first request; undefined: with that request. The start needs
-   * the processor itself; hosts take about as long to come back.
+   * Time after the start at which the compiler gets ready for its first request; undefined: with that request. The
+   * start needs the processor itself; hosts take about as long to come back.
    */
   prepareCompilerMs: 2000 as number | undefined,
 };
 
 type Timing = Readonly<typeof defaultTiming>;
 
-/** What a test may set otherwise; the defaults are the product's. */
+/** Options that a test may set otherwise; the defaults are the product's. */
 export interface ContextOverrides extends Partial<Timing> {
   clock?: Clock;
   log?: Logger;
@@ -48,8 +48,8 @@ export interface ContextOverrides extends Partial<Timing> {
 }
 
 /**
- * What every feature gets. It adds its routes to `app` and ends with it, by its hooks: `preClose` runs before the
- * connections of callers end, `onClose` after it, the last one first.
+ * Context that every feature gets. A feature adds its routes to `app` and ends with it, by its hooks: `preClose` runs
+ * before the connections of callers end, `onClose` after it, the last one first.
  */
 export interface Context {
   readonly app: FastifyInstance;
@@ -62,23 +62,23 @@ export interface Context {
   readonly access: Access;
   readonly authenticator: Authenticator;
   readonly database: Db;
-  /** Of a database that others can reach too. */
+  /** Lock of a database that others can reach too. */
   readonly lock: ServerLock | undefined;
   readonly cluster: Cluster;
   readonly node: ServerNode;
   readonly commits: GroupCommit;
   readonly audit: AuditLog;
   readonly dataDir: string;
-  /** Where large bodies are; none: in the data folder. */
+  /** Bucket of large bodies; undefined: they are in the data folder. */
   readonly bucket: Bucket | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly faults: FaultMonitor;
-  /** What holds the processes that work with what users wrote. */
+  /** Confinement of the processes that work with what users wrote. */
   readonly confinement: Confinement;
 }
 
-/** In a cluster each line names its server. */
+/** Opens the log. In a cluster each line names its server. */
 function openLog(config: ServerConfig): Logger {
   const { natsUrls, nodeName, logLevel: level } = config;
   if (natsUrls === undefined) return pino({ level }, programLog(config));
@@ -87,7 +87,7 @@ function openLog(config: ServerConfig): Logger {
 
 type Storage = Awaited<ReturnType<typeof openStorage>>;
 
-/** The database, what watches it, and the other servers of it. */
+/** Opens the database, its fault monitor, and the cluster of its servers. */
 async function openStorage(config: ServerConfig, overrides: ContextOverrides) {
   const databaseClock = new DatabaseClock();
   const clock = overrides.clock ?? databaseClock;
@@ -132,7 +132,7 @@ function openKernel(storage: Storage, access: Access, limits: Limits): HttpKerne
   });
 }
 
-/** Ends with the server, after every feature. */
+/** Closes the storage with the server, after every feature. */
 function closeWith(app: FastifyInstance, storage: Storage, { authenticator }: Access): void {
   const { audit, cluster, database, faults, node, release } = storage;
   app.addHook('preClose', async () => faults.close());
@@ -164,7 +164,7 @@ export async function createContext(config: ServerConfig, overrides: ContextOver
   };
 }
 
-/** How many files and connections the process may have open; infinite where the system doesn't say. */
+/** Reads how many files and connections the process may have open; infinite where the system doesn't say. */
 function maxOpenFiles(): number {
   try {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

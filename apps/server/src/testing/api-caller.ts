@@ -35,7 +35,7 @@ export interface ApiRequest {
   /** Sent as it is. */
   raw?: string | Uint8Array<ArrayBuffer>;
   contentType?: string | null;
-  /** Beside those. */
+  /** Headers beside those. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -82,7 +82,7 @@ interface Reply {
   text: string;
 }
 
-/** What any request may be answered with, whatever the endpoint: it never came to one. */
+/** Codes that any request may be answered with, whatever the endpoint: it never came to one. */
 const edgeCodes: readonly ErrorCode[] = ['route_not_found', 'request_timeout', 'not_ready'];
 
 const parametersIn = ({ path }: RouteContract): number => path.split('/:').length;

@@ -10,7 +10,7 @@ export class BreakableGit {
     this.folder = folder;
     mkdirSync(folder, { recursive: true });
     this.mend();
-    // For git's hooks.
+    // Git's hooks use it.
     symlinkSync(findProgram('cat'), path.join(folder, 'cat'));
   }
 
@@ -27,7 +27,7 @@ export class BreakableGit {
     this.#write('nothing');
   }
 
-  /** Its own program is not among those that the service lets git reach; the one beside its commands is. */
+  /** Uses the git beside git's commands: the service lets git reach that one, and not the one in the PATH. */
   #write(failing: string): void {
     const program = path.join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git');
     const fails = `case $1 in ${failing}) echo broken >&2; exit 128;; esac`;
@@ -40,7 +40,7 @@ export class BreakableGit {
   }
 }
 
-/** Where the PATH has the program. */
+/** Finds the file of the program in the PATH. */
 function findProgram(name: string): string {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   const found = folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));

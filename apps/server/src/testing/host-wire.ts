@@ -10,7 +10,7 @@ import { Compile } from 'typebox/compile';
 import { WebSocket } from 'ws';
 
 const serverMessage = Compile(ServerMessage);
-/** Of a message that breaks the protocol, in the error. */
+/** Maximum length that the error shows of a message that breaks the protocol. */
 const shownLength = 1000;
 
 export const deviceReport = (serial: string, more: Partial<DeviceReport> = {}): DeviceReport => ({

@@ -2,7 +2,7 @@ import { makeTestBucket } from './engines/test-bucket.ts';
 import { databaseSettings } from './engines/test-database.ts';
 import { getNatsUrl } from './engines/shared-engine.ts';
 
-/** What several servers have in common: those of one folder always the same database. */
+/** Settings that several servers have in common: those of one folder always the same database. */
 export async function sharedSettings(folder: string): Promise<Record<string, string>> {
   const { settings } = await makeTestBucket();
   return {

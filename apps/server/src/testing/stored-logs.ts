@@ -27,7 +27,7 @@ async function ask(server: TestServer, statement: string): Promise<Record<string
   }
 }
 
-/** What a server has on its disk, or in its database, of the log entries of the last minutes: in how many parts. */
+/** Counts the parts in which a server has the log entries of the last minutes, on its disk or in its database. */
 export async function countLogParts(server: TestServer): Promise<number> {
   if (server.engine === 'SQLite') return (await server.logFiles()).length;
   const filled = tables.map((table) => `SELECT WHERE EXISTS (SELECT FROM ${table})`);
@@ -40,7 +40,7 @@ export async function hasClosedLogs(server: TestServer): Promise<boolean> {
   return (await ask(server, "SELECT FROM log_table WHERE state = 'closed'")).length > 0;
 }
 
-/** The same, as text in which entries can be looked for. */
+/** Reads the same log entries, as text in which they can be looked for. */
 export async function storedLogText(server: TestServer): Promise<string> {
   if (server.engine === 'PostgreSQL') {
     const texts = await ask(
@@ -54,7 +54,7 @@ export async function storedLogText(server: TestServer): Promise<string> {
   return (await Promise.all(files)).join('');
 }
 
-/** What is kept of a run. */
+/** Number of bytes that are kept of a run. */
 export async function keptBytes(server: TestServer, runId: string): Promise<number> {
   const statement = `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM kept_chunk WHERE run_id = '${runId}'`;
   return Number((await ask(server, statement))[0]?.['bytes']);

@@ -52,7 +52,7 @@ export class TestHost {
   devices: DeviceReport[];
   /** Every message of every connection, in order. */
   readonly received: ServerMessage[] = [];
-  /** What hello says of runs. */
+  /** Runs that hello reports. */
   readonly runs = new Map<string, RunReport>();
   readonly logBuffers = new Map<string, LogBuffer>();
   /** Close code of the last connection. */
@@ -285,7 +285,7 @@ const endedReport = (runId: string): RunReport => ({
   ended_at: Date.now(),
 });
 
-/** Of what is asked about a phone: a dark screen, and nothing to tell. */
+/** Answers a question about a phone: a dark screen, and nothing to tell. */
 function answerTo({ type, request_id }: Extract<ServerMessage, { request_id: string }>): string {
   const [captured_at, width, height] = [1, 1080, 2424];
   const screen = JSON.stringify({

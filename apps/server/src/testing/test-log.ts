@@ -10,7 +10,7 @@ const errorLevel = 50;
 const isLogLine = (value: unknown): value is LogLine =>
   typeof value === 'object' && value !== null && 'level' in value && 'msg' in value;
 
-/** What the operator of a server in a test would see. */
+/** Log lines that the operator of a server in a test would see. */
 export class TestLog {
   readonly lines: LogLine[] = [];
   readonly logger: Logger = pino(

@@ -35,7 +35,7 @@ interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
   settings?: Record<string, string>;
   /** A fresh folder unless it is given. */
   dataDir?: string;
-  /** That of this run of the tests unless it is given. */
+  /** Engine; that of this run of the tests unless it is given. */
   engine?: Engine;
 }
 
@@ -44,7 +44,10 @@ const testHeartbeatMs = 400_000_000;
 
 let sharedCompiler: Promise<Compiler> | undefined;
 
-/** Of all servers of a test file: each compile process takes half a second of processor time to start. */
+/**
+ * Opens the compiler of all servers of a test file: each compile process takes half a second of processor time to
+ * start.
+ */
 const openSharedCompiler = (): Promise<Compiler> =>
   (sharedCompiler ??= Promise.all([openConfinement(), readAgentTypes()]).then(([confinement, agentTypes]) =>
     createCompiler({ log: { warn: () => undefined }, confinement, agentTypes }),
@@ -52,7 +55,7 @@ const openSharedCompiler = (): Promise<Compiler> =>
 
 /**
  * The service in this process, on a port of its own and in a fresh folder. With `TEST_DATABASE=servers` it is three
- * servers, and whoever asks for its address is given that of the next one.
+ * servers, and each request for its address gets that of the next one.
  */
 export class TestServer {
   readonly dataDir: string;
@@ -80,7 +83,7 @@ export class TestServer {
     return this.#next().url;
   }
 
-  /** Of each server. */
+  /** URLs of all servers. */
   get urls(): string[] {
     return this.#apps.map(({ url }) => url);
   }
@@ -96,12 +99,12 @@ export class TestServer {
     return this.#next().createSignInLink();
   }
 
-  /** As the administrator. */
+  /** Calls the API as the administrator. */
   get api(): ApiCaller {
     return createApiCaller(this.url, adminToken);
   }
 
-  /** As the administrator, at each server: to wait until all know what one was told. */
+  /** Calls the API of each server as the administrator: to wait until all know what one was told. */
   get apis(): ApiCaller[] {
     return this.urls.map((url) => createApiCaller(url, adminToken));
   }
@@ -259,7 +262,7 @@ export class TestServer {
     return reply.body['logs'];
   }
 
-  /** All pages of the logs, as a caller would read them. */
+  /** Reads all pages of the logs, as a caller would. */
   async allLogs(deviceId: string, automationIds: readonly string[], from?: string): Promise<LogEntry[]> {
     const all: LogEntry[] = [];
     for (let cursor = from; ;) {

@@ -11,7 +11,7 @@ import { TestServer } from './test-server.ts';
 /** Whether the engines are here that several servers need. */
 export const canBeSeveral = isPostgresHere && isNatsHere && isS3Here;
 
-/** As many servers of one new database, each with a folder of its own. */
+/** Starts `count` servers of one new database, each with a folder of its own. */
 export async function startServers(
   count: number,
   settings: Record<string, string> = {},

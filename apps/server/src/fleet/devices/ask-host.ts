@@ -16,14 +16,14 @@ import type { ConnectedHosts, TouchFor } from '../hosts/connected-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Toucher } from './leases/leases.ts';
 
-/** What is said when a host, or its phone, did not do what it was asked for. */
+/** Codes of the errors for a host, or its phone, that did not do what it was asked for. */
 type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;
 
-/** Whom to ask about a phone. */
+/** Phone to ask about, and the hosts to ask. */
 export interface Asked {
   readonly hosts: Pick<ConnectedHosts, 'ask'>;
   readonly device: FleetDevice;
-  /** Of the token of whoever asks; undefined: none. */
+  /** App limit of the caller's token; undefined: none. */
   readonly appLimit: AppLimit | undefined;
 }
 
@@ -66,7 +66,7 @@ export function readAnswer<Answer>(answer: Buffer, validator: AnswerCheck<Answer
   throw new Error('its host answered with something else');
 }
 
-/** The JSON that a host answers, held against its schema. */
+/** Asks a host for JSON, and checks the answer against its schema. */
 export const askForJson = <Answer>(
   asked: Asked,
   question: QuestionOfLooks,

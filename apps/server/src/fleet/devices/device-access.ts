@@ -8,9 +8,9 @@ import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases/leases.ts';
 import type { DevicePage } from './device-placement-store.ts';
 
-/** Read and shown in about two milliseconds. */
+/** Number of devices in one step: they are read and shown in about two milliseconds. */
 const devicesAtOnce = 250;
-/** Whoever shares thousands of phones makes nobody else's answers slow. */
+/** Maximum number of phones that one count looks at: a user who shares thousands makes nobody else's answers slow. */
 const maxLookedAt = 1000;
 
 /** A phone, and what the caller may do with it. */
@@ -39,14 +39,14 @@ export class DeviceAccess {
     return device && this.#see(device, userId);
   }
 
-  /** By ID. */
+  /** Finds devices by ID. */
   async findAll(ids: readonly string[], userId: string): Promise<Map<string, SeenDevice>> {
     const devices = await this.fleet.findAll(ids);
     const seen = [...devices.values()].flatMap((device) => this.#see(device, userId) ?? []);
     return new Map(seen.map((one) => [one.device.id, one]));
   }
 
-  /** All that the user has a part in, for people who look: what works for them takes `listForWork`. */
+  /** Lists all devices that the user has a part in, for people who look. Work for a user takes `listForWork`. */
   listSeen(userId: string, cursor: string): AsyncGenerator<SeenDevice[]> {
     const { shares } = this;
     return this.#list({ cursor, ownerIds: [userId, ...shares.listOwners(userId)] }, (device) =>
@@ -65,7 +65,9 @@ export class DeviceAccess {
     );
   }
 
-  /** How many phones with the role `launch` would be chosen, had the user accepted them; of many, the first are counted. */
+  /**
+   * Counts the phones with the role `launch` that would be chosen, had the user accepted them; of many, only the first.
+   */
   async countWaiting(userId: string, isWanted: (device: FleetDevice) => boolean): Promise<number> {
     if (!this.shares.hasAny(userId)) return 0;
     let [count, lookedAt] = [0, 0];
@@ -79,7 +81,9 @@ export class DeviceAccess {
     return count;
   }
 
-  /** After the cursor in the order of their IDs, some at a time with a turn of the event loop between them. */
+  /**
+   * Lists devices after the cursor in the order of their IDs, some at a time, with a turn of the event loop in between.
+   */
   async *#list(
     { cursor, ownerIds }: { cursor: string; ownerIds: readonly string[] },
     roleOf: (device: FleetDevice) => DeviceRole | undefined,
@@ -99,12 +103,12 @@ export class DeviceAccess {
     }
   }
 
-  /** Throws `device_not_found` for whoever has no part in it. */
+  /** Throws `device_not_found` for users who have no part in it. */
   async get(id: string, userId: string): Promise<SeenDevice> {
     return this.#require(await this.fleet.find(id), id, userId);
   }
 
-  /** The same with a phone as `Fleet.findCached` gives it. */
+  /** Gets a phone as `Fleet.findCached` gives it. Throws `device_not_found` for users who have no part in it. */
   async getCached(id: string, userId: string): Promise<SeenDevice> {
     return this.#require(await this.fleet.findCached(id), id, userId);
   }

@@ -14,7 +14,7 @@ export interface DevicePlacement extends Row<'device'> {
   /** The server that has the connection, or had it. */
   node_id: string | null;
   lease_until: number | null;
-  /** When that server last said that it is alive. */
+  /** Time when that server last said that it is alive. */
   renewed_at: number | null;
   /** 1: the connection is open, and its server alive. */
   is_connected: number;
@@ -70,7 +70,7 @@ export function createDevicePlacementStore(db: Db) {
 
     listByIds,
 
-    /** So many after the cursor, in the order of their IDs. */
+    /** Lists at most `limit` devices after the cursor, in the order of their IDs. */
     listPageOf: (ownerId: string, { after, limit }: DevicePage): Promise<DevicePlacement[]> =>
       select()
         .where('device.owner_id', '=', ownerId)
@@ -79,7 +79,7 @@ export function createDevicePlacementStore(db: Db) {
         .limit(limit)
         .execute(),
 
-    /** How many devices of these hosts were last reported in which state, on which connection. */
+    /** Counts the devices of these hosts by their last reported state and its connection. */
     countStatesOf: (ownerId: string, hostIds: readonly string[]): Promise<StateCount[]> =>
       db
         .selectFrom('device')
@@ -92,7 +92,7 @@ export function createDevicePlacementStore(db: Db) {
 
     countOwned: (ownerId: string): Promise<number> => countOwned(db, ownerId),
 
-    /** How many no host has. */
+    /** Counts the devices that no host has. */
     async countOffline(): Promise<number> {
       const isHeld = sql<number>`CASE WHEN device.epoch = host_session.epoch THEN ${isConnected} ELSE 0 END`;
       const query = placed().select(sql<number>`count(*) - coalesce(sum(${isHeld}), 0)`.as('count'));

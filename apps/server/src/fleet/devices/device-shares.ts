@@ -55,7 +55,7 @@ function strongest(memberships: readonly (Membership | undefined)[]): ShareRole 
 export class DeviceShares {
   readonly #store: ShareStore;
   #shared = new Map<string, Shared>();
-  /** How many shares each user has of others. */
+  /** Number of shares that each user has of others. */
   #counts = new Map<string, number>();
   readonly #names = new Map<string, string>();
   /** Targets that have been shared since the start, though they may not be any more. */
@@ -73,13 +73,13 @@ export class DeviceShares {
     for (let before = -1; before !== this.#changes;) {
       before = this.#changes;
       const shares = await this.#store.listAll();
-      // Else what was read before a change would undo it.
+      // Shares that were read before a change would undo it.
       if (before === this.#changes) this.#replace(shares);
     }
     this.#tell();
   }
 
-  /** Registers who is told that somebody may see less than before. */
+  /** Registers a listener that is told that somebody may see less than before. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -126,7 +126,9 @@ export class DeviceShares {
     return [...new Set(shared.map(({ target }) => target.owner_id))];
   }
 
-  /** All of one kind that bear this ID and are shared with the user: owners choose the IDs of their hosts. */
+  /**
+   * Lists all targets of one kind that bear this ID and are shared with the user: owners choose the IDs of their hosts.
+   */
   listTargets(userId: string, kind: ShareTarget['kind'], id: string): ShareTarget[] {
     const isMeant = ({ target, members }: Shared): boolean =>
       target.kind === kind && target.target_id.toLowerCase() === id.toLowerCase() && members.has(userId);
@@ -145,13 +147,15 @@ export class DeviceShares {
     return this.#shared.get(keyOf(target))?.members.get(userId);
   }
 
-  /** The stronger one of what the phone and its host give to whoever names the phone by its ID. */
+  /** Returns the stronger one of the roles that the phone and its host give to a user who names the phone by its ID. */
   roleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
     if (device.ownerId === userId) return 'owner';
     return strongest(this.#targetsOf(device).map((target) => this.#membership(target, userId)));
   }
 
-  /** The same of what the user has accepted: without it, nothing of theirs is put to work on the phone unless they name it. */
+  /**
+   * Returns the role that the user has accepted: without it, no work of theirs runs on the phone unless they name it.
+   */
   workRoleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
     if (device.ownerId === userId) return 'owner';
     const memberships = this.#targetsOf(device).map((target) => this.#membership(target, userId));
@@ -171,7 +175,7 @@ export class DeviceShares {
     return [...new Set([device.ownerId, ...members])];
   }
 
-  /** Those of them who have accepted it. */
+  /** The users of the phone who have accepted it. */
   acceptedUsersOf(device: FleetDevice): string[] {
     return this.usersOf(device).filter((userId) => this.workRoleOf(userId, device) !== undefined);
   }

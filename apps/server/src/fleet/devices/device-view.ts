@@ -59,7 +59,7 @@ function stateView(
   return { state: 'busy', reason: works.flat().join('. '), since: Math.max(since, busySince(runs, lease)) };
 }
 
-/** When the oldest of what keeps a phone busy began. */
+/** Returns the time when the oldest run or lease that keeps a phone busy began, epoch ms. */
 function busySince(runs: readonly RunOnDevice[], lease: Device['lease']): number {
   const began = runs.map(({ row }) => row.started_at ?? row.created_at);
   return Math.min(...began, ...(lease === null ? [] : [lease.since]));

@@ -10,9 +10,9 @@ export interface FleetDevice extends Availability {
   readonly ownerId: string;
   readonly serial: string;
   readonly stored: StoredDevice;
-  /** When its host last confirmed it as ready, epoch ms. */
+  /** Time when its host last confirmed it as ready, epoch ms. */
   readonly confirmedAt: number | null;
-  /** Of the connection of the host that has it; null: none has. */
+  /** Epoch of the connection of the host that has it; null: no host has it. */
   readonly epoch: number | null;
   /** Whether its host is connected, which may not see it. */
   readonly isHostConnected: boolean;
@@ -24,9 +24,9 @@ export interface FleetDevice extends Availability {
   readonly knowsAppLimits: boolean;
 }
 
-/** That its host last told of. */
+/** Warnings that its host last reported. */
 export const warningsOf = ({ warnings }: StoredDevice): PhoneWarning[] =>
-  // It was written here.
+  // The JSON was written here.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   warnings === '[]' ? [] : (JSON.parse(warnings) as PhoneWarning[]);
 
@@ -47,7 +47,7 @@ export function deviceElsewhere(row: DevicePlacement, here: string, nowMs: numbe
   const isConnected = row.is_connected === 1;
   const isSeen = row.epoch !== null && row.epoch === row.session_epoch;
   if (isConnected && isSeen && row.node_id !== here) return ofOtherServer(row);
-  // Where this server had it a moment ago, that is not stored yet.
+  // The loss of a device that this server had a moment ago is not stored yet.
   const connectedAt = isSeen ? nowMs : row.opened_at;
   const changedAt = row.ended_at ?? (isConnected ? connectedAt : row.lease_until);
   const isReturning = changedAt !== null && nowMs - changedAt < returnMs;
@@ -66,7 +66,7 @@ export function deviceElsewhere(row: DevicePlacement, here: string, nowMs: numbe
   return { ...identityOf(row), ...offline, reason: withoutHost(row), since };
 }
 
-/** Its server would have stored it, had the host not confirmed the phone since. */
+/** A device of another server, which would have stored another state, had the host not confirmed the phone since. */
 const ofOtherServer = (row: DevicePlacement): FleetDevice => ({
   ...identityOf(row),
   ...{ state: row.state, reason: row.reason, since: row.since, epoch: row.epoch },
@@ -92,12 +92,12 @@ export interface Availability {
 
 /** A device that a host has which is connected to this server. */
 export interface HeldDevice {
-  /** As it is in the database. */
+  /** Row of the device, as it is in the database. */
   stored: StoredDevice;
-  /** What the host last said of it. */
+  /** State that the host last reported. */
   said: Availability;
   readonly link: HostLink;
-  /** When the host last confirmed it as ready, epoch ms. */
+  /** Time when the host last confirmed it as ready, epoch ms. */
   confirmedAt: number | null;
 }
 
@@ -117,18 +117,18 @@ export class HeldDevices {
     return this.#byId.get(id);
   }
 
-  /** The one of this serial that the host has. */
+  /** Finds the device with this serial that the host has. */
   findOf(link: HostLink, serial: string): HeldDevice | undefined {
     const device = this.#bySerial.get(keyOf(link.epoch, serial));
     return device?.link === link ? device : undefined;
   }
 
-  /** Those of the host with this connection. */
+  /** The devices of the host with this connection. */
   ofEpoch(epoch: number): HeldDevice[] {
     return [...(this.#byEpoch.get(epoch) ?? [])];
   }
 
-  /** In place of what another host had of it. */
+  /** Holds a device, in place of what another host had of it. */
   hold(device: HeldDevice): void {
     const { stored, link } = device;
     const before = this.#byId.get(stored.id);
@@ -147,7 +147,7 @@ export class HeldDevices {
     if (ofEpoch?.size === 0) this.#byEpoch.delete(link.epoch);
   }
 
-  /** Returns those that the host had. */
+  /** Releases all devices of the host, and returns them. */
   releaseAll(link: HostLink): HeldDevice[] {
     const devices = this.ofEpoch(link.epoch);
     for (const device of devices) this.release(device);

@@ -29,13 +29,13 @@ interface Options {
   clock: Clock;
   limits: Limits;
   heartbeatMs: number;
-  /** This server's. */
+  /** ID of this server. */
   nodeId: string;
   /** Resolves when it is stored which connections have ended. */
   endsStored: () => Promise<void>;
 }
 
-/** Of other servers' phones that are asked for again and again. */
+/** Maximum number of cached devices of other servers, for those that are asked for again and again. */
 const maxCached = 10_000;
 const cachedMs = 500;
 
@@ -66,13 +66,15 @@ export class Fleet {
     return row && this.#view(row);
   }
 
-  /** The same for what is asked again and again: of a phone at another server it may be as old as what is known of shares. */
+  /**
+   * Finds a device that is asked for again and again. At another server, its state may be as old as the cached shares.
+   */
   async findCached(id: string): Promise<FleetDevice | undefined> {
     const row = this.#held.find(id) === undefined ? this.#cached.get(id) : undefined;
     return row === undefined ? this.find(id) : this.#view(row);
   }
 
-  /** By ID; those that are not known are missing. */
+  /** Finds devices by ID; those that are not known are missing. */
   async findAll(ids: readonly string[]): Promise<Map<string, FleetDevice>> {
     const found = new Map<string, FleetDevice>();
     const others: string[] = [];
@@ -86,13 +88,13 @@ export class Fleet {
     return found;
   }
 
-  /** So many of the owner's after the cursor, in the order of their IDs. */
+  /** Lists at most `limit` devices of the owner after the cursor, in the order of their IDs. */
   async listPageOf(ownerId: string, page: DevicePage): Promise<FleetDevice[]> {
     const rows = await this.#options.placed.listPageOf(ownerId, page);
     return rows.map((row) => this.#view(row));
   }
 
-  /** How many devices of the owner the hosts have. */
+  /** Counts the owner's devices that the hosts have. */
   countStatesOf(ownerId: string, hostIds: readonly string[]): Promise<StateCount[]> {
     return this.#options.placed.countStatesOf(ownerId, hostIds);
   }
@@ -107,7 +109,7 @@ export class Fleet {
     return this.#held.all().map(({ stored }) => stored.id);
   }
 
-  /** How many ready devices the host has on a connection to this server. */
+  /** Counts the ready devices that the host has on a connection to this server. */
   countReadyHere(epoch: number): number {
     return this.#held.ofEpoch(epoch).filter((held) => this.#availability(held).state === 'ready').length;
   }
@@ -122,7 +124,7 @@ export class Fleet {
     return counts;
   }
 
-  /** Of the devices of this server's hosts. */
+  /** Counts the warnings of the devices of this server's hosts. */
   countWarnings(): Map<PhoneWarning['code'], number> {
     const counts = new Map(phoneWarningCodes.map((code) => [code, 0]));
     for (const { stored } of this.#held.all())
@@ -136,9 +138,9 @@ export class Fleet {
 
   /** Takes over what a host says of its phones, and stores what is new. */
   async report(link: HostLink, reports: readonly DeviceReport[]): Promise<void> {
-    // What a connection said before it broke is no longer true.
+    // A report from before the connection broke is no longer true.
     if (!link.isOpen) return;
-    // Of two reports of one phone, the later one.
+    // The later one of two reports of a phone counts.
     const latest = [...new Map(reports.map((report) => [report.serial, report])).values()];
     const news = latest.flatMap((report) => this.#findNews(link, report) ?? []);
     for (const { serial } of latest) this.#waiting.get(link)?.delete(serial);
@@ -166,7 +168,7 @@ export class Fleet {
     this.#tell(ids);
   }
 
-  /** Those whose other host has let go of them are the waiting host's from now on. */
+  /** Repeats the waiting reports: phones that their other host has let go of are the waiting host's from now on. */
   async retryWaiting(): Promise<void> {
     for (const [link, reports] of this.#waiting) {
       if (!link.isOpen || reports.size === 0) this.#waiting.delete(link);
@@ -213,7 +215,7 @@ export class Fleet {
     return isDeleted;
   }
 
-  /** What is to be stored of a report; undefined: all of it is. */
+  /** Returns the device to store for a report; undefined: the same is stored already. */
   #findNews(link: HostLink, report: DeviceReport): DescribedDevice | undefined {
     const known = this.#held.findOf(link, report.serial)?.stored;
     const described = this.#describe(link, report);
@@ -236,7 +238,7 @@ export class Fleet {
     return { stored, waiting };
   }
 
-  /** What is not stored of the news is another host's, or too much. */
+  /** Takes over the stored devices. News that are not stored are another host's, or beyond the limit. */
   #takeOver(link: HostLink, news: readonly DescribedDevice[], stored: readonly StoredDevice[]): void {
     for (const { serial } of news) {
       const before = this.#held.findOf(link, serial);
@@ -286,7 +288,7 @@ export class Fleet {
     };
   }
 
-  /** `ready` only if its host has confirmed it within the last heartbeat. */
+  /** `ready` only if its host has confirmed it within the last two heartbeats. */
   #availability({ said, confirmedAt }: HeldDevice): Availability {
     if (said.state !== 'ready') return said;
     const silentMs = this.#options.clock.now() - (confirmedAt ?? said.since);

@@ -13,12 +13,12 @@ interface MemberSources extends HostSources {
   readonly clock: Clock;
 }
 
-/** What is shared, as the caller sees it. */
+/** Phone or host that is shared, as the caller sees it. */
 interface Shared {
   target: ShareTarget;
-  /** Of a phone: its host, with which it is shared too. */
+  /** Host of a phone: its members share the phone too. */
   host?: ShareTarget;
-  /** The serial of a phone, or what a host is called. */
+  /** Serial number of a phone, or name of a host. */
   name: string;
   isOwner: boolean;
 }
@@ -49,7 +49,9 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
     return { success: true, hosts: items, next_cursor };
   });
 
-  /** A share that its member leaves, which is there also when the member has a host of the same ID, or the owner's is gone. */
+  /**
+   * Finds a share for its member to leave, also when the member has a host of the same ID, or the owner's host is gone.
+   */
   const findLeft = async (
     kind: ShareTarget['kind'],
     { id, userId, ownerId }: { id: string; userId: string; ownerId: string | undefined },
@@ -108,7 +110,7 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
     });
   }
 
-  /** The owner first, the others by their IDs, each once. */
+  /** Lists the owner first and the others by their IDs, each once. */
   function listMembers({ target, host }: Shared, cursor: string | undefined): DeviceMember[] {
     const { owner_id } = target;
     const owner: DeviceMember = {

@@ -7,15 +7,15 @@ import type { FleetDevice } from './fleet-device.ts';
 
 export interface OnlineDevice {
   device: FleetDevice;
-  /** Of the connection of its host. */
+  /** Epoch of the connection of its host. */
   epoch: number;
 }
 
-/** A little longer than a device counts as returning. */
+/** Maximum time to wait for a device, in ms: a little longer than it counts as returning. */
 const maxWaitMs = 3500;
 const lookEveryMs = 50;
 
-/** Why a device can't be used: a stable word, and what follows its name in a sentence. */
+/** Reason why a device can't be used: a stable word, and the text that follows its name in a sentence. */
 interface Obstacle {
   code: string;
   reason: string;
@@ -34,8 +34,8 @@ function whoElse({ leases }: DeviceAccess, device: FleetDevice, userId: string):
 export const nameOf = ({ id, serial }: Pick<FleetDevice, 'id' | 'serial'>): string => `${id} ${serial}`;
 
 /**
- * The same for a stop: a phone that has stopped answering is no reason to leave its runs going, as long as its host can
- * be told.
+ * Finds the devices of a stop. A phone that has stopped answering is no reason to leave its runs going, as long as its
+ * host can be told.
  */
 export function getStoppableDevices(
   access: DeviceAccess,
@@ -62,7 +62,7 @@ export async function getOnlineDevices(
   return getDevices(access, userId, deviceIds, (device) => whyNot(device) ?? whoElse(access, device, userId));
 }
 
-/** Whether some may be back in a moment, and none is away for longer. */
+/** Whether some devices may be back in a moment, and none is away for longer. */
 async function areReturning(
   access: DeviceAccess,
   userId: string,

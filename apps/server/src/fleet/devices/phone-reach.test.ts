@@ -17,7 +17,7 @@ import { TestServer } from '../../testing/test-server.ts';
 
 const own = 'OWN-PHONE-1';
 const foreign = 'FOREIGN-PHONE-2';
-/** As the contracts have it in their examples. */
+/** ID in the examples of the contracts. */
 const exampleId = '01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77';
 
 let server: TestServer;
@@ -53,7 +53,7 @@ async function limited(limit: object): Promise<ApiCaller> {
 const textsOf = (schema: TSchema | undefined): string[] =>
   Object.keys(Object(Reflect.get(schema ?? {}, 'properties')));
 
-/** A request that names a phone, or what is of it, wherever it can. */
+/** Requests that name a phone, or a run, project or host, wherever the route can. */
 function requestsOf(route: RouteContract, phoneId = foreignId): { path: string; body: unknown }[] {
   const ids = [phoneId, foreignRun, project.id, host.hostId, randomUUID()];
   const query = new URLSearchParams(

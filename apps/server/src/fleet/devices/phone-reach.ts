@@ -7,7 +7,7 @@ import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { PhoneLimit, Principal } from '../../http/requests/principal.ts';
 import { type PhoneLabels, readSelector, selects } from './labels/phone-labels.ts';
 
-/** What it takes to know which phones a request reaches. */
+/** Lookups that tell which phones a request reaches. */
 export interface PhoneKnowledge {
   readonly devices: DeviceAccess;
   readonly findRun: (id: string) => Promise<{ readonly device_id: string } | undefined>;
@@ -52,7 +52,7 @@ export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) =
     if (!request.hasPrincipal || request.principal.phones === null) return;
     const { principal } = request;
     const { reach } = request.routeOptions.config;
-    // Git, which asks for itself.
+    // Git asks for itself.
     if (reach === null) return;
     if (known === undefined || reach === undefined || reach.phones === 'refused')
       throw ApiError.of('not_ready', { reason: 'starting' });
@@ -63,7 +63,7 @@ export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) =
   };
 }
 
-/** Of what the validator of the contract has let through. */
+/** Returns a part of the request, which the validator of the contract has let through. */
 function partOf(request: FastifyRequest, part: 'params' | 'query' | 'body'): Record<string, unknown> {
   const given: unknown = request[part];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object has properties of some kind
@@ -160,7 +160,7 @@ async function phonesOfWork(asked: Asked): Promise<void> {
   await namedPhones(asked);
 }
 
-/** The terms of both hold. */
+/** Adds the selector of the token to that of the request: the terms of both hold. */
 function narrow(part: Record<string, unknown>, { selector }: PhoneLimit): void {
   if (selector === null) return;
   const given = part['selector'];

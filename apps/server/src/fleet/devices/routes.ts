@@ -41,7 +41,7 @@ interface DeviceRoutesOptions {
   access: DeviceAccess;
   hosts: ConnectedHosts;
   activeRunRows: RunsByDevice;
-  /** For reading the screens that hosts answer. */
+  /** Turns in which the screens that hosts answer are read. */
   turns: Turns;
   reader: ScreenReader;
   screens: ScreenCache;
@@ -151,7 +151,7 @@ export function addDeviceRoutes(
 const textOf = ({ device_id, serial, name, brand, model }: Device): string =>
   `${device_id}\n${serial}\n${name}\n${brand} ${model}`.toLowerCase();
 
-/** Whether it fits the filters. */
+/** Whether the device fits the filters. */
 function fits(device: Device, { state, host_id, search }: DeviceQuery): boolean {
   if (state !== undefined && device.state !== state) return false;
   if (host_id !== undefined && device.host?.id.toLowerCase() !== host_id.toLowerCase()) return false;
@@ -222,7 +222,7 @@ export function addControlRoutes(
 
   addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
-    // Who keeps a phone asks every few seconds.
+    // Programs that keep a phone ask every few seconds.
     auditEvent.isFrequent = leases.find(device) !== null;
     note(auditEvent, device);
     const lease = await leases.take(device, {
@@ -253,7 +253,7 @@ export function addControlRoutes(
   });
 }
 
-/** In whichever way the screen is turned: only the phone knows which way it is now. */
+/** Throws for a point off the screen, whichever way that is turned: only the phone knows which way it is now. */
 function requireOnScreen({ stored }: FleetDevice, input: PhoneInput): void {
   const { screen_width: width, screen_height: height } = stored;
   const longest = Math.max(width, height);
@@ -276,7 +276,7 @@ function pointsOf(input: PhoneInput): [x: number, y: number][] {
 const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): void =>
   auditEvent.on({ type: 'device', id, name: serial }, [ownerId]);
 
-/** Such as `Tapped 540, 1200`. What is typed may be a secret. */
+/** Example: `Tapped 540, 1200`. Text that is typed may be a secret. */
 function doneText(input: PhoneInput): string {
   if (input.type === 'tap') return `Tapped ${input.x}, ${input.y}`;
   if (input.type === 'swipe')

@@ -9,7 +9,7 @@ export type ShareTarget = Pick<StoredShare, 'owner_id' | 'kind' | 'target_id'>;
 
 export type ShareStore = ReturnType<typeof createShareStore>;
 
-/** With whom phones are shared. */
+/** Shares of phones and hosts with users. */
 export function createShareStore(db: Db) {
   return {
     listAll: (): Promise<StoredShare[]> => db.selectFrom('share').selectAll().execute(),
@@ -22,7 +22,7 @@ export function createShareStore(db: Db) {
       return row?.name;
     },
 
-    /** Whoever gets a stronger role than before has not accepted that: it waits anew. */
+    /** Stores a share. A stronger role than before is not accepted yet: it waits anew. */
     put: (share: StoredShare): Promise<StoredShare> =>
       change(db, (transaction) =>
         transaction

@@ -17,7 +17,7 @@ const host = (): string => `hosts/${phone.host.hostId}`;
 
 type Endpoint = readonly [
   does: string,
-  /** In the order of `callers`. */
+  /** Statuses in the order of `callers`. */
   statuses: readonly number[],
   ask: (caller: Caller) => Promise<ApiReply>,
 ];

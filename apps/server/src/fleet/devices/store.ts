@@ -21,14 +21,14 @@ type DeviceState = Pick<StoredDevice, 'id' | 'epoch' | 'state' | 'reason' | 'sin
 
 interface Terms {
   epoch: number;
-  /** Devices that a user may have. */
+  /** Maximum number of devices that a user may have. */
   most: number;
 }
 
 interface Reported {
-  /** As they are stored now; without those that another host has, and those that are too many. */
+  /** Devices as they are stored now, without those that another host has and those beyond the limit. */
   stored: StoredDevice[];
-  /** How many are too many. */
+  /** Number of devices beyond the limit. */
   refused: number;
   /** Serials of phones that another host has ready: they are to be reported again. */
   waiting: string[];
@@ -36,18 +36,18 @@ interface Reported {
 
 export type DeviceStore = ReturnType<typeof createDeviceStore>;
 
-/** A statement has a value for each field of each device, and may have 32,766. */
+/** Maximum number of devices in a statement: it has a value for each field of each device, and may have 32,766. */
 const atOnce = 500;
 
-/** What hosts last said of devices. */
+/** Devices, as hosts last reported them. */
 export function createDeviceStore(db: Db, commits: GroupCommit) {
   return {
     /**
-     * What a host said on the connection of this epoch, all of one user. Whoever stores a phone first gives it its ID.
-     * Throws `EpochOver`.
+     * Stores the reports of a host on the connection of this epoch, all of one user. The first report that stores a
+     * phone gives it its ID. Throws `EpochOver`.
      */
     async report(devices: readonly DescribedDevice[], terms: Terms): Promise<Reported> {
-      // In one order, so that no two of them wait for each other.
+      // Sorted in one order, so that no two transactions wait for each other.
       const rows = devices.map((device) => ({ ...device, id: uuidv7(), epoch: terms.epoch }));
       const sorted = rows.toSorted((one, other) => (one.identity < other.identity ? -1 : 1));
       const all: Reported = { stored: [], refused: 0, waiting: [] };
@@ -63,7 +63,7 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
       return all;
     },
 
-    /** Those of which a host has said something since are left as they are. */
+    /** Saves states, except of devices that a host has reported anew since. */
     async saveStates(states: readonly DeviceState[]): Promise<void> {
       const texts = { id: 'text', state: 'text', reason: 'text', before: 'text' } as const;
       const columns = { ...texts, epoch: 'bigint', since: 'bigint' } as const;
@@ -136,7 +136,7 @@ interface PlacedDevice {
   readonly row: KnownDevice | undefined;
 }
 
-/** All phones of a host that has connected again are told of anew, and few have changed. */
+/** Stores reports. A host that has connected again reports all its phones anew, and few have changed. */
 async function store(transaction: Transaction, placed: readonly PlacedDevice[]): Promise<StoredDevice[]> {
   const [same, changed]: [StoredDevice[], StoredDevice[]] = [[], []];
   for (const { device, row } of placed) {
@@ -155,12 +155,12 @@ async function store(transaction: Transaction, placed: readonly PlacedDevice[]):
   return changed.length === 0 ? same : [...same, ...(await upsert(transaction, changed))];
 }
 
-/** Once, for a phone that an earlier release has stored. */
+/** Renames the identity of a phone that an earlier release has stored. This happens once per phone. */
 async function rename(transaction: Transaction, id: string, identity: string): Promise<void> {
   await transaction.updateTable('device').set({ identity }).where('id', '=', id).execute();
 }
 
-/** To another connection. */
+/** Moves the devices to another connection. */
 async function moveAll(transaction: Transaction, devices: readonly StoredDevice[]): Promise<void> {
   const [first] = devices;
   if (first === undefined) return;
@@ -169,7 +169,7 @@ async function moveAll(transaction: Transaction, devices: readonly StoredDevice[
   await moving.where('id', 'in', textsIn(transaction, ids)).execute();
 }
 
-/** Before their rows are locked: who waits for the lock of the user must have none. */
+/** Reads identities before their rows are locked: a transaction that waits for the lock of the user must have none. */
 async function listIdentities(
   transaction: Transaction,
   ownerId: string,

@@ -1,7 +1,7 @@
-/** They share a transaction, and nobody else waits for more of them than these. */
+/** Callers per turn of the event loop. They share a transaction, and nobody else waits for more of them than these. */
 const few = 8;
 
-/** Lets through a few callers in each turn of the event loop: what comes in thousands at once keeps nobody else waiting. */
+/** Lets through a few callers in each turn of the event loop: thousands that come at once keep nobody else waiting. */
 export class AdmissionThrottle {
   readonly #waiting: (() => void)[] = [];
 

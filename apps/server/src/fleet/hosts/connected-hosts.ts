@@ -37,14 +37,14 @@ export class ConnectedHosts {
   #permit: (touch: Touch) => Promise<number> = () => Promise.reject(new Error('nobody may touch it yet'));
   #onFlush: (epochs: readonly number[]) => void = () => undefined;
 
-  /** Made before the features that are told what hosts say: they may answer. */
+  /** Create it before the features that are told what hosts say: they may answer. */
   constructor(on: HostListeners['on'], bus: Bus) {
     this.#bus = bus;
     on('hello', (link) => this.#add(link));
     on('closed', (link) => this.#remove(link));
   }
 
-  /** Sets who sends what is stored for hosts of this server, by their connections. */
+  /** Sets the listener that sends what is stored for hosts of this server, by their connections. */
   onFlush(listener: (epochs: readonly number[]) => void): void {
     this.#onFlush = listener;
   }
@@ -53,12 +53,15 @@ export class ConnectedHosts {
     return this.#byEpoch.has(epoch);
   }
 
-  /** Of the connections of this server. */
+  /** Epochs of the connections of this server. */
   epochs(): number[] {
     return [...this.#byEpoch.keys()];
   }
 
-  /** To a host of this server. What can't arrive, because the connection is gone, is left to the next connection's `hello`. */
+  /**
+   * Sends to a host of this server. A message that can't arrive, because the connection is gone, is left to the next
+   * connection's `hello`.
+   */
   send(epoch: number, message: ServerMessage): void {
     const link = this.#byEpoch.get(epoch);
     if (message.type !== 'launch') link?.send(message);
@@ -131,20 +134,20 @@ export interface KnownHost {
   readonly ownerId: string;
   readonly name: string;
   readonly isConnected: boolean;
-  /** When it connected, or its connection ended, epoch ms; null: that is not known. */
+  /** Time when it connected, or its connection ended, epoch ms; null: not known. */
   readonly since: number | null;
-  /** Why it finds no phones, and what to do; null: it has nothing to tell, or is not connected. */
+  /** Reason why it finds no phones, and what to do; null: it has nothing to tell, or is not connected. */
   readonly problem: string | null;
-  /** Of its newest connection. */
+  /** Epoch of its newest connection. */
   readonly epoch: number | null;
-  /** Whether that is a connection to this server. */
+  /** Whether its newest connection is to this server. */
   readonly isHere: boolean;
 }
 
 interface Options {
   store: KnownHostStore;
   connected: Pick<ConnectedHosts, 'has'>;
-  /** This server's. */
+  /** ID of this server. */
   nodeId: string;
 }
 
@@ -180,7 +183,7 @@ export class KnownHosts {
     };
   }
 
-  /** Of this server's own connections it knows the end before it is stored. */
+  /** Whether the host is connected. This server knows the end of its own connections before it is stored. */
   #isConnected({ is_connected, node_id, epoch }: StoredHost): boolean {
     const { connected, nodeId } = this.#options;
     return is_connected === 1 && (node_id !== nodeId || connected.has(epoch ?? 0));

@@ -46,13 +46,13 @@ const appLimitsVersion = 9;
 /** Missed heartbeats after which a host counts as gone; its phones are not ready after two. */
 const toleratedSilence = 5;
 const helloTimeoutMs = 10_000;
-/** Between problems of one host that are stored. */
+/** Minimum time between two stored problems of one host, in ms. */
 const problemEveryMs = 1000;
-/** Messages that wait to be handled; beyond either the socket is not read. */
+/** Maximum of messages that wait to be handled; beyond either the socket is not read. */
 const maxQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
-/** Between messages that are larger, others have their turn. */
+/** Maximum size of a small message, in bytes: others have their turn before a larger one. */
 const smallBytes = 64 * 1024;
-/** Messages that a host has not read; two launches of the largest size fit. */
+/** Maximum bytes that a host has not read; two launches of the largest size fit. */
 const maxUnreadBytes = 128 * 1024 * 1024;
 
 /** `ws` gives single buffers unless it is asked for something else. */
@@ -65,19 +65,19 @@ export class HostConnection implements HostLink {
   readonly principal: Principal;
   readonly address: string | null;
   readonly tokenId: string;
-  /** When the token ends, epoch ms. */
+  /** End of the token, epoch ms. */
   readonly expiresAt: number;
   readonly bundles = new RecentBundles<true>();
   epoch = 0;
   hostId = '';
   hostName = '';
   readonly #options: ConnectionOptions;
-  /** Before it says which host it is. */
+  /** Stands for the host before it says which host it is. */
   readonly #name = randomUUID();
   readonly #requests = new HostRequests();
   readonly #pages = new HelloPages();
   #version = 0;
-  /** Why the host finds no phones, as stored, and when that may be stored again. */
+  /** Reason why the host finds no phones, as stored, and the time when it may be stored again. */
   #problem: { told: string | null; nextAt: number } = { told: null, nextAt: 0 };
   readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
   #queuedBytes = 0;
@@ -129,7 +129,7 @@ export class HostConnection implements HostLink {
   drop(closeCode: number, reason: string): void {
     const { socket } = this.#options;
     socket.close(closeCode, reason);
-    // What still arrives on it is of no use, and a peer that does not answer the close must not hold it.
+    // Messages that still arrive are of no use, and a peer that does not answer the close must not hold the connection.
     this.#close();
     setTimeout(() => socket.terminate(), 1000).unref();
   }
@@ -169,7 +169,7 @@ export class HostConnection implements HostLink {
     return next;
   }
 
-  /** To this share. */
+  /** Whether the queue is full to this share. */
   #isFull(share: number): boolean {
     const { messages, bytes } = maxQueued;
     return this.#queue.length >= share * messages || this.#queuedBytes >= share * bytes;
@@ -197,7 +197,7 @@ export class HostConnection implements HostLink {
         // Hosts that connect at the same time are welcomed side by side.
         if (this.hostId === '') return message;
         const handled = this.#handleMessage(message);
-        // Else what the host says next is not held up by the disk.
+        // Other `runs` messages are not awaited, so that the disk does not hold up what the host says next.
         if (message.type !== 'runs' || pace !== undefined) await handled;
         return undefined;
       } finally {
@@ -254,7 +254,7 @@ export class HostConnection implements HostLink {
     this.#silence.refresh();
     this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
     await listeners.tell('heartbeat', this, message.ready);
-    // Last, so that no phone waits for the disk to be confirmed.
+    // The problem comes last, so that no phone waits for the disk to be confirmed.
     return this.#takeProblem(message.problem ?? null);
   }
 

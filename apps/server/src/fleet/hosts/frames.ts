@@ -9,7 +9,7 @@ const lineFeed = 0x0a;
 /** A header names a run or a request; more is not one. */
 const maxHeaderBytes = 1024;
 
-/** Twelve names for each run or phone of a full page. */
+/** Bounds of a full page, with twelve names for each run or phone. */
 const bounds = { ...usualBounds, names: 100_000, objects: 100_000 };
 
 /** A message that does not fit the protocol; the text goes to the host's operator. */
@@ -41,7 +41,7 @@ const toStorable: Reviver = (_key, value) =>
 
 const runsHead = Buffer.from('{"type":"runs"');
 
-/** Hosts write the type first; what does otherwise is not known at once for what it is. */
+/** Recognises a `runs` message by its beginning: hosts write the type first. */
 export const isOfRuns = (bytes: Buffer): boolean => bytes.subarray(0, runsHead.length).equals(runsHead);
 
 export function parseHostMessage(bytes: Buffer): HostMessage {

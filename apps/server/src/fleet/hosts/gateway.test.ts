@@ -23,7 +23,7 @@ afterAll(() => server.dispose());
 const serials = (count: number): string[] => Array.from({ length: count }, (_, index) => `serial ${index}`);
 const newHost = (token = adminToken): TestHost => new TestHost({ url: server.url, token });
 
-/** What a plain socket gets back for an upgrade, until the server ends the connection. */
+/** Asks for an upgrade on a plain socket. Returns the text that comes back until the server ends the connection. */
 async function upgrade(path: string, headers: string): Promise<string> {
   const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true });
   socket.write(

@@ -24,7 +24,7 @@ import { HostListeners } from './host-listeners.ts';
 interface GatewayOptions {
   authenticate: Authenticate;
   addressOf: (request: IncomingMessage) => string;
-  /** The same, of one machine. */
+  /** Returns the address of the one machine; `addressOf` returns that of its network. */
   peerOf: (request: IncomingMessage) => string;
   /** Throws when the connection of the request is one too many. */
   requirePlace: (request: IncomingMessage) => void;
@@ -36,7 +36,7 @@ interface GatewayOptions {
   auditEvents: AuditEventSink;
 }
 
-/** A hundred a second. */
+/** Maximum number of hosts that are moved at once: a hundred per second. */
 const maxMovedAtOnce = 10;
 const betweenMovesMs = 100;
 const connectedAgain = 'the host has connected again';
@@ -53,7 +53,7 @@ export class HostGateway {
     clientTracking: false,
   });
   readonly #connections = new Set<HostConnection>();
-  /** The newest connection of each. */
+  /** The newest connection of each host. */
   readonly #ofHosts = new Map<string, HostLink>();
   readonly #listeners: HostListeners;
   /** All hosts connect at once when the service or its network is back. */
@@ -109,7 +109,7 @@ export class HostGateway {
     }
   }
 
-  /** Those that hosts have connected with. */
+  /** IDs of the tokens that hosts have connected with. */
   tokenIds(): string[] {
     return [...this.#connections].map(({ tokenId }) => tokenId);
   }
@@ -119,13 +119,13 @@ export class HostGateway {
     return [...this.#connections].map(({ epoch }) => epoch).filter((epoch) => epoch > 0);
   }
 
-  /** The host has connected to another server. */
+  /** Drops the connection of a host that has connected to another server. */
   dropOlder(opened: { userId: string; hostId: string; epoch: number }): void {
     const link = this.#ofHosts.get(keyOf(opened));
     if (link !== undefined && link.epoch < opened.epoch) link.drop(closeCodes.replaced, connectedAgain);
   }
 
-  /** The same of those of which no message has come. */
+  /** Drops the connections of hosts that have connected to another server without a message of it. */
   dropEpochs(epochs: ReadonlySet<number>): void {
     for (const connection of this.#connections)
       if (epochs.has(connection.epoch)) connection.drop(closeCodes.replaced, connectedAgain);

@@ -2,25 +2,25 @@ import type { RecentBundles, ServerMessage, WireLogEntries } from '@phalanx/prot
 import type { Principal } from '../../http/requests/principal.ts';
 
 type Question<Message> = Message extends { request_id: string } ? Omit<Message, 'request_id'> : never;
-/** What a host is asked about a phone; what its answer is, the protocol says at the frame of the same type. */
+/** Question to a host about a phone. The protocol describes the answer at the frame of the same type. */
 export type HostQuestion = Question<ServerMessage>;
 
 /** A connected host, as the features see it. */
 export interface HostLink {
-  /** Of this connection: a later one of the same host has a greater one. */
+  /** Epoch of this connection: a later one of the same host has a greater one. */
   readonly epoch: number;
   readonly hostId: string;
   readonly hostName: string;
   /** Owner of the token, and so of the devices. */
   readonly userId: string;
   readonly userName: string;
-  /** Whose token it connected with. */
+  /** Principal of the token that it connected with. */
   readonly principal: Principal;
-  /** Where it connected from. */
+  /** Address that it connected from. */
   readonly address: string | null;
   /** False once the connection is gone: what was sent may not have arrived. */
   readonly isOpen: boolean;
-  /** What the host has of the launches on this connection. */
+  /** Bundles of launches that the host has got on this connection. */
   readonly bundles: RecentBundles<true>;
   /** Whether it takes secrets, and hides them; hosts of the version before don't. */
   readonly knowsSecrets: boolean;
@@ -36,6 +36,6 @@ export interface HostLink {
 export interface LogFrame {
   firstSeq: number;
   entries: WireLogEntries;
-  /** As it came. */
+  /** Size as it came, in bytes. */
   sizeBytes: number;
 }

@@ -4,7 +4,7 @@ import type { HostLink, LogFrame } from './host-link.ts';
 
 type Said<Type extends HostMessage['type']> = Extract<HostMessage, { type: Type }>;
 
-/** What hosts say, beside the link that they say it on. */
+/** Events of hosts and their arguments, beside the link that they come on. */
 interface HostEvents {
   hello: [hello: Said<'hello'>];
   devices: [reports: Said<'devices'>['devices']];
@@ -73,8 +73,8 @@ type Work = () => Promise<void> | void;
 const maxWaiting = 10_000;
 
 /**
- * What is done with the messages of one connection. What a fault of the storage prevents is done again, in order,
- * when the fault has passed: the connection stays, and the host is not blamed for what is not its own.
+ * Work on the messages of one connection. Work that a fault of the storage prevents is retried, in order, when the
+ * fault has passed: the connection stays, and the host is not blamed for a fault that is not its own.
  */
 class PatientWork {
   readonly #faults: FaultMonitor;

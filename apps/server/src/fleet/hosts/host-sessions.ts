@@ -28,8 +28,9 @@ interface Options {
 const maxShownName = 20;
 
 /**
- * Who is connected as which host. A host ID belongs to the token that first connected with it, until that is revoked or
- * has expired: with another token of the same user nobody gets what is launched on the phones of the host.
+ * Connections of hosts, with the token of each. A host ID belongs to the token that first connected with it, until that
+ * is revoked or has expired: with another token of the same user nobody gets what is launched on the phones of the
+ * host.
  */
 export class HostSessions {
   readonly #options: Options;
@@ -77,7 +78,7 @@ export class HostSessions {
     }
   }
 
-  /** Hosts that have been away for so long, while the service was there. */
+  /** Lists the hosts that have been away for this time, while the service was there. */
   async listAway(forMs: number): Promise<AwayHost[]> {
     const { store, clock, node } = this.#options;
     const since = clock.now() - forMs;

@@ -6,7 +6,7 @@ import { ProtocolError, parseJson } from './frames.ts';
 
 const logEntries = Compile(WireLogEntries);
 
-/** Stored in about two milliseconds. */
+/** Maximum size of a piece, which is stored in about two milliseconds. */
 const pieceOf = { entries: 200, bytes: 64 * 1024 };
 
 const hasFittingMessage = ([, , , message]: WireLogEntry): boolean => message.length <= maxLogMessageLength;
@@ -25,7 +25,9 @@ interface LogPasser {
   tell: (frame: LogFrame) => Promise<void>;
 }
 
-/** Passes on the entries of a frame: together, or of a user who has a pace to keep, in pieces. Throws `ProtocolError`. */
+/**
+ * Passes on the entries of a frame: together, or in pieces for a user who has a pace to keep. Throws `ProtocolError`.
+ */
 export function passLogs(
   payload: Buffer,
   firstSeq: number,

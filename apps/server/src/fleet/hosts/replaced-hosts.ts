@@ -27,7 +27,7 @@ export class ReplacedHosts {
     );
     this.#ends = [
       subscribeTo(bus, subject, Opened, (opened) => gateway.dropOlder(opened)),
-      // What no message has told.
+      // Finds the replacements that no message has told of.
       periodically(faults, lookEveryMs, async () => {
         const epochs = gateway.epochs();
         if (epochs.length > 0) gateway.dropEpochs(await store.listReplaced(epochs));

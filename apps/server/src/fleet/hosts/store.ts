@@ -6,7 +6,7 @@ import { numbersIn, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { hasLease } from '../../storage/db/lease.ts';
 
-/** Which token of which user connects as which host. */
+/** Host that asks to connect, with its user and its token. */
 export interface HostCandidate {
   readonly userId: string;
   readonly tokenId: string;
@@ -25,7 +25,7 @@ export type HostOpening = { epoch: number } | { belongsTo: string } | 'too_many'
 
 interface Terms {
   nodeId: string;
-  /** Hosts that a user may have. */
+  /** Maximum number of hosts that a user may have. */
   most: number;
   /** Epoch ms. */
   now: number;
@@ -33,10 +33,10 @@ interface Terms {
 
 export type HostStore = ReturnType<typeof createHostStore>;
 
-/** Which hosts users have, the token of each, and its newest connection. */
+/** Hosts of users, the token of each, and its newest connection. */
 export function createHostStore(db: Db, commits: GroupCommit) {
   return {
-    /** The newest connection of a host, in place of an earlier one. */
+    /** Opens the newest connection of a host, in place of an earlier one. */
     open: (candidate: HostCandidate, terms: Terms): Promise<HostOpening> =>
       commits.write(
         async (transaction) =>
@@ -70,7 +70,7 @@ export function createHostStore(db: Db, commits: GroupCommit) {
         .where('ended_at', '<=', since)
         .execute(),
 
-    /** Those of the connections that are not the newest ones of their hosts any more. */
+    /** Returns those of the connections that are not the newest ones of their hosts any more. */
     async listReplaced(epochs: readonly number[]): Promise<Set<number>> {
       const rows = await db
         .selectFrom('host_session')
@@ -84,7 +84,7 @@ export function createHostStore(db: Db, commits: GroupCommit) {
   };
 }
 
-/** The row of an earlier connection goes, and with it what that may still say. */
+/** Begins a connection. Deletes the row of an earlier one, and with it what that may still say. */
 async function begin(transaction: Transaction, candidate: HostCandidate, terms: Terms): Promise<number> {
   const host = { owner_id: candidate.userId, host_id: idOf(candidate) };
   const earlier = await transaction
@@ -111,7 +111,10 @@ async function begin(transaction: Transaction, candidate: HostCandidate, terms: 
 
 const idOf = ({ hostId }: HostCandidate): string => hostId.toLowerCase();
 
-/** Why not; undefined: it may connect, and no other connection of it is opened before the transaction ends. */
+/**
+ * Returns why a host may not connect; undefined: it may, and no other connection of it is opened before the transaction
+ * ends.
+ */
 async function admit(
   transaction: Transaction,
   candidate: HostCandidate,
@@ -176,7 +179,7 @@ async function countHosts(db: Db, ownerId: string): Promise<number> {
   return row.count;
 }
 
-/** Of the hosts that are gone and had no phones, the one that was seen least recently goes. False: there is none. */
+/** Deletes the host that was seen least recently, of those that are gone and had no phones. False: there is none. */
 async function makeRoom(transaction: Transaction, ownerId: string): Promise<boolean> {
   const empty = await transaction
     .selectFrom('host')
@@ -199,7 +202,7 @@ async function makeRoom(transaction: Transaction, ownerId: string): Promise<bool
       return eb.not(eb.exists(connections.where('host_session.ended_at', 'is', null)));
     })
     .where((eb) => {
-      // They are lost when its last connection is long over, which has to be known.
+      // Runs are lost when the last connection of their host is long over, which has to be known.
       const runs = eb
         .selectFrom('run')
         .select('run.id')
@@ -224,7 +227,7 @@ async function makeRoom(transaction: Transaction, ownerId: string): Promise<bool
 /** A host with its newest connection, as far as that is known. */
 export interface StoredHost {
   owner_id: string;
-  /** As the host says it. */
+  /** ID as the host says it. */
   given_id: string;
   name: string;
   epoch: number | null;
@@ -232,7 +235,7 @@ export interface StoredHost {
   node_id: string | null;
   opened_at: number | null;
   ended_at: number | null;
-  /** Why it finds no phones, as it said on that connection. */
+  /** Reason why it finds no phones, as it said on that connection. */
   problem: string | null;
   /** 1: the connection is open, and its server alive. */
   is_connected: number;
@@ -265,7 +268,7 @@ export function createKnownHostStore(db: Db) {
           AND ${hasLease(db)} THEN 1 ELSE 0 END`.as('is_connected'),
       );
   return {
-    /** So many from this ID on, in the order of their IDs. IDs are compared in lower case. */
+    /** Lists at most `limit` hosts from this ID on, in the order of their IDs. IDs are compared in lower case. */
     listPageOf: (ownerId: string, { from, limit }: HostPage): Promise<StoredHost[]> =>
       select()
         .where('host.owner_id', '=', ownerId)
@@ -281,7 +284,7 @@ export function createKnownHostStore(db: Db) {
         .where('host_session.replays', '=', 1)
         .execute(),
 
-    /** In lower case. Several owners may have hosts of one ID. */
+    /** Lists the hosts of this ID, which is in lower case. Several owners may have hosts of one ID. */
     listOfId: (ownerIds: readonly string[], id: string): Promise<StoredHost[]> =>
       select().where('host.owner_id', 'in', textsIn(db, ownerIds)).where('host.id', '=', id).execute(),
   };

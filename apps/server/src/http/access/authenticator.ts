@@ -8,7 +8,7 @@ import type { Budget } from '../../storage/db/token-use.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { isWholeSecret, isDamagedSecret, hashTokenSecret } from './token-secret.ts';
 
-/** Tokens that are looked up without the database; the least recently used one makes room. */
+/** Maximum number of tokens that are looked up without the database; the least recently used one makes room. */
 const cacheSize = 10_000;
 const lastUseFlushMs = 30_000;
 
@@ -46,7 +46,7 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
 
 export interface Authenticator {
   authenticate: Authenticate;
-  /** The same by the hash of a token's secret, which a session has. */
+  /** Authenticates by the hash of a token's secret, which a session has. */
   authenticateHash(tokenHash: string): Promise<Principal>;
   /** Call it when a token is revoked: from then on it is refused. */
   forget(tokenId: string): void;
@@ -71,7 +71,10 @@ interface AuthenticatorOptions {
 export function createAuthenticator({ store, clock, limits, onError }: AuthenticatorOptions): Authenticator {
   const cache = boundedCache<Principal>(cacheSize);
   const lastUses = new Map<string, number>();
-  /** What each connection was let in with: most send one token again and again, and to hash it takes a microsecond. */
+  /**
+   * Header that each connection was let in with: most send one token again and again, and to hash it takes a
+   * microsecond.
+   */
   const entries = new WeakMap<object, { authorization: string; hash: string }>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
   const inUse: (() => readonly string[])[] = [];
@@ -86,7 +89,8 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
   const timer = setInterval(() => void flush().catch(onError), lastUseFlushMs).unref();
 
   const requireGuesses = (secret: string, address: () => string): void => {
-    // Who is known, or can't have been guessed, goes on also from an address that others guess from.
+    // A whole secret can't have been guessed, and known tokens do not come here: both go on also from an address that
+    // others guess from.
     const waitMs = isWholeSecret(secret) ? 0 : limits.badTokens.waitMs(address());
     if (waitMs > 0) throw limits.refusal('bad_tokens', null, { seconds: waitMs / 1000 });
   };
@@ -96,7 +100,7 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
     if (found !== undefined && found.user.disabled_at !== null)
       throw refuse('The user of this token is disabled: ask an administrator.');
     if (found === undefined) {
-      // Only now: the administrator's token from outside may begin like ours.
+      // Checked only now: the administrator's token from outside may begin like ours.
       if (isDamagedSecret(secret)) throw refuse('This token is incomplete or mistyped.');
       throw refuse('The token is unknown or was revoked.');
     }
@@ -106,7 +110,7 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
   const read = async (hash: string, secret?: string): Promise<Principal> => {
     const revocationsBefore = revocations;
     const principal = await lookUp(hash, secret);
-    // What was read before a revocation must not come back into the cache after it.
+    // A principal that was read before a revocation must not come back into the cache after it.
     if (revocations === revocationsBefore) cache.set(hash, principal);
     return principal;
   };

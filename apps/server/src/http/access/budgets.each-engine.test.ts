@@ -1,4 +1,4 @@
-/** What a token with a budget may use in a day, whichever server it asks. */
+/** Tests the daily budget of a token, whichever server it asks. */
 import { randomUUID } from 'node:crypto';
 import { scopes, type Job } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';

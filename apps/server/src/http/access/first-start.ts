@@ -21,7 +21,7 @@ interface NewToken {
   scopes?: Scope[];
 }
 
-/** Nobody asked for it over the network. */
+/** Audit event of a change that nobody asked for over the network. */
 const ownAuditEvent = (action: 'create_user' | 'create_token'): AuditEvent =>
   new AuditEvent(action, { principal: undefined, address: null, requestId: null });
 
@@ -87,7 +87,7 @@ async function useEnvironmentToken(
 ): Promise<void> {
   const { store } = context;
   const same = await store.findTokenByHash(hashTokenSecret(secret));
-  // The sessions of a token end with it: who is signed in stays so over a restart.
+  // The sessions of a token end with it: with the same token, users stay signed in over a restart.
   if (same !== undefined && isEnvironmentToken(same.token, administrator)) return;
   await store.deleteTokensNamed(administrator.id, environmentTokenName);
   // The operator may have taken a token that the service made.
@@ -122,7 +122,10 @@ export async function ensureAdministrator(
   return secret;
 }
 
-/** For the host that runs beside the server on one machine: nobody has to carry its token, so it lives for one start. */
+/**
+ * Creates the token of the host that runs beside the server on one machine. Nobody has to carry it, so it lives for one
+ * start.
+ */
 export async function replaceHostToken(context: FirstStartContext, name: string): Promise<string> {
   const { store } = context;
   const administrator = await store.findAdministrator();

@@ -140,7 +140,7 @@ type TokenRequest = Static<typeof accessRoutes.createToken.body>;
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** `use`: of today; needed for a token with a budget. */
+/** Shows a token. `use`: its usage of today, needed for a token with a budget. */
 function tokenView(token: StoredToken, use: TokenUse, now: number): Token {
   return {
     id: token.id,
@@ -217,7 +217,7 @@ function selectorOf({ selector, device_ids: ids }: TokenRequest): string | null 
   }
 }
 
-/** In one order: equal limits are equal texts. */
+/** Apps in one order: equal limits are equal texts. */
 const appsOf = ({ apps }: TokenRequest): string[] | null =>
   apps === undefined ? null : [...new Set(apps)].toSorted();
 

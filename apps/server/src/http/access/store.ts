@@ -23,13 +23,13 @@ export interface StoredToken {
   projectIds: string[] | null;
   /** The only phones that it reaches; null: all of its user. */
   selector: string | null;
-  /** On so many one launch with it may start. */
+  /** Maximum number of phones on which one launch with it may start; null: any number. */
   maxPhones: number | null;
   /** The only apps that it may use there; null: all. */
   apps: string[] | null;
-  /** So many runs it may begin in a day; null: any number. */
+  /** Maximum number of runs that it may begin in a day; null: any number. */
   runsPerDay: number | null;
-  /** So long its runs may take in a day, together; null: any time. */
+  /** Maximum time that its runs may take in a day, together, in minutes; null: any time. */
   minutesPerDay: number | null;
   createdAt: number;
   expiresAt: number | null;
@@ -50,7 +50,7 @@ interface ListPart {
 
 export type NewToken = Omit<StoredToken, 'lastUsedAt'> & { hash: string };
 
-// Nobody but `toRow` writes the columns.
+// Only `toRow` writes the columns.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const parseList = <Item extends string>(json: string): Item[] => JSON.parse(json) as Item[];
 
@@ -156,11 +156,11 @@ export function createAccessStore(db: Db) {
         return true;
       }),
 
-    /** With all that refers to them. */
+    /** Deletes a user with all rows that refer to them. */
     deleteUser: (id: string): Promise<unknown> =>
       change(db, (transaction) => transaction.deleteFrom('user').where('id', '=', id).execute()),
 
-    /** Those of the tokens that let somebody in. */
+    /** Returns those of the tokens that let somebody in. */
     async listValid(tokenIds: readonly string[]): Promise<Set<string>> {
       const rows = await db
         .selectFrom('token')
@@ -180,7 +180,7 @@ export function createAccessStore(db: Db) {
         .execute();
     },
 
-    /** Once. Returns the token that stands behind it, unless it has expired. */
+    /** Takes a sign-in link, once. Returns the ID of the token that stands behind it, unless it has expired. */
     async takeSignInLink(hash: string, now: number): Promise<string | undefined> {
       await db.deleteFrom('sign_in_link').where('expires_at', '<=', now).execute();
       const taken = db.deleteFrom('sign_in_link').where('hash', '=', hash).returning('token_id');
@@ -192,7 +192,7 @@ export function createAccessStore(db: Db) {
       return rows.map(({ id }) => id);
     },
 
-    /** Those that are no projects in which the user has a part. */
+    /** Returns those of the IDs that are no projects in which the user has a part. */
     async findForeignProjects(userId: string, projectIds: readonly string[]): Promise<string[]> {
       const own = db.selectFrom('project').select('id').where('owner_id', '=', userId);
       const shared = db.selectFrom('project_member').select('project_id as id').where('user_id', '=', userId);
@@ -242,7 +242,7 @@ export function createAccessStore(db: Db) {
       return row && toToken(row);
     },
 
-    /** The newest of that name. */
+    /** Finds the newest token of that name. */
     async findTokenNamed(userId: string, name: string): Promise<StoredToken | undefined> {
       const row = await db
         .selectFrom('token')
@@ -265,7 +265,10 @@ export function createAccessStore(db: Db) {
       return { token: toToken(row), user };
     },
 
-    /** With those that were made with it. Returns the IDs of all; `onDeleted` is told their number before it is final. */
+    /**
+     * Deletes a token with those that were made with it. Returns the IDs of all; `onDeleted` is told their number
+     * before it is final.
+     */
     async deleteToken(id: string, onDeleted?: (count: number) => void): Promise<string[]> {
       const rows = await change(
         db,
@@ -280,7 +283,7 @@ export function createAccessStore(db: Db) {
       return rows.map((row) => row.id);
     },
 
-    /** What tokens with a budget have used today. */
+    /** Reads the usage of today of tokens with a budget. */
     readUse: (tokens: readonly StoredToken[], now: number): Promise<(tokenId: string) => TokenUse> =>
       readTokenUse(
         db,
@@ -298,7 +301,7 @@ export function createAccessStore(db: Db) {
       return row !== undefined;
     },
 
-    /** What was made with the token stays when it goes. */
+    /** Releases the tokens that were made with this one, so that they stay when it goes. */
     async releaseChildren(id: string): Promise<void> {
       await db.updateTable('token').set({ parent_id: null }).where('parent_id', '=', id).execute();
     },
@@ -308,7 +311,7 @@ export function createAccessStore(db: Db) {
     },
 
     async noteUse(lastUses: ReadonlyMap<string, number>): Promise<void> {
-      // In one order, so that no two of them wait for each other.
+      // Sorted in one order, so that no two transactions wait for each other.
       const sorted = [...lastUses].sort(([one], [other]) => (one < other ? -1 : 1));
       await transact(db, async (transaction) => {
         for (const [id, at] of sorted) {

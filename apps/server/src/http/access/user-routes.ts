@@ -11,10 +11,10 @@ import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredUser } from './store.ts';
 import { isUniqueViolation } from '../../storage/db/dialect.ts';
 
-/** What a user has beyond the tables that refer to them. */
+/** Resources of a user beyond the tables that refer to them. */
 export interface OwnedResources {
   listProjects(userId: string): Promise<string[]>;
-  /** Their projects, devices and records. */
+  /** Removes their projects, devices and records. */
   remove(userId: string): Promise<void>;
   /** Drops what is cached of them. Call it when the user's rows are gone: until then they would be cached again. */
   forget(userId: string): void;
@@ -99,7 +99,7 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     if (!isUpdated) throw ApiError.of('last_administrator', { user_id: user.id });
   }
 
-  /** Event streams and host connections end with them. */
+  /** Drops the tokens of a user. Event streams and host connections end with them. */
   async function dropTokens(userId: string): Promise<void> {
     for (const id of await store.listTokenIds(userId)) authenticator.forget(id);
   }

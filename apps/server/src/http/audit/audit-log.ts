@@ -22,11 +22,14 @@ interface Noted {
   readers: ReadonlySet<string>;
 }
 
-/** What is refused to one token, or to all strangers, is told apart so far until the next flush. */
+/**
+ * Maximum number of kinds of refusals and of frequent events that are told apart until the next flush, per token and
+ * for all strangers together.
+ */
 const maxRefusals = 50;
 const maxDetailsLength = 8192;
 
-/** To those who may not see a thing, it is not there. */
+/** Codes that hide a thing: to users who may not see it, it is not there. */
 const hiding: ReadonlySet<ErrorCode> = new Set([
   'project_not_found',
   'device_not_found',
@@ -35,7 +38,7 @@ const hiding: ReadonlySet<ErrorCode> = new Set([
   'token_not_found',
   'record_not_found',
 ]);
-/** What has happened all the same, on some devices. */
+/** Codes after which something has happened all the same, on some devices. */
 const halfDone: ReadonlySet<ErrorCode> = new Set(['launch_not_acknowledged', 'stop_not_confirmed']);
 
 /** Undefined: nothing was changed, and no right was missing. */
@@ -70,12 +73,14 @@ const notedOf = (auditEvent: AuditEvent, outcome: AuditOutcome, code: ErrorCode 
   readers: auditEvent.concerned,
 });
 
-/** Who did what, with which token, from where. Entries are added, and deleted when they are old; none is changed. */
+/**
+ * Log of who did what, with which token, from where. Entries are added, and deleted when they are old; none is changed.
+ */
 export class AuditLog implements AuditEventSink {
   readonly #options: Options;
   readonly #ids = new IncreasingIds();
   readonly #recurring: Recurrences<Noted>;
-  /** What nobody waits for. */
+  /** Writes that nobody waits for. */
   #written: Promise<unknown> = Promise.resolve();
 
   private constructor(options: Options) {
@@ -110,10 +115,10 @@ export class AuditLog implements AuditEventSink {
     };
   }
 
-  /** Alone, a server knows by itself what it has done. */
+  /** Tells nobody: a server alone knows by itself what it has done. */
   async tell(): Promise<void> {}
 
-  /** For a change that is a transaction of its own. */
+  /** Returns the write of an event whose change is a transaction of its own. */
   writeOf(auditEvent: AuditEvent): Write<void> {
     auditEvent.isNoted = true;
     return this.#writeOf(notedOf(auditEvent, 'done', null), 1);
@@ -160,22 +165,22 @@ export class AuditLog implements AuditEventSink {
 }
 
 interface RecurrenceOptions<Item> {
-  /** So many kinds of a group are told apart. */
+  /** Maximum number of kinds of a group that are told apart. */
   maxKinds: number;
-  /** What stands for all kinds beyond these. */
+  /** Returns the item that stands for all kinds beyond these. */
   blur: (item: Item) => Item;
   write: (item: Item, count: number) => void;
 }
 
 interface Kind<Item> {
   item: Item;
-  /** How often it has come since it was last written. */
+  /** Number of times that it has come since it was last written. */
   count: number;
 }
 
 /**
- * What may come in any number and must not be written as often: the first of each kind is written at once, of the
- * others how many they were.
+ * Counter of items that may come in any number and must not be written as often. The first of each kind is written at
+ * once, of the others how many they were.
  */
 class Recurrences<Item> {
   readonly #options: RecurrenceOptions<Item>;

@@ -145,14 +145,14 @@ describe('the audit log', () => {
     await expect.poll(() => actionsOf(server.api)).toEqual([]);
   });
 
-  // Of a file of SQLite; in PostgreSQL what is committed is everybody's to see.
+  // Needs a file of SQLite; in PostgreSQL everybody sees what is committed.
   it.skipIf(isOnServers)('has what was answered with success, whenever the server dies', async () => {
     const { host, deviceIds } = await server.connectHost({ serials: ['one', 'two'] });
     const project = await TestProject.create(server.api);
     await project.put('main.ts', 'console.log(1)');
     const body = { device_ids: deviceIds, automationId: project.id, command: 'start' };
     expect((await server.api('POST', '/api/v2/devices/launchAutomation', { body })).status).toBe(200);
-    // What kill -9 would leave at this moment.
+    // The copy has what kill -9 would leave at this moment.
     const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-audit-'));
     for (const name of ['phalanx.db', 'phalanx.db-wal'])
       cpSync(path.join(server.dataDir, name), path.join(folder, name));

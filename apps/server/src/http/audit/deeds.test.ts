@@ -98,7 +98,7 @@ async function makeToken(): Promise<string> {
 
 const secret = (name: string): string => `/api/v2/automation-project/${project.id}/secrets/${name}`;
 
-/** Of a job that waits for a phone that is not there. */
+/** Makes a job that waits for a phone that is not there. */
 const makeJob = (more: object = {}): Promise<ApiReply> =>
   ann.api('POST', '/api/v2/jobs', {
     body: { automation_id: project.id, selector: 'serial=nowhere', ...more },
@@ -131,7 +131,7 @@ const records = '/api/v2/automation-project/out-of-steps';
 
 interface Example {
   act: () => Promise<ApiReply>;
-  /** Who does it; default: Ann. */
+  /** Caller who does it; default: Ann. */
   by?: 'administrator';
   action: string;
   details?: Record<string, unknown>;

@@ -6,7 +6,7 @@ import { firstIdOf } from './read-audit.ts';
 import { addAuditRoutes } from './routes.ts';
 import { hourMs, dayMs } from '../../kernel/durations.ts';
 
-/** How long refusals of one kind are counted before their number is noted. */
+/** Time for which refusals of one kind are counted before their number is noted. */
 const countingMs = 5 * 60 * 1000;
 
 /** Reading the audit log, and its retention. */

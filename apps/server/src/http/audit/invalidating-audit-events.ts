@@ -2,7 +2,7 @@ import type { AuditAction } from '@phalanx/protocol';
 import type { AuditEventSink } from '../requests/audit-event.ts';
 import type { CacheInvalidations } from '../../storage/nodes/cache-invalidations.ts';
 
-/** What changes something that the other servers cache. */
+/** Actions that change something that the other servers cache. */
 const invalidating: ReadonlySet<AuditAction> = new Set([
   ...(['share_project', 'unshare_project', 'delete_project'] as const),
   ...(['share_device', 'unshare_device', 'share_host', 'unshare_host', 'forget_device'] as const),
@@ -13,7 +13,7 @@ const invalidating: ReadonlySet<AuditAction> = new Set([
   ...(['create_user', 'update_user', 'delete_user'] as const),
 ]);
 
-/** A caller who is told that something is done may ask any server next. */
+/** Tells the other servers first: a caller who is told that something is done may ask any of them next. */
 export const invalidatingAuditEvents = (
   auditEvents: AuditEventSink,
   invalidations: Pick<CacheInvalidations, 'tellPeers'>,

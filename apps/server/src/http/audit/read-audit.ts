@@ -21,19 +21,19 @@ interface AuditPage {
   next: string | null;
 }
 
-/** So many are looked at for one page when the index alone does not tell which fit. */
+/** Maximum number of entries that are looked at for one page when the index alone does not tell which fit. */
 const maxLookedAt = 2000;
 const exportStep = 250;
 const maxTime = 2 ** 48 - 1;
 const lastId = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
 
-/** Less than or equal to all IDs of this millisecond. */
+/** Returns a text that is less than or equal to all IDs of this millisecond. */
 export function firstIdOf(time: number): string {
   const hex = Math.min(time, maxTime).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** The index that leads to the least. */
+/** Chooses the index that leads to the fewest entries. */
 function rangeOf(principal: Principal, filter: AuditFilter): Partial<EntryRange> {
   if (!seesEveryone(principal)) return { readerId: principal.userId };
   const { subjectId, userId, action } = filter;
@@ -52,7 +52,7 @@ const fits = (entry: StoredEntry, filter: AuditFilter, { projectIds }: Principal
   allows(filter.subjectId, entry.subject_id) &&
   (projectIds === null || (entry.subject_type === 'project' && projectIds.has(entry.subject_id ?? '')));
 
-/** How many have to be looked at for a page: all that the index leads to may fit. */
+/** Returns how many entries have to be looked at for a page: all that the index leads to may fit. */
 function reachOf(principal: Principal, filter: AuditFilter, limit: number): number {
   const { userId, action, outcome, subjectId } = filter;
   const wanted = [userId, action, outcome, subjectId].filter((value) => value !== undefined);
@@ -60,7 +60,7 @@ function reachOf(principal: Principal, filter: AuditFilter, limit: number): numb
   return wanted.length === byIndex && principal.projectIds === null ? limit + 1 : maxLookedAt;
 }
 
-/** The newest first; short when little of what was looked at fits. */
+/** Reads the newest entries first. The page is short when few of the entries that were looked at fit. */
 export async function readAudit(
   store: AuditStore,
   principal: Principal,
@@ -81,7 +81,7 @@ export async function readAudit(
   return { entries: page.map(entryView), next: last?.id ?? null };
 }
 
-/** All that fits as JSON lines, with turns for others in between. */
+/** Reads all entries that fit as JSON lines, with turns for others in between. */
 export async function* exportAudit(
   store: AuditStore,
   principal: Principal,

@@ -6,14 +6,14 @@ import { transact } from '../../storage/db/transactions.ts';
 
 export type StoredEntry = Row<'audit_entry'>;
 
-/** What one index leads to. */
+/** Range of entries to which one index leads. */
 export interface EntryRange {
-  /** Only what this user may read of. */
+  /** User to whose readable entries the range is limited. */
   readerId?: string;
   userId?: string;
   subjectId?: string;
   action?: AuditAction;
-  /** IDs between which they lie: the first may be among them. */
+  /** IDs between which the entries lie: the first may be among them. */
   from: string;
   before: string;
   limit: number;
@@ -27,7 +27,7 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 export function createAuditStore(db: Db) {
   const strangers = db.selectFrom('audit_entry').select('id').where('user_id', 'is', null);
   return {
-    /** `readers`: who may read of it beside administrators. */
+    /** Stores an entry. `readers`: users who may read it beside administrators. */
     async insert(transaction: Transaction, entry: StoredEntry, readers: Iterable<string>): Promise<void> {
       await transaction.insertInto('audit_entry').values(entry).execute();
       const rows = Array.from(readers, (user_id) => ({ user_id, entry_id: entry.id }));
@@ -44,7 +44,7 @@ export function createAuditStore(db: Db) {
       return row?.id;
     },
 
-    /** The newest first. */
+    /** Lists the newest entries first. */
     list({ readerId, userId, subjectId, action, from, before, limit }: EntryRange): Promise<StoredEntry[]> {
       let query = db.selectFrom('audit_entry').selectAll('audit_entry').limit(limit);
       if (readerId !== undefined)
@@ -61,12 +61,12 @@ export function createAuditStore(db: Db) {
       return query.where('id', '>=', from).where('id', '<', before).orderBy('id', 'desc').execute();
     },
 
-    /** Some of those below the ID; returns how many they were. */
+    /** Deletes some of the entries below the ID; returns how many they were. */
     async deleteSomeBefore(id: string): Promise<number> {
       return deleteSome(db.selectFrom('audit_entry').select('id').where('id', '<', id));
     },
 
-    /** Some of what strangers were refused beyond the newest `kept`. */
+    /** Deletes some of the entries without a user, beyond the newest `kept`. */
     async deleteSomeOfStrangers(kept: number): Promise<number> {
       return deleteSome(strangers.orderBy('id', 'desc').offset(kept));
     },

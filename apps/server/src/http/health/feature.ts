@@ -33,7 +33,7 @@ async function freeBytesOf(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** What keeps the service from taking requests, as the end of "The service is …". */
+/** Watches for obstacles: each keeps the service from taking requests, and is the end of "The service is …". */
 function watchObstacles(
   { app, faults }: Context,
   isClosed: () => boolean,

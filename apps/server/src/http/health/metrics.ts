@@ -17,17 +17,17 @@ export interface Figures {
   /** Free bytes of the disk that has the data folder, for this user. */
   freeBytes: () => Promise<number>;
   limits: Limits;
-  /** What does not work at present. */
+  /** Faults at present. */
   faults: () => readonly Fault[];
   /** Name of this server; empty without one. */
   node: string;
   /** Whether the other servers can hear this one. */
   isBusConnected: () => boolean;
-  /** How long ago this server has last read what to drop from its caches. */
+  /** Time since this server last read what to drop from its caches, in ms. */
   invalidationsAgeMs: () => number;
 }
 
-/** What is counted of out-of-steps records. */
+/** Counters of out-of-steps records. */
 export interface RecordFigures {
   stored: Counter<'type'>;
   deleted: Counter;
@@ -161,7 +161,7 @@ function clusterFigures({ node, isBusConnected, invalidationsAgeMs }: Figures): 
   ];
 }
 
-/** Of Node's own figures, those whose names Prometheus objects to: gauges that are called totals. */
+/** Gauges among Node's own figures that are called totals: Prometheus objects to their names. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -210,7 +210,7 @@ export function measureRequests(app: FastifyInstance, { registry }: Metrics): vo
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
     registers: [registry],
   });
-  // As many as there are kinds of replies: finding one by its labels costs more than counting.
+  // One entry for each kind of reply: finding one by its labels costs more than counting.
   const kinds = new Map<string, Histogram.Internal<string>>();
   const kindOf = (method: string, route: string, status: number): Histogram.Internal<string> => {
     const key = `${method} ${route} ${status}`;

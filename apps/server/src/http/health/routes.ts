@@ -6,7 +6,10 @@ import { addRawRoute, addRoute } from '../requests/route.ts';
 
 interface HealthRoutesOptions {
   metrics: Metrics;
-  /** What keeps the service from taking requests, as the end of "The service is …"; undefined when it can. */
+  /**
+   * Finds what keeps the service from taking requests, as the end of "The service is …"; undefined when it can take
+   * them.
+   */
   obstacle: () => Promise<string | undefined>;
 }
 

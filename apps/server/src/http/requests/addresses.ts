@@ -20,16 +20,16 @@ export function networkOf(address: string): string {
   return address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
 }
 
-/** Where a request comes from; a proxy that is trusted says it in `X-Forwarded-For`. */
+/** Returns the address that a request comes from; a trusted proxy gives it in `X-Forwarded-For`. */
 export function peerAddress(request: IncomingMessage, trust: TrustProxy): string {
   const direct = request.socket.remoteAddress ?? '';
   const isForwarded = request.headers['x-forwarded-for'] !== undefined && trust(direct);
-  // What stands in the header may be anything.
+  // The header may contain anything.
   const address = isForwarded ? proxyAddr(request, trust).slice(0, 64) : direct;
   return address.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/** The same for limits: one network counts as one. */
+/** Returns the address for limits: one network counts as one. */
 export const callerAddress = (request: IncomingMessage, trust: TrustProxy): string =>
   networkOf(peerAddress(request, trust));
 
@@ -44,14 +44,17 @@ export function isLoopback(host: string | undefined): boolean {
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
-/** Such as `http://127.0.0.1:8080`. */
+/** Example: `http://127.0.0.1:8080`. */
 export function urlOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on TCP');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }
 
-/** Where people open the console: as the operator says, or the address that the server listens on. Without a slash at its end. */
+/**
+ * Returns the URL where people open the console: as the operator says, or the address that the server listens on. It
+ * has no slash at its end.
+ */
 export const consoleUrl = (
   { publicUrl }: { readonly publicUrl: URL | undefined },
   { server }: FastifyInstance,

@@ -11,38 +11,41 @@ export const calledBy = new AsyncLocalStorage<CalledBy>();
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the audit log calls it; `null`: it changes nothing. Only GET may go without. */
+    /** Action of the route in the audit log; `null`: it changes nothing. Only GET and HEAD may go without. */
     audit?: AuditAction | null;
   }
   interface FastifyRequest {
-    /** What it changes; `undefined` until its handler begins. */
+    /** Event of what the request changes; `undefined` until its handler begins. */
     auditEvent: AuditEvent | undefined;
   }
   interface FastifyInstance {
     auditEvents: AuditEventSink;
-    /** Where a request comes from. */
+    /** Returns the address that a request comes from. */
     peerOf: PeerOf;
   }
 }
 
 type PeerOf = (request: IncomingMessage) => string;
 
-/** Who does something, as far as that is known. */
+/** User or stranger who does something, as far as that is known. */
 export interface Actor {
   principal: Pick<Principal, 'userId' | 'userName' | 'tokenId' | 'tokenName'> | undefined;
   readonly address: string | null;
   readonly requestId: string | null;
 }
 
-/** What a request changes, for whoever has to answer for it later. Its handler says what it is done to. */
+/**
+ * Record of what a request changes, for people who have to answer for it later. The handler of the request sets the
+ * subject.
+ */
 export class AuditEvent {
   readonly actor: Actor;
   action: AuditAction;
   /** Null as long as nothing is done. */
   subject: AuditSubject | null = null;
-  /** Whose things it is done to: they may read of it. */
+  /** Owners of the things that it is done to: they may read of it. */
   readonly concerned = new Set<string>();
-  /** Never a secret, and nothing of what users write into files or parameters. */
+  /** Details that contain no secret, and nothing of what users write into files or parameters. */
   details: Record<string, unknown> = {};
   /** True: it was stored together with the change itself. */
   isNoted = false;
@@ -69,15 +72,15 @@ export class AuditEvent {
 
 /** Stores audit events. */
 export interface AuditEventSink {
-  /** What stores it in the transaction of its change. */
+  /** Returns the note that stores it in the transaction of its change. */
   noteOf(auditEvent: AuditEvent): ChangeNote;
   /** Resolves when other servers know of it that have to, before the caller does. */
   tell(auditEvent: AuditEvent): Promise<void>;
   /** Resolves when it is stored for good. */
   done(auditEvent: AuditEvent): Promise<void>;
-  /** Nobody waits for it. */
+  /** Stores it later, so that nobody waits for it. */
   happened(auditEvent: AuditEvent): void;
-  /** Nobody waits for it. */
+  /** Stores it later, so that nobody waits for it. */
   failed(auditEvent: AuditEvent, error: ApiError): void;
 }
 
@@ -99,7 +102,7 @@ export function noteDeeds(app: FastifyInstance, auditEvents: AuditEventSink, pee
   });
 }
 
-/** For routes with an action: what is no change of the database is noted before the answer of the success. */
+/** Runs for routes with an action: a success that changes nothing in the database is noted before it is answered. */
 export async function noteSuccess(
   request: FastifyRequest,
   { statusCode }: { statusCode: number },
@@ -116,13 +119,13 @@ export async function noteSuccess(
 const idIn = (params: unknown): unknown =>
   typeof params === 'object' && params !== null && 'id' in params ? params.id : undefined;
 
-/** Call it with whatever a request is answered with that is no success. */
+/** Call it for every answer of a request that is no success. */
 export function noteFailure(request: FastifyRequest, error: ApiError): void {
   const { config, url } = request.routeOptions;
   const auditEvent = request.auditEvent ?? new AuditEvent(config.audit ?? 'read', actorOf(request));
   const id = idIn(request.params);
   const type = auditActions[auditEvent.action];
-  // As it was named, which may be by guessing.
+  // The ID is as the request named it, which may be by guessing.
   if (
     auditEvent.subject === null &&
     request.hasPrincipal &&
@@ -135,9 +138,9 @@ export function noteFailure(request: FastifyRequest, error: ApiError): void {
   request.server.auditEvents.failed(auditEvent, error);
 }
 
-/** A way into the service that makes requests of its own, with the token of whoever came by it. */
+/** Way into the service that makes requests of its own, with the token of the caller who came by it. */
 interface CalledBy {
   readonly via: 'mcp';
-  /** What the caller's program calls itself. */
+  /** Name that the caller's program gives itself. */
   readonly client: string;
 }

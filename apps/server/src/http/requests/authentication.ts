@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the caller's token must allow; `null`: no token is asked for. Routes without it are closed. */
+    /** Scope that the caller's token must have; `null`: no token is asked for. Routes without it are closed. */
     scope?: Scope | null;
     /** Reach of the route, by which limited tokens are judged; `null` together with the scope. */
     reach?: Reach | null;
@@ -37,9 +37,9 @@ interface Gate {
   findCaller: FindCaller;
   addressOf: (request: IncomingMessage) => string;
   catchUp: () => Promise<void> | undefined;
-  /** Asks a request that comes without a token. Throws when too many have come from there. */
+  /** Admits a request that comes without a token. Throws when too many have come from there. */
   admitStranger: (address: string) => void;
-  /** Of a user, or of the address of a stranger. */
+  /** Turns of a user, or of the address of a stranger. */
   turns: RequestTurns;
 }
 

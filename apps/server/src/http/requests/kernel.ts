@@ -30,7 +30,7 @@ interface KernelOptions {
   findCaller: FindCaller;
   limits: Limits;
   trustProxy: TrustProxy;
-  /** How long a connection may be silent. */
+  /** Time for which a connection may be silent, in ms. */
   idleMs: number;
   noteFault: (error: unknown) => boolean;
   auditEvents: AuditEventSink;
@@ -41,11 +41,14 @@ interface KernelOptions {
 export interface HttpKernel {
   readonly app: FastifyInstance;
   readonly connections: Connections;
-  /** Where a request comes from. */
+  /** Returns the address that a request comes from, for limits: one network counts as one. */
   readonly addressOf: (request: IncomingMessage) => string;
 }
 
-/** What a silent peer may hold: a request has begun, is between two, or has not come at all. */
+/**
+ * Timeouts of a silent peer, in ms: between two requests, and until the headers of a request have come, which is
+ * checked at an interval.
+ */
 const maxIdleMs = { betweenRequests: 60_000, untilHeaders: 20_000, checkEvery: 5000 };
 
 /** An HTTP server with the rules that hold for every endpoint: request IDs, tokens, JSON, one shape for errors. */
@@ -60,7 +63,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     bodyLimit: maxJsonBytes,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // For the whole request with its body, against peers that send a byte now and then.
+    // Limit of the whole request with its body, against peers that send a byte now and then.
     requestTimeout: 300_000,
     connectionTimeout: idleMs,
     keepAliveTimeout: Math.min(idleMs, maxIdleMs.betweenRequests),
@@ -123,9 +126,9 @@ function endSilent(server: Server): void {
   });
 }
 
-/** So many beyond a limit are told so; the others are only closed. */
+/** Maximum number of connections beyond a limit that get a reply; the others are only closed. */
 const maxTold = 64;
-/** So long who is told has to send a request. */
+/** Time in which a connection beyond a limit has to send a request, in ms. */
 const tellMs = 5000;
 
 type Excess = 'connections' | 'address_connections';
@@ -243,7 +246,7 @@ function refuse(app: FastifyInstance, url: string, taken: ReadonlySet<string>): 
     url,
     method: others,
     config: { scope: null, reach: null, audit: null },
-    // Before the body is read, so that a wrong method is named even when the body is unreadable too.
+    // Runs before the body is read, so that a wrong method is named even when the body is unreadable too.
     onRequest: async (request, reply) => sendError(notAllowed(request, reply, taken), request, reply),
     handler: async () => undefined,
   });

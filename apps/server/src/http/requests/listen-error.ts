@@ -11,10 +11,10 @@ const problems: Record<string, string> = {
   EACCES: 'may not be used by this user: choose a port above 1023',
 };
 
-/** Files have errors of the same codes. */
+/** System calls of listening: files have errors of the same codes. */
 const syscalls: readonly unknown[] = ['listen', 'bind', 'getaddrinfo'];
 
-/** What keeps the server from listening, in words that say what to do; other errors as they are. */
+/** Explains why the server can't listen, in words that say what to do; returns other errors as they are. */
 export function explainListenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
   const isOfListening = error instanceof Error && 'syscall' in error && syscalls.includes(error.syscall);
   const problem = isOfListening ? problems[errorCodeOf(error)] : undefined;

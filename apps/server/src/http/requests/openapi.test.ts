@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.dispose());
 
-/** By Node's own client: `fetch` sends no such requests. */
+/** Asks by Node's own client: `fetch` sends no such requests. */
 async function statusOf(url: URL, method: string, headers: object, body = ''): Promise<number> {
   const authorization = `Bearer ${adminToken}`;
   const length = body === '' ? {} : { 'content-length': body.length };
@@ -60,7 +60,7 @@ async function statusOf(url: URL, method: string, headers: object, body = ''): P
   return response.statusCode ?? 0;
 }
 
-/** With the responses that it refers to. */
+/** Operations with the responses that they refer to. */
 const operations = (): [string, Operation][] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses, ...operation }]): [string, Operation] => [
@@ -77,7 +77,7 @@ function resolved([status, response]: [string, Reply | { $ref: string }]): [stri
 
 describe('the OpenAPI document', () => {
   it("is clean by redocly's recommended rules", async () => {
-    // Of a WebSocket the success is 101.
+    // The success of a WebSocket is 101.
     const rules = { 'operation-2xx-response': 'off' } as const;
     const config = await createConfig({ extends: ['recommended'], rules });
     const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config });

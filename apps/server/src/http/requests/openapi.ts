@@ -20,7 +20,7 @@ const protectPage: onRequestHookHandler = (_request, reply, done) => {
   done();
 };
 
-/** By version. Made when it is first asked for, because that takes forty milliseconds. */
+/** Documents by version. Each is made when it is first asked for, because that takes forty milliseconds. */
 const documents = new Map<string, string>();
 
 function documentOf(version: string): string {

@@ -4,8 +4,8 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { hostNameOf } from './addresses.ts';
 
 /**
- * Where browsers reach this service. A page of another address can make a browser send requests here, with the cookie:
- * by a name of its own that points to this machine, or from a page beside ours. Both are told apart here.
+ * Address at which browsers reach this service. A page of another address can make a browser send requests here, with
+ * the cookie: by a name of its own that points to this machine, or from a page beside ours. Both are refused here.
  */
 export class OwnAddress {
   readonly #publicUrl: URL | undefined;
@@ -28,7 +28,7 @@ export class OwnAddress {
     // Nobody can make a browser send an IP address as the name of another machine.
     const name = hostNameOf(host);
     if (isIP(name) === 0 && !this.#names.has(name)) throw ApiError.of('misdirected_request', { host });
-    // Of a WebSocket, browsers read the answer to whichever page has asked.
+    // A WebSocket is no read: browsers give its answer to any page that has asked.
     const isRead = ['GET', 'HEAD'].includes(request.method) && request.headers.upgrade === undefined;
     if (site === 'cross-site' || site === 'same-site' || (!isRead && origin !== this.#originOf(request)))
       throw ApiError.of('foreign_page', { origin: origin?.slice(0, 200) ?? 'no origin' });

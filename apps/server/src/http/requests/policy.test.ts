@@ -6,7 +6,7 @@ import { requireCallers } from './authentication.ts';
 
 const sources = path.join(import.meta.dirname, '../..');
 
-/** In code, not in what a test of it asks for. */
+/** Matches a decision in code, and not the role that a test of it asks for. */
 const asksForRole = /\brole\b\s*(===|!==|==|!=)\s*'admin'|'admin'\s*(===|!==|==|!=)\s*\w*\.?role\b/;
 
 it('no other file decides by the role of an administrator', () => {

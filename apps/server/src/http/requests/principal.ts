@@ -2,17 +2,17 @@ import type { AppLimit, Scope } from '@phalanx/protocol';
 
 import type { Budget } from '../../storage/db/token-use.ts';
 
-/** What a token may reach of its user's phones. */
+/** Limits of a token on its user's phones. */
 export interface PhoneLimit {
-  /** Only phones that it selects; null: all. */
+  /** Selector of the only phones that it reaches; null: all. */
   readonly selector: string | null;
-  /** On so many one launch may start; null: any number. */
+  /** Maximum number of phones on which one launch may start; null: any number. */
   readonly most: number | null;
   /** The only apps that it may use there; null: all. */
   readonly apps: readonly string[] | null;
 }
 
-/** Who makes a request, and what the token of the request allows. */
+/** User who makes a request, and the rights of the token of the request. */
 export interface Principal {
   readonly userId: string;
   readonly userName: string;
@@ -22,18 +22,18 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** The only projects the token may touch; `null` for all of its user. */
   readonly projectIds: ReadonlySet<string> | null;
-  /** What limits the token to phones; `null`: nothing. */
+  /** Limits of the token on phones; `null`: none. */
   readonly phones: PhoneLimit | null;
-  /** What the token may use in a day; `null`: anything. */
+  /** Budget of the token for a day; `null`: none. */
   readonly budget: Budget | null;
-  /** When the token ends, epoch ms; `null`: never. What outlives a request has to look at it again. */
+  /** End of the token, epoch ms; `null`: never. Code that outlives a request has to look at it again. */
   readonly expiresAt: number | null;
 }
 
 /** A caller that asks over HTTP for a host. */
 export type HostCaller = Pick<Principal, 'userId' | 'tokenId'>;
 
-/** What hosts are told of the apps that the caller may use; undefined: all. */
+/** App limit that hosts are told of the caller; undefined: all apps. */
 export function appLimitOf({
   phones,
   tokenName: token,

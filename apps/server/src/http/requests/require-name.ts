@@ -15,7 +15,7 @@ export function requireName(text: string): string {
   throw ApiError.of('invalid_request', { problem: 'Field name must not be empty' });
 }
 
-/** The same where a thing needs no name: empty without one. Throws `invalid_request`. */
+/** Returns such a name, or an empty one where a thing needs none. Throws `invalid_request`. */
 export function requireNameOrNone(text: string): string {
   const name = text.trim();
   const problem = findProblem(name);

@@ -20,12 +20,12 @@ export interface RouteRequest<Contract extends RouteContract> {
   readonly params: Part<Contract['params']>;
   readonly query: Part<Contract['query']>;
   readonly body: Part<Contract['body']>;
-  /** For routes with an audit action. */
+  /** Audit event of a route with an audit action. */
   readonly auditEvent: Contract['audit'] extends AuditAction ? AuditEvent : undefined;
   readonly raw: FastifyRequest;
 }
 
-/** What requests are checked by, and replies are written by. */
+/** Schemas by which requests are checked, and replies are written. */
 function schemaOf({ params, query, body, responses }: RouteContract): object {
   const ofJson = Object.entries(responses).filter(([, response]) => !isOfTypes(response));
   return {
@@ -67,7 +67,7 @@ function addListRoute<Contract extends RouteContract>(
   });
 }
 
-/** The same for a handler that sends the reply itself, because it is not JSON or is JSON already. */
+/** Serves `contract` with a handler that sends the reply itself, because it is not JSON or is JSON already. */
 export function addRawRoute<Contract extends RouteContract>(
   app: FastifyInstance,
   contract: Contract,

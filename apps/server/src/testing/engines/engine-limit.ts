@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** Longer than anything takes on a machine that is busy with other things, shorter than what a hook is given. */
+/**
+ * Default limit, in ms: longer than anything takes on a machine that is busy with other things, shorter than the
+ * timeout of a hook.
+ */
 const defaultLimitMs = 120_000;
 const askTimeoutMs = 3000;
 
@@ -34,7 +37,7 @@ export async function withinEngineLimit<Result>({
   }
 }
 
-/** A line for each connection. */
+/** Describes the connections, one a line. */
 async function describeConnections(url: string): Promise<string> {
   const client = new Client({
     connectionString: url,

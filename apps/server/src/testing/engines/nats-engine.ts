@@ -6,20 +6,20 @@ import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { untilListening } from './until-listening.ts';
 
 export interface NatsEngine {
-  /** With its user and password. */
+  /** URL with its user and password. */
   readonly url: string;
   /** Ends it without a word. */
   kill(): Promise<void>;
-  /** At the same address. */
+  /** Starts it at the same address. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Debian's. */
+/** The program of Debian's package. */
 const program = '/usr/sbin/nats-server';
 export const isNatsHere = existsSync(program);
 const user = 'phalanx';
-/** With what an address has only as % codes. */
+/** Password with characters that an address has only as % codes. */
 const password = 'höflich/@:%';
 
 /** A NATS of its own. It ends with this process. Undefined where it is not installed. */

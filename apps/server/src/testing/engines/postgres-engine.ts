@@ -20,9 +20,9 @@ import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { Client } from 'pg';
 
 export interface PostgresEngine {
-  /** Of the user who may everything, without a database: a slash and its name are missing. */
+  /** URL of the user who may do everything, without a database: a slash and its name are missing. */
   readonly url: string;
-  /** As the end of one of its processes by SIGKILL: it cuts every connection, recovers and comes back. */
+  /** Crashes as when one of its processes ends by SIGKILL: it cuts every connection, recovers and comes back. */
   crash(): void;
   /** Ends at once, as a crash does. */
   stop(): Promise<void>;
@@ -52,7 +52,7 @@ function give(folder: string): void {
     chownSync(path.join(folder, name), uid, gid);
 }
 
-/** With its modes, which PostgreSQL looks at. */
+/** Copies with the modes, which PostgreSQL looks at. */
 function copy(from: string, to: string): void {
   const copied = spawnSync('cp', ['-a', from, to]);
   if (copied.status !== 0) throw new Error(`cp: ${copied.stderr.toString()}`);
@@ -72,7 +72,7 @@ function layBackup(backup: string, folder: string): void {
   give(folder);
 }
 
-/** A copy of the cluster of this version, in the folder. */
+/** Lays a copy of the cluster of this version into the folder. */
 function layCluster(bin: string, folder: string): void {
   const kept = path.join(cache, path.basename(path.dirname(bin)));
   if (existsSync(kept)) {
@@ -101,10 +101,10 @@ async function untilReady(url: string, child: ChildProcess, log: string): Promis
 }
 
 interface EngineOptions {
-  /** It waits for its disk. */
+  /** Whether it waits for its disk. */
   isDurable?: boolean;
   settings?: Readonly<Record<string, string>>;
-  /** What `pg_basebackup` has made, to go on with. */
+  /** Backup that `pg_basebackup` has made, to go on with. */
   backup?: string;
 }
 

@@ -11,7 +11,7 @@ import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { untilListening } from './until-listening.ts';
 
 export interface S3Engine {
-  /** Such as `http://127.0.0.1:7480`. */
+  /** Example: `http://127.0.0.1:7480`. */
   readonly endpoint: string;
   readonly accessKey: string;
   readonly secretKey: string;
@@ -63,7 +63,7 @@ function configurationOf(root: string, folder: string, ports: Record<'s3' | 'mon
     osd_pool_default_pg_num: 8,
     osd_pool_default_pg_autoscale_mode: 'off',
     osd_crush_chooseleaf_type: 0,
-    // It would say where it is before it knows whom it speaks to, and end when it is told so.
+    // The store would say where it is before it knows whom it speaks to, and end when it is told so.
     osd_crush_update_on_start: false,
     osd_class_update_on_start: false,
     mon_max_pg_per_osd: 1000,
@@ -86,7 +86,7 @@ function configurationOf(root: string, folder: string, ports: Record<'s3' | 'mon
 
 const idOf = (configuration: string): string => /^fsid = (\S+)/m.exec(configuration)?.[1] ?? '';
 
-/** Ends with this process. Returns what ends it. */
+/** Starts a daemon that ends with this process. Returns what ends it. */
 function startDaemon(
   { env, broken }: Cluster,
   program: string,
@@ -114,7 +114,7 @@ export async function startS3(root: string): Promise<S3Engine> {
   const cluster = { folder, env: environmentOf(root, folder), broken: new AbortController() };
   const call = (program: string, ...args: string[]) =>
     run(program, args, { env: cluster.env, cwd: folder, timeout: 90_000, signal: cluster.broken.signal });
-  /** What may be said twice. */
+  /** Calls the monitor, with retries: only for what may be said twice. */
   const callMonitor = async (...args: string[]): Promise<void> => {
     for (let tries = 1; ; tries += 1) {
       try {

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Large ones first: the last room is filled by blocks of the file system. */
+/** Sizes of blocks, large ones first: the last room is filled by blocks of the file system. */
 const fillBytes = [1024 * 1024, 4096];
 
 function mount(folder: string, ...options: string[]): boolean {
@@ -15,7 +15,7 @@ function mount(folder: string, ...options: string[]): boolean {
   }
 }
 
-/** Until there is no room for a whole block. */
+/** Fills until there is no room for a whole block. */
 function fillBy(file: number, block: Buffer): void {
   try {
     for (;;) writeSync(file, block);
@@ -43,7 +43,7 @@ export class SmallDisk {
     return path.join(this.folder, 'ballast');
   }
 
-  /** To the last block. */
+  /** Fills the disk to the last block. */
   fill(): void {
     const file = openSync(this.#ballast, 'a');
     for (const bytes of fillBytes) fillBy(file, Buffer.alloc(bytes, 1));

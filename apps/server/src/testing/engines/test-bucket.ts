@@ -13,7 +13,7 @@ const Engine = Compile(
 );
 
 export interface TestBucket extends S3Config {
-  /** Of a server that keeps its captures and large packs there. */
+  /** Settings of a server that keeps its captures and large packs there. */
   readonly settings: Record<string, string>;
 }
 

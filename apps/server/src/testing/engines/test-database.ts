@@ -12,7 +12,7 @@ import { askForEngine } from './shared-engine.ts';
 import { stringAt } from '../string-at.ts';
 import { afterThisFile } from '../file-clean-ups.ts';
 
-/** Of the engine of this run of the tests, without a database. */
+/** URL of the engine of this run of the tests, without a database. */
 const getEngineUrl = async (): Promise<string> => stringAt(await askForEngine('postgres'), 'url');
 
 /**
@@ -25,15 +25,15 @@ export const isOnServers = testDatabase === 'servers';
 
 export type Engine = 'SQLite' | 'PostgreSQL';
 
-/** Of this run. */
+/** Engine of this run. */
 export const defaultEngine: Engine = testDatabase === undefined ? 'SQLite' : 'PostgreSQL';
 
-/** For `describe.each`: what a store has to work on in this run. */
+/** Engines on which a store has to work in this run, for `describe.each`. */
 export const engines: readonly Engine[] = [defaultEngine];
 
 /**
- * For tests of the files of a data folder: several servers have what lasts in the database and in S3 ("Nodes" in
- * docs/decisions/cluster.md). They are skipped with `TEST_DATABASE=servers`.
+ * Whether to run tests of the files of a data folder. Several servers have what lasts in the database and in S3
+ * ("Nodes" in docs/decisions/cluster.md), so that these tests are skipped with `TEST_DATABASE=servers`.
  */
 export const isOneServer = !isOnServers;
 
@@ -72,18 +72,18 @@ export async function databaseSettings(
   return engine === 'PostgreSQL' ? { PHALANX_DATABASE_URL: await postgresUrlOf(nameFor(dataDir)) } : {};
 }
 
-/** The tables of such a server, while it does not run. */
+/** Opens the tables of such a server, while it does not run. */
 export async function openTablesOf(dataDir: string, engine: Engine = defaultEngine): Promise<Db> {
   const { PHALANX_DATABASE_URL: url } = await databaseSettings(dataDir, engine);
   return openDatabase(url === undefined ? { file: path.join(dataDir, 'phalanx.db') } : { url });
 }
 
-/** When a server with this data folder has ended. */
+/** Drops the database of a server with this data folder. Call it when the server has ended. */
 export async function dropDatabase(dataDir: string, engine: Engine = defaultEngine): Promise<void> {
   if (engine === 'PostgreSQL') await administer(`DROP DATABASE IF EXISTS ${nameFor(dataDir)} WITH (FORCE)`);
 }
 
-/** Empty tables, until the tests of the file have ended. */
+/** Opens empty tables, until the tests of the file have ended. */
 export async function openTestDatabase(engine: Engine): Promise<Db> {
   const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-tables-'));
   afterThisFile(() => rm(folder, { recursive: true, force: true }));

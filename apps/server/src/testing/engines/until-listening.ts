@@ -5,7 +5,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 const pauseMs = 50;
 const maxTries = 1200;
 
-/** Somebody accepts connections at this port of this machine; `data`: and has said something, as who speaks first does when it is ready. */
+/**
+ * Waits until a program accepts connections at this port of this machine; `data`: and has said something, as a program
+ * that speaks first does when it is ready.
+ */
 export async function untilListening(port: number, sign: 'connect' | 'data' = 'connect'): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const socket = connect(port, '127.0.0.1');

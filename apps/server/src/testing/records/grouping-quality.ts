@@ -4,7 +4,7 @@ import {
   type ScreenGroup,
 } from '../../evidence/records/groups/prints/nearest-group.ts';
 
-/** As many screens as a group compares others with. */
+/** Maximum number of screens of a group that others are compared with. */
 const maxScreens = 8;
 
 /** The group of each screen, as they come one after the other. */

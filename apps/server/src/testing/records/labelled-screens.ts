@@ -125,7 +125,7 @@ class ScreenMaker {
     return { viewId: `${packageName}:id/${own}` };
   }
 
-  /** Without a name: data. */
+  /** Returns the label of a name; without a name, it is data. */
   #label(name: string): string {
     if (name === '') return `${goods[this.#chance(goods.length)]} ${this.#chance(900)}`;
     return `${this.#making.language} ${name.replaceAll(/\d+/g, (digits) => words[Number(digits)] ?? digits)}`;

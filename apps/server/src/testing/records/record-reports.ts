@@ -36,7 +36,7 @@ export async function tell(host: TestHost, report: RecordReport): Promise<Missin
   return (await answer).missing;
 }
 
-/** Smallest of its kind: what the service looks at are the first bytes. */
+/** Returns bytes that the service takes for a JPEG, because it looks at the first ones. */
 export const jpegBytes = (sizeBytes = 100): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(sizeBytes);
   bytes.set([0xff, 0xd8, 0xff, 0xe0]);

@@ -27,7 +27,7 @@ export function madeScreen(number: number): ScreenTree {
   return tree;
 }
 
-/** What a host says that takes every screen for what the code has in quotes. */
+/** Verdict of a host that takes every screen for what the code has in quotes. */
 export const verdictOf = (code: string): ReplayVerdict => ({
   ...{ kind: 'state', state: /"(\w+)"/.exec(code)?.[1] ?? 'unknown', stage: 'checkout', next: 'acts' },
   ...{ did: ['tap'], message: null },
@@ -95,7 +95,10 @@ export class ReplayScene {
     for (const one of this.#replayers.splice(0)) await one.cut();
   }
 
-  /** Until the replays that saves and commits have caused, in all projects, have ended; it needs a host that replays. */
+  /**
+   * Waits until the replays that saves and commits have caused, in all projects, have ended; it needs a host that
+   * replays.
+   */
   async untilReplaysEnded(): Promise<void> {
     const unended = async (): Promise<number> => {
       const lists = await Promise.all(
@@ -176,7 +179,7 @@ export class ReplayScene {
     return api('GET', replayRoutes.get.path.replace(':id', id));
   }
 
-  /** Newest first. */
+  /** Lists the newest replays first. */
   async list(): Promise<unknown[]> {
     const path = replayRoutes.list.path.replace(':id', this.projectId);
     const { replays } = (await this.server.api('GET', path)).body;

@@ -8,10 +8,10 @@ import { type DeviceShares, hostTarget } from '../device-shares.ts';
 import type { Fleet } from '../fleet.ts';
 import type { StateCount } from '../device-placement-store.ts';
 
-/** Read and shown in about two milliseconds. */
+/** Number of hosts in one step: they are read and shown in about two milliseconds. */
 const hostsAtOnce = 100;
 
-/** Where hosts are looked up. */
+/** Sources in which hosts are looked up. */
 export interface HostSources {
   readonly hosts: KnownHosts;
   readonly access: DeviceAccess;
@@ -36,7 +36,7 @@ const cursorOf = ({ id, ownerId }: Pick<KnownHost, 'id' | 'ownerId'>): string =>
   `${id.toLowerCase()}.${ownerId}`;
 export const hostCursor = ({ id, owner }: Host): string => cursorOf({ id, ownerId: owner.id });
 
-/** Throws `host_not_found` for whoever has no part in it. */
+/** Throws `host_not_found` for users who have no part in it. */
 export async function getHost(
   { hosts, access }: HostSources,
   { id, userId }: { id: string; userId: string },
@@ -48,7 +48,7 @@ export async function getHost(
   return one;
 }
 
-/** So many after the cursor, in the order of their cursors. */
+/** Lists at most `limit` hosts after the cursor, in the order of their cursors. */
 export async function listHosts(
   sources: HostSources,
   userId: string,
@@ -75,7 +75,7 @@ export async function listHosts(
   return shown.slice(0, limit);
 }
 
-/** Some at a time, with a turn of the event loop between them. */
+/** Lists hosts after the cursor, some at a time, with a turn of the event loop in between. */
 async function* listAfter(
   { hosts, access }: HostSources,
   userId: string,
@@ -99,7 +99,7 @@ async function* listAfter(
   }
 }
 
-/** Of each of the hosts. */
+/** Counts the devices of each of the hosts. */
 async function countDevices({ fleet }: DeviceAccess, seen: readonly SeenHost[]): Promise<Host['devices'][]> {
   const counts = new Map<string, StateCount[]>();
   const keyOf = (ownerId: string, hostId: string): string => `${ownerId} ${hostId}`;

@@ -11,7 +11,7 @@ import { addRoute } from '../../../http/requests/route.ts';
 import { readAnswer } from '../ask-host.ts';
 import { getHost, type HostSources } from './host-list.ts';
 
-/** As the phone reads it, without the characters that its code escapes. */
+/** Characters that the code of a pairing does not escape, so that the phone reads them as they are. */
 const characters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const passwordLength = 16;
 const nameLength = 10;

@@ -37,7 +37,7 @@ export class PhoneLabels {
     for (let before = -1; before !== this.#changes;) {
       before = this.#changes;
       const [sets, pools] = [await this.#store.listSets(), await this.#store.listPools()];
-      // Else what was read before a change would undo it.
+      // Rows that were read before a change would undo it.
       if (before !== this.#changes) continue;
       this.#sets = new Map(sets.map((row) => [keyOf(row), setOf(row)]));
       this.#pools = new Map(pools.map((row) => [poolKeyOf(row), row]));
@@ -45,7 +45,7 @@ export class PhoneLabels {
     this.#tell();
   }
 
-  /** Registers who is told that selectors may select other phones. */
+  /** Registers a listener that is told that selectors may select other phones. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -54,7 +54,7 @@ export class PhoneLabels {
     return this.#ofDevice(device).name;
   }
 
-  /** Those of the phone count before those of its host. */
+  /** Labels of the phone count before those of its host. */
   labelsOf(device: LabelledDevice): Labels {
     return { ...this.#ofHost(device).labels, ...this.#ofDevice(device).labels };
   }
@@ -93,7 +93,7 @@ export class PhoneLabels {
     this.#sets.delete(keyOf(target));
   }
 
-  /** In the order of their names. */
+  /** Lists the pools of the user in the order of their names. */
   listPools(userId: string): StoredPool[] {
     const own = [...this.#pools.values()].filter((pool) => pool.user_id === userId);
     return own.toSorted((one, other) => (one.name_key < other.name_key ? -1 : 1));

@@ -2,10 +2,10 @@ import { isSelected, parseSelector, type SelectablePhone, type SelectorTerm } fr
 import { boundedCache } from '../../../kernel/bounded-cache.ts';
 import type { FleetDevice } from '../fleet-device.ts';
 
-/** A selector of a thousand letters takes some 20 KB. */
+/** Maximum number of parsed selectors; one of a thousand letters takes some 20 KB. */
 const maxSelectors = 2000;
 const maxPhones = 20_000;
-/** All are forgotten then: some 30 MB. */
+/** Maximum number of cached decisions, some 30 MB: beyond it, all are forgotten. */
 const maxDecisions = 500_000;
 
 /** Name and labels of a phone or a host. Another object when they have changed. */
@@ -32,12 +32,12 @@ export class SelectorCache {
   #decided = new WeakMap<readonly SelectorTerm[], WeakMap<SelectablePhone, boolean>>();
   #decisions = 0;
 
-  /** The same array for the same text. Throws a `SelectorProblem`. */
+  /** Returns the same array for the same text. Throws a `SelectorProblem`. */
   parse(text: string): readonly SelectorTerm[] {
     return this.remember(text, () => parseSelector(text));
   }
 
-  /** The same for terms that come of a text and of a pool. */
+  /** Returns the same array for the same key, for terms that come of a text and of a pool. */
   remember(key: string, make: () => readonly SelectorTerm[]): readonly SelectorTerm[] {
     const known = this.#parsed.get(key);
     if (known !== undefined) return known;
@@ -88,7 +88,7 @@ function selectable(id: string, { device, own, ofHost }: PhoneFacts): Selectable
     device_id: id,
     serial: device.serial,
     name: own.name,
-    // Those of the phone count before those of its host.
+    // Labels of the phone count before those of its host.
     labels: { ...ofHost.labels, ...own.labels },
     brand,
     model,

@@ -7,7 +7,7 @@ import type { FleetDevice } from '../fleet-device.ts';
 import { createLeaseStore, type LeaseStore } from './lease-store.ts';
 import { Leases } from './leases.ts';
 
-// What its row refers to is of no matter here, and of a phone only its ID.
+// The rows that a lease refers to do not matter here, nor does anything of a phone but its ID.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const phone = { id: 'phone' } as FleetDevice;
 const shares = { roleOf: () => 'launch' as const, nameOf: (userId: string) => userId };

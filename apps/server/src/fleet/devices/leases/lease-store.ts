@@ -6,7 +6,7 @@ import type { Row } from '../../../storage/db/tables/tables.ts';
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** The last of a lease, in rows and bytes. */
+/** Limits of the code of a lease, in acts and bytes: the last acts are kept. */
 const maxActs = 300;
 const maxCodeBytes = 256 * 1024;
 
@@ -32,7 +32,7 @@ export function createLeaseStore(db: Db) {
                   eb('device_lease.id', '=', lease.id),
                   eb('device_lease.user_id', '=', insteadOf ?? ''),
                   eb('device_lease.expires_at', '<=', now),
-                  // Of one user, and both of them for any program of theirs.
+                  // Both leases are of one user, and neither is exclusive.
                   ...(lease.is_exclusive === 1
                     ? []
                     : [
@@ -54,7 +54,7 @@ export function createLeaseStore(db: Db) {
     find: (deviceId: string): Promise<StoredLease | undefined> =>
       db.selectFrom('device_lease').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
 
-    /** How many leases of the device have begun or ended. */
+    /** Counts the leases of the device that have begun or ended. */
     async countChanges(deviceId: string): Promise<number> {
       const device = db.selectFrom('device').select('lease_changes').where('id', '=', deviceId);
       return (await device.executeTakeFirst())?.lease_changes ?? 0;
@@ -67,7 +67,7 @@ export function createLeaseStore(db: Db) {
         return (await lease.where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
       }),
 
-    /** Of an act, if the lease holds still; those of the last acts are kept. */
+    /** Stores the code of an act, if the lease still holds. The code of the last acts is kept. */
     async addCode(lease: Pick<StoredLease, 'device_id' | 'id'>, lines: readonly string[]): Promise<void> {
       // PostgreSQL stores no NUL.
       const text = lines.join('\n').replaceAll('\0', '');
@@ -95,7 +95,7 @@ export function createLeaseStore(db: Db) {
       await deleteSurplus(db, lease.device_id);
     },
 
-    /** One line more than was done says that the beginning was left out. */
+    /** Returns the code of a lease. The first line says so if the beginning was left out. */
     async readCode({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<string[]> {
       const acts = db.selectFrom('lease_code').select(['lines', 'number']).where('device_id', '=', device_id);
       const found = await acts.where('lease_id', '=', id).orderBy('position').execute();
@@ -115,7 +115,7 @@ export function createLeaseStore(db: Db) {
   };
 }
 
-/** Keeps the last acts of a device. */
+/** Deletes the oldest acts of a device that are beyond the limits. */
 async function deleteSurplus(db: Db, deviceId: string): Promise<void> {
   const newestFirst = sql`over (order by position desc)`;
   const kept = db

@@ -8,17 +8,17 @@ import type { Fleet } from '../fleet.ts';
 import type { LeaseStore, StoredLease } from './lease-store.ts';
 
 interface Lease {
-  /** Of this taking: whoever shows it is the one who has the device. */
+  /** ID of this claim: the program that shows it is the one that has the device. */
   readonly id: string;
   readonly userId: string;
-  /** Not even its user touches the device without the ID. */
+  /** Whether not even its user touches the device without the ID. */
   readonly isExclusive: boolean;
   readonly since: number;
   readonly durationMs: number;
   expiresAt: number;
 }
 
-/** Who may do what with whose phones, and what they are called. */
+/** Roles of users on phones, and the names of users. */
 interface Roles {
   roleOf(userId: string, device: FleetDevice): DeviceRole | undefined;
   nameOf(userId: string): string;
@@ -35,7 +35,7 @@ const leaseOf = ({ id, user_id, since, duration_ms, expires_at, is_exclusive }: 
   isExclusive: is_exclusive === 1,
 });
 
-/** Who wants to touch a device. */
+/** User who wants to touch a device. */
 export interface Toucher {
   readonly userId: string;
   /** The lease that they have, as far as they say. */
@@ -50,7 +50,7 @@ interface Taking extends Toucher {
 /** `changes`: how many leases of the device have begun or ended so far. */
 type LeaseListener = (device: FleetDevice, changes: number) => void;
 
-/** What a holder's next touch adds less than is not stored for itself. */
+/** Minimum time by which a touch of the holder extends the stored end of a lease, in ms. */
 const leastExtensionMs = 1000;
 
 /**
@@ -66,7 +66,7 @@ export class Leases {
     this.#options = options;
   }
 
-  /** Adds who is told when a lease begins or ends. */
+  /** Registers a listener that is told when a lease begins or ends. */
   onChange(listener: LeaseListener): void {
     this.#listeners.push(listener);
   }
@@ -116,11 +116,11 @@ export class Leases {
   }
 
   /**
-   * The same by the row, for the server of the device's host: its cache may be a second old, and the request may have
-   * waited. Resolves with how many leases of the device have begun or ended until then.
+   * Makes the same check by the row, for the server of the device's host: its cache may be a second old, and the
+   * request may have waited. Resolves with the number of leases of the device that have begun or ended until then.
    */
   async requireFreeNow(device: FleetDevice, toucher: Toucher): Promise<number> {
-    // Before the row: what changes in between counts as later than this.
+    // Read before the row: a change in between counts as later than this.
     const changes = await this.#options.store.countChanges(device.id);
     await this.readNow(device);
     this.requireFree(device, toucher);
@@ -140,7 +140,7 @@ export class Leases {
   ): Promise<DeviceLease & { lease_id: string }> {
     this.requireFree(device, toucher);
     const before = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
-    // Who wants it alone gets none that another program of theirs may have.
+    // A program that wants the device alone does not get a lease that another program of its user may have.
     if (before !== undefined && isExclusive && toucher.leaseId === undefined) this.#refuse(device, before);
     const now = this.#options.clock.now();
     const lease: Lease = {
@@ -158,7 +158,7 @@ export class Leases {
     throw ApiError.of('device_leased', { device_id: device.id, user, until });
   }
 
-  /** Its holder has used it, so that it begins anew; others are refused. Throws `device_leased`. */
+  /** Extends the lease that its holder has used; others are refused. Throws `device_leased` and `lease_lost`. */
   async use(device: FleetDevice, toucher: Toucher): Promise<void> {
     this.requireFree(device, toucher);
     const lease = this.#ofDevice.get(device.id);
@@ -167,7 +167,7 @@ export class Leases {
     if (expiresAt - lease.expiresAt >= leastExtensionMs) await this.#keep(device, { ...lease, expiresAt });
   }
 
-  /** What was done with the device, for `readCode`: only in a lease is it kept. */
+  /** Stores what was done with the device, for `readCode`. It is kept only during a lease of the user. */
   async addCode(device: FleetDevice, { userId }: Toucher, lines: readonly string[]): Promise<void> {
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
     if (lease?.userId !== userId || lines.length === 0) return;
@@ -215,7 +215,7 @@ export class Leases {
     const is_exclusive = Number(lease.isExclusive);
     const row = { device_id: device.id, id, user_id, since, duration_ms, expires_at, is_exclusive };
     const known = this.#ofDevice.get(device.id);
-    // Of one that has expired here, only the row knows whether it was used at another server meanwhile.
+    // Only the row knows of a lease that has expired here whether it was used at another server meanwhile.
     const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
     const insteadOf = isWorthless ? known.userId : undefined;
     if (!(await store.take(row, clock.now(), insteadOf))) {
@@ -223,7 +223,7 @@ export class Leases {
       const holder = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
       if (known?.id === lease.id) this.requireFree(device, { userId: lease.userId, leaseId: lease.id });
       else if (holder !== undefined) this.#refuse(device, holder);
-      // What was in the way has ended meanwhile.
+      // The lease that was in the way has ended meanwhile.
       return this.#keep(device, lease);
     }
     this.#ofDevice.set(device.id, lease);

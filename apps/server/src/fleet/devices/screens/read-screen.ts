@@ -15,19 +15,19 @@ import type { ScreenCache, ScreenOwner } from './screen-cache.ts';
 interface ScreenReply {
   /** JSON of the whole reply. */
   readonly body: Buffer;
-  /** The same for as long as the screen shows the same. */
+  /** `ETag` that stays the same for as long as the screen shows the same. */
   readonly etag: string;
 }
 
 interface Reader {
   readonly userId: string;
-  /** For reading what hosts answer. */
+  /** Turns in which the answers of hosts are read. */
   readonly turns: Turns;
   readonly reader: ScreenReader;
 }
 
 interface Wish extends Reader {
-  /** Of the picture, at most. */
+  /** Maximum width of the picture. */
   readonly width: number | null;
 }
 
@@ -37,7 +37,7 @@ interface CompactWish extends Reader {
   readonly since?: string | undefined;
 }
 
-/** What a phone shows now, in few words. */
+/** Reads what a phone shows now, in few words. */
 export async function readCompactScreen(
   asked: Asked,
   { screens, since, userId, turns, reader }: CompactWish,
@@ -72,7 +72,7 @@ export function compactView(
   return { view, told: told.screen };
 }
 
-/** What a phone shows now. */
+/** Reads what a phone shows now. */
 export async function readScreen(asked: Asked, { width, userId, turns, reader }: Wish): Promise<ScreenReply> {
   const answer = await askHost(asked, 'screen_failed', (ask) =>
     ask({ type: 'screen', serial: asked.device.serial, width }),
@@ -93,7 +93,7 @@ async function screenReply(answer: Buffer, reader: ScreenReader): Promise<Screen
   return { body: Buffer.concat([head, answer, tail]), etag };
 }
 
-/** Of a line. Throws `invalid_request` when the screen has none of that number. */
+/** Finds the identity of the node at a line. Throws `invalid_request` when the screen has no line of that number. */
 export function identityOf({ lines }: NumberedScreen, number: number): NodeIdentity {
   const line = lines.find((one) => one.number === number);
   if (line !== undefined) return line.identity;

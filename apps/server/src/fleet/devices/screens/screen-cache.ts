@@ -5,7 +5,7 @@ import type { Bus } from '../../../storage/bus/bus.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 
-/** Whose screen of which phone. */
+/** User and phone of a screen. */
 export interface ScreenOwner {
   readonly userId: string;
   readonly deviceId: string;
@@ -17,7 +17,7 @@ interface Kept extends ScreenOwner {
 
 const keptMs = 10 * 60_000;
 const maxOfUser = 100;
-/** About; a screen has at most 200 lines. */
+/** Approximate maximum of kept bytes; a screen has at most 200 lines. */
 const maxBytes = 64 * 1024 * 1024;
 const bytesOf = ({ screen }: Kept): number =>
   screen.lines.reduce((sum, { text, identity }) => sum + text.length + identity.key.length + 300, 300);
@@ -30,7 +30,7 @@ const subjectOf = (node: string): string => `screens.${node}`;
  */
 export class ScreenCache {
   readonly #bus: Bus;
-  /** Of this server. Short, because whoever reads screens pays for each letter. */
+  /** Beginning of this server's ID. It is short, because callers who read screens pay for each letter. */
   readonly #node: string;
   readonly #kept: LRUCache<string, Kept>;
   readonly #ofUser = new Map<string, Set<string>>();
@@ -44,14 +44,14 @@ export class ScreenCache {
       dispose: ({ userId }, id) => this.#forget(userId, id),
     });
     bus.answer(subjectOf(this.#node), async (question) => {
-      // Only servers of this database reach the subject, and they write what `find` asks.
+      // Only servers of this database reach the subject, and they write what `#findThere` asks.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const { id, owner } = JSON.parse(question) as { id: string; owner: ScreenOwner };
       return Buffer.from(JSON.stringify(this.#findHere(id, owner) ?? null));
     });
   }
 
-  /** Returns its ID. */
+  /** Keeps a screen, and returns its ID. */
   keep({ userId, deviceId }: ScreenOwner, screen: NumberedScreen): string {
     const id = `${this.#node}-${randomBytes(3).toString('hex')}`;
     const own = this.#ofUser.get(userId) ?? new Set();
@@ -78,7 +78,7 @@ export class ScreenCache {
   async #findThere(node: string, id: string, owner: ScreenOwner): Promise<NumberedScreen | undefined> {
     try {
       const answer = await this.#bus.ask(subjectOf(node), JSON.stringify({ id, owner }));
-      // What the server of the same release has kept.
+      // The value is what a server of the same release has kept.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return (JSON.parse(answer.toString()) as NumberedScreen | null) ?? undefined;
     } catch {

@@ -8,13 +8,16 @@ import { OnDemandProcess } from '../../../kernel/processes/on-demand-process.ts'
 import { parseScreen, type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
-/** Of 20,000 nodes, each with its bounds. What has more fields than fit into the bytes of an answer is parsed for long. */
+/**
+ * Limits of a screen: 20,000 nodes, each with its bounds. The bytes of an answer have room for far more fields, which
+ * would take long to parse.
+ */
 const bounds = { depth: 2000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
-/** Of a scan, in about two milliseconds. */
+/** Bytes of one step of a scan, which takes about two milliseconds. */
 const pieceBytes = 256 * 1024;
-/** Without its picture, which is one text. The event loop parses so much in some four milliseconds. */
+/** Maximum bytes that the event loop parses, in some four milliseconds; without the picture, which is one text. */
 const maxParsedHere = 512 * 1024;
-/** A screen at the bounds takes a tenth. */
+/** Budget of the process for one screen. A screen at the bounds takes a tenth of it. */
 const screenBudget = { processorMs: 3000 };
 
 /** A screen as it is told in few words. */

@@ -100,7 +100,7 @@ export class SharedPhone {
     return this.#users[user].token;
   }
 
-  /** The user accepts it, too. */
+  /** Shares with the user, who accepts it, too. */
   async share(target: string, user: User, role: string): Promise<ApiReply> {
     const path = `/api/v2/${target}/members/${this.idOf(user)}`;
     const reply = await this.api('owner')('PUT', path, { body: { role } });
@@ -117,7 +117,7 @@ export class SharedPhone {
     return this.api('owner')('DELETE', `/api/v2/${target}/members/${this.idOf(user)}`);
   }
 
-  /** The user accepts it, too. */
+  /** Makes the user an editor, who accepts it, too. */
   async putEditor(user: User): Promise<ApiReply> {
     const body = { role: 'shared_editor' };
     const reply = await this.api('owner')('PUT', this.#memberPath(user), { body });
@@ -153,7 +153,7 @@ export class SharedPhone {
     return this.api(caller)('POST', '/api/v2/devices/automationLogs', { body });
   }
 
-  /** Of the last launch that the host was sent. */
+  /** ID of the run of the last launch that the host was sent. */
   get lastRunId(): string {
     return this.host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
   }

@@ -30,7 +30,7 @@ export function findSessionSecret(request: FastifyRequest, ownAddress: OwnAddres
   return cookie === undefined ? undefined : readCookie(cookie, cookieOf(request, ownAddress).name);
 }
 
-/** Without a secret, the browser forgets it. */
+/** Sends the cookie. Without a secret, the browser forgets it. */
 export function sendSessionCookie(
   reply: FastifyReply,
   { secret, maxAgeSeconds, cookie }: { secret: string; maxAgeSeconds: number; cookie: SessionCookie },

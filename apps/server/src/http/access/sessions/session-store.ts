@@ -3,7 +3,7 @@ import type { Db } from '../../../storage/db/database.ts';
 
 export interface StoredSession {
   readonly hash: string;
-  /** Of the secret of its token. */
+  /** Hash of the secret of its token. */
   readonly tokenHash: string;
   readonly createdAt: number;
   readonly usedAt: number;

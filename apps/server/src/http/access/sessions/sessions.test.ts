@@ -21,7 +21,10 @@ interface Answer {
   cookie: string;
 }
 
-/** As a browser sends it, to one address whichever server answers there: with headers that `fetch` here would not let through. */
+/**
+ * Sends a request as a browser does, to one address whichever server answers there, with headers that `fetch` here
+ * would not let through.
+ */
 async function send(
   method: string,
   path: string,

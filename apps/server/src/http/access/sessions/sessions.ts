@@ -13,7 +13,7 @@ import { hourMs } from '../../../kernel/durations.ts';
 
 const idleMs = 12 * hourMs;
 export const maxSessionMs = 7 * 24 * hourMs;
-/** A use is stored only so often. */
+/** Minimum time between two stored uses of a session, in ms. */
 const noteUseMs = 5 * 60 * 1000;
 
 interface SessionsOptions {
@@ -27,7 +27,7 @@ interface SessionsOptions {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache = boundedCache<StoredSession>(10_000);
-  /** How often some have ended. */
+  /** Number of times that sessions have ended. */
   #ends = 0;
 
   constructor(options: SessionsOptions) {
@@ -62,7 +62,7 @@ export class Sessions {
     this.#cache.clear();
   }
 
-  /** Who sends it, by its cookie; undefined when it has none. */
+  /** Finds the caller by the session cookie of the request; undefined when it has none. */
   async findCaller(request: FastifyRequest): Promise<Principal | undefined> {
     const { ownAddress, authenticator } = this.#options;
     const secret = findSessionSecret(request, ownAddress);
@@ -81,7 +81,7 @@ export class Sessions {
       usedAt + idleMs < now || createdAt + maxSessionMs < now;
     const endsBefore = this.#ends;
     const known = this.#cache.get(hash);
-    // It may have been used at another server meanwhile.
+    // The session may have been used at another server meanwhile.
     const session = known !== undefined && !isOver(known) ? known : await store.find(hash);
     if (session === undefined)
       throw ApiError.of('unauthorized', {
@@ -93,7 +93,7 @@ export class Sessions {
       });
     const isStale = session.usedAt + noteUseMs < now;
     if (isStale) await store.noteUse(hash, now);
-    // What was read before an end must not come back after it.
+    // A session that was read before an end must not come back after it.
     if (this.#ends === endsBefore) this.#cache.set(hash, isStale ? { ...session, usedAt: now } : session);
     return session;
   }

@@ -9,7 +9,7 @@ const linkLifeMs = 60 * 60 * 1000;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 const linkTokenName = 'sign-in link';
 
-/** Addresses that whoever reads the service's terminal signs in with, once each, within the hour. */
+/** Links with which people who read the service's terminal sign in, once each, within the hour. */
 export class SignInLinks {
   readonly #store: AccessStore;
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class SignInLinks {
     return secret;
   }
 
-  /** The ID of the token that stands behind it; it does not work again. */
+  /** Takes a link, which then does not work again. Returns the ID of the token that stands behind it. */
   take(secret: string): Promise<string | undefined> {
     return this.#store.takeSignInLink(hashTokenSecret(secret), this.#clock.now());
   }

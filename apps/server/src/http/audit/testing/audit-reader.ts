@@ -6,7 +6,7 @@ import type { ApiCaller } from '../../../testing/api-caller.ts';
 
 const entries = Compile(Type.Array(AuditEntry));
 
-/** What one caller sees of the audit log, the newest first; of all pages. */
+/** Reads the entries of the audit log that one caller sees, the newest first, from all pages. */
 export async function readEntries(api: ApiCaller, query: Record<string, string> = {}): Promise<AuditEntry[]> {
   const all: AuditEntry[] = [];
   for (let cursor = ''; ;) {

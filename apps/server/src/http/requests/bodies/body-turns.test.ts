@@ -6,7 +6,7 @@ import { TestServer } from '../../../testing/test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  // Of each user one more than may have a turn.
+  // One request more of each user than may have a turn.
   server = await TestServer.start({ settings: { PHALANX_MAX_WAITING: '1' } });
 });
 afterAll(() => server.dispose());

@@ -1,4 +1,4 @@
-/** What JSON from outside may be before it is parsed: to parse, to check and to walk it costs far more than to count. */
+/** Limits of JSON from outside before it is parsed: to parse, to check and to walk it costs far more than to count. */
 export interface JsonBounds {
   /** Lists and objects in one another. */
   readonly depth: number;
@@ -17,11 +17,14 @@ const quote = 0x22;
 const backslash = 0x5c;
 const [comma, colon, openList, closeList, openObject, closeObject] = [0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** What goes beyond the bounds, as the end of a sentence that begins with "it". Takes about a nanosecond a byte. */
+/**
+ * Finds the first excess beyond the bounds, as the end of a sentence that begins with "it". Takes about a nanosecond a
+ * byte.
+ */
 export const findExcess = (bytes: Uint8Array, bounds: JsonBounds = usualBounds): string | undefined =>
   new JsonScan(bounds).push(bytes);
 
-/** The same for what comes piece by piece. */
+/** Counts JSON that comes piece by piece. */
 export class JsonScan {
   readonly #bounds: JsonBounds;
   #depth = 0;
@@ -39,17 +42,17 @@ export class JsonScan {
     this.#bounds = bounds;
   }
 
-  /** How many there are so far, as bounds count them. */
+  /** Number of values so far, as bounds count them. */
   get values(): number {
     return this.#values;
   }
 
-  /** The length of all but the longest text; it never becomes less. */
+  /** Length of all but the longest text; it never becomes less. */
   get bytesAroundText(): number {
     return this.#bytes - Math.max(this.#maxTextLength, this.#textBytes);
   }
 
-  /** Returns what goes beyond the bounds with this piece. */
+  /** Returns the excess beyond the bounds with this piece. */
   push(piece: Uint8Array): string | undefined {
     this.#bytes += piece.length;
     for (let at = 0; at < piece.length; at += 1) {

@@ -67,18 +67,21 @@ declare module 'fastify' {
   }
 }
 
-/** As much as the largest body of an endpoint that takes JSON; more of those who may send such bodies. */
+/**
+ * Maximum bytes of a refused body that are read and thrown away: more of callers, who may send large bodies, than of
+ * strangers.
+ */
 const maxUnreadBytes = { ofStrangers: 16 * 1024 * 1024, ofCallers: 256 * 1024 * 1024 };
 
 /** Requests whose body comes only when it is asked for. */
 const waiting = new WeakSet<IncomingMessage>();
 
-/** What comes in one piece with its request; a socket that nobody reads holds as much. */
+/** Maximum size of a body that comes in one piece with its request; a socket that nobody reads holds as much. */
 const smallBytes = 64 * 1024;
 
 interface BodyTurns {
   readonly turns: Turns;
-  /** Who a stranger is. */
+  /** Returns the address that stands for a stranger. */
   readonly addressOf: (request: IncomingMessage) => string;
 }
 
@@ -136,9 +139,9 @@ function findRefusal({ headers, routeOptions: { bodyLimit, config } }: FastifyRe
 export function endUnreadBody(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;
   if (raw.complete) return;
-  // Nobody has asked for it, and what comes next on the connection may be it or another request.
+  // The body was not asked for: the next bytes on the connection may be the body or another request.
   if (waiting.has(raw)) return void reply.header('connection', 'close');
-  // To close at once would reset the connection under a peer that is still sending.
+  // Closing at once would reset the connection under a peer that is still sending.
   void reply.removeHeader('connection');
   const limit = request.hasPrincipal ? maxUnreadBytes.ofCallers : maxUnreadBytes.ofStrangers;
   let passedBytes = 0;

@@ -410,7 +410,7 @@ describe('a peer that does not keep to the rules', () => {
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const chunk = Buffer.alloc(16 * 1024 * 1024, 0x20);
     while (!socket.closed) {
-      // At the pace of the reader: what is written more than it takes is what the kernel holds for both.
+      // Writes at the pace of the reader: the kernel holds for both what is written more than the reader takes.
       const drained = new Promise((resolve) => socket.once('drain', resolve));
       if (!socket.write(chunk)) await Promise.race([drained, closed]);
     }

@@ -73,7 +73,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(errorBody(known)));
 }
 
-/** When it makes sense to ask again; who has too many connections is to close this one. */
+/** Sets `Retry-After` when it makes sense to ask again. A caller with too many connections is to close this one. */
 export function tellWhen({ code, retryAfterS }: ApiError, reply: FastifyReply): void {
   if (retryAfterS !== undefined) void reply.header('retry-after', retryAfterS);
   if (code === 'too_many_connections') void reply.header('connection', 'close');
@@ -85,7 +85,7 @@ const parserErrors: Record<string, ApiError> = {
 };
 const malformed = ApiError.of('invalid_request', { problem: 'This is not a well-formed HTTP/1.1 request' });
 
-/** What Node's HTTP parser refuses never becomes a request; the reply is written by hand. */
+/** Writes the reply by hand: a request that Node's HTTP parser refuses never becomes one. */
 export function refuseMalformedHttp(error: Error, socket: Socket): void {
   if (socket.writable) refuseSocket(socket, parserErrors[errorCodeOf(error)] ?? malformed);
   else socket.destroy();

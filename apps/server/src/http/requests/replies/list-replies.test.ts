@@ -20,7 +20,7 @@ test('requests for one page that come together share one reading', async () => {
   const pages = await Promise.all(Array.from({ length: 100 }, () => read('/devices')));
   expect(new Set(pages.map(({ body }) => body.toString()))).toEqual(new Set(['page 1']));
   expect(new Set(pages).size).toBe(1);
-  // Whoever asks later has to see what has changed since.
+  // A later request has to see what has changed since.
   expect((await read('/devices')).body.toString()).toBe('page 2');
 });
 

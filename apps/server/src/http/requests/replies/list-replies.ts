@@ -12,14 +12,14 @@ export interface EncodedList {
   readonly etag: string;
 }
 
-/** To send a reply takes most of a millisecond. */
+/** Replies per turn of the event loop: to send one takes most of a millisecond. */
 const repliesATurn = 4;
 
 interface Reading {
   readonly encoded: Promise<EncodedList>;
   /** Requests that share it. */
   sharers: number;
-  /** From then on the page may lack what a later request has to see. */
+  /** Whether the reading has begun: from then on the page may lack what a later request has to see. */
   hasBegun: boolean;
 }
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.dispose());
 
-/** As it comes over the wire. */
+/** Gets a reply as it comes over the wire. */
 async function rawGet(path: string, headers: Record<string, string>) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const authorization = `Bearer ${adminToken}`;

@@ -15,7 +15,7 @@ export function namesVersion(header: string, tag: string | undefined): boolean {
 const makeTag = (payload: string | StaticDocument): string =>
   typeof payload === 'string' ? tagOf(payload) : payload.tag;
 
-/** Every JSON that is read has an `ETag`; who names it in `If-None-Match` gets a 304 without a body. */
+/** Gives every JSON that is read an `ETag`. A request that names it in `If-None-Match` gets a 304 without a body. */
 function tagged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   if ((typeof payload === 'string' || payload instanceof StaticDocument) && !reply.hasHeader('etag'))
     void reply.header('etag', makeTag(payload));
@@ -26,7 +26,7 @@ function tagged(request: FastifyRequest, reply: FastifyReply, payload: unknown):
   return '';
 }
 
-/** Below this a reply fits few packets, and compressing costs more than it saves. */
+/** Minimum size of a compressed reply: a smaller one fits few packets, and compressing costs more than it saves. */
 const minBytes = 16 * 1024;
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|x-ndjson|javascript|openmetrics-text))/;
 
@@ -59,11 +59,11 @@ function sizeOf(reply: FastifyReply, payload: unknown): number {
 function compressed(coding: Coding, payload: unknown): unknown {
   if (payload instanceof StaticDocument) return payload.compressed(coding);
   if (isBytes(payload)) return compress(coding, Buffer.from(payload));
-  // Whoever reads the result meets the error of either side.
+  // The reader of the result meets the error of either side.
   return isStream(payload) ? pipeline(payload, compressStream(coding), () => undefined) : payload;
 }
 
-/** What is read gets its `ETag`, and large replies are compressed for callers who ask for it. */
+/** Adds an `ETag` to replies of reads, and compresses large replies for callers who ask for it. */
 export function representReplies(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, body: unknown) => {
     const isRead = request.method === 'GET' && reply.statusCode === 200;

@@ -6,7 +6,7 @@ import { type Coding, compress } from './codings.ts';
 /** A document that is the same for everybody as long as the service runs, with all that a reply needs: made once. */
 export class StaticDocument {
   readonly bytes: Buffer;
-  /** Its `ETag`. */
+  /** `ETag` of the document. */
   readonly tag: string;
   readonly #compressed = new Map<Coding, Promise<Buffer>>();
 

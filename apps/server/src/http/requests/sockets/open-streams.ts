@@ -3,9 +3,9 @@ import { closeCodes } from '@phalanx/protocol';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 import type { Principal } from '../principal.ts';
 
-/** What outlives the request that began it. */
+/** Stream that outlives the request that began it. */
 export interface OpenStream {
-  /** When its token ends, epoch ms. */
+  /** End of its token, epoch ms. */
   readonly expiresAt: number;
   /** `code`: for those that are WebSockets. */
   end(code: number): void;
@@ -30,7 +30,7 @@ export class OpenStreams {
     if (this.#countOf(userId) >= perUser) throw tooMany('The user of this token', perUser);
   }
 
-  /** Returns how to say that it is over. */
+  /** Returns a function that says that it is over. */
   add({ tokenId, userId }: Holder, stream: OpenStream): () => void {
     const streams = this.#ofToken.get(tokenId) ?? new Set();
     this.#ofToken.set(tokenId, streams.add(stream));
@@ -44,7 +44,7 @@ export class OpenStreams {
     };
   }
 
-  /** Those that streams are open with. */
+  /** IDs of the tokens that streams are open with. */
   tokenIds(): string[] {
     return [...this.#ofToken.keys()];
   }

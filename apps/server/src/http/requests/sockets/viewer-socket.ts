@@ -1,13 +1,16 @@
 import type { RawData, WebSocket } from 'ws';
 import type { Limits } from '../../../kernel/limits/limits.ts';
 
-/** RFC 6455: a message that is not one of ours, or one too many. */
+/** Close code of RFC 6455: a message that is not one of ours, or one too many. */
 const policyViolation = 1008;
-/** A peer that has not closed its side by then is cut off. */
+/** Time after which a peer that has not closed its side is cut off, in ms. */
 const lingerMs = 1000;
-/** Beyond what the rate allows; the answers that a viewer waits for are fewer. */
+/** Maximum number of messages beyond the rate that wait; the answers that a viewer waits for are fewer. */
 const maxUnread = 100;
-/** Hundreds of sockets that wait for the rate of one user would otherwise try again every millisecond. */
+/**
+ * Minimum pause, in ms: hundreds of sockets that wait for the rate of one user would otherwise try again every
+ * millisecond.
+ */
 const minPauseMs = 100;
 const pingMs = 15_000;
 
@@ -23,9 +26,9 @@ interface Check<Message> {
 }
 
 /**
- * The WebSocket of a caller. Whatever comes on it, pings too, is spent from a rate of the socket and one of its user, and is
- * read in turns with the requests of others. Beyond a rate
- * nothing is read, so that the peer has to wait, and one that does not wait is cut off.
+ * The WebSocket of a caller. All that comes on it, pings too, is spent from a rate of the socket and one of its user,
+ * and is read in turns with the requests of others. Beyond a rate nothing is read, so that the peer has to wait, and
+ * one that does not wait is cut off.
  */
 export class ViewerSocket {
   readonly #socket: WebSocket;

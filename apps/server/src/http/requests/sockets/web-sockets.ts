@@ -15,9 +15,9 @@ interface Handshake {
   readonly head: Buffer;
 }
 
-/** Of what callers send on a WebSocket. */
+/** Maximum size of a message that a caller sends on a WebSocket, in bytes. */
 const maxMessageBytes = 1024;
-/** Pieces of one message; they may be empty, and are counted nowhere else. */
+/** Maximum number of pieces of one message; they may be empty, and are counted nowhere else. */
 const maxFragments = 8;
 
 /**
@@ -45,10 +45,10 @@ export class WebSockets {
     this.#limits = limits;
   }
 
-  /** For the server's `upgrade`. */
+  /** Handles the server's `upgrade`. */
   route(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { method = '', url = '' } = request;
-    // What follows the head of another method would never be read.
+    // Bytes that follow the head of another method would never be read.
     if (method !== 'GET' || !(socket instanceof Socket)) {
       const path = pathOf(url);
       return refuseSocket(socket, ApiError.of('route_not_found', { method, path }), method);

@@ -1,4 +1,4 @@
-// A process of its own: to parse a screen of 20,000 nodes takes longer than others may have to wait.
+// Runs as a process of its own: to parse a screen of 20,000 nodes takes longer than others may have to wait.
 import { readCompact } from '@phalanx/protocol';
 import { openServerChannel } from '../../../../kernel/processes/message-stream.ts';
 import { parseScreen, type FromProcess, type ToProcess } from './messages.ts';
