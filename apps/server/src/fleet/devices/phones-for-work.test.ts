@@ -23,7 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'fleet/devices/leases/leases.ts', // of one phone
     'runs/events/event-feed.ts', // the view of one user
     'work/jobs/job-runner.ts', // of jobs that name the phone
-    'control/live/feature.ts', // of one phone
+    'control/live/routes.ts', // of one phone
   ],
   'usersOf(': ['fleet/devices/device-shares.ts', 'runs/runs/run-access.ts'],
   'listReaders(': ['runs/runs/run-access.ts'],
