@@ -252,6 +252,7 @@ describe('a launch ID', () => {
   it('gives the same answer after its run has ended', async () => {
     const launchId = crypto.randomUUID();
     const first = await server.start(deviceId, launchId);
+    expect(first.status, first.text).toBe(200);
     await server.stop(deviceId, launchId);
     expect((await server.start(deviceId, launchId)).text).toBe(first.text);
     expect(launchesOf(launchId)).toHaveLength(1);
