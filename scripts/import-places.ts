@@ -1,6 +1,6 @@
 /** Where a file stands in the repository, in the words that the rules use. */
 export interface Place {
-  /** From the root, `/`-separated: `apps/server/src/devices/store.ts`. */
+  /** From the root, `/`-separated: `apps/server/src/fleet/devices/store.ts`. */
   readonly path: string;
   /** `apps/server`, `packages/protocol`, `tests`, `bench` or `scripts`. */
   readonly workspace: string;
