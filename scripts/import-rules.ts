@@ -213,7 +213,7 @@ function isBase(place: Place): boolean {
   return isServerSource(place) && BASE_FOLDERS.includes(folderOf(place));
 }
 
-/** Such as `fleet/devices`. */
+/** Room and folder of the feature: `fleet/devices`. */
 function featureOf(place: Place): string | undefined {
   const isFeature = isServerSource(place) && place.folders.length > 2 && place.folders[1] !== 'kernel';
   return isFeature && !isBase(place) ? folderOf(place) : undefined;

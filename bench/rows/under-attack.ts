@@ -228,7 +228,9 @@ function resultOf(
   const judged = outcomes.filter(({ name }) => name !== busyMachine);
   const held = judged.filter((outcome) => missed(outcome, quiet).length === 0).length;
   return {
-    ...{ figure: held, baseline: judged.length, unit: 'attacks' },
+    figure: held,
+    baseline: judged.length,
+    unit: 'attacks',
     targets: [{ of: 'ratio', bound: 'at least', value: 1 }],
     notes: ['waits in ms: p50/p99/longest', lineOf(quiet), ...notes, lineOf(after)],
   };

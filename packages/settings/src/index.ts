@@ -1,5 +1,6 @@
 export { explainFolder } from './folder-problem.ts';
 export * from './formats.ts';
+export { freeBytesOf } from './free-bytes.ts';
 export { logFormat, programLog } from './program-log.ts';
 export { dataDir, logLevel, requireConfinement } from './shared-settings.ts';
 export {

@@ -159,7 +159,14 @@ export async function createContext(config: ServerConfig, overrides: ContextOver
   const confinement = overrides.confinement ?? (await openConfinement());
   return {
     ...storage,
-    ...{ app, timing, webSockets, connections, addressOf, limits, access, authenticator },
+    app,
+    timing,
+    webSockets,
+    connections,
+    addressOf,
+    limits,
+    access,
+    authenticator,
     ...{ dataDir: config.dataDir, bucket, confinement },
   };
 }

@@ -22,7 +22,9 @@ export async function searchFiles(
   if (files === undefined) return { matches: [], truncated: false };
   const how = ['-F', '-i', '-I', '-n', '--null', '--full-name', '--threads=1', `-m${maxMatchesPerFile}`];
   const { stdout, isCut } = await runGit(git, ['grep', ...how, '-e', text, files], {
-    ...{ gitDir, maxBytes, timeoutMs: 20_000 },
+    gitDir,
+    maxBytes,
+    timeoutMs: 20_000,
   }).catch((error: unknown) => {
     // Git ends with exit code 1 when there is no match.
     if (error instanceof GitFailure && error.exitCode === 1) return { stdout: Buffer.alloc(0), isCut: false };

@@ -10,7 +10,11 @@ export function serveLive(
   { devices, hosts, events }: { devices: DeviceAccess; hosts: Hosts; events: Events },
 ): void {
   const reaching = {
-    ...{ access: devices, hosts: hosts.connected, webSockets, streams: events.streams, faults },
+    access: devices,
+    hosts: hosts.connected,
+    webSockets,
+    streams: events.streams,
+    faults,
     catchUp: () => cluster.invalidations.catchUp(),
   };
   addLiveRoutes(app, reaching);

@@ -41,7 +41,8 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       launches,
       desk: projects.services,
       sequences: new SequenceReplays({
-        ...{ hosts, repositories: projects.services.repositories },
+        hosts,
+        repositories: projects.services.repositories,
         readSequence: (recordId) => records.readSequence(recordId),
         findRun: (runId) => dependencies.runs.store.findDetail(runId),
       }),
@@ -54,7 +55,9 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
   });
   app.addHook('onClose', () => worker.close());
   addReplayRoutes(app, {
-    ...{ store, access: projects.access, clock },
+    store,
+    access: projects.access,
+    clock,
     findFiles: (project, commit) =>
       limits.turns.git.run(project.owner_id, () => findFiles(projects, project, commit)),
     layDraft: async ({ id: projectId }, draft, userId) => {

@@ -103,7 +103,9 @@ function entryView(row: StoredEntry): AuditEntry {
   return {
     id,
     at: timeOfUuidV7(id),
-    ...{ action, outcome, code },
+    action,
+    outcome,
+    code,
     user: named(row.user_id, row.user_name),
     token: named(row.token_id, row.token_name),
     address,
@@ -111,6 +113,7 @@ function entryView(row: StoredEntry): AuditEntry {
     // Nobody else writes the column.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     details: JSON.parse(row.details) as AuditEntry['details'],
-    ...{ count, request_id },
+    count,
+    request_id,
   };
 }

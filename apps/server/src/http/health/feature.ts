@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises';
+import { freeBytesOf } from '@phalanx/settings';
 import type { Context } from '../context.ts';
 import { describeFaults } from '../../kernel/faults/fault-monitor.ts';
 import { createMetrics, type Figures, measureRequests, type Metrics } from './metrics.ts';
@@ -18,7 +18,8 @@ export function openHealth(context: Context, { isClosed, ...figures }: FleetFigu
     faults: () => faults.active,
     limits,
     connections: () => connections.open,
-    freeBytes: () => freeBytesOf(dataDir),
+    // A disk that fails must not take the other metrics with it.
+    freeBytes: () => freeBytesOf(dataDir).catch(() => Number.NaN),
     node: node.name,
     isBusConnected: () => cluster.bus.isConnected,
     invalidationsAgeMs: () => cluster.invalidations.ageMs,
@@ -26,11 +27,6 @@ export function openHealth(context: Context, { isClosed, ...figures }: FleetFigu
   measureRequests(app, metrics);
   addHealthRoutes(app, { metrics, obstacle: watchObstacles(context, isClosed) });
   return metrics;
-}
-
-async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 /** Watches for obstacles: each keeps the service from taking requests, and is the end of "The service is …". */

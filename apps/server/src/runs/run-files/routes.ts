@@ -53,7 +53,11 @@ const keyOf = ({ run_id, file_id }: StoredRunFile) =>
   ({ recordId: run_id, screenId: file_id, kind: 'file' }) as const;
 
 const fileView = ({ name, size_bytes, sha256, content_type, created_at }: StoredRunFile): RunFile => ({
-  ...{ name, size_bytes, sha256, content_type, created_at },
+  name,
+  size_bytes,
+  sha256,
+  content_type,
+  created_at,
 });
 
 /** Types of pictures that a browser may show within a page of the console. */

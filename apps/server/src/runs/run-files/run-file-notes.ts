@@ -45,8 +45,14 @@ export function createRunFileNotes({ store, findRunOfHost, clock }: Options): Up
     },
     noteStored: ({ recordId, screenId, name, contentType, userId, hash }, sizeBytes) =>
       store.add({
-        ...{ run_id: recordId, file_id: screenId, name, content_type: contentType, user_id: userId },
-        ...{ size_bytes: sizeBytes, sha256: hash.digest('hex'), created_at: clock.now() },
+        run_id: recordId,
+        file_id: screenId,
+        name,
+        content_type: contentType,
+        user_id: userId,
+        size_bytes: sizeBytes,
+        sha256: hash.digest('hex'),
+        created_at: clock.now(),
       }),
     notExpected: ({ recordId }) => runNotFound(recordId),
   };

@@ -49,7 +49,11 @@ export async function openRuns(context: Context, { hosts, devices, people }: Run
   const created: RunListener[] = [(rows) => rows.forEach((row) => access.note(row))];
   const changed: RunListener[] = [(rows) => news.tell(rows)];
   const lifecycle = new RunLifecycle({
-    ...{ store, changes: new RunChangeStore(commits, activeRuns), activeRuns, activeRunRows, clock },
+    store,
+    changes: new RunChangeStore(commits, activeRuns),
+    activeRuns,
+    activeRunRows,
+    clock,
     lostAfterMs: config.lostAfterMs,
     onChange: (rows) => changed.forEach((listener) => listener(rows)),
     flush: (epoch) => hosts.connected.flush(epoch),
@@ -65,7 +69,11 @@ export async function openRuns(context: Context, { hosts, devices, people }: Run
     work: () => lifecycle.sweep(),
   });
   return {
-    ...{ store, access, activeRuns, activeRunRows, lifecycle },
+    store,
+    access,
+    activeRuns,
+    activeRunRows,
+    lifecycle,
     onCreated: (listener) => created.push(listener),
     onChange: (listener) => changed.push(listener),
     created: (rows) => created.forEach((listener) => listener(rows)),

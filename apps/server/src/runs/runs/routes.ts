@@ -73,7 +73,10 @@ export function addRunRoutes(
 
 /** Launcher of a run that was deleted meanwhile. */
 const unknownLauncher = ({ user_id }: StoredRun): RunLauncher => ({
-  ...{ user_id, user_name: null, token_name: null, job: null },
+  user_id,
+  user_name: null,
+  token_name: null,
+  job: null,
 });
 
 const timeOf = (input: TimeInput | undefined, field: string): number | undefined =>

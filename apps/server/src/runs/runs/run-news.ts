@@ -30,7 +30,8 @@ export class RunNews {
     const { bus, faults, activeRuns } = options;
     const news = new Batcher<string>({
       work: (runIds) => this.#read(runIds),
-      ...{ faults, says: 'what has become of runs could not be read' },
+      faults,
+      says: 'what has become of runs could not be read',
     });
     this.#ends = [
       subscribeTo(bus, subject, RunIds, (ids) => news.add(ids.filter((id) => activeRuns.isAwaited(id)))),

@@ -100,7 +100,9 @@ export async function serveJobs(
     maxTasks,
   });
   addGaugeBy(metrics, {
-    ...{ name: 'phalanx_tasks', help: 'Tasks of jobs that wait or run, of all servers', label: 'status' },
+    name: 'phalanx_tasks',
+    help: 'Tasks of jobs that wait or run, of all servers',
+    label: 'status',
     read: () => store.countTasks(),
   });
   addBackgroundJob(context, {

@@ -37,7 +37,9 @@ export function serveSchedules(
     limits,
   });
   addGaugeBy(metrics, {
-    ...{ name: 'phalanx_schedules', help: 'Schedules by state, of all servers', label: 'state' },
+    name: 'phalanx_schedules',
+    help: 'Schedules by state, of all servers',
+    label: 'state',
     read: () => store.countByState(),
   });
   app.addHook('onReady', () => runner.look());

@@ -56,7 +56,8 @@ const privateKeyOf = (bytes: Buffer): KeyObject =>
   createPrivateKey({
     format: 'jwk',
     key: {
-      ...{ kty: 'OKP', crv: 'Ed25519' },
+      kty: 'OKP',
+      crv: 'Ed25519',
       d: toBase64Url(bytes.subarray(0, seedBytes)),
       x: toBase64Url(bytes.subarray(seedBytes)),
     },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
-import { access, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { access, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,14 @@ import { openConfinement } from '@phalanx/confinement';
 import { healthRoutes } from '@phalanx/protocol';
 import { explainListenError, prepareGit } from '@phalanx/server';
 import { parseServerConfig } from '@phalanx/server/config';
-import { type Address, dataDir, type Environment, explainFolder, formatAddress } from '@phalanx/settings';
+import {
+  type Address,
+  dataDir,
+  type Environment,
+  explainFolder,
+  formatAddress,
+  freeBytesOf,
+} from '@phalanx/settings';
 
 import { ApiClient } from '../../../api-client.ts';
 import { environment } from '../../../config.ts';
@@ -65,8 +72,7 @@ async function checkDataFolder(folder: string): Promise<Finding> {
   } catch (error) {
     return problem(part, reasonOf(explainFolder(error, { setting: dataDir.name, folder })));
   }
-  const { bavail, bsize } = await statfs(there);
-  const free = bavail * bsize;
+  const free = await freeBytesOf(there);
   const text = `${path.resolve(folder)}${existsSync(folder) ? '' : ' (made at the first start)'}: ${inGigabytes(free)} are free.`;
   if (free < freeBytes.least)
     return problem(part, `${text} Make room, or set ${dataDir.name} to a folder on a larger disk.`);

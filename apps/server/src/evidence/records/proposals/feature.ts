@@ -25,6 +25,9 @@ export function serveProposals(
     store: createGroupStore(database),
     access: createAutomationAccess(database),
     screens: createSavedScreens(database, captures),
-    ...{ reader, compiler, getLaunchable: projects.getLaunchable, turns: limits.turns.reading },
+    reader,
+    compiler,
+    getLaunchable: projects.getLaunchable,
+    turns: limits.turns.reading,
   });
 }

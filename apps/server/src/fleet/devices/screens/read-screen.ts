@@ -67,7 +67,9 @@ export function compactView(
   const told = before === undefined ? tellScreen(compact) : tellChanges(before, compact);
   const view = {
     screen_id: screens.keep(owner, told.screen),
-    ...{ view: told.view, captured_at, lines: [...told.lines] },
+    view: told.view,
+    captured_at,
+    lines: [...told.lines],
   };
   return { view, told: told.screen };
 }

@@ -39,7 +39,10 @@ export class ScreenCache {
     this.#bus = bus;
     this.#node = nodeId.slice(0, 8);
     this.#kept = new LRUCache({
-      ...{ maxSize: maxBytes, sizeCalculation: bytesOf, ttl: keptMs, ttlResolution: 0 },
+      maxSize: maxBytes,
+      sizeCalculation: bytesOf,
+      ttl: keptMs,
+      ttlResolution: 0,
       perf: { now: () => clock.now() },
       dispose: ({ userId }, id) => this.#forget(userId, id),
     });

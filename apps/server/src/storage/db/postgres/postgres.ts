@@ -91,7 +91,11 @@ function connect(url: string): Db {
     return socket;
   };
   const pool = new Pool({
-    ...{ ...clientConfig(url), ...timeouts, stream, Client: HastyClient, max: maxConnections },
+    ...clientConfig(url),
+    ...timeouts,
+    stream,
+    Client: HastyClient,
+    max: maxConnections,
   });
   keepErrors(pool);
   const watch = new SilenceWatch({

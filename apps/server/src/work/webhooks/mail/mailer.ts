@@ -50,7 +50,10 @@ export class Mailer {
   #transport(connection: Socket) {
     const { host, port, encryption, login } = this.#config.server;
     return nodemailer.createTransport({
-      ...{ host, port, connection, logger: false },
+      host,
+      port,
+      connection,
+      logger: false,
       secure: encryption === 'tls',
       requireTLS: encryption === 'starttls',
       ignoreTLS: encryption === 'none',
@@ -64,7 +67,8 @@ export class Mailer {
       from: { name: 'Phalanx', address: from },
       to: { name: '', address: to },
       envelope: { from, to: [to] },
-      ...{ subject, text },
+      subject,
+      text,
       messageId: `<${id}@${domainOf(from)}>`,
       // Keeps the mail program of an absent person from answering (RFC 3834).
       headers: { 'Auto-Submitted': 'auto-generated' },
