@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { deviceReport } from '../../testing/host-wire.ts';
@@ -19,6 +20,18 @@ it('the figures have names that Prometheus takes: a counter is a total, and noth
     expect(text).toContain(`phalanx_${line}`);
   const free = /^phalanx_data_folder_free_bytes (\S+)$/m.exec(text)?.[1];
   expect(Number(free)).toBeGreaterThan(1_000_000);
+});
+
+it('the other figures are there also where the data folder cannot be looked at', async () => {
+  const server = await TestServer.start();
+  const away = `${server.dataDir}-away`;
+  await rename(server.dataDir, away);
+  const { status, text } = await server.api('GET', '/metrics');
+  await rename(away, server.dataDir);
+  await server.dispose();
+  expect(status).toBe(200);
+  expect(text).toContain('phalanx_data_folder_free_bytes Nan');
+  expect(text).toContain('phalanx_hosts_connected 0');
 });
 
 it('devices that somebody should look after are counted, and tell of it', async () => {
