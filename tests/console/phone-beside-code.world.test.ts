@@ -217,6 +217,12 @@ story('what somebody does in control of a phone becomes the code of a new projec
 
 story('a password that is typed while a recording is on is a secret, and in no code', async () => {
   const [pixel = ''] = await here.service.readyDevices(3);
+  // The page of the story before gives the phone back a while after it has gone, and that ends what is under way on it.
+  const isFree = async (): Promise<boolean> => {
+    const { device } = await here.service.call('GET', `/api/v2/devices/${pixel}`);
+    return (device as { lease: unknown }).lease === null;
+  };
+  await expect.poll(isFree, { timeout: 90_000 }).toBe(true);
   const form = { type: 'launch_app', package_name: 'dev.phalanx.sample.form' };
   await here.service.call('POST', `/api/v2/devices/${pixel}/input`, form);
   const { page, problems } = await openWindow(here.browser, { viewport: { width: 1440, height: 1000 } });
