@@ -124,7 +124,7 @@ async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOve
   const { sealing, secretsOf, grants } = secrets;
   serveShares(context, { devices, projects });
   serveActs(context, { devices, hosts, runs, screens, projects, grants });
-  const launching = {
+  const launching = serveLaunches(context, {
     compiler,
     parameters,
     getLaunchable,
@@ -134,11 +134,11 @@ async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOve
     hosts,
     devices,
     runs,
-  };
-  const launches = serveLaunches(context, launching);
-  serveReplays(context, { hosts, launches, projects, records, runs, feed });
-  const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, grants, metrics });
-  serveSchedules(context, { jobs, devices, projects, launches, metrics });
+  });
+  const { preparation } = launching;
+  serveReplays(context, { hosts, preparation, projects, records, runs, feed });
+  const jobs = await serveJobs(context, { hosts, devices, runs, projects, launching, grants, metrics });
+  serveSchedules(context, { jobs, devices, projects, preparation, metrics });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });
 
   serveAccess(context, {

@@ -2,7 +2,7 @@ import type { Context } from '../../http/context.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { EventFeed } from '../../runs/events/event-feed.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
-import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import type { Runs } from '../../runs/runs/feature.ts';
 import type { Projects } from '../../code/projects/feature.ts';
 import type { Records } from '../records/feature.ts';
@@ -17,7 +17,7 @@ import { addReplayRoutes } from './routes.ts';
 
 interface Dependencies {
   hosts: Hosts;
-  launches: ProjectLaunches;
+  preparation: LaunchPreparation;
   projects: Projects;
   records: Pick<Records, 'keptScreens' | 'listAcceptedReviewers' | 'readSequence' | 'findProjectOf'>;
   runs: Pick<Runs, 'store'>;
@@ -27,7 +27,7 @@ interface Dependencies {
 /** Saved screens that hosts replay with the code of projects. */
 export function serveReplays(context: Context, dependencies: Dependencies): void {
   const { app, clock, database, faults, limits, log, timing } = context;
-  const { launches, projects, records, feed } = dependencies;
+  const { preparation, projects, records, feed } = dependencies;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
   // Nobody's host works for a project that its owner was only made an editor of.
@@ -38,7 +38,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       keptScreens: records.keptScreens,
       store,
       hosts,
-      launches,
+      preparation,
       desk: projects.services,
       sequences: new SequenceReplays({
         hosts,
@@ -62,7 +62,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       limits.turns.git.run(project.owner_id, () => findFiles(projects, project, commit)),
     layDraft: async ({ id: projectId }, draft, userId) => {
       const files = await layDraft(projects.services, projectId, draft);
-      await launches.bundle({ ...files, userId });
+      await preparation.bundle({ ...files, userId });
       return files.treeId;
     },
     findGroup: ({ id: automationId, owner_id: ownerId }, groupId) =>

@@ -17,7 +17,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
-import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import { createProjectFiles, type SavedFiles } from '../../code/projects/project-files.ts';
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { ReplayChanges } from './replay-view.ts';
@@ -31,7 +31,7 @@ interface Options {
   keptScreens: KeptScreens;
   store: ReplayStore;
   hosts: ReplayHosts;
-  launches: Pick<ProjectLaunches, 'bundle' | 'checkParameters'>;
+  preparation: Pick<LaunchPreparation, 'bundle' | 'checkParameters'>;
   desk: DraftDesk;
   sequences: SequenceReplays;
   /** Lists the users whose hosts may see the screens of a project. */
@@ -236,9 +236,9 @@ export class ReplayWorker {
     files: SavedFiles,
     parameters: Record<string, unknown> = {},
   ): Promise<HostCode> {
-    const { launches } = this.#options;
-    const { code, sourceMap } = await launches.bundle(files);
-    const given = await launches
+    const { preparation } = this.#options;
+    const { code, sourceMap } = await preparation.bundle(files);
+    const given = await preparation
       .checkParameters({ files }, parameters, replay.made_by)
       // A parameter without a default is missing: the code is asked without any.
       .catch((error: unknown) => {

@@ -31,9 +31,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'evidence/records/access-store.ts',
     'evidence/records/groups/routes.ts', // of one user
   ],
-  'people.of(': ['runs/launches/routes.ts', 'runs/runs/run-access.ts'],
+  'people.of(': ['runs/launches/stop-on-devices.ts', 'runs/runs/run-access.ts'],
   // Values for looking for them on the server; hosts get those of `SecretGrants`.
-  'secretsOf(': ['runs/launches/project-launches.ts', 'code/secrets/secret-grants.ts'],
+  'secretsOf(': ['runs/launches/launch-preparation.ts', 'code/secrets/secret-grants.ts'],
 };
 
 it('whatever works for a user takes the phones, people and secrets that were accepted', async () => {

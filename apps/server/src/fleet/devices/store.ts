@@ -105,7 +105,7 @@ async function take(
   devices: readonly StoredDevice[],
   { epoch, most }: Terms,
 ): Promise<Reported> {
-  await requireCurrent(transaction, [epoch]);
+  await requireCurrent(transaction, epoch);
   const ownerId = devices[0]?.owner_id ?? '';
   const identities = [...new Set(devices.flatMap(identitiesOf))];
   const there = await listIdentities(transaction, ownerId, identities);

@@ -10,7 +10,6 @@ import { deleteOldLaunches } from './feature.ts';
 import { createLaunchStore } from './store.ts';
 import { dayMs } from '../../kernel/durations.ts';
 
-const terms = { requireRoom: async () => undefined, payload: undefined, note: async () => undefined };
 let db: Db;
 
 const launches = () => createLaunchStore(db, new GroupCommit(db));
@@ -43,7 +42,7 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
     ...{ commit: null, dirty: null },
     ...{ created_at: launch.created_at, started_at: null, ended_at: null, epoch: null },
   };
-  await launches().insert(launch, [run], terms);
+  await new GroupCommit(db).write((transaction) => launches().insert(transaction, launch, [run]));
 }
 
 const end = (id: string) =>

@@ -13,13 +13,12 @@ import type { Runs } from '../runs/feature.ts';
 import { RunStops } from '../runs/run-stops.ts';
 import { ProjectMatchers } from '../../code/secrets/project-matchers.ts';
 import { Bundles } from './bundles.ts';
-import type { NamesOf } from './dispatch.ts';
-import { DirectLaunches } from './direct-launches.ts';
-import { KeyedLaunches } from './keyed-launches.ts';
 import { ParameterChecker } from './parameters/parameter-checker.ts';
 import { createLaunchStore, type LaunchStore } from './store.ts';
 import { createPayloadStore } from './payload-store.ts';
-import { ProjectLaunches } from './project-launches.ts';
+import { LaunchPreparation } from './launch-preparation.ts';
+import type { NamesOf } from './launch-reply.ts';
+import { Launches } from './launches.ts';
 import { addLaunchRoutes } from './routes.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import { RunLimits } from './run-limits.ts';
@@ -61,14 +60,20 @@ function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencie
   return outbox;
 }
 
+/** Starts of automations for other features. */
+export interface LaunchService {
+  readonly launches: Launches;
+  readonly preparation: LaunchPreparation;
+}
+
 /** Starting and stopping automations. */
-export function serveLaunches(context: Context, dependencies: LaunchDependencies): ProjectLaunches {
+export function serveLaunches(context: Context, dependencies: LaunchDependencies): LaunchService {
   const { app, config, database, commits, audit, clock, limits, timing } = context;
   const { compiler, parameters, getLaunchable, secretsOf, grants, people, devices, runs } = dependencies;
   const { activeRuns, activeRunRows } = runs;
   const { ackTimeoutMs } = timing;
   const hosts = dependencies.hosts.connected;
-  const launches = createLaunchStore(database, commits);
+  const store = createLaunchStore(database, commits);
   const stops = new RunStops({
     store: runs.store,
     activeRunRows,
@@ -80,33 +85,41 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
     const known = await devices.fleet.findAll(deviceIds);
     return (id) => nameOf(known.get(id) ?? { id, serial: '' });
   };
-  const dispatcher = {
-    ...{ launches, audit, activeRuns, hosts, stops, clock, ackTimeoutMs, onCreated: runs.created },
-    outbox: openOutbox(context, dependencies),
-    runLimits: new RunLimits(limits, activeRunRows),
-    matchers: new ProjectMatchers(),
-    turns: limits.turns.launches,
-    namesOf,
-  };
-  const bundles = new Bundles(compiler);
-  const keyedLaunches = new KeyedLaunches(dispatcher);
-  const projectLaunches = new ProjectLaunches({
-    dispatcher,
-    devices,
-    getLaunchable,
-    bundles,
+  const matchers = new ProjectMatchers();
+  const phones = { access: devices, activeRunRows, grants };
+  const preparation = new LaunchPreparation({
+    bundles: new Bundles(compiler),
     parameters,
+    matchers,
     secretsOf,
+  });
+  const launches = new Launches({
+    preparation,
+    getLaunchable,
+    phones,
+    devices,
     grants,
+    matchers,
+    commits,
+    launches: store,
+    runLimits: new RunLimits(limits, activeRunRows),
+    audit,
+    activeRuns,
+    hosts,
+    outbox: openOutbox(context, dependencies),
+    stops,
+    turns: limits.turns.launches,
+    clock,
+    onCreated: runs.created,
+    ackTimeoutMs,
+    namesOf,
   });
   addLaunchRoutes(app, {
-    keyedLaunches,
-    directLaunches: new DirectLaunches({ dispatcher, devices, bundles, keyedLaunches }),
-    projectLaunches,
+    launches,
     getLaunchable,
     people,
     stopper: { devices, activeRunRows, stops },
-    phones: { access: devices, activeRunRows, grants },
+    phones,
     runAccess: runs.access,
     findRun: (runId) => runs.store.find(runId),
   });
@@ -114,9 +127,9 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
     name: 'delete old launches',
     everyMs: hourMs,
     atStart: true,
-    work: () => deleteOldLaunches(launches, { clock, historyDays: config.historyDays }),
+    work: () => deleteOldLaunches(store, { clock, historyDays: config.historyDays }),
   });
-  return projectLaunches;
+  return { launches, preparation };
 }
 
 /** Checks of parameters against their schema, in processes of their own. */

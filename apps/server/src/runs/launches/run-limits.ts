@@ -8,6 +8,10 @@ import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 /** Seconds for `Retry-After`. A run ends at any time; a caller who asks more often learns nothing. */
 const retryAfterS = 5;
 
+/** Waits until no other launch of the user is being stored, at whatever server, until the transaction ends. */
+export const lockRunsOf = (transaction: Transaction, userId: string): Promise<void> =>
+  serialize(transaction, `runs of ${userId}`);
+
 /** Limits of the runs at once, per user and per device. */
 export class RunLimits {
   readonly #limits: Limits;
@@ -19,15 +23,14 @@ export class RunLimits {
   }
 
   /**
-   * Throws the refusal of `runs` or `device_runs`. Call it in the transaction that stores the runs: the launches of a
-   * user are counted one after another, at whatever server.
+   * Throws the refusal of `runs` or `device_runs`. Call it in the transaction that stores the runs, under the lock of
+   * `lockRunsOf`: the launches of a user are counted one after another.
    */
   async requireRoom(
     transaction: Transaction,
     userId: string,
     devices: readonly OnlineDevice[],
   ): Promise<void> {
-    await serialize(transaction, `runs of ${userId}`);
     const used = await this.#store.countOfUser(userId, transaction);
     if (used + devices.length > this.#limits.most('runs'))
       throw this.#limits.refusal('runs', userId, { seconds: retryAfterS });

@@ -54,8 +54,8 @@ export class RunOutbox {
     this.#endFlushing = periodically(faults, flushEveryMs, () => this.#toFlush.add(hosts.epochs()));
   }
 
-  /** Keeps the outbox off a launch that this server stores and sends itself. Call the result when it is sent. */
-  keepOff(launch: string): () => void {
+  /** Leaves a launch out, because this server stores and sends it itself. Call the result when it is sent. */
+  suppress(launch: string): () => void {
     this.#ownLaunches.add(launch);
     return () => this.#ownLaunches.delete(launch);
   }

@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
-import type { Db } from '../../storage/db/database.ts';
-import { requireCurrent } from '../../storage/db/epochs.ts';
-import type { GroupCommit, Write } from '../../storage/db/writes.ts';
+import type { Db, Transaction } from '../../storage/db/database.ts';
+import type { GroupCommit } from '../../storage/db/writes.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import { type LaunchPayload, storePayload } from './payload-store.ts';
 
 export type StoredLaunch = Row<'launch'>;
 export type NewLaunch = Omit<StoredLaunch, 'answer' | 'bytes'>;
@@ -26,18 +24,6 @@ export type BegunRun = Pick<
 /** A new run, with the connection that it is to be sent on. */
 export type NewRun = StoredRun & { epoch: number | null };
 
-/** Checks and rows that go into the transaction of a new launch. */
-export interface LaunchTerms {
-  /** Throws when there are too many runs. */
-  requireRoom: Write<void>;
-  /** Direct code as `keptCode` makes it; null: it is too large to be kept. */
-  code?: string | null;
-  /** Payload for other servers that have hosts of the runs. */
-  payload: LaunchPayload | undefined;
-  /** Notes who has launched what. */
-  note: Write<void>;
-}
-
 /** Counts the bytes that are kept of a launch. */
 export const bytesOf = (...texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
@@ -56,8 +42,8 @@ export type LaunchStore = ReturnType<typeof createLaunchStore>;
 /** Launches, and the runs they begin. */
 export function createLaunchStore(db: Db, commits: GroupCommit) {
   return {
-    find: (userId: string, launchId: string): Promise<StoredLaunch | undefined> =>
-      db
+    find: (userId: string, launchId: string, on: Db = db): Promise<StoredLaunch | undefined> =>
+      on
         .selectFrom('launch')
         .selectAll()
         .where('user_id', '=', userId)
@@ -73,50 +59,44 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .where('launch', '=', launch)
         .execute(),
 
-    /** Lists the devices on which the project runs. */
-    async listBusy(projectId: string, deviceIds: readonly string[]): Promise<string[]> {
-      const rows = await db
+    /** Selects the devices on which the project runs. */
+    async selectBusy(
+      transaction: Transaction,
+      projectId: string,
+      deviceIds: readonly string[],
+    ): Promise<ReadonlySet<string>> {
+      const rows = await transaction
         .selectFrom('run')
         .select('device_id')
-        .where('device_id', 'in', textsIn(db, deviceIds))
+        .where('device_id', 'in', textsIn(transaction, deviceIds))
         .where('automation_id', '=', projectId)
         .where('ended_at', 'is', null)
         .where('launch_id', 'is', null)
         .execute();
-      return rows.map((row) => row.device_id);
+      return new Set(rows.map((row) => row.device_id));
     },
 
-    /**
-     * Stores the launch with all its new runs and its note, or nothing. Throws an error that `isUniqueViolation` knows
-     * when there is a launch of this launch ID, or the project runs on one of the devices. Throws `EpochOver` when a
-     * host has another connection than the one that the runs are to be sent on.
-     */
+    /** Inserts a launch with its runs and its direct code, as `keptCode` makes it. */
     async insert(
+      transaction: Transaction,
       launch: NewLaunch,
       runs: readonly NewRun[],
-      { requireRoom, code = null, payload, note }: LaunchTerms,
+      code: string | null = null,
     ): Promise<void> {
       const { id, user_id: userId, created_at: createdAt } = launch;
       const [first] = runs;
-      const epochs = [...new Set(runs.map(({ epoch }) => epoch))].filter((epoch) => epoch !== null);
-      await commits.write(async (transaction) => {
-        await requireCurrent(transaction, epochs);
-        await requireRoom(transaction);
-        await transaction
-          .insertInto('launch')
-          .values({ ...launch, answer: null, bytes: bytesOf(launch.parameters, code) })
-          .execute();
-        // One statement for all of them: a value for each field of each run would make it too long.
-        await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, epoch, launch, user_id, automation_id,
-            project_name, launch_id, status, "commit", dirty, created_at)
-          SELECT own.id, own.device_id, own.device_owner_id, own.host_id, own.epoch, ${id}, ${userId},
-            ${first?.automation_id}, ${first?.project_name}, ${first?.launch_id}, 'starting', ${first?.commit}, ${first?.dirty},
-            ${createdAt}
-          FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
-        if (code !== null) await transaction.insertInto('launch_code').values({ launch: id, code }).execute();
-        if (payload !== undefined) await storePayload(transaction, payload, createdAt);
-        await note(transaction);
-      });
+      await transaction
+        .insertInto('launch')
+        .values({ ...launch, answer: null, bytes: bytesOf(launch.parameters, code) })
+        .execute();
+      // One statement for all of them: a value for each field of each run would make it too long.
+      await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, epoch, launch, user_id, automation_id,
+          project_name, launch_id, status, "commit", dirty, created_at)
+        SELECT own.id, own.device_id, own.device_owner_id, own.host_id, own.epoch, ${id}, ${userId},
+          ${first?.automation_id}, ${first?.project_name}, ${first?.launch_id}, 'starting', ${first?.commit}, ${first?.dirty},
+          ${createdAt}
+        FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
+      if (code !== null) await transaction.insertInto('launch_code').values({ launch: id, code }).execute();
     },
 
     /** Saves an answer; the first one stays. Returns the one that is saved. */

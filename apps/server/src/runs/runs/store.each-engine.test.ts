@@ -52,11 +52,9 @@ describe.each(engines)('%s', (engine) => {
     const launch = { id: 'l', user_id: 'u', launch_id: 'l', fingerprint: '', created_at: 0 };
     const about = { token_name: null, budget_token: null, token_limits: null, tree: null, parameters: null };
     const rows = ['1', '2', '3', '4', '5'].map((id) => runOn(id === '3' ? 'other' : 'phone', id));
-    await createLaunchStore(db, commits).insert({ ...launch, ...about }, rows, {
-      requireRoom: async () => undefined,
-      payload: undefined,
-      note: async () => undefined,
-    });
+    await commits.write((transaction) =>
+      createLaunchStore(db, commits).insert(transaction, { ...launch, ...about }, rows),
+    );
     await end('1');
     await end('4');
   });

@@ -29,7 +29,11 @@ export async function selectCurrent(
   return new Set(rows.map(({ epoch }) => epoch));
 }
 
-/** Throws `EpochOver` when the host of one of these epochs has a newer connection. */
-export async function requireCurrent(transaction: Transaction, epochs: readonly number[]): Promise<void> {
-  if ((await selectCurrent(transaction, epochs)).size < new Set(epochs).size) throw new EpochOver();
+/** Whether none of the hosts of these epochs has a newer connection; it stays so until the transaction ends. */
+export const areCurrent = async (transaction: Transaction, epochs: ReadonlySet<number>): Promise<boolean> =>
+  (await selectCurrent(transaction, [...epochs])).size === epochs.size;
+
+/** Throws `EpochOver` when the host of this epoch has a newer connection. */
+export async function requireCurrent(transaction: Transaction, epoch: number): Promise<void> {
+  if (!(await areCurrent(transaction, new Set([epoch])))) throw new EpochOver();
 }

@@ -9,7 +9,7 @@ import type { Principal } from '../../http/requests/principal.ts';
 import { type PhoneLabels, readSelector } from '../../fleet/devices/labels/phone-labels.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
-import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import type { GetLaunchable, Launchable } from '../../code/projects/project-files.ts';
 import { IncreasingIds } from '../../kernel/uuid-v7.ts';
 import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
@@ -22,7 +22,7 @@ import { stableJson } from '../../kernel/stable-json.ts';
 export interface JobMaker {
   readonly store: JobStore;
   readonly labels: PhoneLabels;
-  readonly launches: Pick<ProjectLaunches, 'checkParameters' | 'requireNoSecrets'>;
+  readonly preparation: Pick<LaunchPreparation, 'checkParameters' | 'requireNoSecrets'>;
   readonly getLaunchable: GetLaunchable;
   readonly clock: Clock;
   readonly limits: Pick<Limits, 'withRoom'>;
@@ -43,15 +43,15 @@ export interface JobOrigin {
 /** Stores a job with its tasks; with a key that is used, returns the job that has it. */
 export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrigin): Promise<StoredJob> {
   const body = await withInputs(given);
-  const { store, launches, getLaunchable, maxTasks } = maker;
+  const { store, preparation, getLaunchable, maxTasks } = maker;
   const { principal, auditEvent } = origin;
   const project = await getLaunchable(body.automation_id, principal);
   requirePhones(maker.labels, principal.userId, body);
   const fingerprint = await fingerprintOf(body, limitOf(principal));
   const known = await findSame(maker, body, { userId: principal.userId, fingerprint });
   if (known !== undefined) return known;
-  const parameters = await launches.checkParameters(project, body.parameters ?? {}, principal.userId);
-  await launches.requireNoSecrets(project.projectId, [parameters, ...(body.inputs ?? [])]);
+  const parameters = await preparation.checkParameters(project, body.parameters ?? {}, principal.userId);
+  await preparation.requireNoSecrets(project.projectId, [parameters, ...(body.inputs ?? [])]);
   const now = maker.clock.now();
   const { tasks, bytes: ofInputs } = await tasksOf(body, now);
   const ownBytes = Buffer.byteLength(JSON.stringify([parameters, body.device_ids ?? '']));

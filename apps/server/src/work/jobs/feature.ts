@@ -4,7 +4,7 @@ import type { Context } from '../../http/context.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../../http/health/metrics.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
-import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import type { LaunchService } from '../../runs/launches/feature.ts';
 import type { Projects } from '../../code/projects/feature.ts';
 import type { Runs } from '../../runs/runs/feature.ts';
 import { createJob, type JobMaker, type JobOrigin } from './create-job.ts';
@@ -24,7 +24,7 @@ interface JobDependencies {
   devices: DeviceAccess;
   runs: Runs;
   projects: Projects;
-  launches: ProjectLaunches;
+  launching: LaunchService;
   grants: SecretGrants;
   metrics: Metrics;
 }
@@ -44,7 +44,7 @@ const maxTasks = 200_000;
 /** Jobs: runs that wait for phones. */
 export async function serveJobs(
   context: Context,
-  { hosts, devices, runs, projects, launches, grants, metrics }: JobDependencies,
+  { hosts, devices, runs, projects, launching, grants, metrics }: JobDependencies,
 ): Promise<Jobs> {
   const { app, access, database, commits, clock, faults, cluster, config, timing, limits } = context;
   const { activeRuns, activeRunRows } = runs;
@@ -52,7 +52,7 @@ export async function serveJobs(
   const store = createJobStore(database);
   const tasks = createTaskStore(database, commits);
   const findUser: FindUser = (id) => access.store.findUser(id);
-  const starter = new TaskStarter({ findUser, launches, tasks, clock, faults });
+  const starter = new TaskStarter({ findUser, launches: launching.launches, tasks, clock, faults });
   const runner = new JobRunner({
     jobs: store,
     tasks,
@@ -73,7 +73,7 @@ export async function serveJobs(
   const maker: JobMaker = {
     store,
     labels: devices.labels,
-    launches,
+    preparation: launching.preparation,
     getLaunchable,
     clock,
     maxTasks,

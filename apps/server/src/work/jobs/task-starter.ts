@@ -3,11 +3,10 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
-import { isUniqueViolation } from '../../storage/db/dialect.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
-import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import type { Launches } from '../../runs/launches/launches.ts';
 import { readPhoneSettings } from './job-view.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';
@@ -19,7 +18,7 @@ export type FindUser = (id: string) => Promise<KnownUser | undefined>;
 
 interface Options {
   findUser: FindUser;
-  launches: ProjectLaunches;
+  launches: Pick<Launches, 'startTask'>;
   tasks: TaskStore;
   clock: Clock;
   faults: FaultMonitor;
@@ -53,18 +52,20 @@ export class TaskStarter {
     deviceId: string,
   ): Promise<void> {
     const { launches, tasks, clock } = this.#options;
-    const started = launches.startTask(await this.principalOf(job), {
+    const started = launches.startTask({
+      principal: await this.principalOf(job),
       automationId: job.project_id,
       deviceId,
-      automationParameters: parse(job.parameters),
-      jobVariables: task.input === null ? {} : parse(task.input),
-      film: job.has_film === 1,
-      phoneSettings: readPhoneSettings(job.phone_settings),
+      inputs: {
+        automationParameters: parse(job.parameters),
+        jobVariables: task.input === null ? {} : parse(task.input),
+        film: job.has_film === 1,
+        phoneSettings: readPhoneSettings(job.phone_settings),
+      },
       claim: tasks.claim(job, task, clock.now()),
     });
     const { begun } = await started.catch((error: unknown) => {
-      // The project runs on the phone already.
-      throw isUniqueViolation(error) ? new NotNow() : error;
+      throw error instanceof ApiError && error.code === 'already_running' ? new NotNow() : error;
     });
     this.#follow(begun);
   }

@@ -2,7 +2,7 @@ import type { Context } from '../../http/context.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../../http/health/metrics.ts';
 import type { Jobs } from '../jobs/feature.ts';
-import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import type { Projects } from '../../code/projects/feature.ts';
 import { ScheduleRunner } from './schedule-runner.ts';
 import { createScheduleStore } from './store.ts';
@@ -12,14 +12,14 @@ interface ScheduleDependencies {
   jobs: Jobs;
   devices: DeviceAccess;
   projects: Projects;
-  launches: ProjectLaunches;
+  preparation: LaunchPreparation;
   metrics: Metrics;
 }
 
 /** Jobs that are made again and again. */
 export function serveSchedules(
   context: Context,
-  { jobs, devices, projects, launches, metrics }: ScheduleDependencies,
+  { jobs, devices, projects, preparation, metrics }: ScheduleDependencies,
 ): void {
   const { app, database, clock, faults, cluster, timing, limits } = context;
   const store = createScheduleStore(database);
@@ -32,7 +32,7 @@ export function serveSchedules(
     jobs,
     devices,
     projects: projects.access,
-    launches,
+    preparation,
     clock,
     limits,
   });

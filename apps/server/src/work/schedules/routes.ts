@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import type { Jobs } from '../jobs/feature.ts';
-import type { ProjectLaunches } from '../../runs/launches/project-launches.ts';
+import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import { CronTimes } from './cron-times.ts';
 import { type ScheduleRunner, nextTurn, readWork, type Work } from './schedule-runner.ts';
 import type { ScheduleStore, StoredSchedule } from './store.ts';
@@ -26,7 +26,7 @@ interface ScheduleRoutesOptions {
   jobs: Pick<Jobs, 'make'>;
   devices: DeviceAccess;
   projects: ProjectAccess;
-  launches: Pick<ProjectLaunches, 'requireNoSecrets'>;
+  preparation: Pick<LaunchPreparation, 'requireNoSecrets'>;
   clock: Clock;
   limits: Pick<Limits, 'withRoom'>;
 }
@@ -35,7 +35,7 @@ const maxSchedules = 1000;
 
 /** `GET, POST /schedules` · `GET /schedules/times` · `GET, PATCH, DELETE /schedules/:id` · `POST /schedules/:id/run` · `GET /schedules/:id/turns` */
 export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
-  const { store, runner, jobs, devices, projects, launches, clock, limits } = options;
+  const { store, runner, jobs, devices, projects, preparation, clock, limits } = options;
   const upcoming = new UpcomingTimes();
 
   const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredSchedule> => {
@@ -65,7 +65,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const project = await projects.getProject(principal, body.automation_id, editors);
     const row = newSchedule(body, { principal, projectId: project.id, now: clock.now() });
     requirePhones(devices.labels, principal.userId, body);
-    await launches.requireNoSecrets(project.id, [body.parameters ?? {}]);
+    await preparation.requireNoSecrets(project.id, [body.parameters ?? {}]);
     auditEvent.on({ type: 'schedule', id: row.id, name: row.name || project.name }, [project.owner_id], {
       ...{ project: project.id, cron: row.cron, time_zone: row.time_zone },
     });
@@ -103,7 +103,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
       await projects.getProject(principal, row.project_id, editors);
       requirePhones(devices.labels, principal.userId, work);
       if (row.user_id !== principal.userId) await requireNamedPhones(devices, principal, work.device_ids);
-      await launches.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
+      await preparation.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
     }
     const changed = {
       ...{

@@ -1,0 +1,53 @@
+import type { ActiveRuns } from '../runs/active-runs.ts';
+import type { RunStops } from '../runs/run-stops.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
+import { startLimitMs } from './start-limit.ts';
+import type { BegunRun, LaunchStore } from './store.ts';
+
+/** Runs of a launch after the wait for their start; a run without a start has not begun. */
+export type LaunchOutcome = readonly BegunRun[];
+
+export interface StartWaits {
+  readonly launches: Pick<LaunchStore, 'listRuns'>;
+  readonly activeRuns: ActiveRuns;
+  readonly stops: RunStops;
+  /** Time that a single run has to begin, in ms. */
+  readonly ackTimeoutMs: number;
+}
+
+/**
+ * Waits until each run has started or ended, up to the time limit of its host. Calls off the runs that are silent until
+ * then.
+ */
+export async function awaitStart(waits: StartWaits, rows: readonly BegunRun[]): Promise<LaunchOutcome> {
+  const begun = await mapBegun(waits, rows);
+  return rows.map((row) => begun.get(row.id) ?? row);
+}
+
+/** Waits for the start of a stored launch that another server or an earlier process has sent. */
+export async function awaitStoredStart(waits: StartWaits, launch: string): Promise<LaunchOutcome> {
+  const { launches } = waits;
+  const open = (await launches.listRuns(launch)).filter(({ status }) => status === 'starting');
+  const begun = await mapBegun(waits, open);
+  const isSilent = ({ id }: BegunRun): boolean => !begun.has(id) && open.some((run) => run.id === id);
+  const rows = await launches.listRuns(launch);
+  return rows.map((row) => (isSilent(row) ? { ...row, started_at: null } : row));
+}
+
+/** Maps the runs that have started or ended. */
+async function mapBegun(
+  { activeRuns, stops, ackTimeoutMs }: StartWaits,
+  runs: readonly BegunRun[],
+): Promise<Map<string, StoredRun>> {
+  const begun = new Map<string, StoredRun>();
+  const ofHosts = Map.groupBy(runs, (run) => `${run.device_owner_id} ${run.host_id}`);
+  const awaitOfHost = async (ofHost: readonly BegunRun[]): Promise<void> => {
+    const runIds = ofHost.map(({ id }) => id);
+    const limitMs = startLimitMs(runIds.length, ackTimeoutMs);
+    const known = await activeRuns.waitFor(runIds, ({ status }) => status !== 'starting', limitMs);
+    const late = await stops.callOff(runIds.filter((id) => !known.has(id)));
+    for (const row of [...known.values(), ...late]) begun.set(row.id, row);
+  };
+  await Promise.all([...ofHosts.values()].map(awaitOfHost));
+  return begun;
+}

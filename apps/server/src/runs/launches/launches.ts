@@ -1,0 +1,311 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { DeviceOutcome } from '@phalanx/protocol';
+import type { GetLaunchable, Launchable } from '../../code/projects/project-files.ts';
+import type { ProjectMatchers } from '../../code/secrets/project-matchers.ts';
+import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
+import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import { getOnlineDevices, nameOf, type OnlineDevice } from '../../fleet/devices/online-devices.ts';
+import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
+import { userMark } from '../../fleet/hosts/user-mark.ts';
+import type { AuditEvent } from '../../http/requests/audit-event.ts';
+import { appLimitOf, type Principal } from '../../http/requests/principal.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { ApiError } from '../../kernel/errors/api-error.ts';
+import { boundedList } from '../../kernel/errors/bounded-list.ts';
+import type { Turns } from '../../kernel/limits/turns.ts';
+import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
+import type { RunStops } from '../runs/run-stops.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
+import { awaitStart } from './await-start.ts';
+import type { PhoneSources } from './choose-phones.ts';
+import { LaunchAnswers, requireSame } from './launch-answers.ts';
+import { launchMessage } from './launch-message.ts';
+import type { DirectCode, LaunchPreparation } from './launch-preparation.ts';
+import type { LaunchPayload } from './payload-store.ts';
+import {
+  answerOf,
+  deliver,
+  type LaunchAnswer,
+  type LaunchReply,
+  type NamesOf,
+  withDeviceRefusals,
+} from './launch-reply.ts';
+import { payloadOf, type PlannedRun, rowsOf } from './launch-rows.ts';
+import type { Launch, LaunchInputs, LaunchKey, PreparedLaunch } from './launch.ts';
+import { type PhoneRequest, requestedPhones } from './requested-phones.ts';
+import type { RunOutbox } from './run-outbox.ts';
+import { type LaunchConflict, storeLaunch, type LaunchStores } from './store-launch.ts';
+import { bytesOf, type StoredLaunch } from './store.ts';
+
+/** A request to start a saved project or direct code. */
+export interface LaunchRequest {
+  readonly principal: Principal;
+  readonly auditEvent: AuditEvent;
+  /** Null: each request starts another launch. Direct code always has a key. */
+  readonly key: LaunchKey | null;
+  readonly phones: PhoneRequest;
+  readonly inputs: LaunchInputs;
+  /** Null: a saved project. */
+  readonly direct: DirectCode | null;
+}
+
+/** The run of a task of a job. Its parameters were checked when the job was made. */
+interface TaskStart {
+  readonly principal: Principal;
+  readonly automationId: string;
+  readonly deviceId: string;
+  readonly inputs: LaunchInputs;
+  readonly claim: NonNullable<PreparedLaunch['claim']>;
+}
+
+interface Options extends LaunchStores {
+  readonly preparation: LaunchPreparation;
+  readonly getLaunchable: GetLaunchable;
+  readonly phones: PhoneSources;
+  readonly devices: DeviceAccess;
+  readonly grants: Pick<SecretGrants, 'grant'>;
+  readonly matchers: ProjectMatchers;
+  readonly activeRuns: ActiveRuns;
+  readonly hosts: ConnectedHosts;
+  readonly outbox: RunOutbox;
+  readonly stops: RunStops;
+  readonly turns: Turns;
+  readonly clock: Clock;
+  /** Called with the runs that a launch has stored. */
+  readonly onCreated: (rows: readonly StoredRun[]) => void;
+  /** Time that a single run has to begin, in ms. */
+  readonly ackTimeoutMs: number;
+  readonly namesOf: NamesOf;
+}
+
+interface UnderWay {
+  readonly fingerprint: string;
+  readonly answer: Promise<LaunchAnswer>;
+}
+
+/** Runs that were stored and sent. */
+interface Sent {
+  readonly rows: readonly StoredRun[];
+}
+
+type Begun = Sent | { readonly key: LaunchKey; readonly earlier: StoredLaunch };
+type Stored = Sent | LaunchConflict;
+
+/** Timeout for the hello of a host on its newest connection. */
+const reconnectMs = 4000;
+const reconnectPauseMs = 20;
+
+/**
+ * Starts saved projects, direct code and tasks of jobs. Every launch goes the same way: resolve the project and the
+ * phones, prepare, store, send, await the start, reply. Errors are those that the error table lists for launches.
+ */
+export class Launches {
+  readonly #options: Options;
+  readonly #answers: LaunchAnswers;
+  /** The launches that wait for their answer, by user and launch ID. */
+  readonly #underWay = new Map<string, UnderWay>();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#answers = new LaunchAnswers(options);
+  }
+
+  /** Starts a launch once for each key and answers when all of its phones have answered. */
+  async start(request: LaunchRequest): Promise<LaunchReply> {
+    const { principal, key, phones, direct } = request;
+    try {
+      // Only users who may start the project are told what has started.
+      const project =
+        direct === null ? await this.#options.getLaunchable(phones.automationId, principal) : null;
+      return deliver(
+        key === null ? await this.#launch(request, project) : await this.#launchOnce(request, key, project),
+      );
+    } catch (error) {
+      throw withDeviceRefusals(error, phones.device_ids ?? []);
+    }
+  }
+
+  /**
+   * Resolves when the run is stored. `begun` resolves when it has begun or was called off. Throws `already_running` when
+   * the project runs on the phone, and what `claim` throws.
+   */
+  async startTask({
+    principal,
+    automationId,
+    deviceId,
+    inputs,
+    claim,
+  }: TaskStart): Promise<{ begun: Promise<unknown> }> {
+    const project = await this.#options.getLaunchable(automationId, principal);
+    const target = { launcher: principal, auditEvent: null, key: null, claim, deviceIds: [deviceId] };
+    const prepared = await this.#options.preparation.ofProject(target, project, inputs);
+    const begun = await this.#storeAndSend(prepared);
+    return { begun: 'rows' in begun ? awaitStart(this.#options, begun.rows) : Promise.resolve() };
+  }
+
+  /** Gives each request with the same key the same answer. */
+  #launchOnce(request: LaunchRequest, key: LaunchKey, project: Launchable | null): Promise<LaunchAnswer> {
+    const name = `${request.principal.userId} ${key.launchId}`;
+    const known = this.#underWay.get(name);
+    if (known !== undefined) {
+      requireSame(key, known.fingerprint);
+      return known.answer;
+    }
+    const forget = (): void => void this.#underWay.delete(name);
+    const answer = this.#launchOrRepeat(request, key, project).finally(forget);
+    this.#underWay.set(name, { fingerprint: key.fingerprint, answer });
+    return answer;
+  }
+
+  async #launchOrRepeat(
+    request: LaunchRequest,
+    key: LaunchKey,
+    project: Launchable | null,
+  ): Promise<LaunchAnswer> {
+    const { userId } = request.principal;
+    const earlier = await this.#answers.find(userId, key);
+    if (earlier !== undefined) return earlier;
+    try {
+      return await this.#launch(request, project);
+    } catch (error) {
+      // Another server may have stored the launch first, and its runs may have caused the error.
+      const first = await this.#answers.find(userId, key);
+      if (first === undefined) throw error;
+      return first;
+    }
+  }
+
+  async #launch(request: LaunchRequest, project: Launchable | null): Promise<LaunchAnswer> {
+    const { principal, key, phones } = request;
+    const deviceIds = await requestedPhones(this.#options.phones, principal.userId, phones);
+    try {
+      const prepared = await this.#prepare(request, project, deviceIds);
+      const begun = await this.#storeAndSend(prepared);
+      if ('earlier' in begun) return await this.#answers.repeat(begun.key, begun.earlier);
+      const outcome = await awaitStart(this.#options, begun.rows);
+      if (key === null) return await answerOf(outcome, this.#options.namesOf);
+      return await this.#answers.first(prepared.id, outcome);
+    } catch (error) {
+      throw withDeviceRefusals(error, deviceIds);
+    }
+  }
+
+  async #prepare(
+    { principal, auditEvent, key, inputs, direct }: LaunchRequest,
+    project: Launchable | null,
+    deviceIds: readonly string[],
+  ): Promise<PreparedLaunch> {
+    const { preparation, devices } = this.#options;
+    const { userId } = principal;
+    // Refuses phones that are away before anything is compiled.
+    await getOnlineDevices(devices, userId, deviceIds);
+    const target = { launcher: principal, auditEvent, key, deviceIds };
+    if (direct !== null) return preparation.ofDirectCode(target, direct, inputs);
+    if (project === null) throw new Error('A launch is of a project or of direct code');
+    const { automationParameters: given } = inputs;
+    const automationParameters = await preparation.checkParameters(project, given, userId);
+    return preparation.ofProject(target, project, { ...inputs, automationParameters });
+  }
+
+  /** Has a turn until the launch is sent: a slow host must not hold up the user's launches on other phones. */
+  #storeAndSend(launch: PreparedLaunch): Promise<Begun> {
+    return this.#options.turns.run(launch.launcher.userId, () => this.#storeOnCurrentConnections(launch));
+  }
+
+  /** Retries while a host connects again: a message on its earlier connection would be lost. */
+  async #storeOnCurrentConnections(prepared: PreparedLaunch): Promise<Begun> {
+    const retryUntil = performance.now() + reconnectMs;
+    for (;;) {
+      const launch = await this.#onDevices(prepared);
+      const stored = await this.#store(launch);
+      if ('rows' in stored) return stored;
+      if (stored.reason === 'key') return { key: stored.key, earlier: stored.launch };
+      if (stored.reason === 'busy') throw alreadyRunning(launch.devices, stored.deviceIds);
+      if (performance.now() > retryUntil)
+        throw ApiError.of('devices_unavailable', { devices: 'a host of them is connecting again' });
+      await wait(reconnectPauseMs);
+    }
+  }
+
+  /** Looks the phones up at this moment: leases and connections may have changed during the compilation. */
+  async #onDevices(prepared: PreparedLaunch): Promise<Launch> {
+    const { devices: access, grants } = this.#options;
+    const { launcher, project, deviceIds } = prepared;
+    const devices = await getOnlineDevices(access, launcher.userId, deviceIds);
+    const owned = devices.map(({ device }) => device);
+    const secrets = project === null ? {} : await grants.grant(project.projectId, owned);
+    const launch = { ...prepared, devices, secrets };
+    requireKnownBy(launch);
+    return launch;
+  }
+
+  /** Stores the launch and sends it to the hosts of this server; other servers send theirs from what is stored. */
+  async #store(launch: Launch): Promise<Stored> {
+    const { runLimits, outbox, hosts, activeRuns, matchers, clock, onCreated } = this.#options;
+    const rows = await rowsOf(launch, matchers, clock.now());
+    const { runs } = rows;
+    const payload = payloadOf(launch);
+    const isOurs = ({ epoch }: PlannedRun): boolean => hosts.has(epoch);
+    const bytes = bytesOf(rows.launch.parameters, rows.code);
+    const resume = outbox.suppress(launch.id);
+    try {
+      const conflict = await runLimits.withRoom(launch.launcher.userId, bytes, () =>
+        storeLaunch(this.#options, launch, rows, runs.every(isOurs) ? undefined : payload),
+      );
+      if (conflict !== undefined) return conflict;
+      // Nothing may wait from here to the sending: a stop that came in between would overtake the launch.
+      for (const { row, epoch } of runs.filter(isOurs)) activeRuns.add(activeRunOf(row, epoch));
+      this.#send(launch, payload, runs);
+    } finally {
+      resume();
+    }
+    const stored = runs.map(({ row }) => row);
+    onCreated(stored);
+    return { rows: stored };
+  }
+
+  #send({ secrets }: Launch, payload: LaunchPayload, runs: readonly PlannedRun[]): void {
+    const { hosts, ackTimeoutMs } = this.#options;
+    for (const [epoch, ofHost] of Map.groupBy(runs, (run) => run.epoch)) {
+      if (!hosts.has(epoch)) hosts.flush(epoch);
+      const sent = ofHost.map(({ row, device }) => ({
+        run_id: row.id,
+        device_id: device.id,
+        serial: device.serial,
+        by: userMark(device.id, row.user_id),
+      }));
+      hosts.send(epoch, launchMessage(payload, { runs: sent, secrets, ackTimeoutMs }));
+    }
+  }
+}
+
+/** Throws `devices_unavailable`: a host of an older release would show secrets, or let the code use every app. */
+function requireKnownBy({ launcher, devices, secrets }: Launch): void {
+  if (Object.keys(secrets).length > 0)
+    requireHosts(devices, ({ device }) => device.knowsSecrets, 'knows no secrets');
+  if (appLimitOf(launcher) !== undefined)
+    requireHosts(devices, ({ device }) => device.knowsAppLimits, 'limits no token to apps');
+}
+
+function requireHosts(
+  devices: readonly OnlineDevice[],
+  knows: (on: OnlineDevice) => boolean,
+  lack: string,
+): void {
+  const old = devices.filter((on) => !knows(on));
+  if (old.length === 0) return;
+  const reason = `its host is of an older release, which ${lack}: bring it up to date`;
+  const names = old.map(({ device }) => `${nameOf(device)} (${reason})`);
+  throw ApiError.of('devices_unavailable', { devices: boundedList(names, ', ') });
+}
+
+function alreadyRunning(devices: readonly OnlineDevice[], busyIds: ReadonlySet<string>): ApiError {
+  const busy = devices.filter(({ device }) => busyIds.has(device.id)).map(({ device }) => nameOf(device));
+  const rows = devices.map(({ device }): DeviceOutcome => {
+    const reason = busyIds.has(device.id)
+      ? `${nameOf(device)}: the automation already runs there.`
+      : 'The automation already runs on other devices.';
+    return { device_id: device.id, outcome: 'refused', code: 'already_running', reason, run_id: null };
+  });
+  return ApiError.of('already_running', { devices: boundedList(busy, ', ') }, { devices: rows });
+}
