@@ -44,7 +44,13 @@ export interface Database {
   webhook_outbox: WebhookOutboxTable;
   task: work.TaskTable;
   task_attempt: work.TaskAttemptTable;
-  installation: { id: string; url_key: string | null; sealing_key_id: string | null };
+  installation: {
+    id: string;
+    url_key: string | null;
+    sealing_key_id: string | null;
+    /** Name of the newest migration that an older release cannot work with; empty: none. */
+    needs: Generated<string>;
+  };
   device_lease: DeviceLeaseTable;
   lease_code: LeaseCodeTable;
   cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
