@@ -55,7 +55,7 @@ export function withoutPrelude(stack: string): string {
 const errorToString = Error.prototype.toString;
 const { apply } = Reflect;
 
-/** As many as V8 takes without being told. */
+/** V8's default of `Error.stackTraceLimit`. */
 const shownFrames = 10;
 /** And those of the prelude: a call of `agent` has some eight above user code. */
 const takenFrames = 20;
@@ -68,7 +68,7 @@ export function hidePreludeFrames(): void {
   Error.stackTraceLimit = takenFrames;
   Error.prepareStackTrace = (error: unknown, sites: readonly unknown[]): string => {
     let text = headOf(error);
-    // Whoever has set another limit gets what they asked for.
+    // User code that has set another limit gets as many frames as it asked for.
     let left = Error.stackTraceLimit === takenFrames ? shownFrames : Infinity;
     for (let index = 0; index < sites.length && left > 0; index += 1) {
       const frame = String(sites[index]);

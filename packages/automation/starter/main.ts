@@ -7,7 +7,7 @@ console.log(`${greeting} from ${phone.brand} ${phone.model}, Android ${phone.and
 await agent.actions.home();
 const screen = await agent.actions.waitForIdle();
 
-// What the code takes a screen for. "phalanx test" shows it saved screens and compares.
+// The state that the code takes the screen for. "phalanx test" shows it saved screens and compares.
 const state = /launcher|home/.test(screen.packageName) ? 'Home' : 'unknown';
 await agent.utils.outOfSteps.storeScreen(screen, 'home', state, 0, ScreenshotRecord.NONE);
 console.log(`The screen is ${state}`);

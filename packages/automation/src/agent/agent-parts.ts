@@ -3,7 +3,7 @@ import type { AgentCallName, AgentCallParams, AgentCallResult } from '@phalanx/p
 import { withoutPrelude } from '../caller-stack.ts';
 import type { Steps } from './trace/steps.ts';
 
-/** What stands behind the global `agent`. */
+/** The functions behind the global `agent`. */
 export interface AgentParts {
   bridge: AgentBridge;
   /** Ends the run; does not return. */
@@ -18,7 +18,7 @@ export interface AgentParts {
 
 /** How the `agent` API reaches the host: a call by name, as listed in the protocol's `agentCalls`. */
 export interface AgentBridge {
-  /** When the signal aborts, the call rejects with its reason, and the host gives it up. */
+  /** Calls the host. When the signal aborts, the call rejects with the reason of the signal, and the host gives it up. */
   call<Name extends AgentCallName>(
     name: Name,
     params: AgentCallParams<Name>,

@@ -1,6 +1,6 @@
 import { type AgentBridge, AgentError } from './agent-parts.ts';
 
-/** As many arguments as a call may safely have. */
+/** Arguments passed to one `String.fromCharCode` call; far more would overflow the stack. */
 const sliceLength = 8192;
 
 const maxFileBytes = 50_000_000;

@@ -6,11 +6,14 @@ import { findTreeId } from './nodes/tree-ids.ts';
 
 type StoreOrder = Omit<AgentCallParams<'record.screen'>, 'treeId' | 'root'>;
 
-/** As the host takes them, in UTF-16 units. */
+/** Maximum that the host accepts, in UTF-16 units. */
 const maxStageLength = 500;
 /** A larger tree is not sent: the sandbox takes no order over 500,000. In characters of JSON. */
 const maxTreeLength = 450_000;
-/** Of a type or a tag, in UTF-16 units; the host refuses far shorter ones with a sentence. */
+/**
+ * Maximum length of a type or a tag, in UTF-16 units. It only bounds the message: the host's own limit is far
+ * lower, and its refusal explains itself.
+ */
 const maxWordLength = 100;
 const qualities: readonly string[] = Object.values(screenshotRecord);
 const unknownState = 'unknown';

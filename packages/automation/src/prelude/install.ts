@@ -46,7 +46,7 @@ type Entry = 'begin' | 'timer' | 'result' | 'fetched';
 type EnterIsolate = (entry: Entry, id: number, json: string, extra?: unknown) => void;
 type Script = () => Promise<void>;
 
-/** What a replay of saved screens does otherwise. */
+/** Functions that a replay of saved screens replaces. */
 export type InstallOptions = Pick<StageParts, 'findStage'>;
 
 /** `look`: the ends by which the child's debugger shows the console what the language hides. */

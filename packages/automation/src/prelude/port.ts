@@ -31,7 +31,7 @@ export interface DigestOrder {
   keyBytes: number | null;
 }
 
-/** What the isolate may ask of the child, by name. The child holds limits and refuses with a sentence. */
+/** Orders that the isolate may give to the child, by name. The child enforces limits and refuses with a sentence. */
 export interface PortOrders {
   /** `keepsAlive`: the run does not end while the timer waits. */
   timer: { id: number; delayMs: number; keepsAlive: boolean };
@@ -58,12 +58,16 @@ export interface PortOrders {
 }
 
 /**
- * What the language hides of a value and the engine shows to debuggers: a promise's state and result, the kind and the
- * rest of an iterator (or the content of a weak collection), an array's keys that are no indexes.
+ * Facts about a value that the language hides and the engine shows to debuggers: a promise's state and result,
+ * the kind and the rest of an iterator (or the content of a weak collection), an array's keys that are no
+ * indexes.
  */
 export type LookAt = 'promise' | 'entries' | 'keys';
 
-/** What holds the isolate until the child lets it go on. Its arguments are texts, which no patched prototype changes. */
+/**
+ * Orders that block the isolate until the child lets it go on. Their arguments are texts, which no patched
+ * prototype changes.
+ */
 export interface PortHolds {
   log: [level: 'log' | 'warn' | 'error', message: string, at: string];
   /** One step of a look into the value that the isolate shows. */
@@ -87,10 +91,10 @@ export interface PortFunctions {
   block: { applySyncPromise: (receiver: undefined, args: string[]) => void };
 }
 
-/** What the child of a replay answers beside the orders of a run. */
+/** Functions of the child of a replay, in addition to the orders of a run. */
 export interface ReplayPort {
   ask: PortFunctions['ask'];
-  /** What a run's child does while the isolate stands still. True ends the run. */
+  /** Answers an order that blocks the isolate, as a run's child does. True ends the run. */
   hold: (name: string, ...texts: string[]) => boolean;
   /** Epoch milliseconds at which the screen was captured. */
   capturedAt: () => number;

@@ -62,7 +62,7 @@ export function createTimers(port: Port) {
   };
 }
 
-/** As Node: what is no number from 1 to 2³¹−1 counts as 1. */
+/** Node's rule: anything but a number from 1 to 2³¹−1 counts as 1. */
 function delayOf(delayMs: unknown): number {
   const number = Number(delayMs);
   return number >= 1 && number <= maxDelayMs ? Math.trunc(number) : 1;

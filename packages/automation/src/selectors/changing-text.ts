@@ -1,4 +1,4 @@
-/** What a switch says of itself, in the languages of most phones. */
+/** Words by which switches describe their state, in the languages of most phones. */
 const stateWords = new Set(
   [
     'on off enabled disabled checked unchecked selected unselected active inactive connected disconnected',

@@ -37,7 +37,7 @@ function addCondition(filter: AndroidNodeFilter, condition: Condition): AndroidN
 
 const parameterNames = ['f', 'g', 'h'];
 
-/** Such as `(f) => f.isSwitch().rightOf((g) => g.hasText('Bluetooth'))`. */
+/** Writes code such as `(f) => f.isSwitch().rightOf((g) => g.hasText('Bluetooth'))`. */
 export function writeConditions(conditions: readonly Condition[], depth = 0): string {
   const name = parameterNames[depth] ?? `f${depth}`;
   return `(${name}) => ${name}${conditions.map((one) => writeCondition(one, depth)).join('')}`;

@@ -10,7 +10,7 @@ const states = [
   ['isSelected', 'selected'],
 ] as const satisfies readonly (readonly [keyof AndroidNode, string])[];
 
-/** What a node is, such as `clickable`, by the names of Android's own dumps; `invisible` and `disabled` come first. */
+/** States of a node, such as `clickable`, by the names of Android's own dumps; `invisible` and `disabled` come first. */
 export const nodeStates = (node: AndroidNode): string[] => [
   ...(node.isVisible ? [] : ['invisible']),
   ...(node.isEnabled ? [] : ['disabled']),

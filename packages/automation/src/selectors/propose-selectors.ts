@@ -28,9 +28,9 @@ export interface SelectorProposal {
   readonly code: string;
   /** How many nodes match. */
   readonly count: number;
-  /** Which of them the code gives: this node alone, this one as the nearest, this one as the first, or another one. */
+  /** The match that the code returns: this node alone, this one as the nearest, this one as the first, or another one. */
   readonly finds: 'alone' | 'nearest' | 'first' | 'another';
-  /** What makes the code find another node, or none: a state that changes, or another order of the nodes. */
+  /** The change that would make the code find another node, or none: of a state, or of the order of the nodes. */
   readonly dependsOn: 'state' | 'order' | undefined;
 }
 
@@ -53,7 +53,7 @@ interface Candidate extends Written {
   readonly dependsOn?: SelectorProposal['dependsOn'];
   /** Whether the first of `found` is nearer to its label than the next. */
   readonly isNearest?: boolean;
-  /** Of candidates that find the node equally well, the lower goes first. */
+  /** Rank among candidates that find the node equally well; the lowest goes first. */
   readonly order: number;
 }
 
@@ -174,7 +174,7 @@ function looseWords(screen: LabelledScreen, node: AndroidNode, { kind, words, or
   return { kind, ...byWords(words), found, order: orderOf(words, order), dependsOn };
 }
 
-/** Where the words are also part of other texts, or other kinds of nodes have them. */
+/** Candidates by exact text, for words that are part of other texts or stand on other kinds of nodes too. */
 function exactWords(
   screen: LabelledScreen,
   node: AndroidNode,
@@ -196,7 +196,7 @@ const kinds: readonly KindMethod[] = [
 /** They say nothing of what a node is for. */
 const plainClass = /(^|\.)(View|ViewGroup|\w*Layout)$/;
 
-/** What the node is, in the words of the filter. */
+/** The kind of the node as a condition of the filter. */
 function kindOf({ root }: Pick<LabelledScreen, 'root'>, node: AndroidNode): Condition | undefined {
   const method = kinds.find((one) => node.filterOne((filter) => filter[one]()) === node);
   if (method !== undefined) return { method };
@@ -236,8 +236,8 @@ function byRelation(screen: LabelledScreen, node: AndroidNode): Candidate[] {
         .slice(0, 1),
     );
   };
-  // What stands above a row with a label of its own is another row's.
-  // A node that says something itself is not found by what a picture beside it is described as.
+  // A label above a row that has a label of its own belongs to another row. A node with a text of its own is
+  // not found by the description of a picture beside it.
   const usable = isThere(node.text) || isThere(node.description) ? (['text'] as const) : labelKinds;
   const ways = usable.flatMap((of) => [() => labelled(inRow, of), () => labelled(inColumn, of)]);
   const hits = ways.reduce<Candidate[]>((found, way) => (found.length > 0 ? found : way()), []);

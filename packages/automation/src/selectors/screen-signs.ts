@@ -52,10 +52,10 @@ function idOf({ viewId = '' }: AndroidNode): string | undefined {
   return name === '' || viewId.length > maxNameLength ? undefined : writtenId(viewId);
 }
 
-/** As code names an ID: apps differ, and Android's own keep their package. */
+/** The ID as code writes it: without the package of its app, which may differ; Android's own IDs keep theirs. */
 const writtenId = (viewId: string): string => (viewId.startsWith('android:') ? viewId : nameOf(viewId));
 
-/** What holds on all of the screens, the most lasting first. */
+/** Signs that hold on all of the screens, the most lasting first. */
 export function listSigns(screens: readonly AndroidNode[], most: number): PossibleSign[] {
   const [first, ...others] = screens.map(readScreen);
   if (first === undefined) return [];
@@ -123,7 +123,7 @@ function readLabel(
   read.textAt.set(`${kind} ${number}`, label);
 }
 
-/** What an app says everywhere: neither typed, nor a number, an amount, a state or an address. */
+/** A text that the app itself shows on every phone: not typed, and no number, amount, state or address. */
 function labelOf(node: AndroidNode): string | undefined {
   if (node.isPassword || /(EditText|AutoCompleteTextView)$/.test(node.className ?? '')) return undefined;
   const label = node.text === undefined || node.text === '' ? node.description : node.text;
@@ -193,7 +193,7 @@ const anyOf = (texts: readonly string[]): string =>
 const writeText = (texts: readonly string[]): string =>
   texts.length === 1 ? quote(texts[0] ?? '') : `/${anyOf(texts)}/u`;
 
-/** As an entry of `states`, or as `when` of a dialog: `{ id: 'pay', text: 'Pay' }`. */
+/** Writes an entry of `states`, or the `when` of a dialog: `{ id: 'pay', text: 'Pay' }`. */
 export function writeSign(conditions: readonly SignCondition[]): string {
   const [only] = conditions;
   if (only?.by === 'text' && conditions.length === 1) return writeText(only.texts);
@@ -208,7 +208,7 @@ function writeField(condition: SignCondition): [[string, string]] | undefined {
   return condition.by === 'package' ? [['packageName', quote(condition.packageName)]] : undefined;
 }
 
-/** As the condition of an `if`: `screen.findById('pay') && screen.findTextOne('Pay')`. */
+/** Writes the condition of an `if`: `screen.findById('pay') && screen.findTextOne('Pay')`. */
 export const writeSignTest = (conditions: readonly SignCondition[], screen: string): string =>
   conditions.map((condition) => writeTest(condition, screen)).join(' && ');
 

@@ -8,7 +8,7 @@ import { quote } from './conditions.ts';
 import { proposeSelectors, type SelectorProposal } from './propose-selectors.ts';
 import { secretNameOf } from './secret-name.ts';
 
-/** What somebody did to a phone, between what it showed before and what it showed when it had come to rest. */
+/** A person's input to a phone, with the screen before it and the screen after the phone had come to rest. */
 interface RecordedTouch {
   readonly input: PhoneInput;
   /** The keyboard was closed where it lay over the node. Default: false. */
@@ -68,7 +68,7 @@ export class TouchRecorder {
     return [...pending, `await ${lineOf(input)};`, ...seen(before, after)];
   }
 
-  /** What is left when the recording ends. */
+  /** Returns the lines that are still pending when the recording ends. */
   end(): string[] {
     this.#scrolled = undefined;
     return this.#takeField();
@@ -169,7 +169,7 @@ const isLasting = (node: AndroidNode): boolean => {
 
 const isField = ({ className, isPassword }: AndroidNode): boolean =>
   isPassword || /(EditText|AutoCompleteTextView)$/.test(className ?? '');
-/** Where somebody looks for an app, which each maker arranges otherwise. */
+/** Home screens and launchers, which each maker arranges in its own way. */
 const isLauncher = ({ packageName }: AndroidNode): boolean => /launcher|\.home$/i.test(packageName);
 
 /** The smallest node at the point, or the nearest around it that is found by something that lasts. */
@@ -184,7 +184,7 @@ function touchedNode(screen: AndroidNode, x: number, y: number): AndroidNode | u
   let node: AndroidNode | null = smallest;
   for (let tried = 0; node !== null && tried < maxTried; tried += 1, node = node.parent) {
     if (isLasting(node)) return node;
-    // What is around something that can be touched is touched for another reason.
+    // Anything around a clickable node is touched for another reason.
     if (node.clickable) break;
   }
   return smallest;
@@ -201,7 +201,7 @@ function isStill({ from_x, from_y, to_x, to_y, duration_ms = 0 }: Swipe, screen:
   return duration_ms >= longPressMs && way < stillShare * screen.boundsInScreen.bottom;
 }
 
-/** Where the node is that comes into view, from what was shown. */
+/** The direction in which the wanted node lies, seen from the content shown now. */
 function directionOf({ from_x, from_y, to_x, to_y }: Swipe): Direction {
   const [across, along] = [to_x - from_x, to_y - from_y];
   if (Math.abs(along) >= Math.abs(across)) return along < 0 ? 'down' : 'up';
@@ -215,7 +215,7 @@ const pointOf = (input: PhoneInput): { x: number; y: number } =>
       ? { x: input.from_x, y: input.from_y }
       : { x: 0, y: 0 };
 
-/** Of what is done to no node. */
+/** The line for an input that has no target node. */
 function lineOf(input: Exclude<PhoneInput, { type: 'tap' | 'swipe' | 'text' }>): string {
   if (input.type === 'key') return keyLine(input.key_code);
   if (input.type === 'clipboard') return `agent.actions.setClipboard(${quote(input.text)})`;

@@ -14,9 +14,9 @@ interface StoryLine {
   did: 'acted' | 'waited' | 'gave up';
 }
 
-/** What a screen is taken for. */
+/** The name that a screen was recognised by. */
 interface Recognised {
-  /** As records name it: a state, `unknown`, or a dialog. */
+  /** The name in records: a state, `unknown`, or a dialog. */
   name: string;
   /** The state as the plan names it; undefined for dialogs. */
   state: string | undefined;
@@ -26,7 +26,7 @@ interface Recognised {
 
 const unknownState = 'unknown';
 
-/** What the runner stands on. */
+/** Functions that the runner is built on. */
 export interface StageParts {
   readScreen: () => Promise<AndroidNode>;
   outOfSteps: OutOfStepsUtils;
@@ -139,7 +139,7 @@ function createRunner(parts: StageParts, plan: Plan) {
   return { run };
 }
 
-/** As the run's outcome is named. */
+/** Names of the failures in the outcome of a run. */
 const outcomes = {
   outOfSteps: 'out_of_steps',
   timeout: 'timed_out',
@@ -232,7 +232,7 @@ interface Clock {
 
 const defaultTimeLimitMs = 300_000;
 
-/** Which stage is to be reached, and how long that has taken. */
+/** The stage to be reached next, and the time spent on it. */
 interface Itinerary {
   /** The stage that is to be reached; the last one when all are. */
   stage: () => Stage<string>;

@@ -230,7 +230,10 @@ interface PhoneSettings {
   timeZone?: string;
   /** The language of apps, such as `de-DE`, by their package names. From Android 13 on. */
   locale?: Record<string, string>;
-  /** Where apps are told that the phone is. They can tell that it is a mock location. From Android 12 on. */
+  /**
+   * Location that is reported to apps, which can tell that it is a mock location. Latitude and longitude in
+   * degrees. From Android 12 on.
+   */
   location?: PhoneLocation;
   /** Brightness of the screen, 0 to 255; 0 is as dark as the phone goes. */
   brightness?: number;

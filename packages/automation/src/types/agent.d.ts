@@ -84,7 +84,7 @@ interface AgentRun {
 }
 
 interface AttachOptions extends ActionOptions {
-  /** Such as `text/csv`. Default: by the end of the name. */
+  /** Media type, such as `text/csv`. Default: by the extension of the name. */
   contentType?: string;
 }
 
@@ -123,9 +123,9 @@ interface DeviceInfo {
   serial: string;
   brand: string;
   model: string;
-  /** Such as `14`. */
+  /** Android version, such as `14`. */
   androidVersion: string;
-  /** Such as 34. */
+  /** API level, such as 34. */
   sdkVersion: number;
   screenWidth: number;
   screenHeight: number;

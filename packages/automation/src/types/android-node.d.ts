@@ -24,7 +24,7 @@ interface AndroidNode {
   /** The owning app, such as `com.android.settings`. */
   readonly packageName: string;
 
-  /** Where the node is; `right` and `bottom` lie just outside. */
+  /** Bounds of the node in pixels of the screen; `right` and `bottom` lie just outside. */
   readonly boundsInScreen: { left: number; top: number; right: number; bottom: number };
   /** Position among the parent's children, from 0. */
   readonly index: number;

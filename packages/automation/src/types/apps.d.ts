@@ -52,7 +52,7 @@ interface PhoneUser {
 }
 
 interface InstalledApp {
-  /** Such as `com.android.settings`. */
+  /** Package name, such as `com.android.settings`. */
   packageName: string;
   /** It came with the phone. */
   isSystem: boolean;

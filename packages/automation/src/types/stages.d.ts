@@ -42,7 +42,7 @@ interface StagePlan<State extends string> {
   timeLimitMs?: number;
   /** Pause after each step, before the screen is read again. Default 500. */
   pauseMs?: number;
-  /** So many unknown screens one after the other are waited out before the run gives up. Default 10. */
+  /** Maximum number of consecutive unknown screens that are waited out before the run gives up. Default 10. */
   maxUnknownLooks?: number;
   /** Pictures of the stored screens. Default `ScreenshotRecord.LOW_QUALITY`. */
   screenshotRecord?: ScreenshotRecord;
@@ -102,7 +102,7 @@ type StagesResult<State extends string> = StagesEnd<State> &
       }
   );
 
-/** Where the runner stood at the end. */
+/** The position of the runner at the end. */
 interface StagesEnd<State extends string> {
   /** The stage that was to be reached; the last one when all are. */
   readonly stage: string;

@@ -71,7 +71,7 @@ interface WaitOptions {
 }
 
 interface ScrollOptions extends WaitOptions {
-  /** Where the node is from what is shown now. Default `down`: the content moves up. */
+  /** Direction in which the node lies, seen from the content shown now. Default `down`: the content moves up. */
   direction?: 'down' | 'up' | 'left' | 'right';
   /** The node to scroll: the first node that meets these conditions. Default: the largest scrollable node, else the screen. */
   within?: NodeConditions;

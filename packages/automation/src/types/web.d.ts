@@ -90,7 +90,7 @@ declare function btoa(bytes: string): string;
 interface Performance {
   /** Milliseconds since the run began, with fractions. */
   now(): number;
-  /** When the run began, epoch milliseconds. */
+  /** Time at which the run began, in epoch milliseconds. */
   readonly timeOrigin: number;
 }
 declare var performance: Performance;

@@ -15,7 +15,7 @@ interface Rules {
   readonly conditions: readonly Condition[];
   /** Pixels from what the node stands in relation to: the nearest nodes come first. */
   readonly distances: readonly ((node: AndroidNode) => number)[];
-  /** Which of all nodes that meet the conditions. */
+  /** Index of the wanted node among those that meet the conditions; undefined selects all of them. */
   readonly position: number | undefined;
   /** The texts that have to be read on the node, and the conditions on what it stands in relation to. */
   readonly wanted: readonly (string | RegExp | NodeConditions)[];
@@ -187,7 +187,7 @@ function lastPart(className: string | null): string {
 
 const maxWordsLength = 200;
 
-/** What is looked for, in words for an error, and the nodes of a screen that are it, the best first. */
+/** The target of a search in words for an error, and the nodes of a screen that match it, best first. */
 interface TargetSearch {
   readonly awaited: string;
   /** The texts that it has, in any order. */

@@ -7,7 +7,7 @@ import { aimOfNode } from '../trace/aim-of-call.ts';
 import { runUntold, type RunStep } from '../trace/run-step.ts';
 import { createUuid } from '../uuid.ts';
 
-/** What the actions of a node need. */
+/** Functions that the actions of a node need. */
 export interface NodeTouch extends Pick<AgentActions, 'writeText' | 'clearText'> {
   tap(x: number, y: number, aim: NodeAim): Promise<void>;
   doubleTap(x: number, y: number, aim: NodeAim): Promise<void>;

@@ -11,7 +11,7 @@ export function nodesBelow(root: AndroidNode): AndroidNode[] {
   return found;
 }
 
-/** What a person would read on the node. */
+/** Texts that a person would read on the node. */
 export function textsOf({ text, description }: AndroidNode): string[] {
   return [text, description].filter((part): part is string => part !== undefined && part !== '');
 }

@@ -87,7 +87,7 @@ const askerOf =
       reason: error instanceof Error ? error.message : String(error),
     }));
 
-/** What was swiped goes on moving for a moment, and a tap would miss it. */
+/** Detects when a swiped list has come to rest: content goes on moving for a moment, and a tap would miss it. */
 function createRest(): { isReached(look: string): boolean; disturb(): void } {
   let looksLeft = 0;
   let last: string | undefined;
@@ -186,7 +186,7 @@ function readAll<T>(list: AndroidNode, view: View, readRow: (row: AndroidNode) =
     .flatMap((row) => readRow(row) ?? []);
 }
 
-/** What a list scrolls may be a single node that has the rows. */
+/** The rows of a list. A scrollable node may have a single child that holds the rows. */
 function rowsOf(list: AndroidNode): readonly AndroidNode[] {
   let { children } = list;
   while (children.length === 1 && (children[0]?.children.length ?? 0) > 1)

@@ -1,4 +1,4 @@
-/** What came with a tree, by its root node. */
+/** Facts that came with a tree, keyed by its root node. */
 interface TreeFacts {
   readonly treeId?: number | undefined;
   /** Under this time the host knows what the phone showed. */

@@ -4,11 +4,11 @@ import { searchOf } from '../nodes/android-node-filter.ts';
 type Args = readonly unknown[];
 type AimOf = (args: Args) => StepAim;
 
-/** As the host takes them. */
+/** Maximums that the host accepts: characters of a target, and the absolute value of a coordinate. */
 const maxTargetLength = 200;
 const maxPlace = 1_000_000;
 
-/** What each call of `agent` acts on. A call without a row is told by its name alone. */
+/** Target of each call of `agent`. A call without a row is reported by its name alone. */
 const aims: Readonly<Record<string, AimOf>> = {
   tap: touch,
   doubleTap: touch,
@@ -109,7 +109,7 @@ const placesIn = (args: Args): number[] =>
     typeof place === 'number' && Math.abs(place) < maxPlace ? [Math.round(place)] : [],
   );
 
-/** What is typed is nobody's business but the phone's. */
+/** Only the length of a typed text is reported, because the text may be secret. */
 function length([text]: Args): StepAim {
   return { target: `${textOf(text).length} characters` };
 }

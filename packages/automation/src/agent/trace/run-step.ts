@@ -4,7 +4,7 @@ export interface StepCall<Result> {
   readonly name: string;
   readonly aim: () => StepAim;
   readonly work: () => Promise<Result>;
-  /** What the result says of the step, beyond that there is one. */
+  /** Details of the step's end that the result reveals. */
   readonly endOf?: (result: Result) => Partial<StepEnd>;
 }
 

@@ -5,7 +5,7 @@ import { stackAbove, userPosition } from '../../caller-stack.ts';
 import type { RunStep, StepCall } from './run-step.ts';
 import { aimOfCall } from './aim-of-call.ts';
 
-/** Where steps are told. `began` answers whether the end is wanted too. */
+/** Receives the steps. `began` returns whether the end is wanted too. */
 export interface StepListener {
   began(step: StepBegin, at: string): boolean;
   ended(end: StepEnd): void;
@@ -17,7 +17,7 @@ export interface Steps {
   readonly runGroup: RunStep;
 }
 
-/** As the host takes them. */
+/** Maximums that the host accepts: nearest texts of a failed wait, and characters of a message. */
 const maxNearest = 5;
 const maxMessageLength = 300;
 

@@ -1,7 +1,7 @@
 import { readableText } from '../../texts/text-difference.ts';
 import { withoutPrelude } from '../../caller-stack.ts';
 
-/** What happened during a wait. */
+/** The story of a wait, for its error. */
 export interface WaitTold {
   awaited: string;
   waitedMs: number;
@@ -12,7 +12,7 @@ export interface WaitTold {
   nearest: readonly string[];
   /** Why the nearest text is not what was awaited, where nobody sees it. */
   difference?: string | undefined;
-  /** What the host told of the phone meanwhile. */
+  /** The host's remark about the phone during the wait. */
   remark?: string | undefined;
 }
 

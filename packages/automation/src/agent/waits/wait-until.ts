@@ -18,7 +18,7 @@ const maxTitleLength = 60;
 export interface WaitParts {
   read: (options: ActionOptions) => Promise<AndroidNode>;
   swipe: AgentActions['swipe'];
-  /** Where a touch gets to a node of the screen that was read last. */
+  /** Finds the point at which a touch reaches a node of the screen that was read last. */
   reach: (node: AndroidNode, signal: AbortSignal | null) => Promise<TouchReach>;
   /** Waits until the phone shows another screen, or the time is over. `untold`: the phone does not tell, and nothing was waited for. */
   untilChange: (screen: AndroidNode, order: ChangeOrder) => Promise<'changed' | 'same' | 'untold'>;
@@ -71,7 +71,7 @@ async function lookUntil<T>(
     const screen = await parts
       .read({ signal: signal ?? null })
       .catch((reason: unknown) => story.readFailed(reason));
-    // Whoever aborts a wait wants nothing more done to the phone either.
+    // A wait that was aborted must do nothing more to the phone.
     signal?.throwIfAborted();
     chargedMs += Math.min(parts.now() - beganAt, maxChargedReadMs);
     const testedAt = parts.now();
@@ -131,7 +131,7 @@ async function untilAborted<T>(
   }
 }
 
-/** What `AbortSignal.timeout` aborts with: a deadline that several waits may share. */
+/** Recognises the reason of `AbortSignal.timeout`: a deadline that several waits may share. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
@@ -206,7 +206,7 @@ const differenceAmong = (
     .map((word) => differenceOf(wanted, word))
     .find((difference) => difference !== undefined);
 
-/** What a person would call the screen: its pane title, or the first text on it. */
+/** A name for the screen that a person would use: its pane title, or the first text on it. */
 function titleOf(screen: AndroidNode): string {
   const nodes = nodesBelow(screen);
   const title = nodes.find(({ paneTitle }) => paneTitle)?.paneTitle ?? nodes.flatMap(textsOf)[0] ?? '';

@@ -1,6 +1,6 @@
 import type { LookAt, Port } from '../port.ts';
 
-/** What the child's debugger calls inside the isolate. */
+/** Functions that the child's debugger calls inside the isolate. */
 export interface LookEnds {
   show: () => unknown;
   /** Without arguments: the value has nothing of the kind. */
@@ -10,7 +10,7 @@ export interface LookEnds {
 /** A look takes about five; more means that it will never come. */
 const maxRounds = 1000;
 
-/** What the two sides of a look hand each other. */
+/** State that the two sides of a look share. */
 const look = {
   port: undefined as Port | undefined,
   shown: undefined as unknown,
@@ -28,7 +28,7 @@ export function connectEngine(port: Port): LookEnds {
   };
 }
 
-/** Where no debugger answers. */
+/** Detaches the debugger: `lookAt` then finds nothing. */
 export function disconnectEngine(): void {
   look.port = undefined;
 }

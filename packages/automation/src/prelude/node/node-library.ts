@@ -24,7 +24,7 @@ export interface ConsoleStreams {
 }
 export type NodeConsole = Record<string, ((...args: unknown[]) => void) | undefined>;
 
-/** Of `process`, what Node's console uses; the sandbox's console fills it in. */
+/** The part of `process` that Node's console uses; the sandbox's console fills it in. */
 export const nodeProcess = {
   hrtime: (_since?: [number, number]): [number, number] => [0, 0],
   emitWarning: (_text: string): void => {},
@@ -40,7 +40,7 @@ const bindings: Record<string, unknown> = {
   util: utilBinding,
 };
 
-/** Of the modules that Node's files require and that are not files of Node here, what they use. */
+/** Stand-ins for the modules that Node's files require and that are not bundled here, reduced to the parts in use. */
 const modules: Record<string, unknown> = {
   __proto__: null,
   buffer: { Buffer: { isBuffer: () => false, prototype: { hexSlice } } },

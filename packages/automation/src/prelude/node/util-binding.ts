@@ -1,4 +1,4 @@
-/** What Node's inspection asks its engine for (`internalBinding('util')`), by the means of an isolate. */
+/** `internalBinding('util')` of Node's inspection, built from the means of an isolate. */
 import { lookAt } from './engine-look.ts';
 import { primordials } from './primordials.ts';
 
@@ -20,7 +20,7 @@ const allProperties = 0;
 const maxListedLength = 1000;
 const indexPattern = /^(?:0|[1-9]\d{0,9})$/;
 const maxIndex = 2 ** 32 - 2;
-/** As V8 names a value in an error without running any of its code. */
+/** V8's name of a value in an error, which it takes without running any of the value's code. */
 const receiverPattern = /incompatible receiver (?:#<|\[object )([^]*)[>\]]$/;
 
 export const utilBinding = {
@@ -213,7 +213,7 @@ const RealProxy = Proxy;
 const revocable = Proxy.revocable;
 const details = new primordials.SafeWeakMap<object, ProxyDetails>();
 
-/** What a proxy stands for; undefined for all other values. Asking a proxy itself would run its traps. */
+/** Target and handler of a proxy; undefined for all other values. Asking a proxy itself would run its traps. */
 function findProxy(value: object): ProxyDetails | undefined {
   return details.get(value);
 }

@@ -61,7 +61,7 @@ function redirectOf(redirect: string): 'follow' | 'manual' | 'error' {
   throw new TypeError(`redirect must be "follow", "manual" or "error", not "${redirect}".`);
 }
 
-/** What only a response from the network has. */
+/** Fields that only a response from the network has. */
 interface Origin {
   url: string;
   redirected: boolean;
