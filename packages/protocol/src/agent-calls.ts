@@ -1,7 +1,7 @@
 /**
- * What code in the sandbox may ask of the phone it runs on, and of its recorder: one row a call, with the shape of its
- * parameters (checked by the host, because the caller is user code) and of its result.
- * Coordinates are pixels of the screen as it is rotated now, from the top left corner. Durations are milliseconds.
+ * Calls by which code in the sandbox uses the phone it runs on, and its recorder: one row a call, with the
+ * shape of its parameters (checked by the host, because the caller is user code) and of its result. Coordinates
+ * are pixels of the screen as it is rotated now, from the top left corner. Durations are milliseconds.
  */
 import { Type, type Static, type TSchema } from 'typebox';
 
@@ -60,7 +60,7 @@ const nothing = Type.Object({});
 /** JSON of an object. */
 const objectText = Type.String({ maxLength: maxRunResultBytes });
 
-/** What the server says of tasks, or why it does not. */
+/** The server's answer about tasks, or its reason for giving none. */
 export type TaskAnswer =
   | { success: true; tasks: readonly RunTask[]; timeoutMs: number }
   | { success: false; error: string };
@@ -101,7 +101,7 @@ export const agentCalls = {
       maxWidth: Type.Optional(Type.Integer({ minimum: 16, maximum: 10_000 })),
     }),
   ),
-  /** Where a touch gets to a node on the screen of now. */
+  /** Finds the point at which a touch reaches a node on the current screen. */
   'screen.reach': call<TouchReach>()(Type.Object({ on: TouchedNode })),
   'input.tap': call<TouchedWindow | null>()(Type.Object({ ...touch, tellWindow })),
   'input.doubleTap': call<void>()(Type.Object(touch)),
@@ -152,7 +152,7 @@ export const agentCalls = {
   'input.text': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
   /** Empties the focused field. */
   'input.clearText': call<void>()(nothing),
-  /** What the clipboard holds as text. */
+  /** The text on the clipboard. */
   'clipboard.read': call<string>()(nothing),
   'clipboard.write': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
   /** An Android key code, such as 66 for ENTER. */

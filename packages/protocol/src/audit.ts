@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** What is done to what kind of thing. */
+/** Audited actions, each with the kind of thing that it is done to. */
 export const auditActions = {
   launch: 'project',
   stop: 'device',

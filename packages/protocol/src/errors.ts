@@ -382,7 +382,7 @@ type Placeholders<Template extends string> = Template extends `${string}{${infer
   ? Name | Placeholders<Rest>
   : never;
 
-/** What a code's template needs filled in. */
+/** Values for the placeholders in the message of a code. */
 export type ErrorDetails<Code extends ErrorCode> = Record<
   Placeholders<(typeof errorTable)[Code]['message']>,
   string | number

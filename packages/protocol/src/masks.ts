@@ -32,7 +32,7 @@ const AreaMask = Type.Object(
 );
 export type AreaMask = Static<typeof AreaMask>;
 
-/** What of a screen must not leave the host. */
+/** A part of a screen that must not leave the host. */
 export const ScreenMask = Type.Union([NodeMask, AreaMask]);
 export type ScreenMask = Static<typeof ScreenMask>;
 export const ScreenMasks = Type.Array(ScreenMask, { maxItems: 100 });

@@ -11,7 +11,7 @@ interface SchemaError {
 }
 
 export interface SchemaProblem {
-  /** Where, such as `steps[0].on`, or all that is missing; empty for the value as a whole. */
+  /** Place of the problem, such as `steps[0].on`, or all that is missing; empty for the value as a whole. */
   readonly field: string;
   /** The rest of a sentence that begins with the field, such as `must be a whole number`. */
   readonly problem: string;

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** As environment variables are called. */
+/** Names in the form of environment variables. */
 export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
 export const SecretName = Type.String({
   pattern: secretNamePattern,

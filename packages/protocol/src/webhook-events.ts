@@ -27,7 +27,7 @@ const group = {
 const phone = { device_id: text, serial: text, model: text, host_id: text, host_name: text };
 const host = { host_id: text, host_name: text };
 
-/** What webhooks tell of: the body of each message. It has IDs and states; the API has the rest. */
+/** Events of webhooks, with the body of each message. It has IDs and states; the API has the rest. */
 export const webhookEvents = {
   'run.ended': eventOf(
     'run.ended',

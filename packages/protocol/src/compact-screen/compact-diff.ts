@@ -12,7 +12,7 @@ export interface NumberedScreen {
   readonly lines: readonly NumberedLine[];
 }
 
-/** What numbers need of a compact screen; its nodes may have been read in another process. */
+/** The parts of a compact screen that its numbering needs; its nodes may have been read in another process. */
 export interface TellableScreen extends Pick<CompactScreen, 'head' | 'leftOut'> {
   readonly lines: readonly Omit<CompactLine, 'node' | 'said'>[];
 }
@@ -26,7 +26,7 @@ interface Told {
 
 /** Beyond, the numbers begin anew. */
 const maxNumber = 9999;
-/** What differs in more of its lines is told as a whole. */
+/** Share of changed lines above which the screen is told as a whole. */
 const maxChangedShare = 0.6;
 
 /** A screen that nobody has been told of before. */
@@ -36,7 +36,10 @@ export function tellScreen({ head, lines, leftOut }: TellableScreen): Told {
   return { screen: { head, lines: told }, view: 'compact', lines: [head, ...texts, leftOut] };
 }
 
-/** What has changed since a screen: nodes that are the same keep their numbers, no other gets them. */
+/**
+ * Tells only the changes since a screen. Unchanged nodes keep their numbers, and a number is never given to
+ * another node.
+ */
 export function tellChanges(before: NumberedScreen, now: TellableScreen): Told {
   const known = byName(before.lines);
   let next = Math.max(0, ...before.lines.map(({ number }) => number));

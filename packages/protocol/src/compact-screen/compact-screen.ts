@@ -5,7 +5,7 @@ const maxLines = 200;
 const maxTextsJoined = 5;
 const maxDepth = 10;
 
-/** What a numbered line is told of. */
+/** A numbered line and the node behind it. */
 export interface CompactLine {
   /** Without its number. */
   readonly text: string;
@@ -13,11 +13,11 @@ export interface CompactLine {
   readonly depth: number;
   readonly identity: NodeIdentity;
   readonly isTouchable: boolean;
-  /** What it says, in parts. */
+  /** The texts that the line shows, in parts. */
   readonly texts: readonly string[];
   /** Its texts and descriptions, whole and as the phone tells them: what is looked for is compared with these. */
   readonly said: readonly string[];
-  /** As it came with the tree. */
+  /** The node as it came with the tree. */
   readonly node: unknown;
 }
 
@@ -36,7 +36,7 @@ interface Line {
   readonly said: string[];
   /** Classes and IDs of what it is in. */
   readonly path: string;
-  /** What stands beside it, in the same small part of the screen; undefined until it is known. */
+  /** Texts beside the node, in the same small part of the screen; undefined until it is known. */
   context: string | undefined;
 }
 
@@ -48,7 +48,7 @@ interface Walk {
 
 interface Place {
   readonly depth: number;
-  /** What is touched when somebody touches there. */
+  /** Line of the nearest touchable ancestor, which a touch here would hit. */
   readonly touched: Line | undefined;
   readonly path: readonly string[];
 }
@@ -59,7 +59,7 @@ export interface Shown {
   readonly tree: { readonly packageName: string; readonly root: unknown };
 }
 
-/** What stands in a part of the screen: so many texts that they tell it from others. */
+/** Texts of a part of the screen, enough of them to tell it from other parts. */
 interface Part {
   readonly texts: { readonly of: Line; readonly text: string }[];
   /** Those whose context is not known yet. */
@@ -146,7 +146,7 @@ const noIdentity: NodeIdentity = {
 
 function visit(value: unknown, place: Place, walk: Walk): Part {
   const node = shownNode(value);
-  // What is below a node that is not visible may be: Android says it of each.
+  // An invisible node may have visible children: Android reports visibility for each node.
   if (!node.isVisible) walk.invisible += 1;
   const line = node.isVisible ? lineOf({ source: value, node }, place, walk) : undefined;
   const inside = {

@@ -1,6 +1,6 @@
 import type { ShownNode } from './shown-node.ts';
 
-/** What tells a node of a screen from the others, also after the screen has moved. */
+/** Properties that tell a node of a screen from the others, also after the screen has moved. */
 export interface NodeIdentity {
   /** App, class, ID, words, and what it is in. */
   readonly key: string;

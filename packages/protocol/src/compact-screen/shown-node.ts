@@ -9,12 +9,12 @@ export interface ShownNode {
   readonly label: string;
   /** Text and description as the phone tells them, whole; without those of a password field. */
   readonly said: readonly string[];
-  /** What a field says of itself, whatever is typed into it. */
+  /** A field's own hint, whatever is typed into it. */
   readonly hint: string;
   readonly isField: boolean;
   /** `on` or `off`; empty for what can't be checked. */
   readonly checked: string;
-  /** Where it is on the screen. */
+  /** Position of the node on the screen. */
   readonly place: string;
   readonly states: readonly string[];
   readonly isTouchable: boolean;

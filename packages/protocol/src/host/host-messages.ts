@@ -1,11 +1,11 @@
 /**
- * What a host and the server say to each other over the host's WebSocket. Text frames hold one JSON message.
+ * Messages that a host and the server exchange over the host's WebSocket. Text frames hold one JSON message.
  * Binary frames, sent by the host only, hold a JSON header, a line feed, and a payload.
  *
- * A connection: the host opens `GET /api/v2/hosts/connect` with its token (scope `host`) and says `hello` with all
- * that it holds; the server answers `welcome`; only then does the server send commands. Whatever the host is not told
- * to forget (`runs_stored`, `logs_stored`, `record_stored`) it says again after a break, so nothing is lost; the server knows what it
- * has stored, so nothing is stored twice.
+ * A connection: the host opens `GET /api/v2/hosts/connect` with its token (scope `host`) and says `hello` with
+ * all that it holds; the server answers `welcome`; only then does the server send commands. Whatever the host
+ * is not told to forget (`runs_stored`, `logs_stored`, `record_stored`) it says again after a break, so nothing
+ * is lost; the server knows what it has stored, so nothing is stored twice.
  */
 import { Type, type Static } from 'typebox';
 import { ReportedDeviceState, PhoneWarning } from '../phones/phone-health.ts';
@@ -31,7 +31,7 @@ export const hostConnectPath = '/api/v2/hosts/connect';
 export const maxFrameBytes = 8 * 1024 * 1024;
 /** The same for a text frame. */
 export const maxTextFrameBytes = 2 * 1024 * 1024;
-/** What hosts put into one text frame, so that it stays below. */
+/** Size that hosts keep a text frame below, well under the limit. */
 export const pageBytes = 512 * 1024;
 /** The same for a frame of the server, which carries code and its source map. */
 export const maxServerFrameBytes = 192 * 1024 * 1024;
@@ -84,18 +84,21 @@ export const DeviceReport = Type.Object({
 });
 export type DeviceReport = Static<typeof DeviceReport>;
 
-/** Where a run stands, in the host's words. The last word about a run is its end. */
+/** State of a run as its host reports it. The last report of a run is its end. */
 export const RunReport = Type.Object({
   run_id: Uuid,
   status: RunStatus,
-  /** Of a `starting` run: the host holds its code, and waits for `begin`. From version 7 on. */
+  /** True when the host holds the code of a `starting` run, and waits for `begin`. From version 7 on. */
   is_loaded: Type.Optional(Type.Boolean()),
   error: Type.Union([RunError, Type.Null()]),
-  /** Where it says more than the status. */
+  /** Outcome of the run, when it says more than the status. */
   outcome: Type.Optional(RunOutcome),
   /** JSON text of what the run gave to `agent.control.setResult`, of an end. */
   result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
-  /** Of an end: the service has not stored the whole log yet. A report without it follows when it has. */
+  /**
+   * Set in the report of an end while the service has not stored the whole log. A report without it follows
+   * when it has.
+   */
   log_left: Type.Optional(Type.Boolean()),
   /** The app whose screens it has read most, of an end. */
   app: Type.Optional(RunApp),
@@ -104,7 +107,7 @@ export const RunReport = Type.Object({
 });
 export type RunReport = Static<typeof RunReport>;
 
-/** What one host may have, all pages of its `hello` together. */
+/** Maximums per host, for all pages of its `hello` together. */
 export const maxOfHost = { devices: 10_000, runs: 100_000 };
 
 const devices = Type.Array(DeviceReport, { maxItems: maxOfHost.devices });
@@ -214,13 +217,13 @@ export const ServerMessage = Type.Union([
     bundle: LaunchBundle,
     automation_parameters: JsonObject,
     job_variables: JsonObject,
-    /** What of the screens of these phones must not leave the host while the runs go on. From version 6 on. */
+    /** Parts of the screens of these phones that must not leave the host while the runs go on. From version 6 on. */
     masks: Type.Optional(ScreenMasks),
-    /** What the code may read by name, and nobody else. None when absent. From version 8 on. */
+    /** Secrets that the code, and nothing else, may read by name. None when absent. From version 8 on. */
     secrets: Type.Optional(LaunchSecrets),
     /** Whether a film is to be made of each run. No film when absent. */
     film: Type.Optional(Type.Boolean()),
-    /** What is set on the phones before the code starts. Nothing when absent. */
+    /** Settings that are made on the phones before the code starts. None when absent. */
     phone_settings: Type.Optional(PhoneSettings),
     /** The only apps that the code may use. All when absent. From version 9 on. */
     app_limit: Type.Optional(AppLimit),

@@ -1,9 +1,10 @@
 /**
- * What the server asks a host, mostly about a phone: one row a question. The question is a message of the server, with the phone's
- * serial number; the answer is a binary frame of the host with the same type, or `request_failed` with the reason.
+ * Questions that the server asks a host, mostly about a phone: one row a question. The question is a message of
+ * the server, with the phone's serial number; the answer is a binary frame of the host with the same type, or
+ * `request_failed` with the reason.
  *
- * A question is added by a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the endpoint that
- * asks it.
+ * A question is added by a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the
+ * endpoint that asks it.
  */
 import { Type, type Static, type TObject, type TProperties } from 'typebox';
 import { HostActSteps, HostNode, PhoneInput } from '../phones/act.ts';
@@ -19,9 +20,9 @@ import { maxRecordedCalls } from '../runs/run-limits.ts';
 interface HostQuestionRow {
   /** The first version of the host protocol with this question. Earlier hosts are not asked it. */
   readonly since: number;
-  /** What the server says beside the phone. */
+  /** Fields of the question, besides the phone. */
   readonly asks: TProperties;
-  /** Of the answer's payload; what is longer counts as no answer. */
+  /** Maximum size of the answer's payload. A longer one counts as no answer. */
   readonly maxAnswerBytes: number;
   /** Somebody uses the phone by hand: the question says who. */
   readonly isTouch?: true;
@@ -92,7 +93,7 @@ export const hostQuestions = {
     isTouch: true,
     maxAnswerBytes: 1024,
   },
-  /** What is on the clipboard. Answer: JSON of a `PhoneClipboard`. */
+  /** The text on the clipboard. Answer: JSON of a `PhoneClipboard`. */
   clipboard: { since: 9, asks: {}, isTouch: true, maxAnswerBytes: 4 * megabyte },
   /** Take a part of a file, and with the last one store or install it. Answer: JSON of a `SentFile`. */
   file: { since: 9, asks: { file: SentFilePart }, isTouch: true, maxAnswerBytes: 64 * 1024 },
@@ -115,13 +116,13 @@ export const hostQuestions = {
     asks: { device_id: HostTouch.properties.device_id, lease: HostTouch.properties.lease },
     maxAnswerBytes: 1024,
   },
-  /** What a node is and how code finds it, on the screen as it is then. Answer: JSON of a `NodeInspection`. */
+  /** Properties of a node, and how code finds it, on the screen as it is then. Answer: JSON of a `NodeInspection`. */
   node: { since: 9, asks: { node: HostNode }, maxAnswerBytes: megabyte },
   /** The apps that are installed. Answer: JSON of `PhoneApps`. */
   apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
   /**
-   * Of no phone: `serial` is empty. With a password, have the ADB server wait for a phone that scans a code with both; without, how far
-   * that is. Answer: JSON of a `Pairing`, or of null for one that is not known.
+   * Pair a phone; `serial` is empty. With a password, have the ADB server wait for a phone that scans a code
+   * with both; without, report the progress. Answer: JSON of a `Pairing`, or of null for one that is not known.
    */
   pairing: {
     since: 9,
@@ -132,8 +133,8 @@ export const hostQuestions = {
     maxAnswerBytes: 16 * 1024,
   },
   /**
-   * Of no phone: `serial` is empty. Replay saved screens with a project's code, as far as the time reaches. Asked of hosts
-   * whose `hello` has `replays`. Answer: JSON of a `HostReplayAnswer`.
+   * Replay saved screens with a project's code, as far as the time reaches; `serial` is empty. Only hosts whose
+   * `hello` has `replays` are asked. Answer: JSON of a `HostReplayAnswer`.
    */
   replay: {
     since: 9,
@@ -185,7 +186,7 @@ export type HostQuestionOf<Name extends HostQuestionType> = {
   type: Name;
   request_id: string;
   serial: string;
-  /** Of the token of whoever asks. From version 9 on; hosts before are not asked with it. */
+  /** App limit of the token that asks. From version 9 on; earlier hosts are not asked with it. */
   app_limit?: AppLimit;
   /** Present in questions that touch the phone. From version 9 on. */
   touch?: HostTouch;

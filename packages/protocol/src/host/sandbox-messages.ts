@@ -1,7 +1,7 @@
 /**
- * What the host and the process of one run say to each other: frames of a 4-byte big-endian length and
- * UTF-8 JSON, over the child's stdin and stdout. The host checks every message of a child against
- * `SandboxReport`, because a child runs user code and may have been taken over.
+ * Messages between the host and the process of one run: frames of a 4-byte big-endian length and UTF-8 JSON,
+ * over the child's stdin and stdout. The host checks every message of a child against `SandboxReport`, because
+ * a child runs user code and may have been taken over.
  */
 import { Type, type Static } from 'typebox';
 import { logLevels } from '../rest/work/logs.ts';
@@ -76,7 +76,10 @@ export const SandboxReport = Type.Union([
 ]);
 export type SandboxReport = Static<typeof SandboxReport>;
 
-/** What a child needs before it can be ready: always the first frame it gets, with the bytes of the snapshot behind it. */
+/**
+ * Everything that a child needs before it can be ready: always the first frame it gets, with the bytes of the
+ * snapshot behind it.
+ */
 export interface SandboxBoot {
   /** Source of the child's own program, a CommonJS module that exports `main`. */
   program: string;
@@ -88,7 +91,7 @@ export interface SandboxBoot {
   memoryMb: number;
 }
 
-/** What the child's program begins with. */
+/** Input of the child's program. */
 export interface SandboxStart extends Omit<SandboxBoot, 'snapshotBytes'> {
   snapshot: ArrayBuffer;
 }

@@ -2,14 +2,14 @@
 export class Components {
   /** Those with a title, and the bodies of operations. */
   readonly schemas: Record<string, unknown> = {};
-  /** Of failures: operations share most of them. */
+  /** Responses of failures: operations share most of them. */
   readonly responses: Record<string, object> = {};
   /** The body of an error is in some two thousand replies. */
   readonly #taken = new Map<object, unknown>();
 
   /** `schema` as the document has it. */
   refer(schema: object): unknown {
-    // Whatever TypeBox keeps beside the schema is gone after this.
+    // Copies the schema without the properties that TypeBox keeps beside it.
     const taken = this.#taken.get(schema) ?? this.#take(JSON.parse(JSON.stringify(schema)));
     this.#taken.set(schema, taken);
     return taken;

@@ -33,7 +33,7 @@ const successTexts: Record<number, string> = {
 };
 const binaryTypes = new Set(['image/jpeg', 'application/gzip']);
 
-/** What webhooks send, beside what callers ask for. */
+/** Messages that webhooks send, in addition to the operations. */
 const messagesOf = (components: Components): Record<string, object> =>
   Object.fromEntries(
     Object.entries(webhookEvents).map(([name, event]) => [
@@ -151,7 +151,7 @@ export function operationOf(contract: RouteContract, components: Components): ob
 
 const ofEveryone: readonly ErrorCode[] = [
   'invalid_request',
-  // Of the other methods of its path.
+  // Answered to other methods of a path that exists.
   'method_not_allowed',
   'expectation_failed',
   // Also where no body is taken.
@@ -163,7 +163,7 @@ const ofEveryone: readonly ErrorCode[] = [
   'internal',
 ];
 const ofBodies: readonly ErrorCode[] = ['malformed_json', 'unsupported_media_type', 'request_timeout'];
-/** Of all that needs a token, which is looked up. */
+/** Failures of every operation that needs a token, which is looked up in the database. */
 const ofCallers: readonly ErrorCode[] = [
   'unauthorized',
   'forbidden',
@@ -175,10 +175,10 @@ const ofCallers: readonly ErrorCode[] = [
   'bucket_unavailable',
 ];
 
-/** Of what users take turns at. */
+/** Failures of operations that wait for their user's turn. */
 const ofTurns: readonly ErrorCode[] = ['too_many_waiting', 'too_busy'];
 
-/** What an endpoint may answer beside its own failures. */
+/** Failures that an endpoint may answer beside its own. */
 const usualErrors = (contract: RouteContract): readonly ErrorCode[] => [
   ...ofEveryone,
   // Also of a DELETE that has no use for a body: one that is sent is read.

@@ -200,7 +200,7 @@ type HostNode = { readonly identity: NodeIdentity };
 /** The server has it from the screen that it has told of. */
 export const HostNode = Type.Unsafe<HostNode>(Type.Object({ identity: Type.Object({}) }));
 
-/** What is meant, as the host looks for it. */
+/** The target of a step, as the host looks for it. */
 export type HostActTarget = HostNode | string | ActSelector;
 
 /** A step as a host is asked for it: with identities in place of numbers, and values in place of secrets. */
@@ -215,9 +215,9 @@ export const HostActSteps = Type.Unsafe<HostActStep[]>(
   Type.Array(Type.Object({ type: Type.String() }), { minItems: 1, maxItems: maxActSteps }),
 );
 
-/** What a host did of the steps of an `act`. */
+/** A host's answer about the steps of an `act`. */
 export const HostActAnswer = Type.Object({
-  /** Of the steps that were begun, in order. `unfinished`: the time of the question was over. */
+  /** Results of the steps that were begun, in order. `unfinished`: the time of the question was over. */
   results: Type.Array(
     Type.Object({
       state: Type.Enum(['done', 'failed', 'unfinished'] as const),
@@ -241,7 +241,7 @@ const point = agentCalls['input.tap'].params.properties;
 const swipe = agentCalls['input.swipe'].params.properties;
 const way = { from_x: swipe.fromX, from_y: swipe.fromY, to_x: swipe.toX, to_y: swipe.toY };
 
-/** What a person, or a tool, does to a phone by hand. Coordinates are pixels of the screen as it is rotated now. */
+/** Input that a person or a tool makes on a phone by hand. Coordinates are pixels of the screen as it is rotated now. */
 export const PhoneInput = Type.Union(
   [
     Type.Object({ type: Type.Literal('tap'), x: point.x, y: point.y }),

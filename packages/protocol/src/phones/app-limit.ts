@@ -7,7 +7,7 @@ export const AppPattern = Type.String({
 });
 export const maxAppPatterns = 50;
 
-/** What a token that is limited to apps may use of a phone, as hosts are told. */
+/** Apps that a limited token may use on a phone, as hosts are told. */
 export const AppLimit = Type.Object({
   apps: Type.Array(AppPattern, { minItems: 1, maxItems: maxAppPatterns }),
   /** Name of the token. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** What is given of a phone, beside its labels; a label can't have one of these keys. */
+/** Properties of every phone, which selectors use like labels; a label can't have one of these keys. */
 export const givenProperties = [
   ...(['id', 'serial', 'name', 'maker', 'model', 'android', 'sdk', 'host', 'state'] as const),
 ] as const;
@@ -18,7 +18,7 @@ const labelValue = /^[^\p{Cc}\p{Cs},|]{1,100}$/u;
 // oxlint-disable-next-line no-control-regex
 const unreadable = /[\0-\x08\x0e-\x1f\x7f]|\p{Cs}/u;
 
-/** What selectors ask about a phone. */
+/** The fields of a phone that selectors ask about. */
 export interface SelectablePhone {
   readonly device_id: string;
   readonly serial: string;

@@ -7,7 +7,7 @@ const pixels = Type.Integer({ minimum: 1, maximum: 100_000 });
 /** A picture of a live view, in the host's words. */
 export const LiveFrame = Type.Object({
   captured_at: EpochMs,
-  /** Of the screen as it is rotated now; the picture is smaller. */
+  /** Width and height of the screen as it is rotated now, in pixels; the picture is smaller. */
   width: pixels,
   height: pixels,
   /** Another one for another picture. */
@@ -20,10 +20,10 @@ export const maxLivePictureBytes = 2 * 1024 * 1024;
 
 const videoParts = {
   captured_at: EpochMs,
-  /** Of the screen as it is rotated now; the video is smaller. */
+  /** Width and height of the screen as it is rotated now, in pixels; the video is smaller. */
   width: pixels,
   height: pixels,
-  /** As WebCodecs names it, such as `avc1.42C032`. */
+  /** Codec string of WebCodecs, such as `avc1.42C032`. */
   codec: Type.String({ maxLength: 64 }),
   /** Their bytes follow one another. */
   packets: Type.Array(
@@ -36,7 +36,10 @@ const videoParts = {
   ),
 };
 
-/** Where a reader of a phone's video is: a stream begins anew with each start of the encoder, and its packets have numbers. */
+/**
+ * Position of a reader in a phone's video: a stream begins anew with each start of the encoder, and its packets
+ * are numbered.
+ */
 export const VideoPlace = Type.Object({
   stream: Type.String({ maxLength: 64 }),
   number: Type.Integer({ minimum: 0 }),
@@ -56,7 +59,7 @@ export const maxVideoBytes = 4 * 1024 * 1024;
 /** How often a viewer of video may say `next` ahead. */
 export const maxAskedAhead = 30;
 
-/** What a viewer says. Nothing comes unasked: who is slow, or looks elsewhere, asks later. */
+/** Request of a viewer for the next picture. Nothing is sent unasked, so a viewer that is slow or hidden gets fewer. */
 export const LiveRequest = Type.Object({ type: Type.Literal('next') });
 
 /** For a viewer that takes video: why it has pictures instead. */
@@ -90,16 +93,16 @@ export const maxWallPicturesAhead = 16;
 
 const wallPhones = Type.Array(Id, { minItems: 1, maxItems: maxWallPhonesOfMessage });
 
-/** What a viewer of a wall says. */
+/** Messages of a viewer of a wall. */
 export const WallRequest = Type.Union([
   Type.Object({ type: Type.Literal('watch'), device_ids: wallPhones }),
   Type.Object({ type: Type.Literal('leave'), device_ids: wallPhones }),
-  /** So many pictures more can come: the viewer has shown as many. */
+  /** Credit for this many more pictures: the viewer has shown as many. */
   Type.Object({ type: Type.Literal('shown'), pictures: Type.Integer({ minimum: 1, maximum: 1000 }) }),
 ]);
 export type WallRequest = Static<typeof WallRequest>;
 
-/** What a viewer of a wall is told, of one phone. */
+/** Messages to a viewer of a wall, each about one phone. */
 export const WallMessage = Type.Union([
   /** The next message is the picture: binary, a JPEG. `width` and `height` are the screen's. */
   Type.Object({

@@ -57,7 +57,7 @@ export interface ScreenTree {
   rotation: number;
   /** Time of the capture on the host's clock, epoch milliseconds. */
   capturedAt: number;
-  /** Which way the tree came: the UiAutomator2 server on the phone, the resident helper, or `uiautomator dump`. */
+  /** The source of the tree: the UiAutomator2 server on the phone, the resident helper, or `uiautomator dump`. */
   source: 'uiautomator2' | 'resident' | 'dump';
   /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility; of which apps is not told. */
   announced?: string[];

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs } from '../ids.ts';
 
-/** What a host says of a phone, in one word. Only a `ready` phone takes calls. */
+/** State of a phone, as its host reports it. Only a `ready` phone takes calls. */
 export const reportedDeviceStates = [
   'ready',
   'connecting',
@@ -21,7 +21,7 @@ export const reportedDeviceStates = [
 export const ReportedDeviceState = Type.Enum(reportedDeviceStates);
 export type ReportedDeviceState = Static<typeof ReportedDeviceState>;
 
-/** What the service says of a device. `busy`: ready, and automations are running. */
+/** State of a device, as the service reports it. `busy`: ready, and automations are running. */
 export const DeviceState = Type.Enum(['busy', ...reportedDeviceStates], { title: 'DeviceState' });
 export type DeviceState = Static<typeof DeviceState>;
 
@@ -37,7 +37,7 @@ export const phoneWarningCodes = [
   'battery_worn',
 ] as const;
 
-/** What somebody should look after, though the phone still works. */
+/** A problem that somebody should look after, though the phone still works. */
 export const PhoneWarning = Type.Object(
   {
     code: Type.Enum(phoneWarningCodes),
@@ -109,7 +109,7 @@ export const PhoneEvent = Type.Object(
 );
 export type PhoneEvent = Static<typeof PhoneEvent>;
 
-/** What a host knows of the health of a phone. */
+/** Facts and events that a host keeps about the health of a phone. */
 export const PhoneHealth = Type.Object(
   {
     facts: orNull(PhoneFacts),

@@ -18,7 +18,7 @@ const proxyForm = `^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:${port}$`;
 const zoneForm = '^[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}$';
 const tagForm = '^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$';
 
-/** What a run wants of its phone while it goes on. The host puts everything back as it was. */
+/** Settings that a run needs on its phone while it goes on. The host restores the earlier values afterwards. */
 export const PhoneSettings = Type.Object(
   {
     http_proxy: Type.Optional(
@@ -90,7 +90,7 @@ export const phoneSettings = Type.Optional(
   }),
 );
 
-/** As a person writes them. */
+/** The settings as a person types them. */
 export type PhoneSettingTexts = Readonly<Partial<Record<keyof PhoneSettings, string | undefined>>>;
 
 const fits = (form: string, text: string): boolean => new RegExp(form).test(text);
@@ -122,7 +122,7 @@ const readers: Readonly<Record<keyof PhoneSettings, (text: string) => PhoneSetti
   heads_up: (text) => (text === 'on' || text === 'off' ? { heads_up: text === 'on' } : undefined),
 };
 
-/** What each of them has to be like. */
+/** Valid values of each setting, for people. */
 export const phoneSettingHints: Readonly<Record<keyof PhoneSettings, string>> = {
   http_proxy: 'host:port, such as 10.0.0.5:3128',
   time_zone: 'a name of the IANA time zone database, such as Europe/Berlin',
@@ -132,7 +132,7 @@ export const phoneSettingHints: Readonly<Record<keyof PhoneSettings, string>> = 
   heads_up: 'on or off',
 };
 
-/** What people write; `wrong` has the names of those that are not as their hints say. Empty texts are left out. */
+/** Reads settings as people type them; `wrong` names those that do not match their hints. Empty texts are left out. */
 export function readPhoneSettings(texts: PhoneSettingTexts): {
   settings: PhoneSettings | undefined;
   wrong: readonly (keyof PhoneSettings)[];

@@ -2,9 +2,9 @@ import { Type, type Static } from 'typebox';
 
 import { Uuid } from '../ids.ts';
 
-/** Of each part of a sent file but the last. */
+/** Size of each part of a sent file but the last. */
 export const sentFilePartBytes = 512 * 1024;
-/** Of a file that somebody sends to a phone: a gigabyte. */
+/** Maximum number of parts of a sent file: a gigabyte. */
 export const maxSentFileParts = 2048;
 
 /** A part of a file on its way to a phone, from the first, 0, to the last. */
@@ -65,5 +65,5 @@ export const SentFile = Type.Object(
 );
 export type SentFile = Static<typeof SentFile>;
 
-/** What a phone has on its clipboard. */
+/** Content of a phone's clipboard. */
 export const PhoneClipboard = Type.Object({ text: Type.String({ maxLength: 1_000_000 }) });

@@ -35,7 +35,7 @@ export type TouchedWindow = Static<typeof TouchedWindow>;
 /** Why a touch does not get to a node. */
 export type TouchObstacle = 'covered' | 'not_in_view' | 'gone';
 
-/** Where a touch gets to a node, or a sentence that says why none does. */
+/** The point at which a touch reaches a node, or a sentence that says why none does. */
 export type TouchReach =
   | {
       readonly state: 'free';

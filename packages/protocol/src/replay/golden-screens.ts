@@ -7,12 +7,12 @@ import { maxRecordScreens, type RecordedCall } from '../runs/records.ts';
 import type { ReplaySequence, ReplayVerdict } from './replay-messages.ts';
 import { maxRecordedCalls } from '../runs/run-limits.ts';
 
-/** Of the folder of a project with its golden screens, `screens/<state>/<name>.json`. */
+/** Folder of a project with its golden screens, `screens/<state>/<name>.json`. */
 export const goldenFolder = 'screens';
 export const goldenPathPattern = new RegExp(`^${goldenFolder}/(?!runs/)[^/]+/[^/]+\\.json$`);
-/** Of its golden runs. */
+/** Paths of golden runs. */
 export const goldenRunPattern = new RegExp(`^${goldenFolder}/runs/[^/]+\\.json$`);
-/** What `fetch` gets while screens are replayed; JSON of `ReplayFetches`. */
+/** Answers for `fetch` while screens are replayed; JSON of `ReplayFetches`. */
 export const replayFetchesPath = `${goldenFolder}/fetch.json`;
 
 export const maxGoldenBytes = 1024 * 1024;
@@ -20,7 +20,7 @@ export const maxGoldenRunBytes = 16 * 1024 * 1024;
 const maxDepth = 400;
 const maxNodes = 20_000;
 
-/** What has to become of the screen. What is absent does not matter. */
+/** Expected verdict on a screen. An absent field is not checked. */
 export interface GoldenExpectation {
   state?: string;
   /** States that it must not be taken for. */
@@ -53,7 +53,7 @@ export const isExpected = (expect: GoldenExpectation, verdict: ReplayVerdict): b
   isExpectedState(expect, verdict) &&
   (expect.handled === undefined || isHandled(verdict) === expect.handled);
 
-/** Where the screen comes from, for people. */
+/** Origin of the screen, for people. */
 export type GoldenSource = Readonly<Record<string, string>>;
 
 export interface GoldenScreen {
@@ -155,7 +155,7 @@ function objectOf(value: unknown, what: string): Record<string, unknown> {
 
 type Field = Exclude<keyof UiNode, 'boundsInScreen' | 'children' | 'packageName' | 'index'>;
 
-/** What a node is that says nothing else. `null`: a text, or nothing. */
+/** Values of a node's fields that are left out of the file. `null`: a text, or nothing. */
 const defaults: { readonly [Name in Field]: UiNode[Name] } = {
   className: null,
   viewId: null,

@@ -1,6 +1,7 @@
 /**
- * What a process that replays saved screens is told and says: frames as those of a run's process (sandbox-messages.ts).
- * Whoever started it checks every report, because the process runs user code and may have been taken over.
+ * Messages to and from a process that replays saved screens: frames as those of a run's process
+ * (sandbox-messages.ts). Its parent checks every report, because the process runs user code and may have been
+ * taken over.
  */
 import { Type, type Static } from 'typebox';
 
@@ -16,13 +17,13 @@ import {
 
 const text = Type.String({ maxLength: maxVerdictTextLength });
 const stage = Type.String({ maxLength: maxStageLength });
-/** What the code did to the phone, in words, first things first. */
+/** Changes that the code made on the phone, in words and in order. */
 const did = Type.Array(Type.String({ maxLength: maxVerdictWordsLength }), { maxItems: maxVerdictActs });
 
-/** What came after the code had stored the screen. */
+/** The code's next move after it had stored the screen. */
 export const replayFollowUps = ['acts', 'arrives', 'waits', 'gives_up', 'ends', 'throws'] as const;
 
-/** What the project's code makes of a saved screen. */
+/** Verdict of the project's code on a saved screen. */
 export const ReplayVerdict = Type.Union([
   /** It stored the screen under this state. */
   Type.Object({
@@ -31,7 +32,7 @@ export const ReplayVerdict = Type.Union([
     stage,
     next: Type.Enum(replayFollowUps),
     did,
-    /** Of `throws`. */
+    /** Message of the error when `next` is `throws`. */
     message: Type.Union([text, Type.Null()]),
   }),
   /** It stored nothing, and waited in vain. */
@@ -57,10 +58,10 @@ export type ReplayVerdict = Static<typeof ReplayVerdict>;
 /** How a run has ended, as far as a replay in order can see it. */
 export const sequenceEnds = ['submits', 'throws', 'arrives', 'ends'] as const;
 const SequenceEnd = Type.Enum(sequenceEnds);
-/** Of one screen, in a result. */
+/** Maximum number of calls on one screen in a result. */
 export const maxSequenceCalls = 30;
 
-/** What was made of one screen of a run, and done on it. */
+/** State that the code gave one screen of a run, and its calls on it. */
 export const SequenceMoment = Type.Object({
   stage,
   state: stage,
@@ -125,7 +126,7 @@ export const ReplayReport = Type.Union([
 ]);
 export type ReplayReport = Static<typeof ReplayReport>;
 
-/** What `fetch` gets where there is no network, as a project says it in `screens/fetch.json`. */
+/** Answers for `fetch` in a replay, which has no network; a project writes them in `screens/fetch.json`. */
 export const ReplayFetches = Type.Array(
   Type.Object(
     {
@@ -153,9 +154,9 @@ export interface ReplayScreen {
 /** The screens of one record, oldest first. */
 export interface ReplaySequence {
   screens: readonly (ReplayScreen & {
-    /** What the run took it for. */
+    /** State that the run gave the screen. */
     state: string;
-    /** What the run did on it. */
+    /** Calls that the run made on it. */
     calls: readonly RecordedCall[];
   })[];
   /** How the run has ended after the last one; null: what comes then is not compared. */
@@ -180,7 +181,7 @@ export interface ReplayTries {
 export type ReplayCommand =
   | {
       type: 'code';
-      /** As of a run's job. */
+      /** Bundled code, as in a run's job. */
       code: string;
       sourceMap: string | null;
       argumentsJson: string;
@@ -203,15 +204,15 @@ export type ReplayCommand =
     }
   | { type: 'sequence'; sequence: ReplaySequence };
 
-/** What a host says of the screens of a question `replay`, in their order; null: the time did not reach. */
+/** A host's verdicts on the screens of a question `replay`, in their order; null: the time did not suffice. */
 export const HostReplayAnswer = Type.Object({
-  /** Of a question with a `sequence`, which has no other screens. */
+  /** Result for a question with a `sequence`, which has no other screens. */
   sequence: Type.Optional(Type.Union([SequenceResult, Type.Null()])),
   verdicts: Type.Array(Type.Union([ReplayVerdict, Type.Null()]), { maxItems: 100 }),
 });
 export type HostReplayAnswer = Static<typeof HostReplayAnswer>;
 
-/** What the code made of a screen, for people: `Cart, acts; tap "Pay"`. */
+/** Describes a verdict for people: `Cart, acts; tap "Pay"`. */
 export function describeVerdict(verdict: ReplayVerdict): string {
   if (verdict.kind === 'state') return [`${verdict.state}, ${verdict.next}`, ...verdict.did].join('; ');
   if (verdict.kind === 'threw' && verdict.path !== null)
@@ -220,7 +221,7 @@ export function describeVerdict(verdict: ReplayVerdict): string {
   return verdict.kind === 'ended' ? 'the code ends and stores nothing' : 'the code acts and stores nothing';
 }
 
-/** Where a replay of a record in order has come to another end, for people: one line, screens counted from 1. */
+/** Describes for people where a replay of a record in order ended differently: one line, screens counted from 1. */
 export function describeSequence(result: SequenceResult): string {
   if (result.kind === 'same') return `all ${result.screens} screens as the record tells`;
   const place = `screen ${result.index + 1}: `;

@@ -17,13 +17,13 @@ export interface RouteContract {
   tag: keyof typeof routeTags;
   summary: string;
   description?: string;
-  /** What the caller's token must allow. `null`: open to everyone, without a token. */
+  /** Scope that the caller's token must have. `null`: open to everyone, without a token. */
   scope: Scope | null;
   /** Reach of a request, by which limited tokens are judged. `null` when no token is asked for. */
   reach: Reach | null;
   /**
-   * What the audit log calls it. `null`: it changes nothing that anybody has to answer for. Every method but GET has
-   * one or the other.
+   * Action under which the audit log has it. `null`: it changes nothing that anybody has to answer for. Every
+   * method but GET has one or the other.
    */
   audit?: AuditAction | null;
   params?: TSchema;
@@ -42,7 +42,7 @@ export interface RouteContract {
   responses: Record<number, TSchema | readonly string[]>;
   /** The failures that are this endpoint's own, beside those that every endpoint has. */
   errors?: readonly ErrorCode[];
-  /** Of failures whose body has more than every failure has. */
+  /** Bodies of failures that have more than every failure has. */
   errorBodies?: Record<number, TSchema>;
 }
 
@@ -102,12 +102,12 @@ export const success = Type.Unsafe<boolean>(Type.Literal(true));
 export const SuccessMessage = Type.Object({ success, message: Type.String() }, { title: 'SuccessMessage' });
 
 /**
- * What a token may do: `read` everything its user sees, `launch` and stop, `edit` projects, `review` records,
+ * Scopes of a token: `read` everything its user sees, `launch` and stop, `edit` projects, `review` records,
  * connect as a `host`, and `admin`: manage tokens (and, for administrators, users).
  */
 export const scopes = ['read', 'launch', 'edit', 'review', 'host', 'admin'] as const;
 export const Scope = Type.Enum(scopes, { title: 'Scope' });
 export type Scope = Static<typeof Scope>;
 
-/** What a token gets when its maker names no scopes. */
+/** Scopes of a token whose maker names none. */
 export const defaultScopes: readonly Scope[] = ['read', 'launch', 'edit', 'review'];

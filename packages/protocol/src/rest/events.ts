@@ -8,7 +8,7 @@ import { Replay } from './records/replays.ts';
 import { Run } from './work/runs.ts';
 import type { RouteContract } from './contract.ts';
 
-/** What `GET /api/v2/events` sends: the event's name is `type`, its data the JSON of the rest. */
+/** Events of `GET /api/v2/events`: the event's name is `type`, its data the JSON of the rest. */
 export const ServiceEvent = Type.Union([
   Type.Object({ type: Type.Literal('device'), device: Device }),
   Type.Object({ type: Type.Literal('run'), run: Run }),

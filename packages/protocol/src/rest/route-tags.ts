@@ -1,4 +1,4 @@
-/** What the groups of endpoints are about. */
+/** Descriptions of the groups of endpoints. */
 export const routeTags = {
   Launches: 'Starting and stopping automations on devices.',
   Jobs: 'Runs that wait for free phones, one for each of a table of inputs.',

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** What stands at a place in code. */
+/** The symbol at a place in code. */
 export const CodeSymbol = Type.Object(
   {
     name: Type.String(),
@@ -18,7 +18,7 @@ export const CodeSymbol = Type.Object(
 );
 export type CodeSymbol = Static<typeof CodeSymbol>;
 
-/** What could stand at a place in code. */
+/** A possible completion at a place in code. */
 export const CodeCompletion = Type.Object(
   {
     name: Type.String(),
@@ -33,7 +33,7 @@ export const CodeCompletion = Type.Object(
 );
 export type CodeCompletion = Static<typeof CodeCompletion>;
 
-/** Where a name stands in a file of a project. */
+/** Occurrence of a name in a file of a project. */
 export const CodePlace = Type.Object(
   {
     path: Type.String(),

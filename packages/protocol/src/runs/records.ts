@@ -17,7 +17,7 @@ export type RecordStatus = Static<typeof RecordStatus>;
 export const defaultTag = 'default';
 export const Tag = Type.String({ minLength: 1, maxLength: 64 });
 
-/** So many `debug` records are kept of each automation and tag; a run may submit as many at once. */
+/** Number of `debug` records kept per automation and tag; also the number that a run may submit at once. */
 export const keptDebugRecords = 200;
 
 /** The last screens of a run that are kept for a record. */
@@ -39,17 +39,17 @@ const point = Type.Integer({ minimum: -100_000, maximum: 100_000 });
 /** A call that may change the phone, without what was typed. Nothing is said of calls on masked nodes and password fields. */
 export const RecordedCall = Type.Object(
   {
-    /** Of the agent call, such as `input.tap`. */
+    /** Name of the agent call, such as `input.tap`. */
     name: Type.String({ maxLength: 60 }),
-    /** Where a touch begins, in pixels of the tree. */
+    /** Start of a touch, in pixels of the tree. */
     x: Type.Optional(point),
     y: Type.Optional(point),
-    /** Where a swipe ends. */
+    /** End of a swipe, in pixels of the tree. */
     to_x: Type.Optional(point),
     to_y: Type.Optional(point),
     key: Type.Optional(Type.String({ maxLength: 60 })),
     package: Type.Optional(Type.String({ maxLength: 255 })),
-    /** Of what was typed, in characters. */
+    /** Length of the typed text, in characters. */
     text_length: Type.Optional(Type.Integer({ minimum: 0 })),
   },
   { title: 'RecordedCall' },
@@ -100,7 +100,7 @@ export const ScreenReport = Type.Object({
   ]),
   /** True when a picture was wanted and could not be taken: the record is partial. */
   screenshot_failed: Type.Boolean(),
-  /** What was done on this screen before the next one was stored, first things first. */
+  /** Calls on this screen before the next one was stored, in order. */
   calls: Type.Optional(RecordedCalls),
 });
 export type ScreenReport = Static<typeof ScreenReport>;
@@ -117,7 +117,7 @@ export const RecordReport = Type.Object({
   screens: Type.Array(ScreenReport, { maxItems: maxRecordScreens }),
   /** True when the run died before it could tell everything. */
   is_cut_short: Type.Boolean(),
-  /** What ended the run, of a `crash` or a `timeout` that its host has recorded. */
+  /** The error that ended the run, of a `crash` or a `timeout` that its host has recorded. */
   error: Type.Optional(Type.Union([RunError, Type.Null()])),
   app: Type.Optional(Type.Union([RecordedApp, Type.Null()])),
 });

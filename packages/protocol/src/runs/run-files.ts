@@ -8,7 +8,7 @@ export const maxRunFiles = 100;
 export const maxRunFileBytes = 1_000_000_000;
 /** In UTF-16 units. */
 const maxNameLength = 200;
-/** Of a name on the file systems of Linux, macOS and Windows. */
+/** Maximum length of a name on the file systems of Linux, macOS and Windows. */
 const maxNameBytes = 255;
 
 export const RunFileName = Type.String({
@@ -17,7 +17,7 @@ export const RunFileName = Type.String({
   description: 'Name of a file; names that differ in letter case alone are the same',
   examples: ['report.csv'],
 });
-/** As a header has it, without quotes. */
+/** Media type in the form of a header, without quotes. */
 export const ContentType = Type.String({
   maxLength: 100,
   pattern: '^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(; ?charset=[A-Za-z0-9-]+)?$',
@@ -38,7 +38,10 @@ export const RunFile = Type.Object(
 );
 export type RunFile = Static<typeof RunFile>;
 
-/** What no file system takes, or what shows another name than it is: control, format and unpaired characters too. */
+/**
+ * Characters that a file system refuses, or that make a name look like another: control, format and unpaired
+ * characters too.
+ */
 const unsafe = /[\\/:*?"<>|\p{C}]/u;
 /** Names of devices on Windows, with any extension. */
 const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;

@@ -28,8 +28,8 @@ export const RunError = Type.Object({
 export type RunError = Static<typeof RunError>;
 
 /**
- * What a run that has ended came to, for a script to act on. `out_of_steps` and `timed_out` also of runs whose code
- * ended by itself (`completed`), when the last that it said of its way was a record of that type.
+ * Outcome of an ended run, for scripts to act on. `out_of_steps` and `timed_out` also of runs whose code ended
+ * by itself (`completed`), when the last that it said of its way was a record of that type.
  */
 export const RunOutcome = Type.Enum([
   'succeeded',

@@ -28,7 +28,7 @@ export class BranchTable {
     this.#to[place] = to;
   }
 
-  /** Where it stands, or an empty place. */
+  /** Index of the entry, or of the empty place where it belongs. */
   #placeOf(from: number, unit: number): number {
     const mixed = Math.imul(Math.imul(from ^ seed, 0x9e37_79b1) ^ unit, 0x85eb_ca6b);
     for (let place = (mixed ^ (mixed >>> 15)) & this.#mask; ; place = (place + 1) & this.#mask) {

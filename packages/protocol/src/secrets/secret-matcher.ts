@@ -6,7 +6,10 @@ const leastCutLength = 3999;
 /** A shorter beginning of a value tells nothing, and stands at the end of many texts. */
 const leastBeginning = 2;
 
-/** Where `util.inspect` cuts long strings, and where the console cuts long messages: behind the part that is left. */
+/**
+ * Marks at which `util.inspect` cuts long strings and the console cuts long messages: they follow the part that
+ * is left.
+ */
 const cutMark = /['"`]\.\.\. \d{1,12} more character|… \[cut: the message had \d/g;
 /** Says what stands in a PEM file, and nothing of it. */
 const pemBoundary = /^-----(?:BEGIN|END) [A-Z0-9 ]{1,60}-----$/;

@@ -19,7 +19,7 @@ interface Span {
 export class SecretScan {
   /** The text as it is; each has the next one. */
   readonly #first: TextLevel;
-  /** Where values stand, those that overlap as one. */
+  /** Found values, with overlapping ones merged. */
   #spans: Span[] = [];
   /** The text that is not passed on yet, and its place. */
   #held = '';
@@ -32,7 +32,7 @@ export class SecretScan {
     this.#first = new TextLevel(automaton, 0, (start, end) => this.#note(start, end));
   }
 
-  /** Where values stand in what is not passed on yet. */
+  /** Found values in the text that is not passed on yet. */
   get spans(): readonly Span[] {
     return this.#spans;
   }

@@ -58,7 +58,7 @@ export class TextLevel {
   #state = 0;
   /** How many units were read. */
   #count = 0;
-  /** Where the latest of them begin in the text: a ring, as long as the longest value and what may be pending. */
+  /** Start offsets in the text of the units read last: a ring, as long as the longest value and what may be pending. */
   #starts = new Int32Array(firstRingLength);
   #next: TextLevel | undefined;
   #pending = new PendingUnits();
@@ -98,14 +98,14 @@ export class TextLevel {
     this.#next?.finish();
   }
 
-  /** Where in the text the earliest begins that may become a value, and has so many units already. */
+  /** Earliest offset in the text at which a value may have begun, of which at least so many units are there. */
   openFrom(least: number): number {
     const own = this.#openAt({ state: this.#state, count: this.#count }, least);
     if (this.#next !== undefined) return Math.min(own, this.#next.openFrom(least));
     return this.#pending.count === 0 ? own : Math.min(own, this.#openAt(this.#before, least));
   }
 
-  /** Where in the text the earliest begins that is not decided. */
+  /** Earliest offset in the text that is not decided. */
   undecidedFrom(): number {
     const pending = this.#pending.count === 0 ? Infinity : this.#pending.start;
     return Math.min(this.openFrom(1), pending, this.#next?.undecidedFrom() ?? Infinity);

@@ -41,7 +41,7 @@ const filters = {
 const visible =
   'Administrators with the scope `admin` see everything, others what they did and what was done to what is theirs; a token that is limited to projects sees what was done to these.';
 
-/** Who did what, with which token, from where. */
+/** The audit log: users, their actions, tokens and addresses. */
 export const auditRoutes = {
   list: {
     method: 'GET',

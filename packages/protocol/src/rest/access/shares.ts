@@ -6,7 +6,7 @@ import { nullable, success, SuccessMessage, type RouteContract } from '../contra
 import { idPageQuery, pageOf, pageQuery } from '../page.ts';
 import { MemberRole, memberRoles } from '../projects/projects.ts';
 
-/** What a member may do with a phone: see it and its screen, or also launch and stop on it. */
+/** Roles of a member with a phone: `view` sees it and its screen, `launch` also launches and stops on it. */
 export const shareRoles = ['view', 'launch'] as const;
 export const ShareRole = Type.Enum(shareRoles);
 export type ShareRole = Static<typeof ShareRole>;

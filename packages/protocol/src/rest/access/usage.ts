@@ -7,7 +7,7 @@ import { idPageQuery, pageOf } from '../page.ts';
 import { TokenBudget } from './access.ts';
 import { ofAdministrators } from '../reach.ts';
 
-/** What a limit is a limit of; the settings of the server have the numbers. */
+/** Names of the limits; the settings of the server have the numbers. */
 export const limitNames = [
   'projects',
   'project_bytes',
@@ -65,7 +65,7 @@ export const Usage = Type.Object(
 );
 export type Usage = Static<typeof Usage>;
 
-/** What users have of what they may have. */
+/** Usage per user, and its limits. */
 export const usageRoutes = {
   mine: {
     method: 'GET',

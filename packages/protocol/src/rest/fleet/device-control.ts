@@ -15,7 +15,7 @@ const leaseId = Type.Optional(
   }),
 );
 
-/** What became of the steps of an `act`. */
+/** Results of the steps of an `act`. */
 export const ActOutcome = Type.Object(
   {
     done: Type.Boolean({ description: 'Whether all steps were done' }),

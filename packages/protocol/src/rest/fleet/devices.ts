@@ -22,7 +22,7 @@ export const RunningAutomation = Type.Object(
   { title: 'RunningAutomation' },
 );
 
-/** Who has leased a device, and until when. */
+/** Holder and time of a device's lease. */
 export const DeviceLease = Type.Object(
   { user: UserName, since: EpochMs, expires_at: EpochMs },
   { title: 'DeviceLease' },
@@ -83,7 +83,7 @@ export type Device = Static<typeof Device>;
 
 const pixels = Type.Integer({ minimum: 1 });
 
-/** What a phone shows at one moment. */
+/** The screen of a phone at one moment. */
 export const DeviceScreen = Type.Object({
   captured_at: EpochMs,
   rotation: Type.Integer({ minimum: 0, maximum: 3, description: 'Quarter turns' }),
@@ -118,7 +118,7 @@ export const ScreenId = Type.String({
   examples: ['7f3a91c2-5be014'],
 });
 
-/** What a phone shows, in few words. */
+/** The screen of a phone in few words. */
 export const CompactScreenView = Type.Object(
   {
     screen_id: ScreenId,
@@ -138,7 +138,7 @@ export type CompactScreenView = Static<typeof CompactScreenView>;
 export const isCompactView = (screen: DeviceScreen | CompactScreenView): screen is CompactScreenView =>
   'lines' in screen;
 
-/** Of a reply that was asked for without `view`. */
+/** Returns the reply to a request without `view`. */
 export function wholeScreen(screen: DeviceScreen | CompactScreenView): DeviceScreen {
   if (isCompactView(screen)) throw new TypeError('A compact screen has no tree and no picture.');
   return screen;

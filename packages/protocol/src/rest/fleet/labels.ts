@@ -28,7 +28,7 @@ export const Pool = Type.Object(
 );
 export type Pool = Static<typeof Pool>;
 
-/** What people call their phones, and how they select several of them. */
+/** Names and labels of phones, and saved selectors. */
 export const labelRoutes = {
   renameDevice: {
     method: 'PATCH',

@@ -16,7 +16,7 @@ export const maxProjectBytes = 1024 * 1024 * 1024;
 
 const params = Type.Object({ id: Id });
 
-/** What a change asks of the file as it is: otherwise 412, and nothing is changed. */
+/** Conditions on the current file: unless they hold, the answer is 412, and nothing is changed. */
 const changeHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({ description: 'Only if the file has this `ETag`; `*`: only if there is one' }),
@@ -71,8 +71,7 @@ const treeEtag = Type.String({
   examples: ['"4b825dc642cb6eb9a060e54bf8d69288fbee4904"'],
 });
 
-/** Reading and writing the files of a project. */
-/** Of one file or of many, by the same rules. */
+/** Failures of writing one file or many, by the same rules. */
 const whyNotSaved = [
   'precondition_failed',
   'compile_failed',
@@ -105,6 +104,7 @@ const placeInCode = Type.Object({
   position: Type.Integer({ minimum: 0, description: 'Where in `content`, in UTF-16 units' }),
 });
 
+/** Reading and writing the files of a project. */
 export const fileRoutes = {
   write: {
     method: 'PUT',

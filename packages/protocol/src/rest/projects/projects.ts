@@ -6,7 +6,7 @@ import { searchText } from '../search-text.ts';
 import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
-/** What a member may do: an editor reads, writes, commits and launches; a viewer reads. */
+/** Roles of a member in a project: an editor reads, writes, commits and launches; a viewer reads. */
 export const memberRoles = ['shared_editor', 'shared_viewer'] as const;
 export const MemberRole = Type.Enum(memberRoles);
 export type MemberRole = Static<typeof MemberRole>;

@@ -96,7 +96,7 @@ export const RecordGroup = Type.Object(
 );
 export type RecordGroup = Static<typeof RecordGroup>;
 
-/** What the last replay made of the screens of a group. */
+/** Verdict of the last replay on the screens of a group. */
 export const GroupVerdict = Type.Object(
   {
     replay_id: Uuid,
@@ -112,7 +112,7 @@ export const GroupVerdict = Type.Object(
 );
 export type GroupVerdict = Static<typeof GroupVerdict>;
 
-/** What can be undone. */
+/** A change of groups that can be undone. */
 export const GroupChange = Type.Object(
   {
     kind: Type.Enum(['mark', 'merge', 'split'] as const),

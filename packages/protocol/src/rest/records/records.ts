@@ -74,7 +74,7 @@ export type OutOfStepsRecord = Static<typeof OutOfStepsRecord>;
 const params = Type.Object({ id: Id });
 const captureTypes = ['application/json', 'image/jpeg'];
 
-/** As the service writes them: an address of another form is another address. */
+/** UUID in the service's own notation: an address in another notation is another address. */
 const LowerCaseUuid = Type.String({
   pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
 });

@@ -124,14 +124,14 @@ export const ReplayedScreenView = Type.Object(
 );
 export type ReplayedScreenView = Static<typeof ReplayedScreenView>;
 
-/** Of a request with unsaved text. */
+/** Maximum size of a request with unsaved text. */
 const draftBytes = 4 * 1024 * 1024;
 const maxDraftFiles = 500;
 
 const params = Type.Object({ id: Id });
 const one = Type.Object({ success, replay: Replay });
 
-/** What a project's code makes of saved screens. */
+/** Replays of saved screens with a project's code. */
 export const replayRoutes = {
   start: {
     method: 'POST',

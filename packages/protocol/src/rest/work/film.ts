@@ -20,12 +20,12 @@ const no_video = Type.Optional(
   Type.String({ maxLength: 300, description: 'Why there is a picture and no video, where it is known' }),
 );
 
-/** What a host says of a picture or a video that it uploads. */
+/** A host's description of a picture or a video that it uploads. */
 export const FilmPartAbout = Type.Object({
   number: FilmNumber,
-  /** Of a video: its beginning. */
+  /** Time of the picture, or of the video's beginning. */
   taken_at: EpochMs,
-  /** Of a video alone: until when it shows the screen. */
+  /** Time until which a video shows the screen; absent for a picture. */
   ended_at: Type.Optional(EpochMs),
   width: side,
   height: side,
@@ -49,7 +49,7 @@ export const FilmVideo = Type.Object(
 );
 export type FilmVideo = Static<typeof FilmVideo>;
 
-/** What a launch asks for. */
+/** Option of a launch. */
 export const film = Type.Optional(
   Type.Boolean({
     description:

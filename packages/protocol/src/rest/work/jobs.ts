@@ -14,7 +14,7 @@ import {
 import { film } from './film.ts';
 import { idPageQuery, pageOf } from '../page.ts';
 
-/** What a task is tried again after; a stop by a person is none of them. */
+/** Ends of a run after which a task is retried; a stop by a person is none of them. */
 export const retryReasons = ['lost', 'phone', 'error', 'timeout', 'out_of_steps'] as const;
 export const RetryReason = Type.Enum(retryReasons, {
   description:
@@ -35,7 +35,7 @@ export type Retries = Static<typeof Retries>;
 
 export const maxInputs = 10_000;
 
-/** What a job asks for; a schedule asks for the same again and again. */
+/** Fields that a job and a schedule have in common: a schedule makes the same job again and again. */
 export const workFields = {
   selector: Type.Optional(Selector),
   device_ids: Type.Optional(

@@ -13,7 +13,7 @@ const inputs = {
   phone_settings: phoneSettings,
 };
 
-/** What a launch or a stop came to on one device. */
+/** Result of a launch or a stop on one device. */
 export const DeviceOutcome = Type.Object(
   {
     device_id: Type.String(),

@@ -15,7 +15,7 @@ export const submittedStatuses = ['running', 'success', 'failed', 'declined'] as
 export const SubmittedStatus = Type.Enum(submittedStatuses);
 export type SubmittedStatus = Static<typeof SubmittedStatus>;
 
-/** What a run asks of its job. Each may be asked again after a break, and is done once. */
+/** Requests of a run to its job. Each may be repeated after a break, and is done once. */
 export const RunTaskCall = Type.Union([
   Type.Object({ call: Type.Literal('current') }),
   /** `after`: the task that the run has now. */

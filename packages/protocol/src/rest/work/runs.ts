@@ -10,7 +10,7 @@ import { JsonObject, success, type RouteContract, nullable } from '../contract.t
 import { RecordScreen } from '../records/records.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
-/** As events have it. */
+/** A run as events have it. */
 export const Run = Type.Object({
   run_id: Uuid,
   automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
@@ -36,7 +36,7 @@ export const Run = Type.Object({
 });
 export type Run = Static<typeof Run>;
 
-/** Who launched a run, and by what. */
+/** User who launched a run, and the token, job or schedule that was used. */
 export const RunLauncher = Type.Object({
   user_id: Type.String(),
   user_name: nullable(Type.String()),
@@ -58,7 +58,7 @@ export const RunLauncher = Type.Object({
 });
 export type RunLauncher = Static<typeof RunLauncher>;
 
-/** As lists have it. */
+/** A run as lists have it. */
 export const ListedRun = Type.Object({ ...Run.properties, launched_by: RunLauncher }, { title: 'Run' });
 export type ListedRun = Static<typeof ListedRun>;
 
@@ -106,7 +106,7 @@ export const RunDetail = Type.Object(
 );
 export type RunDetail = Static<typeof RunDetail>;
 
-/** What files of runs are served as. */
+/** Media types that files of runs are served as. */
 const servedFileTypes = ['application/octet-stream', 'image/png', 'image/jpeg'] as const;
 
 /** Executions on devices. */

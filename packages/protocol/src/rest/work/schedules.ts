@@ -52,7 +52,7 @@ export const ScheduleBody = Type.Object({
 });
 export type ScheduleBody = Static<typeof ScheduleBody>;
 
-/** What a change gives replaces what there is. */
+/** Fields of a change; each replaces the value that there is. */
 const ScheduleChanges = Type.Object({
   cron: Type.Optional(settings.cron),
   time_zone: Type.Optional(settings.time_zone),

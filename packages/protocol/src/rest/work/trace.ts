@@ -4,9 +4,9 @@ import { FilmPicture, FilmVideo } from './film.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { success, type RouteContract } from '../contract.ts';
 
-/** Of what a step acted on, in UTF-16 units. */
+/** Maximum length of the text for a step's target, in UTF-16 units. */
 export const maxStepTargetLength = 200;
-/** Of a failed step's message, and of each text that was near. */
+/** Maximum length of a failed step's message, and of each text that was near, in UTF-16 units. */
 export const maxStepMessageLength = 300;
 /** The nearest texts on the screen of a wait that failed. */
 const maxNearest = 5;
@@ -27,7 +27,7 @@ const shortText = Type.String(short);
 
 const screen = (description: string) => ({ ...Uuid, description });
 
-/** What a call acts on, as far as it is known when it begins. */
+/** Target of a call, as far as it is known when it begins. */
 export const StepAim = Type.Object({
   target: Type.Optional(
     Type.String({
