@@ -8,7 +8,7 @@ import { type FileToSend, sendFile } from './send-file.ts';
 import type { FollowedEvent } from './followed-state.ts';
 
 export interface LaunchInputs {
-  /** What the code reads as `agent.arguments.automationParameters`. */
+  /** Parameters that the code reads as `agent.arguments.automationParameters`. */
   readonly parameters?: Record<string, unknown>;
   readonly jobVariables?: Record<string, unknown>;
 }
@@ -17,7 +17,7 @@ export interface CodeLaunch extends LaunchInputs {
   readonly deviceId: string;
   /** JavaScript or TypeScript. */
   readonly code: string;
-  /** What lists call it. */
+  /** Name of the launch in lists. */
   readonly name?: string;
   /** The key of the launch; by default a new one. The same request with the same key starts nothing twice. */
   readonly launchId?: string;
@@ -26,11 +26,11 @@ export interface CodeLaunch extends LaunchInputs {
 export interface ProjectLaunch extends LaunchInputs {
   readonly projectId: string;
   readonly deviceIds?: readonly string[];
-  /** Such as `country=de`, in place of `deviceIds`: on phones that are free. */
+  /** Selector such as `country=de`, in place of `deviceIds`: launches on phones that are free. */
   readonly selector?: string;
   /** On so many of them. */
   readonly count?: number;
-  /** As of `CodeLaunch`. */
+  /** Key of the launch, with the same meaning as in `CodeLaunch`. */
   readonly launchId?: string;
 }
 
@@ -85,7 +85,7 @@ export class PhalanxClient {
     return new RunHandle(this.api, run);
   }
 
-  /** What changes at devices, runs and logs from now on, for as long as it is read. */
+  /** Yields changes of devices, runs and logs from now on, for as long as it is read. */
   events(options: EventOptions = {}): Promise<AsyncGenerator<FollowedEvent, void, undefined>> {
     return followEvents(this.api, options);
   }

@@ -6,7 +6,10 @@ export interface NamedEndpoint extends Endpoint {
   readonly isJson: boolean;
 }
 
-/** What a call needs of each contract, by operation. The packed client has it as JSON, without the schemas. */
+/**
+ * Properties of each contract that a call needs, by operation. The packed client has them as JSON, without the
+ * schemas.
+ */
 export const endpoints: Readonly<Record<string, NamedEndpoint>> = Object.fromEntries(
   allRoutes
     // A WebSocket is no call.

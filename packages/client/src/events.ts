@@ -56,7 +56,7 @@ async function* follow(
   }
 }
 
-/** What was missed, then what comes. */
+/** Yields the events that were missed, then the new ones. */
 async function* reopened(
   api: Operations,
   options: EventOptions,
@@ -93,7 +93,7 @@ async function openStream(
   signal: AbortSignal,
 ): Promise<Events> {
   const query = {
-    // Of which runs a log may come after a break, only their own events tell.
+    // Run events are always asked for: after a break, they alone tell which runs may have more log entries.
     types: [...new Set([...types, 'run'])].join(','),
     ...(deviceId === undefined ? {} : { device_id: deviceId }),
     ...(automationId === undefined ? {} : { automation_id: automationId }),

@@ -34,7 +34,7 @@ export class FollowedState {
   readonly #entries = new Map<string, string>();
   /** Runs that were over when the following began, and are as young as those that are read again after a break. */
   readonly #overBefore = new Set<string>();
-  /** When the newest run was made, by the service's clock. */
+  /** Creation time of the newest run, on the service's clock. */
   #newestMs = 0;
 
   constructor(api: Operations, followed: Followed) {

@@ -20,13 +20,13 @@ type BodyOf<Contract> = Contract extends { bodyTypes: readonly string[] }
   ? { body: RawBody }
   : PartOf<Contract, 'body'>;
 
-/** What a call of an endpoint takes. */
+/** Input of a call of an endpoint. */
 export type InputOf<Contract extends RouteContract> = PartOf<Contract, 'params'> &
   PartOf<Contract, 'query'> &
   PartOf<Contract, 'headers'> &
   BodyOf<Contract>;
 
-/** What a call of an endpoint gives: its JSON, or the whole response when it has another body. */
+/** Result of a call of an endpoint: its JSON, or the whole response when it has another body. */
 export type AnswerOf<Contract extends RouteContract> = [ReplyOf<Contract>] extends [never]
   ? Response
   : ReplyOf<Contract>;

@@ -12,7 +12,10 @@ export interface FollowOptions {
 
 const pauseMs = 300;
 const retryMs = 500;
-/** Of a run that has ended while its host could not deliver the rest of its log: nobody knows whether that comes. */
+/**
+ * Silence after which the log of an ended run counts as complete, when its host could not deliver the rest:
+ * nobody knows whether that comes.
+ */
 const quietMs = 1000;
 /** The host itself has to connect again before it can send them. */
 const quietAfterBreakMs = 10_000;

@@ -2,7 +2,7 @@ import type { DeviceOutcome, ErrorCode } from '@phalanx/protocol';
 
 import { pause } from './pause.ts';
 
-/** Where an endpoint is. */
+/** Method and path of an endpoint. */
 export interface Endpoint {
   readonly method: string;
   /** With `:name` for a segment that varies. */
@@ -25,7 +25,7 @@ export interface CallOptions {
 }
 
 export interface TransportOptions {
-  /** Such as `https://phones.example.com`; in a page of the service itself an empty text. */
+  /** Base address, such as `https://phones.example.com`; empty in a page of the service itself. */
   readonly url: string;
   /** An API token. Without one the session cookie of a browser is used. */
   readonly token?: string | undefined;
@@ -212,7 +212,7 @@ const textOf = (value: unknown): string =>
 const segment = (text: string): string =>
   /^\.{1,2}$/.test(text) ? text.replaceAll('.', '%252E') : encodeURIComponent(text);
 
-/** What is wrong, in the words of the service. */
+/** The body of a failure, in the words of the service. */
 interface FailureBody {
   readonly code: ErrorCode;
   readonly message: string;
@@ -224,11 +224,11 @@ interface FailureBody {
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
   readonly status: number;
-  /** Which failure it is; docs/reference.md lists them all. */
+  /** Code of the failure; docs/reference.md lists them all. */
   readonly code: ErrorCode;
   /** Lines of a compiler; empty for other failures. */
   readonly errors: readonly string[];
-  /** What a launch or a stop came to on each device; empty for other failures. */
+  /** Result of a launch or a stop on each device; empty for other failures. */
   readonly devices: readonly DeviceOutcome[];
   /** Its operator finds the request in the log by this. */
   readonly requestId: string | undefined;
@@ -252,11 +252,11 @@ export class ServiceUnreachable extends Error {
   override readonly name: string = 'ServiceUnreachable';
 }
 
-/** What answered is not the service: a proxy, or another program at its address. */
+/** Thrown when the answer comes from something other than the service: a proxy, or another program at its address. */
 export class NotTheService extends Error {
   override readonly name: string = 'NotTheService';
   readonly status: number;
-  /** Where it sends callers. */
+  /** Target of a redirect. */
   readonly location: string | undefined;
 
   constructor({ status, headers, url }: Pick<Response, 'status' | 'headers' | 'url'>) {
@@ -274,7 +274,7 @@ const isFailureBody = (body: unknown): body is FailureBody =>
   'message' in body &&
   typeof body.message === 'string';
 
-/** What a response that is no success says. */
+/** The error for a response without success. */
 async function failureOf(response: Response): Promise<ServiceError | NotTheService> {
   const body: unknown = await response.json().catch(() => undefined);
   return isFailureBody(body) ? new ServiceError(body, response) : new NotTheService(response);

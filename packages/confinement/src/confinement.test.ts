@@ -25,7 +25,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a program prints that runs as a sandbox process does, but without any wall of Node's. */
+/** Output of a program that runs as a sandbox process does, but without any of Node's own walls. */
 async function confined(
   program: string,
   args: readonly string[],

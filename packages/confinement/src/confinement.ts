@@ -21,7 +21,10 @@ export interface Confinement {
   readonly holds: boolean;
   /** One sentence for the operator: what protects this machine, or what is missing and what to do. */
   readonly description: string;
-  /** What to start instead of `start`, so that it runs under `policy`, as far as this machine can hold it to that. */
+  /**
+   * Returns the program to start instead of `start`, so that it runs under `policy`, as far as this machine can
+   * enforce it.
+   */
   wrap(start: Start, policy: Policy): Start;
 }
 
@@ -33,7 +36,7 @@ export interface ConfinementOptions {
 const run = promisify(execFile);
 const tryOutMs = 10_000;
 
-/** What the kernel must refuse a confined Node, by name; it prints what was not refused. */
+/** Things that the kernel must refuse to a confined Node, by name; the script prints those that were not refused. */
 const forbidden = `
 const reached = [];
 const attempt = (name, act) => { try { act(); reached.push(name); } catch {} };
@@ -59,7 +62,10 @@ export async function openConfinement(options: ConfinementOptions = {}): Promise
   return (ofThisMachine ??= tryLauncher(options));
 }
 
-/** What to start instead of `start`, so that it ends with this process and weighs less, and nothing else is changed. */
+/**
+ * Returns the program to start instead of `start`, so that it ends with this process and has a lower priority.
+ * Nothing else is changed.
+ */
 export function endingWithCaller(start: Start): Start {
   const launcher = launcherOfThisMachine();
   return launcher === undefined ? start : unconfinedBy(launcher, start);
@@ -142,7 +148,7 @@ type MemoryGroup =
   | { readonly kind: 'limited'; readonly procs: string; readonly maxBytes: number }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Where the kernel tells of groups; a test has its own. */
+/** Paths under which the kernel describes cgroups; a test has its own. */
 interface GroupPlaces {
   /** `/proc/self` */
   readonly self: string;
@@ -203,7 +209,7 @@ async function limit(group: string, memoryBytes: number): Promise<MemoryGroup> {
   return { kind: 'limited', procs: path.join(group, 'cgroup.procs'), maxBytes };
 }
 
-/** What this machine has, or the service may have of it. */
+/** Memory of this machine, or of the service if its cgroup limits it, in bytes. */
 async function memoryOf(base: string): Promise<number> {
   const text = await readFile(path.join(base, 'memory.max'), 'utf8').catch(() => 'max');
   const limited = Number(text.trim());

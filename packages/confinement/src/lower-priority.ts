@@ -32,7 +32,8 @@ export function giveWayByLength(
 /** Others go before the process and all that it has started. Nothing takes it back. */
 export function lowerPriority(pid: number): void {
   lowerAll(pid);
-  // Where the kernel shares the processors among sessions first, a nice value counts within one alone.
+  // On kernels that share the processors among sessions first (autogroups), a nice value counts only within its
+  // session.
   if (leadsSession(pid)) lowerAutogroup(pid);
 }
 

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, isAbsolute } from 'node:path';
 
-/** What a confined program keeps. Everything that is not named is given up, for it and for all that it starts. */
+/**
+ * Permissions that a confined program keeps. Everything that is not named is given up, for it and for all that
+ * it starts.
+ */
 export interface Policy {
   /** Files, and folders with all below them. A path that does not exist is left out. */
   readonly readable: readonly string[];
@@ -33,7 +36,7 @@ export interface Policy {
   readonly keptDescriptors?: readonly number[];
 }
 
-/** What a machine has beyond Landlock and seccomp. */
+/** Means of confinement on this machine beyond Landlock and seccomp. */
 export interface Offers {
   readonly emptyNetwork: boolean;
   readonly ownRoot: boolean;
@@ -64,7 +67,7 @@ export function launcherOptions(policy: Policy, offers: Offers): string[] {
 /** Users' work weighs less than the service, from its start. */
 const defaultNice = 5;
 
-/** What holds for every program that is started, confined or not: its weight, and that it ends with this process. */
+/** Options for every program that is started, confined or not: its priority, and that it ends with this process. */
 export const lifeOptions = (nice = defaultNice): string[] => [
   ...option('--nice', nice),
   ...option('--parent', process.pid),
@@ -103,8 +106,8 @@ type NodeFiles = Pick<Policy, 'readable' | 'runnable'>;
 let found: NodeFiles | undefined;
 
 /**
- * What this Node itself needs to start again: its program, its libraries, and the few files that they look at. Looked
- * for once: the report that tells the libraries holds up the thread for some milliseconds.
+ * Files that this Node itself needs to start again: its program, its libraries, and the few files that they
+ * read. Found once, because the report that lists the libraries blocks the thread for some milliseconds.
  */
 export function nodeFiles(): NodeFiles {
   return (found ??= findNodeFiles());

@@ -119,7 +119,7 @@ class Starter {
     return this.#hasEnded;
   }
 
-  /** What the programs that it starts have as their parent. */
+  /** The parent process of the programs that it starts. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -245,7 +245,7 @@ function encodeRequest(id: number, { program, args }: Start, options: StartOptio
   return Buffer.concat([head, texts]);
 }
 
-/** As wait(2) tells it. */
+/** Decodes a status of wait(2). */
 function exitOf(status: number): ProcessExit {
   const signalNumber = status & 0x7f;
   if (signalNumber === 0) return { exitCode: status >> 8, signal: null };

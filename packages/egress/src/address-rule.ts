@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-/** Which addresses may be connected to. */
+/** Rule that says to which addresses programs may connect. */
 export interface AddressRule {
   isAllowed(address: string): boolean;
   /** The error of a connection that is not allowed. `host` is the name or the address that was given; the address of a name is not told. */

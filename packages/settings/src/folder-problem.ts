@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { SettingError } from './setting.ts';
 
-/** What the system and SQLite say of a folder that can't be used, as the middle of a sentence. */
+/** Problems with a folder, by the error codes of the system and of SQLite, as the middle of a sentence. */
 const problems: Readonly<Record<string, string>> = {
   EEXIST: 'is a file',
   ENOTDIR: 'lies below a file',
@@ -43,8 +43,8 @@ function problemOf(error: unknown): string | undefined {
 }
 
 /**
- * What keeps a program from using the folder of `setting`, as one line; an error that says nothing about a folder is
- * returned as it is.
+ * The error that keeps a program from using the folder of `setting`, as one line. An error that has nothing to
+ * do with a folder is returned unchanged.
  */
 export function explainFolder(
   error: unknown,

@@ -94,7 +94,7 @@ export const address: SettingFormat<Address> = {
   },
 };
 
-/** Of something to connect to. */
+/** Address to connect to, so its port is not 0. */
 export const peerAddress: SettingFormat<Address> = {
   parse(text, name) {
     const peer = address.parse(text, name);

@@ -16,7 +16,7 @@ interface LogSettings {
   readonly logLevel: string;
 }
 
-/** Where lines for people go. */
+/** Output of lines for people. */
 interface Output {
   readonly isTerminal: boolean;
   print(line: string): void;
@@ -101,6 +101,6 @@ function textOfField(value: unknown): string {
 const plainText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
-/** What hosts, phones and users wrote must neither begin a line nor steer the terminal. */
+/** Keeps texts of hosts, phones and users from beginning a line or steering the terminal. */
 const oneLine = (text: string): string =>
   text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();

@@ -5,7 +5,7 @@ export class SettingError extends Error {
 
 /** How the text of a setting becomes its value. */
 export interface SettingFormat<Value> {
-  /** What is allowed, with its unit, in the words of the help. */
+  /** Allowed values, with their unit, in the words of the help. */
   readonly allowed?: string;
   /** Throws a `SettingError` that begins with `name`. */
   readonly parse: (text: string, name: string) => Value;
@@ -18,7 +18,7 @@ export interface Setting<Value = unknown> {
   readonly default: string | null;
   /** Stands for the default where people read it, because the default itself differs between machines. */
   readonly defaultText?: string;
-  /** What it is for. */
+  /** Purpose of the setting. */
   readonly description: string;
   readonly format: SettingFormat<Value>;
 }
