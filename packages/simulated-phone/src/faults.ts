@@ -2,7 +2,7 @@ import type { Dialog } from './view/app.ts';
 
 export type UiautomatorFault = 'idle' | 'null-root' | 'killed' | 'noise-before-xml';
 
-/** What goes wrong on this phone. Fields can be set at any time and hold until they are set back. */
+/** Faults of this phone. Fields can be set at any time and hold until they are set back. */
 export interface FaultState {
   /** Delay before each new service (shell command, socket, file transfer), in milliseconds. Default: 0. */
   slowMs: number;
@@ -16,7 +16,7 @@ export interface FaultState {
   dropAfterBytes: number | undefined;
   /** The window in front forbids screenshots: pictures are black or fail. The tree stays. */
   secureWindow: boolean;
-  /** Whoever manages the phone has forbidden pictures of it: they are black, and no window says so. */
+  /** The administrator of the phone has forbidden pictures of it: they are black, and no window says so. */
   forbidsCapture: boolean;
   /** `screencap` writes a warning before the picture, as phones with several displays do. */
   screencapWarning: boolean;
@@ -28,9 +28,9 @@ export interface FaultState {
   refusesMessages: boolean;
   /** Apps that Android does not stop, such as one that manages the phone (AOSP, ActivityManagerService.forceStopPackage). Default: none. */
   protectedApps: readonly string[];
-  /** Whoever manages the phone has fixed its settings: `settings put` changes nothing, and says nothing. */
+  /** The administrator of the phone has fixed its settings: `settings put` changes nothing, and reports nothing. */
   keepsSettings: boolean;
-  /** Whoever manages the phone keeps the notification shade closed (DevicePolicyManager.setStatusBarDisabled). */
+  /** The administrator of the phone keeps the notification shade closed (DevicePolicyManager.setStatusBarDisabled). */
   statusBarDisabled: boolean;
   /** The administrator of the work profile keeps it from the shell. */
   closedProfile: boolean;

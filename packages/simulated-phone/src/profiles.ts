@@ -9,9 +9,9 @@ export interface MakerProfile {
   readonly display: Display;
   /** The shell may not grant permissions, also not while it installs, until a switch of the maker is on. */
   readonly refusesGrants: boolean;
-  /** What an installation ends with while a switch of the maker is off: code and sentence. */
+  /** Failure of an installation while a switch of the maker is off: code and sentence. */
   readonly installRefusal: readonly [code: string, sentence: string];
-  /** What the shell is told that clears an app's data, until that switch is on. */
+  /** Reply to a shell command that clears an app's data, until that switch is on. */
   readonly clearRefusal: string | undefined;
   /** A serial number that all phones of the model share. */
   readonly sharedSerial: string | undefined;

@@ -42,7 +42,7 @@ export interface SimulatedPhone {
   readonly encoderCount: number;
   /** How many ADB connections are open. */
   readonly connectionCount: number;
-  /** What adbd brings to its callers, by ADB's name for it, such as `shell,v2,raw:id` or `tcp:6790`. */
+  /** Finds a service of adbd, by ADB's name for it, such as `shell,v2,raw:id` or `tcp:6790`. */
   findService: AdbDevice['findService'];
   /** A picture of the screen, as `screencap` takes it. `raw` is RGBA. */
   screenshot(format: PictureFormat): Promise<Buffer>;
@@ -82,7 +82,7 @@ function identityOf(options: SimulatedPhoneOptions): Identity {
 /** A phone that is started again is the same one. */
 const androidIdOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** What `adb devices -l` is told. Only features that this device really serves are named. */
+/** Banner that `adb devices -l` shows. Only features that this device really serves are named. */
 function bannerOf({ model, device }: Identity): string {
   const features = 'shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir';
   return `device::ro.product.name=${device};ro.product.model=${model};ro.product.device=${device};features=${features}`;
@@ -182,7 +182,7 @@ function createPhone(
   return phone;
 }
 
-/** What adbd offers for a phone. */
+/** The device that adbd offers for a phone. */
 function createDevice(
   phone: Phone,
   { authorization, programs }: { authorization: Authorization; programs: ReadonlyMap<string, Program> },

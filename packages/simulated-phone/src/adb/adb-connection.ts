@@ -19,10 +19,10 @@ const maxStreams = 128;
 const authType = { token: 1, signature: 2, publicKey: 3 } as const;
 const noPayload = Buffer.alloc(0);
 
-/** What the program behind a service does with its stream. It ends or destroys the stream itself. */
+/** The program behind a service, which works on its stream. It ends or destroys the stream itself. */
 export type ServiceProgram = (stream: Duplex) => void | Promise<void>;
 
-/** What a connection needs to know of the phone. */
+/** The parts of the phone that a connection uses. */
 export interface AdbDevice {
   readonly authorization: Authorization;
   readonly faults: {

@@ -44,7 +44,7 @@ export function encodeHeader(message: AdbMessage, withChecksum: boolean): Buffer
   return header;
 }
 
-/** What a peer sent is not the ADB protocol. The connection must be closed. */
+/** Thrown when a peer's bytes are not the ADB protocol. The connection must be closed. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }

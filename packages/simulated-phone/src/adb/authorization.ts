@@ -16,7 +16,7 @@ const maxRequests = 16;
 
 /** The computers that may debug this phone, as "USB debugging" keeps them. */
 export class Authorization {
-  /** When false, every computer is let in without a key. */
+  /** Whether a computer needs an accepted key; without, every computer is let in. */
   required: boolean;
   readonly #keys: KeyObject[] = [];
   #requests: Request[] = [];

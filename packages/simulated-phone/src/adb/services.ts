@@ -236,7 +236,7 @@ export interface Upload {
   finish(modifiedSeconds: number): string | undefined;
 }
 
-/** What the sync service needs of a phone's files. Methods throw FileSystemError. */
+/** The operations on a phone's files that the sync service uses. Methods throw FileSystemError. */
 export interface SyncFiles {
   findStat(path: string): FileStat | undefined;
   listDirectory(path: string): { name: string; stat: FileStat }[];

@@ -7,7 +7,7 @@ export interface ShellOutput {
   write(data: string | Uint8Array): Promise<void>;
 }
 
-/** What a command line is run with, and the service's only view of the shell. */
+/** Streams and signal of a command line, and the service's only view of the shell. */
 export interface ShellIo {
   readonly stdin: Readable;
   readonly stdout: ShellOutput;

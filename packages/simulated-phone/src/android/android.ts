@@ -42,7 +42,7 @@ export class Android implements SystemHost {
   readonly packages: Packages;
   readonly properties: Map<string, string>;
   readonly settings = new Settings();
-  /** What was tapped, swiped, typed and pressed, newest last. */
+  /** Taps, swipes, typed texts and pressed keys, newest last. */
   readonly inputs = new InputLog(() => this.#power.used());
   readonly notices = new Notices();
   readonly headsUp = new HeadsUp(() => this.redraw());
@@ -110,7 +110,7 @@ export class Android implements SystemHost {
     return this.shown.current;
   }
 
-  /** As it is rotated now. */
+  /** The display as it is rotated now. */
   get display(): Display {
     return this.displayMode.current;
   }
@@ -251,7 +251,7 @@ export class Android implements SystemHost {
     this.hideKeyboard();
   }
 
-  /** Of an app; they outlive it and a restart of the phone. */
+  /** Preferences of an app; they outlive it and a restart of the phone. */
   preferencesOf(packageName: string): Map<string, boolean> {
     const known = this.#preferences.get(packageName) ?? new Map<string, boolean>();
     this.#preferences.set(packageName, known);

@@ -4,7 +4,7 @@ import type { FileSystem } from './file-system.ts';
 import type { Identity } from './identity.ts';
 import type { SystemHost } from './system-host.ts';
 
-/** What stands behind apps: the system, and what runs them. */
+/** The system behind apps. */
 interface AppSystem extends SystemHost {
   readonly identity: Identity;
   readonly files: Pick<FileSystem, 'storage'>;
@@ -16,7 +16,7 @@ interface AppSystem extends SystemHost {
   crash(packageName: string): void;
 }
 
-/** What one app may do to the phone. An app acts on its own activity, also while another app covers it. */
+/** The calls that one app may make to the phone. They act on the app's own activity, also while another app covers it. */
 export function createAppHost(android: AppSystem, app: App, user: number): AppHost {
   const findActivity = (): Activity | undefined =>
     android.stack.find(app.packageName, user)?.activities.at(-1);

@@ -1,4 +1,4 @@
-/** What `dumpsys battery` tells. */
+/** State in `dumpsys battery`. */
 export class Battery {
   /** False on a device without one, such as a box for a TV: what else is told of it is made up. */
   isPresent = true;

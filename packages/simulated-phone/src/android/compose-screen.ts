@@ -20,7 +20,7 @@ function getOrMake<Value>(map: Map<string, Value>, name: string, make: () => Val
   return made;
 }
 
-/** What widgets of an activity, or of the system when there is none, build with. */
+/** Tools for building the widgets of an activity, or of the system when there is none. */
 function uiFor(android: SystemHost, packageName: string, activity: Activity): Ui {
   return {
     packageName,
@@ -207,7 +207,7 @@ function statusBarWindow(android: SystemHost, ui: Ui): Window {
 /** The screen as it was composed last. The same object until something changes. */
 export class ShownScreen {
   readonly #compose: () => Screen;
-  /** What changes by itself. */
+  /** A text that differs whenever the screen has changed by itself, such as its clock. */
   readonly #look: () => string;
   #screen: Screen | undefined;
   #composedLook = '';

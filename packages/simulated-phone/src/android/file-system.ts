@@ -9,7 +9,7 @@ const writableRoots = ['/data/local/tmp', '/sdcard'];
 /** Other names of the shared storage. */
 const sharedStorage = /^\/(?:storage\/emulated\/0|storage\/self\/primary|mnt\/sdcard)(?=\/|$)/;
 
-/** What Android and its apps take of the storage. */
+/** Space on the storage that Android and its apps occupy. */
 const systemBytes = 44e9;
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
@@ -25,7 +25,7 @@ export class FileSystem implements SyncFiles {
     '/system/bin',
     ...writableRoots,
   ]);
-  /** What apps keep to be faster, which Android may delete. */
+  /** Size of the caches of apps, which Android may delete. */
   cacheBytes = 0;
   readonly #forbidden = new Set<string>();
   readonly #capacityBytes: number;
@@ -85,7 +85,7 @@ export class FileSystem implements SyncFiles {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Of the whole storage, as Android tells it. */
+  /** Size and free space of the whole storage, as Android reports them. */
   get storage(): { readonly sizeBytes: number; readonly freeBytes: number } {
     const freeBytes = this.#capacityBytes - this.usedBytes - this.cacheBytes;
     return { sizeBytes: systemBytes + this.#capacityBytes, freeBytes };
@@ -197,7 +197,7 @@ export class FileSystem implements SyncFiles {
     };
   }
 
-  /** What the kernel tells of itself. */
+  /** Contents of files under `/proc`. */
   #readProc(path: string): string | undefined {
     const boot = this.#findBoot();
     if (path === '/proc/sys/kernel/random/boot_id') return `${boot.id}\n`;
@@ -218,7 +218,7 @@ export interface StoredFile {
   readonly modifiedSeconds: number;
 }
 
-/** Where a phone's files are kept, by their absolute paths. */
+/** Storage of a phone's files, by their absolute paths. */
 export interface FileStore {
   findFile(path: string): StoredFile | undefined;
   putFile(path: string, file: StoredFile): void;

@@ -1,6 +1,6 @@
 import type { AndroidRelease, MakerProfile } from '../profiles.ts';
 
-/** What a phone says of itself, and how it differs from others. */
+/** Identity of a phone, and its differences from other phones. */
 export interface Identity {
   readonly serial: string;
   /** Sixteen hexadecimal digits, which Android draws at its first start after a factory reset. */

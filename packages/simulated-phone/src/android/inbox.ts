@@ -22,7 +22,7 @@ export class Inbox {
     return this.#messages;
   }
 
-  /** As the mobile network does. */
+  /** Receives a text message from the mobile network. */
   receive(from: string, text: string, receivedAt = Date.now()): TextMessage {
     const message = { id: (this.#lastId += 1), from, text, receivedAt };
     this.#messages.push(message);

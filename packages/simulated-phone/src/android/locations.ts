@@ -1,4 +1,4 @@
-/** Where a provider of locations says that the phone is. */
+/** Location reported by a provider. */
 export interface Fix {
   readonly latitude: number;
   readonly longitude: number;
@@ -14,7 +14,7 @@ export interface TestProvider {
   fixes: number;
 }
 
-/** Where apps are told that the phone is. */
+/** Locations that are reported to apps. */
 export class Locations {
   /** The master switch. */
   isOn = true;
@@ -23,7 +23,7 @@ export class Locations {
   /** By the names of the providers. They are gone after a restart. */
   readonly testProviders = new Map<string, TestProvider>();
 
-  /** What apps are told; undefined: what the phone's own receiver says. */
+  /** The location reported to apps; undefined: the one of the phone's own receiver. */
   fixOf(provider: string): Fix | undefined {
     const test = this.testProviders.get(provider);
     return this.isOn && test?.isEnabled === true ? test.fix : undefined;

@@ -14,7 +14,7 @@ export interface Notification {
   readonly publicVersion?: { readonly title: string; readonly text: string };
 }
 
-/** So long the UiAutomator2 server remembers the last toast or notification. */
+/** Time for which the UiAutomator2 server remembers the last toast or notification. */
 const announcedMs = 3500;
 
 /** Toasts and notifications, and what of them accessibility services were told last. */

@@ -6,20 +6,20 @@ import type { HeadsUp } from './heads-up.ts';
 import type { Notices } from './notices.ts';
 import type { Settings } from './settings.ts';
 
-/** What covers the app: the notification shade or the list of recent apps. */
+/** The overlay over the app: the notification shade or the list of recent apps. */
 export type Overlay = 'shade' | 'recents' | undefined;
 
 /** Effects of the key BACK while a keyboard is shown: apps show it again, and take the key before it (View.onKeyPreIme). */
 export type KeyboardBack = 'closes' | 'shows-again' | 'leaves-page';
 
-/** What the parts of the system see of their phone and can do to it: its windows, its dialogs, back and enter. */
+/** The phone as the parts of its system see and change it: its windows, its dialogs, back and enter. */
 export interface SystemHost {
   readonly display: Display;
   readonly settings: Settings;
   readonly stack: ActivityStack;
   readonly isScreenOn: boolean;
   readonly isLocked: boolean;
-  /** What it asks for. */
+  /** The prompt of the lock screen. */
   readonly lockScreen: { readonly hint: string };
   readonly rotation: number;
   /** Packages whose activities hide the bars. */

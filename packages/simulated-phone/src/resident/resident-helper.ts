@@ -49,7 +49,7 @@ export class HelperRefusal extends Error {}
 
 const ok = (text = ''): HelperAnswer => ({ kind: answer.ok, payload: Buffer.from(text) });
 
-/** What the resident helper does on this phone. */
+/** The resident helper of this phone. */
 export class ResidentHelper {
   readonly #phone: Phone;
   readonly #build: string;
@@ -60,7 +60,7 @@ export class ResidentHelper {
   #lastDigest = '';
   #isConnected = false;
   #letGo: NodeJS.Timeout | undefined;
-  /** Of the active window as the host knows it. */
+  /** Digest of the active window as the host knows it. */
   #lastActive = '';
   #looks: NodeJS.Timeout | undefined;
 
@@ -154,7 +154,7 @@ export class ResidentHelper {
     if (kind === watchAndLook) this.#looks = setInterval(() => void this.#look(), lookMs).unref();
   }
 
-  /** What can't be read is told as a change: the host reads then, and gets the reason. */
+  /** Reports a failed reading as a change: the host then reads by itself, and gets the reason. */
   async #look(): Promise<void> {
     const written = this.#connect().then(() => this.#write(false));
     const digest = await written.then(
@@ -280,7 +280,7 @@ class ChangeNotifier {
     this.#isTold = false;
   }
 
-  /** What comes from now on is not in the tree that is read. */
+  /** Marks the start of a reading: later changes are not in its tree, so they are reported again. */
   beginReading(): void {
     this.#isTold = false;
   }

@@ -12,7 +12,7 @@ const sliceType = { p: 5, i: 7 } as const;
 const rawMacroblock = { p: 30, i: 25 } as const;
 /** I_16x16 without coefficients: it is what its prediction says. The mode of the prediction is added. */
 const predictedMacroblock = { p: 6, i: 1 } as const;
-/** Where a macroblock's planes begin, and their width and height. */
+/** First byte of each plane of a macroblock, and its width and height. */
 const planes = [
   [0, 16],
   [256, 8],
@@ -49,7 +49,7 @@ export class H264Encoder {
     this.#rows = Math.ceil(height / side);
   }
 
-  /** What a decoder has to know first, in Annex B form. */
+  /** Parameters that a decoder needs first, in Annex B form. */
   configuration(): Buffer {
     const sequence = new BitWriter();
     for (const byte of [profile, constraints, level]) sequence.bits(byte, 8);
@@ -78,7 +78,7 @@ export class H264Encoder {
     ]);
   }
 
-  /** Of RGB pixels. `mustBeKey`: decoders may begin here. */
+  /** Encodes RGB pixels. `mustBeKey`: decoders may begin here. */
   encode(rgb: Buffer, mustBeKey: boolean): EncodedFrame {
     const blocks = this.#toMacroblocks(rgb);
     const changed = this.#changedSince(this.#last, blocks);

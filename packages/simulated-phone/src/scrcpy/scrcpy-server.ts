@@ -167,7 +167,7 @@ async function untilRedrawn({ android }: Phone, signal: AbortSignal): Promise<vo
   leave();
 }
 
-/** As scrcpy limits it: the longer side, in steps of eight pixels. */
+/** Size of the video by scrcpy's rule: the longer side is limited, in steps of eight pixels. */
 function sizeOf({ width, height }: Size, maxSize: number): Size {
   const share = maxSize === 0 ? 1 : Math.min(1, maxSize / Math.max(width, height));
   const round = (pixels: number): number => Math.floor((pixels * share) / sizeStep) * sizeStep;

@@ -8,7 +8,7 @@ import { type Screen, displayRect } from './screen.ts';
 import type { View } from '../view/view.ts';
 import { Canvas } from '../view/canvas.ts';
 
-/** Of all phones of the process together. */
+/** Maximum size of the cached pictures of all phones of the process together. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
 /** Encoded pictures by what they show: phones with the same screen share one. */
@@ -16,14 +16,14 @@ const kept = new LRUCache<string, Buffer, () => Promise<Buffer>>({
   maxSize: maxKeptBytes,
   sizeCalculation: ({ length }) => length,
   fetchMethod: (_key, _stale, { context: make }) => make(),
-  // Who waits for a picture gets it, also when it was evicted at once.
+  // A caller that waits for a picture gets it, also when it was evicted at once.
   ignoreFetchAbort: true,
 });
 
 const share = (key: string, make: () => Promise<Buffer>): Promise<Buffer> =>
   kept.forceFetch(key, { context: make });
 
-/** What a screen shows, in few bytes. A screen never changes. */
+/** Hash of a screen's pixels. A screen never changes. */
 const contents = new WeakMap<Screen, string>();
 
 function contentOf(screen: Screen): string {
@@ -49,7 +49,7 @@ export class Camera {
     return takeOf(this.#currentScreen(), format);
   }
 
-  /** As Android gives it to other programs: black for a window that forbids pictures. */
+  /** The picture that Android gives to other programs: black for a window that forbids pictures. */
   takeForShell(format: PictureFormat): Promise<Buffer> {
     return takeOf(this.#seen(), format);
   }

@@ -108,7 +108,7 @@ function toastRoot(text: string, index: number): string {
   return `  <android.widget.Toast ${attributes} text="${escapeAttribute(text, '?')}" displayed="true" />\n`;
 }
 
-/** What the UiAutomator2 server answers to GET source: element names are class names. */
+/** The UiAutomator2 server's answer to GET source: element names are class names. */
 export function sourceXml(screen: Screen, options: SourceOptions): string {
   const active = findActiveTree(screen);
   const trees = options.allWindows ? findTrees(screen) : active ? [active] : [];

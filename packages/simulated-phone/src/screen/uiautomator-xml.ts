@@ -79,7 +79,7 @@ function serialize(visible: VisibleView, index: number, options: DumpOptions): s
   return `<node${attributes}>${inner}</node>`;
 }
 
-/** What `uiautomator dump` writes; undefined when there is no active window. */
+/** Output of `uiautomator dump`; undefined when there is no active window. */
 export function findUiautomatorXml(screen: Screen, options: DumpOptions): string | undefined {
   const tree = findActiveTree(screen);
   if (!tree) return undefined;

@@ -17,7 +17,7 @@ export interface Command {
 export type Pipeline = readonly Command[];
 
 export interface Step {
-  /** What the step before must have returned for this one to run. */
+  /** Result that the step before must have had for this one to run. */
   readonly condition: 'always' | 'success' | 'failure';
   readonly pipeline: Pipeline;
   /** After it stands `&`: the next one does not wait for it. */
@@ -186,7 +186,7 @@ function doubleQuotedParts(content: string): WordPart[] {
   });
 }
 
-/** As much as one OPEN of an old client can carry; a real kernel takes 128 KiB. */
+/** Maximum length that one OPEN of an old client can carry; a real kernel takes 128 KiB. */
 const maxLineLength = 64 * 1024;
 
 class Lexer {

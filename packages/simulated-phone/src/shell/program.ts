@@ -9,7 +9,7 @@ export interface Process {
   readonly phone: Phone;
   /** Without the program's own name. */
   readonly args: readonly string[];
-  /** Of the shell. */
+  /** Variables of the shell. */
   readonly variables: ReadonlyMap<string, string>;
   readonly stdin: Readable;
   readonly stdout: ShellOutput;

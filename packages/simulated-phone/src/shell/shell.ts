@@ -42,7 +42,7 @@ class Shell {
   readonly #variables = new Map<string, string>(Object.entries(initialVariables));
   #lastExitCode = 0;
   readonly #background = new Set<Promise<number>>();
-  /** What `trap` set, by the name of the signal. */
+  /** Commands set by `trap`, by the name of the signal. */
   readonly #traps = new Map<string, string>();
 
   readonly #own: Programs;

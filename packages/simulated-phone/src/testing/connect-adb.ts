@@ -59,7 +59,7 @@ export async function connectAdb(
     connection: { readable, writable: serializer.writable },
     credentialStore,
   });
-  // As the real adb does, without which adbd can't read the number of a port.
+  // The real adb ends the name of a service with NUL, without which adbd can't read the number of a port.
   const connectTo = transport.connect.bind(transport);
   transport.connect = (service) => connectTo(`${service}\0`);
   return {

@@ -87,7 +87,7 @@ async function runKeys(command: Command, items: readonly Item[]): Promise<void> 
 
 const unknownType = (type: string) => new WebDriverError('invalid argument', `Unknown action type '${type}'`);
 
-/** What the real server refuses (ActionsPreprocessor.java, ActionsTokenizer.java). */
+/** Refuses the actions that the real server refuses (ActionsPreprocessor.java, ActionsTokenizer.java). */
 function check(actions: readonly ActionSource[]): void {
   const ids = new Set(actions.map(({ id }) => id));
   if (ids.size < actions.length) throw new WebDriverError('invalid argument', 'Two actions have the same id');

@@ -42,7 +42,7 @@ const ActionItem = Type.Object({
   value: Type.Optional(Type.String()),
 });
 
-/** What each command takes. Fields that are not named are ignored, as by the real server. */
+/** Body of each command. Fields that are not named are ignored, as by the real server. */
 export const bodies = {
   actions: Compile(
     Type.Object({

@@ -39,7 +39,7 @@ const swipeMs = 200;
 /** Android's own time-out of a long press. */
 const usualHoldMs = 500;
 
-/** Where a click goes: an offset inside an element, its middle, or a point of the screen. */
+/** Target of a click: an offset inside an element, its middle, or a point of the screen. */
 async function clickPoint(command: Command): Promise<Point> {
   const { origin, locator, offset } = parseBody(bodies.click, command.body);
   const id = findElementId(origin);

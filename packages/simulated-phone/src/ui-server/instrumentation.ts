@@ -91,7 +91,7 @@ export class Instrumentation {
     this.#isBorrowed = false;
   }
 
-  /** What can be run, as the package manager lists it. */
+  /** The instrumentation as the package manager lists it; undefined when it is not installed. */
   get known(): string | undefined {
     return this.#isFound() ? `${component} (target=${serverPackage})` : undefined;
   }

@@ -4,7 +4,7 @@ import type { Screen } from '../screen/screen.ts';
 export class NodeCache {
   #kept: { readonly screen: Screen; readonly at: number } | undefined;
 
-  /** What the client sees of that screen when apps tell of changes so often. */
+  /** The screen as the client sees it, which may be older by up to the interval at which apps report changes. */
   look(screen: Screen, eventIntervalMs: number): Screen {
     if (this.#kept !== undefined && performance.now() - this.#kept.at < eventIntervalMs)
       return this.#kept.screen;

@@ -8,7 +8,7 @@ import { WebDriverError } from './web-driver-error.ts';
 /** ElementsCache.java of the real server: those that were not used for longest are forgotten. */
 const maxElements = 500;
 
-/** Where an element was found. Views are built anew at each change, so a place is kept, not a view. */
+/** Position of a found element. Views are built anew at each change, so a place is kept, not a view. */
 interface Place {
   readonly windowTitle: string;
   /** Index of the child at each level. */
@@ -154,7 +154,7 @@ class HelperSettings {
     return Object.fromEntries(this.#values);
   }
 
-  /** As the real server: what it doesn't know it skips without a word, and numbers lose their fraction. */
+  /** Follows the real server: unknown settings are skipped silently, and numbers lose their fraction. */
   update(name: string, value: unknown): void {
     const before = this.#values.get(name);
     if (before === undefined) return;

@@ -18,10 +18,10 @@ export interface PhoneInfo {
   readonly serial: string;
 }
 
-/** What an app can do to its phone. Every call redraws the screen. */
+/** The calls of an app to its phone. Every call redraws the screen. */
 export interface AppHost {
   readonly phone: PhoneInfo;
-  /** Of the phone. */
+  /** Storage of the phone. */
   storage(): { readonly sizeBytes: number; readonly freeBytes: number };
   /** Switches that stay when the app ends, until its data is cleared. */
   readonly preferences: Map<string, boolean>;

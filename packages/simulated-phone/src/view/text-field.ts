@@ -33,7 +33,7 @@ export class TextField {
     return this.#characters.join('');
   }
 
-  /** What the screen and the accessibility tree show: dots for a password. */
+  /** The text on the screen and in the accessibility tree: dots for a password. */
   get shownText(): string {
     return this.password ? '•'.repeat(this.#characters.length) : this.text;
   }

@@ -13,7 +13,7 @@ export interface ScrollState {
 export interface View {
   readonly className: string;
   readonly packageName: string;
-  /** Where it would be without clipping by its ancestors. */
+  /** Position and size without clipping by the ancestors. */
   readonly frame: Rect;
   /** Full name, such as `android:id/title`. */
   readonly resourceId?: string | undefined;
@@ -40,19 +40,22 @@ export interface View {
 
 /** One window of the screen, as the window manager stacks them. */
 export interface Window {
-  /** As `dumpsys window` names it: `package/class` for an activity, a word for a system window. */
+  /** Title in `dumpsys window`: `package/class` for an activity, a word for a system window. */
   readonly title: string;
   readonly root: View;
   /** The topmost focusable window is the one that is dumped and gets keys. */
   readonly focusable: boolean;
-  /** Where it takes touches; elsewhere they go to what is behind it. Default: the frame of its root. */
+  /**
+   * Area in which the window takes touches; elsewhere they go to the window behind it. Default: the frame of
+   * its root.
+   */
   readonly touchable?: Rect | undefined;
   /** Takes every touch, also outside its frame. */
   readonly modal?: boolean | undefined;
   readonly onTapOutside?: (() => void) | undefined;
 }
 
-/** Where a widget may put itself: full width, from the top, at most down to the bottom. Pixels. */
+/** Area for a widget: full width, from the top, at most down to the bottom. Pixels. */
 export interface Area {
   readonly left: number;
   readonly top: number;
@@ -60,7 +63,7 @@ export interface Area {
   readonly bottom: number;
 }
 
-/** What a widget needs to know of the activity it is built for. */
+/** Access of a widget to the activity it is built for. */
 export interface Ui {
   readonly packageName: string;
   /** Density-independent pixels to pixels, rounded. */

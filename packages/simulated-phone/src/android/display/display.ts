@@ -27,7 +27,7 @@ export class DisplayMode {
     this.#settings = settings;
   }
 
-  /** As it is rotated now. */
+  /** The display as it is rotated now. */
   get current(): Display {
     if (this.rotation % 2 === 0) return this.#upright;
     return { ...this.#upright, width: this.#upright.height, height: this.#upright.width };
@@ -117,7 +117,7 @@ interface LockScreenOptions {
   readonly onChange: () => void;
 }
 
-/** What opens the lock screen: nothing but a swipe, or a PIN after it. */
+/** The lock screen: opened by a swipe, or by a swipe and a PIN. */
 export class LockScreen {
   readonly #options: LockScreenOptions;
   #typed = '';

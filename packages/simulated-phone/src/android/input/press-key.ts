@@ -162,7 +162,7 @@ export function keyCodeOf(name: string): number {
   return keyCodes.get(name.toUpperCase().replace(/^KEYCODE_/, '')) ?? 0;
 }
 
-/** What a key types, if it types anything. */
+/** The character that a key types, if any. */
 function findTypedCharacter(keyCode: number, shift: boolean): string | undefined {
   if (keyCode >= 7 && keyCode <= 16) return String(keyCode - 7);
   if (keyCode >= 29 && keyCode <= 54) return String.fromCharCode(keyCode - 29 + (shift ? 65 : 97));

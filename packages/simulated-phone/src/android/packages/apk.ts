@@ -29,7 +29,7 @@ export function readZip(zip: Buffer, isWanted: (name: string) => boolean): Reado
 const shortName = (packageName: string, name: string): string =>
   name.startsWith(`${packageName}.`) ? name.slice(packageName.length) : name;
 
-/** What the package manager needs of an APK; undefined for anything that is none. */
+/** The parts of an APK's manifest that the package manager uses; undefined for a file that is no APK. */
 export function findApkManifest(apk: Buffer): ApkManifest | undefined {
   try {
     const xml = readZip(apk, (name) => name === manifestName).get(manifestName);
@@ -91,9 +91,9 @@ function readAttributes(element: Buffer, strings: readonly string[]): [name: str
   });
 }
 
-/** What a package manager takes from a manifest, as it stands there. */
+/** The parts of a manifest that a package manager reads, as they are written there. */
 interface ManifestContent {
-  /** Of `manifest` and `uses-sdk`. */
+  /** Attributes of `manifest` and `uses-sdk`. */
   readonly attributes: ReadonlyMap<string, string>;
   /** Class names of the activities that a home screen shows. */
   readonly launchers: readonly string[];

@@ -87,7 +87,7 @@ export class Packages {
   }
 }
 
-/** Where the package manager says that an APK lies. */
+/** Path of an APK, as the package manager reports it. */
 export function apkPath({ name, isSystem }: Package): string {
   return isSystem ? `/system/app/${name}/base.apk` : `/data/app/~~c2ltdWxhdGVk==/${name}-cGhvbmU==/base.apk`;
 }

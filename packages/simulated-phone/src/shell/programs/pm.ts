@@ -50,7 +50,7 @@ const list: Program = async ({ phone, args, stdout, stderr }) => {
   return 0;
 };
 
-/** What Android answers when several activities fit. */
+/** Android's answer when several activities fit. */
 const chooser = 'android/com.android.internal.app.ResolverActivity';
 
 const queryActivities: Program = async ({ phone, args, stdout }) => {
@@ -282,7 +282,7 @@ const install: Program = async (process) => {
   }
 };
 
-/** What an installed APK is to a phone that can't run its code: an app whose screens are empty. */
+/** An installed APK on a phone that can't run its code: an app whose screens are empty. */
 function installedApp({ packageName, versionCode, versionName, launchers }: ApkManifest): App {
   const empty = () => page({ title: packageName, rows: [] });
   return defineApp({

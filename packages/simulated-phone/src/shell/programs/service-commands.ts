@@ -207,7 +207,7 @@ export const ime: Program = async ({ phone, args, stdout, stderr }) => {
 const statusBar: Program = async ({ phone, args, stderr }) => {
   const [command] = args;
   const isOpening = command === 'expand-notifications' || command === 'expand-settings';
-  // Where the status bar is disabled nothing happens, and nobody says so.
+  // A disabled status bar stays closed, and no error is reported.
   if (isOpening) phone.android.setOverlay(phone.faults.statusBarDisabled ? undefined : 'shade');
   else if (command === 'collapse') phone.android.setOverlay(undefined);
   else {

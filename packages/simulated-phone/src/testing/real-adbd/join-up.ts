@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 
-/** What comes from one goes to the other, to its last byte; when one breaks, both do. */
+/** Copies both directions between two sockets to the last byte; when one breaks, both do. */
 export function joinUp(near: Socket, far: Socket): void {
   pipeline(near, far, () => {});
   pipeline(far, near, () => {});

@@ -1,2 +1,2 @@
-/** Of the UiAutomator2 server: its API, and its pictures. */
+/** Ports of the UiAutomator2 server: its API, and its pictures. */
 export const phonePorts = [6790, 7810] as const;

@@ -68,7 +68,7 @@ async function writeProperties(phone: SimulatedPhone, folder: string): Promise<v
 async function serveServices(phone: SimulatedPhone, folder: string): Promise<Server[]> {
   const serve = async (name: string, accept: (socket: Socket) => Promise<void>): Promise<Server> => {
     const server = createServer((socket) => {
-      // Whatever breaks is this connection's alone, as in adbd.
+      // An error ends only its own connection, as in adbd.
       accept(socket).catch(() => socket.destroy());
       socket.on('error', () => socket.destroy());
     });
