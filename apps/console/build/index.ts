@@ -123,7 +123,7 @@ async function isHeld(file: string): Promise<boolean> {
   }
 }
 
-/** What the built files depend on, from the root of the repository. */
+/** Sources that the built files depend on, from the root of the repository. */
 const sources = [
   'apps/console/{src,build}/**/*',
   'apps/console/{index.html,vite.config.ts,package.json}',

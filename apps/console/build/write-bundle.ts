@@ -10,7 +10,7 @@ import config from '../vite.config.ts';
 const [outDir = ''] = process.argv.slice(2);
 // A service writes for its user alone; these files are for everybody, and for the next user of the same sources.
 process.umask(0o022);
-// Of the service that builds it, it may say anything; React for developers is larger and slower.
+// The NODE_ENV of the service that builds may have any value; React for developers is larger and slower.
 process.env['NODE_ENV'] = 'production';
 // Higher levels take ten times as long for two percent.
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };

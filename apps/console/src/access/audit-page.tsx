@@ -26,7 +26,7 @@ const outcomes = [
   { value: 'failed', label: 'failed' },
 ] as const;
 
-/** Who did what, with which token, from where. */
+/** The audit log: users, their actions, tokens and addresses. */
 export function AuditPage() {
   const [outcome, setOutcome] = useState<(typeof outcomes)[number]['value']>('');
   const query = useInfiniteQuery({

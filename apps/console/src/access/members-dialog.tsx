@@ -22,7 +22,7 @@ interface Member<Role extends string> {
 
 interface MembersDialogProps<Role extends string> {
   title: string;
-  /** What is read anew after a change; the members are below it. */
+  /** Key of the query that is read again after a change; the members are cached below it. */
   queryKey: readonly string[];
   /** The first is what is offered first. */
   roles: readonly [{ value: Role; label: string }, ...{ value: Role; label: string }[]];

@@ -7,11 +7,11 @@ import styles from './settings.module.css';
 
 interface SecretDialogProps {
   title: string;
-  /** Such as `token`. */
+  /** Kind of secret, such as `token`. */
   what?: string;
   secret: string;
   onClose: () => void;
-  /** What it is for. */
+  /** Purpose of the secret. */
   children: ReactNode;
 }
 

@@ -136,7 +136,7 @@ function budgetOf({ budget }: Token): string {
   ].join(' · ');
 }
 
-/** As people write a list: with commas, spaces, or both. */
+/** Splits a list as people write it: with commas, spaces, or both. */
 const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 
 function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () => void }) {

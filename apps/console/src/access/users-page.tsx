@@ -125,7 +125,7 @@ interface OtherUserProps {
   setChanging: (change: { user: User; what: 'delete' }) => void;
 }
 
-/** What an administrator does with another user. */
+/** Actions of an administrator on another user. */
 function OtherUser({ user, update, setChanging }: OtherUserProps) {
   const { name, role } = user;
   const isDisabled = user.disabled_at !== null;

@@ -4,7 +4,10 @@ import type { AnyContract, RouteContract } from '@phalanx/protocol';
 
 import { createStore } from './store.ts';
 
-/** Who looks at a page sees that nothing came, and asks again; the queries of a page do so by themselves. */
+/**
+ * Sends each call once: a person sees that nothing came and tries again, and the queries of a page retry by
+ * themselves.
+ */
 const transport = new Transport({ url: '', retryForMs: 0 });
 
 let line = new AbortController();
@@ -52,7 +55,10 @@ export async function call<Name extends EndpointName>(
   return (await callWhole(name, input, extra)).body;
 }
 
-/** Such as `GET /api/v2/devices/:id`. Types alone: the schemas themselves stay at the server, which judges. */
+/**
+ * Name of an endpoint, such as `GET /api/v2/devices/:id`. Types alone: the schemas themselves stay at the
+ * server, which validates.
+ */
 type EndpointName = AnyContract extends infer One extends RouteContract
   ? One extends RouteContract
     ? `${One['method']} ${One['path']}`
@@ -63,7 +69,7 @@ type ContractOf<Name extends EndpointName> = Name extends `${infer Method} ${inf
   ? Extract<AnyContract, { method: Method; path: Path }>
   : never;
 
-/** What a call of an endpoint needs. */
+/** Input of a call of an endpoint. */
 type Input<Name extends EndpointName> = InputOf<ContractOf<Name>>;
 
 export type Reply<Name extends EndpointName> = AnswerOf<ContractOf<Name>>;

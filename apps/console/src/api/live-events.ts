@@ -29,7 +29,7 @@ const isThere = (): Promise<boolean> =>
     (error: unknown) => error instanceof ServiceError || error instanceof NotTheService,
   );
 
-/** What changes at the service, for as long as the page can be seen. */
+/** Connection to the event stream of the service, for as long as the page can be seen. */
 class EventConnection {
   readonly state = createStore<Connection>('connecting');
   readonly #listeners = new Map<string, Set<Listener>>();
@@ -131,7 +131,7 @@ class EventConnection {
     window.clearTimeout(this.#timer);
     this.#source?.close();
     this.#source = undefined;
-    // What changes while nobody looks is read again afterwards.
+    // Changes made while the page is hidden are read again afterwards.
     if (this.state.get() === 'live') this.state.set('reconnecting');
   }
 }

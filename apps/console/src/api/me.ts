@@ -14,7 +14,7 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Who is signed in. Below the shell there always is somebody. */
+/** The signed-in user. Below the shell there always is one. */
 export function useMe(): Me | undefined {
   return useQuery(meQuery).data;
 }

@@ -9,7 +9,7 @@ import { Age, Moment } from '../parts/time.tsx';
 import styles from './device-page.module.css';
 import { labelsText, DeviceStateMark } from './device.tsx';
 
-/** What a phone is, how it is, and what it went through. */
+/** Facts about a phone, its health, and its past events. */
 export const DeviceAbout = ({ device }: { device: Device }) => (
   <div className={styles['about']}>
     <section>
@@ -52,7 +52,7 @@ function Health({ deviceId }: { deviceId: string }) {
   );
 }
 
-/** As phones count them. */
+/** Decimal, as phones count bytes. */
 const gigabyte = 1e9;
 const hourSeconds = 3600;
 

@@ -33,7 +33,7 @@ export const isReady = ({ state }: Pick<Device, 'state'>): boolean => state === 
 export const needsAttention = ({ state, warnings }: Pick<Device, 'state' | 'warnings'>): boolean =>
   warnings.length > 0 || ['act', 'broken', 'offline'].includes(stateLooks[state].tone);
 
-/** What there is to say besides the state. */
+/** Remarks on a phone besides its state. */
 export const reasonShown = ({
   state,
   reason,
@@ -48,7 +48,10 @@ export const reasonShown = ({
 
 const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** As people call the phone: by the name it was given, else by maker and model. Makers write their own names in small letters. */
+/**
+ * Name of a phone for people: the name it was given, else maker and model. Some makers write their own names in
+ * small letters.
+ */
 export const deviceName = ({
   name,
   brand,

@@ -1,6 +1,6 @@
 import { stateLooks, type DeviceState } from './device.tsx';
 
-/** What the address says of the fleet page. */
+/** Search parameters of the fleet page. */
 export interface FleetSearch {
   q?: string;
   state?: DeviceState;
@@ -40,7 +40,7 @@ export function fleetSearch(given: Record<string, unknown>): FleetSearch {
   };
 }
 
-/** What the address says of a phone's page. */
+/** Search parameters of a phone's page. */
 interface DeviceSearch {
   tab?: 'control' | 'runs' | 'about';
 }

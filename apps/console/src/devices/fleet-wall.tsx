@@ -55,7 +55,7 @@ export function FleetWall({ devices, selection, hasPictures }: FleetWallProps) {
     count: Math.ceil(devices.length / columns),
     getScrollElement: () => scroll,
     estimateSize: () => height + gap,
-    // What is rendered is watched.
+    // Each rendered row counts as watched and gets pictures, so none is rendered outside the view.
     overscan: hasPictures ? 0 : 1,
     paddingStart: 7,
     paddingEnd: 7,

@@ -5,7 +5,7 @@ import { buttonClass } from '../parts/button.tsx';
 import { useReasonsForNoPhones } from './hosts.ts';
 import { Empty } from '../parts/states.tsx';
 
-/** Who gives a phone to a user, and how: for one who has none. */
+/** Explains to a user without phones how to get one. */
 export function AskForPhone() {
   const me = useMe();
   return (

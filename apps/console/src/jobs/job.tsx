@@ -21,10 +21,10 @@ export const taskStates = [
   'cancelled',
 ] as const satisfies readonly JobStatus[];
 
-/** Of a job or of one of its tasks. */
+/** Status of a job or of one of its tasks. */
 export const JobStatusMark = ({ status }: Pick<Job, 'status'>) => <Mark {...looks[status]} />;
 
-/** Such as `3 waiting, 2 running`. */
+/** Describes the tasks of a job, such as `3 waiting, 2 running`. */
 export const countsText = ({ tasks }: Pick<Job, 'tasks'>): string =>
   Object.entries(tasks)
     .flatMap(([word, count]) => (count === 0 ? [] : [`${count.toLocaleString('en')} ${word}`]))

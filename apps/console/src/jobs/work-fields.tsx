@@ -22,7 +22,7 @@ import { projectsQuery } from '../projects/project.tsx';
 
 type Parameters = Record<string, unknown>;
 
-/** What a job and a schedule have in common, as it is typed. */
+/** Fields that a job and a schedule have in common, as typed. */
 export interface WorkText {
   readonly projectId: string;
   readonly selector: string;

@@ -21,7 +21,7 @@ import { optionsBody, optionsOf, optionsProblem, RunOptionsFields } from './run-
 interface LaunchDialogProps {
   devices: readonly Device[];
   onClose: () => void;
-  /** What runs; otherwise it is chosen here. */
+  /** Project to run; chosen in the dialog when absent. */
   projectId?: string;
   /** To begin with; otherwise those of the last launch. */
   parameters?: Record<string, unknown>;

@@ -4,9 +4,9 @@ export interface ParameterField {
   readonly title: string;
   readonly description: string | undefined;
   readonly kind: SimpleKind | 'boolean' | 'list' | 'json';
-  /** Of its value, or of a list. */
+  /** Rules of the value, or of the list as a whole. */
   readonly rules: ValueRules;
-  /** Of the values of a list. */
+  /** Rules of the values of a list. */
   readonly itemRules: ValueRules;
   readonly isRequired: boolean;
   readonly initial: unknown;
@@ -91,7 +91,7 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** What is wrong with the values, by field, as far as a form can tell; the service judges the rest. */
+/** Problems with the values, by field, as far as a form can tell; the service checks the rest. */
 export function problemsOf(
   fields: readonly ParameterField[],
   values: JsonObject,
@@ -114,7 +114,7 @@ function problemOf(
   return kind === 'list' ? listProblem(rules, itemRules, value) : valueProblem(rules, value);
 }
 
-/** Such as ` must be string.`, or `.0 must be string` of a value of a list. */
+/** Rewrites a reason such as ` must be string.`, or `.0 must be string` for a value of a list. */
 function refusalWords(reason: string): string {
   const words = reason.trim().replace(/\.$/, '');
   const [, place, problem = ''] = /^\.(\S+) (.*)$/.exec(words) ?? [];
@@ -122,7 +122,7 @@ function refusalWords(reason: string): string {
   return /^\d+$/.test(place) ? `Line ${Number(place) + 1} ${problem}.` : `${place} ${problem}.`;
 }
 
-/** What the service says of each field in the message of `invalid_parameters`. */
+/** Problems by field, taken from the message of `invalid_parameters`. */
 export function refusalsOf(fields: readonly ParameterField[], message: string): ReadonlyMap<string, string> {
   const reasons = message.split(/; |: /);
   const found = fields.flatMap(({ name }): [string, string][] => {
@@ -133,7 +133,7 @@ export function refusalsOf(fields: readonly ParameterField[], message: string): 
   return new Map(found);
 }
 
-/** What the form begins with: what was given last, else the defaults of the schema. */
+/** Initial values of the form: those that were given last, else the defaults of the schema. */
 export function initialValues(fields: readonly ParameterField[], last: JsonObject): JsonObject {
   const entries = fields.map(({ name, initial }) => [name, last[name] ?? initial] as const);
   return { ...last, ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)) };
@@ -141,7 +141,7 @@ export function initialValues(fields: readonly ParameterField[], last: JsonObjec
 
 type SimpleKind = 'text' | 'number' | 'integer' | 'choice';
 
-/** What a form checks of a JSON Schema. Patterns are left to the service: one can take a browser very long. */
+/** Rules of a JSON Schema that a form checks. Patterns are left to the service: one can block a browser for very long. */
 export interface ValueRules {
   readonly kind: SimpleKind;
   readonly choices: readonly (string | number)[];
@@ -158,7 +158,7 @@ export interface ValueRules {
 interface Format {
   readonly isRight: (text: string) => boolean;
   readonly words: string;
-  /** Of the input in which it is typed. */
+  /** Type of the input element. */
   readonly type: 'email' | 'url' | 'date' | 'text';
 }
 
@@ -188,7 +188,7 @@ const formats: Readonly<Record<string, Format>> = {
 export const formatOf = ({ format }: ValueRules): Format | undefined =>
   format !== undefined && Object.hasOwn(formats, format) ? formats[format] : undefined;
 
-/** What is wrong with a value, as far as a form can tell. */
+/** The problem with a value, as far as a form can tell. */
 function valueProblem(rules: ValueRules, value: unknown): string | undefined {
   if (rules.kind === 'choice')
     return rules.choices.some((choice) => choice === value)
@@ -236,7 +236,7 @@ function listProblem(rules: ValueRules, itemRules: ValueRules, value: unknown): 
 
 const number = /^-?(\d+|\d*\.\d+)(e[+-]?\d+)?$/i;
 
-/** What is typed, as a value. What is none of its kind stays a text, which `valueProblem` refuses. */
+/** Converts a typed text to a value. A text that is not of the kind stays a text, which `valueProblem` refuses. */
 export function typedValue({ kind, choices }: ValueRules, text: string): string | number {
   if (kind === 'choice') return choices.find((choice) => String(choice) === text) ?? text;
   return kind !== 'text' && number.test(text.trim()) ? Number(text) : text;

@@ -40,13 +40,13 @@ export function useParameterSchema(projectId: string | undefined): string | null
 interface ParametersFormProps {
   schema: string | null;
   values: Values;
-  /** What is wrong, by field; shown once somebody has tried to launch. */
+  /** Problems by field; shown once somebody has tried to launch. */
   problems?: ReadonlyMap<string, string> | undefined;
   /** Undefined while what is typed is no JSON object. */
   onChange: (values: Values | undefined) => void;
 }
 
-/** What the schema names, as fields; or everything as JSON. */
+/** The parameters as fields, when the schema names them; otherwise as JSON. */
 export function ParametersForm({ schema, values, problems, onChange }: ParametersFormProps) {
   const fields = useMemo(() => (schema === null ? undefined : fieldsOf(schema)), [schema]);
   const [isRaw, setRaw] = useState(false);
@@ -145,7 +145,7 @@ function ParameterInput({ field, problem, value, onChange }: ParameterInputProps
 const labelOf = ({ title, isRequired }: ParameterField, more = ''): string =>
   `${title} (${isRequired ? 'required' : 'optional'}${more})`;
 
-/** What a browser can't read as a number is none, and not empty. */
+/** Reads an input. NaN for a text that a browser can't read as a number, because that is not the same as empty. */
 function typedIn({ validity, value }: HTMLInputElement, rules: ValueRules): unknown {
   if (validity.badInput && rules.kind !== 'text') return Number.NaN;
   return value === '' ? undefined : typedValue(rules, value);
@@ -246,7 +246,10 @@ export interface ParameterProblems {
 
 const none: Problems = new Map();
 
-/** What is wrong with the parameters of a launch: as the form sees it, or as the service has refused them. */
+/**
+ * Problems with the parameters of a launch: those that the form finds, or those for which the service has
+ * refused them.
+ */
 export function useParameterProblems(
   schema: string | null | undefined,
   values: Record<string, unknown> | undefined,

@@ -9,7 +9,7 @@ import {
 import { TextField } from '../parts/field.tsx';
 import styles from './run-options.module.css';
 
-/** What launches, jobs and schedules may ask for beside code and phones, as it is typed. */
+/** Options of launches, jobs and schedules besides code and phones, as typed. */
 export interface RunOptions {
   readonly hasFilm: boolean;
   readonly phone: PhoneSettingTexts;
@@ -66,7 +66,7 @@ interface PhoneSettingsFieldsProps {
   onChange: (texts: PhoneSettingTexts) => void;
 }
 
-/** What is set on the phones before the code starts. */
+/** Settings that are made on the phones before the code starts. */
 function PhoneSettingsFields({ texts, onChange }: PhoneSettingsFieldsProps) {
   const { wrong } = readPhoneSettings(texts);
   return (

@@ -60,7 +60,7 @@ export function useLaunch(): Launch {
     } catch (failure) {
       setError(failure);
       const outcomes = failure instanceof ServiceError ? failure.devices : [];
-      // What is wrong with the launch as a whole is said once, and not for each phone.
+      // A failure of the launch as a whole is shown once, and not for each phone.
       const isOfAll = outcomes.every(({ reason }) => reason === messageOf(failure));
       setRows(
         isOfAll ? undefined : (known) => known && withOutcomes(known, outcomes, 'Nothing was launched.'),
@@ -92,7 +92,7 @@ export function useLaunch(): Launch {
 }
 
 interface CodeInputs {
-  /** What lists call it. */
+  /** Name of the run in lists. */
   name?: string;
   automationParameters: Record<string, unknown>;
   jobVariables?: Record<string, unknown>;

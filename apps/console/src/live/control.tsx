@@ -205,7 +205,7 @@ interface RecordingProps {
   onClear: () => void;
 }
 
-/** What is done to the phone as code of an automation, a list that grows with each touch. */
+/** The recording: input to the phone as code of an automation, which grows with each touch. */
 function Recording({ recording, reason, code, onClear }: RecordingProps) {
   const [isNew, setNew] = useState(false);
   const text = `${code.join('\n')}\n`;
@@ -261,7 +261,7 @@ interface SentFile {
   readonly name: string;
   /** From 0 to 1. */
   readonly done: number;
-  /** What came of it, in a word or a sentence; undefined: it is on its way. */
+  /** Outcome in a word or a sentence; undefined while the file is on its way. */
   readonly outcome: string | undefined;
 }
 

@@ -116,7 +116,7 @@ function Hold({ together, devices }: HoldProps) {
   );
 }
 
-/** Such as `Done on 2 phones, failed on Pixel 8.` */
+/** Summary such as `Done on 2 phones, failed on Pixel 8.` */
 function summaryOf(members: readonly Member[]): string {
   const done = members.filter(({ state }) => state === 'done').length;
   if (members.some(({ state }) => state === 'working')) return 'Working…';

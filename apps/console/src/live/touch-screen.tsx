@@ -133,7 +133,7 @@ export function TouchScreen({ picture, touches, onFiles, children }: TouchScreen
           if (touches !== undefined && onFiles !== undefined) event.preventDefault();
         }}
         onDrop={drop}
-        // What is selected on the page would go with the finger.
+        // A selection on the page would be dragged along with the finger.
         onDragStart={(event) => event.preventDefault()}
       >
         {picture.video !== undefined && (

@@ -7,7 +7,7 @@ import { useMe, useMissingScope } from '../api/me.ts';
 import { isReady, devicesQuery } from '../devices/device.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 
-/** Whoever touches nothing for so long gives the phone back. */
+/** Idle time after which the phone is released, in milliseconds. */
 const idleMs = 60_000;
 
 /** The caller's hold on a phone. What was taken here is given back when the component goes. */

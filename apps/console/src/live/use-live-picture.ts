@@ -5,13 +5,13 @@ import { useEffect, useState } from 'react';
 import { liveEvents } from '../api/live-events.ts';
 
 export interface LivePicture {
-  /** Of the newest picture; it stays when there is none now. */
+  /** Address of the newest picture; it stays when there is none now. */
   readonly address: string | undefined;
-  /** What is shown in its place. */
+  /** Video that is shown in place of the picture. */
   readonly video: Pick<VideoScreen, 'attach'> | undefined;
   /** Video, or why it is none; undefined where only pictures are wanted. */
   readonly kind: string | undefined;
-  /** Of the screen, in whose pixels it is touched. */
+  /** Width and height of the screen, in whose pixels it is touched. */
   readonly width: number;
   readonly height: number;
   readonly capturedAt: number | undefined;
@@ -37,7 +37,7 @@ const closedForGood = new Map([
 type Change = (parts: Partial<LivePicture>) => void;
 type Shown = Extract<LiveMessage, { type: 'frame' | 'video' }>;
 
-/** What one connection shows, picture by picture, or as video. */
+/** Pictures or video of one connection. */
 class Show {
   readonly #change: Change;
   readonly #onUndecodable: () => void;
@@ -190,7 +190,7 @@ function follow({ deviceId, video, change, onEnded }: Following, whyNone: string
   };
 }
 
-/** What a phone shows, as long as the component is there. */
+/** The live screen of a phone, as long as the component is mounted. */
 export function useLivePicture(deviceId: string, { video = false } = {}): LivePicture {
   const queries = useQueryClient();
   const [picture, setPicture] = useState(nothingYet);
@@ -243,7 +243,7 @@ class VideoScreen {
     });
   }
 
-  /** As the `ref` of a canvas. */
+  /** The `ref` of a canvas. */
   readonly attach = (canvas: HTMLCanvasElement | null): void => {
     this.#canvas = canvas;
     this.#draw();

@@ -9,7 +9,7 @@ import { touchPhone } from './use-touch.ts';
 
 const leaseMs = 60_000;
 const extendEveryMs = 20_000;
-/** Whoever touches nothing for so long gives the phones back. */
+/** Idle time after which the phones are released, in milliseconds. */
 const idleMs = 5 * 60_000;
 
 /** `out`: it is another screen than the first one's, so nothing is done on it. */
@@ -43,7 +43,7 @@ function difference(first: Look, { size, app }: Look): string | undefined {
   return app === first.app ? undefined : `It shows the app ${app}, the first phone ${first.app}.`;
 }
 
-/** What cannot be touched at all. */
+/** Reason for which a phone cannot be touched at all. */
 function refusal(device: Device): string | undefined {
   if (device.role === 'view') return `${device.owner.name} shared this phone with you as view-only.`;
   return isReady(device) ? undefined : device.reason;

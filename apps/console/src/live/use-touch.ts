@@ -8,10 +8,10 @@ import { notifyFailure } from '../parts/notices.tsx';
 import { screenQuery } from '../screens/screen-tree.ts';
 import type { useLease } from './use-lease.ts';
 
-/** What is typed within this time goes as one text. */
+/** Time within which typed letters are sent as one text. */
 const gatherMs = 150;
 
-/** What a person does to a phone. */
+/** Input of a person to a phone. */
 export interface Touch {
   readonly send: (input: PhoneInput) => void;
   /** Single letters, which go together. */
@@ -111,10 +111,10 @@ interface Size {
 type Fingers = Extract<PhoneInput, { type: 'fingers' }>;
 
 const zoomMs = 300;
-/** Of the smaller side of the screen, from the middle. */
+/** Distances of the fingers from the middle, as shares of the smaller side of the screen. */
 const [nearShare, farShare] = [0.1, 0.35];
 
-/** Where the second finger is while the first is at that point: on the other side of the middle of the screen. */
+/** Position of the second finger: opposite the first, across the middle of the screen. */
 export const mirrored = ({ x, y }: Point, { width, height }: Size): Point => ({
   x: Math.max(0, width - 1 - x),
   y: Math.max(0, height - 1 - y),
@@ -188,7 +188,7 @@ export function useRecording(
   };
 }
 
-/** What a phone does at a touch has begun after so long, in milliseconds. */
+/** Wait before the first reading, in milliseconds: by then the phone has begun to react to the touch. */
 const beginsMs = 200;
 const pauseMs = 150;
 const maxReads = 12;

@@ -5,7 +5,7 @@ import { deviceName } from '../devices/device.tsx';
 import { liveEvents } from '../api/live-events.ts';
 import styles from './wall-picture.module.css';
 
-/** What a phone shows, small and live. */
+/** The screen of a phone, small and live. */
 export function WallPicture({ device }: { device: Device }) {
   const { address, note } = useWallPicture(device.device_id);
   if (address !== undefined) return <img src={address} alt={`What ${deviceName(device)} shows`} />;
@@ -20,11 +20,11 @@ export function WallPicture({ device }: { device: Device }) {
   );
 }
 
-/** What a phone shows, small. */
+/** A small picture of a phone's screen. */
 interface ShownPicture {
-  /** Of the newest picture; undefined: there is none now. */
+  /** Address of the newest picture; undefined: there is none now. */
   readonly address: string | undefined;
-  /** Of the screen. */
+  /** Width and height of the screen. */
   readonly width: number;
   readonly height: number;
   /** Why there is no picture. */
@@ -115,7 +115,7 @@ class WallConnection {
     socket.close();
   }
 
-  /** Which phones are in sight now. */
+  /** Tells the service which phones have come into view and left it. */
   #say(): void {
     this.#changed.clear();
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
@@ -174,7 +174,7 @@ const inParts = (ids: readonly string[]): string[][] =>
 
 const wall = new WallConnection();
 
-/** What a phone shows, for as long as the component is there. */
+/** The screen of a phone, as long as the component is mounted. */
 function useWallPicture(deviceId: string): ShownPicture {
   const follow = useCallback((listener: () => void) => wall.follow(deviceId, listener), [deviceId]);
   return useSyncExternalStore(follow, () => wall.pictureOf(deviceId));

@@ -20,11 +20,11 @@ interface LogViewProps {
   isLive: boolean;
   /** Whether it stands beside something else: then its lines are wrapped at first. */
   isNarrow?: boolean;
-  /** What a click on the place of a line does. */
+  /** Called on a click on the place of a line. */
   onOpenLine?: ((path: string, line: number) => void) | undefined;
   /** Epoch milliseconds: the lines of this time are marked, and brought into view when it changes. */
   span?: LogSpan | undefined;
-  /** What a click on the time of a line does. */
+  /** Called on a click on the time of a line. */
   onPick?: ((timestamp: number) => void) | undefined;
 }
 

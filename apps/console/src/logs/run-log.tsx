@@ -9,7 +9,7 @@ import { notifyFailure } from '../parts/notices.tsx';
 const pollMs = 700;
 const retryMs = 2000;
 
-/** As many lines as the page shows at once, and many more. */
+/** Number of lines at the end that are read first; far more than the page shows at once. */
 const endLines = 500;
 
 /** A log is looked at from its end, which is there before the rest is read. */

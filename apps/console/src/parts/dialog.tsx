@@ -14,7 +14,7 @@ interface DialogProps {
   isWide?: boolean;
   children: ReactNode;
   foot?: ReactNode;
-  /** What the `SubmitButton` in it does. */
+  /** Called by the `SubmitButton` of the dialog. */
   onAct?: () => unknown;
 }
 
@@ -41,7 +41,8 @@ export function Dialog({ title, isOpen, onClose, isWide = false, children, foot,
         <BaseDialog.Backdrop className={styles['backdrop']} />
         <BaseDialog.Popup
           className={classNames(styles['popup'], isWide && styles['wide'])}
-          // Where something is typed or chosen it begins there; a touch would bring up the keyboard over it.
+          // Focuses the first field, if the dialog has one. Not after a touch, because the keyboard would cover
+          // the dialog.
           initialFocus={(by) =>
             by === 'touch' || (body.current?.querySelector<HTMLElement>(firstField) ?? true)
           }

@@ -40,7 +40,7 @@ export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
   value: string;
   onChange: (text: string) => void;
-  /** What is offered while somebody types. */
+  /** Suggestions while somebody types. */
   suggestions?: readonly string[] | undefined;
 }
 
@@ -163,7 +163,7 @@ export function FilterSelect({ label, value = '', options, onChange }: FilterSel
 /** A search begins when nobody has typed for so long. */
 const typedMs = 250;
 
-/** What was typed, once the typing has paused. */
+/** The typed text, once the typing has paused. */
 export function useSettled(typed: string): string {
   const [settled, setSettled] = useState(typed);
   useEffect(() => {

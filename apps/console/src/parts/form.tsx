@@ -26,7 +26,7 @@ export function Form({ onAct, ...rest }: FormProps) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          // What pops up from a form is below it for React.
+          // Popups of a form are below it in React's tree, so their submit would bubble up to it.
           event.stopPropagation();
           void act();
         }}

@@ -3,7 +3,7 @@ import { useEffect, type ReactNode } from 'react';
 
 import styles from './page.module.css';
 
-/** Such as `1,000`, or `200 of 1,000` while a filter hides some. */
+/** Count such as `1,000`, or `200 of 1,000` while a filter hides some. */
 export const countText = (shown: number, all: number): string =>
   shown === all ? all.toLocaleString('en') : `${shown.toLocaleString('en')} of ${all.toLocaleString('en')}`;
 

@@ -15,7 +15,7 @@ export interface PickerItem {
 
 interface PickerProps {
   name: string;
-  /** What is typed into it. */
+  /** Label of the input. */
   label: string;
   find: (text: string) => readonly PickerItem[];
   onClose: () => void;

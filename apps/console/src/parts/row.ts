@@ -10,6 +10,6 @@ export const openRow =
     open();
   };
 
-/** Of a row of a list, as the style sheet says it for this screen. */
+/** Height of a list's row in pixels, from the style sheet for this screen. */
 export const rowHeight = (): number =>
   Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row'), 10) || 32;

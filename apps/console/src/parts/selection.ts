@@ -7,7 +7,7 @@ export interface Selection {
   readonly set: (ids: readonly string[]) => void;
 }
 
-/** Which rows of a list are chosen. */
+/** Selected rows of a list. */
 export function useSelection(rows: readonly string[]): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [last, setLast] = useState<string>();

@@ -46,7 +46,7 @@ interface SplitterProps {
 export function Splitter({ label, pane, edge }: SplitterProps) {
   const from = useRef<{ at: number; size: number }>(undefined);
   const isUpright = edge !== 'top';
-  /** Which way along the axis makes the pane larger. */
+  /** Direction along the axis in which the pane grows. */
   const sign = edge === 'right' ? 1 : -1;
   const placeOf = (event: PointerEvent): number => (isUpright ? event.clientX : event.clientY);
   const grow: Readonly<Record<string, number>> = isUpright

@@ -22,7 +22,7 @@ export const Empty = ({ title, children, action }: EmptyProps) => (
 
 const barNames = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
 
-/** Of about the final size, and only when it takes a while. */
+/** Placeholder of about the final size, shown only when loading takes a while. */
 export const Loading = ({ rows = 8, label = 'Loading' }: { rows?: number; label?: string }) => (
   <div className={styles['skeleton']} role="status" aria-label={label}>
     {barNames.slice(0, rows).map((name, index) => (

@@ -32,13 +32,13 @@ const units: readonly [name: string, ms: number][] = [
   ['m', 60_000],
 ];
 
-/** Such as `4 s`, `12 m`, `3 h`, `2 d`. */
+/** Duration such as `4 s`, `12 m`, `3 h`, `2 d`. */
 function durationText(ms: number): string {
   for (const [name, size] of units) if (ms >= size) return `${Math.floor(ms / size)} ${name}`;
   return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }
 
-/** Such as `0.4 s`, `12.3 s`, `4:05`, `1:02:09`. */
+/** Duration such as `0.4 s`, `12.3 s`, `4:05`, `1:02:09`. */
 export function exactDuration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
