@@ -27,7 +27,7 @@ const NotFound = () => (
   </Page>
 );
 
-/** What the address says of the replays of a project. Without a replay, the newest one is shown. */
+/** Search parameters of the replays of a project. Without a replay, the newest one is shown. */
 interface ReplaysSearch {
   replay?: string;
 }
@@ -235,7 +235,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** What the address says of a project's page. */
+/** Search parameters of a project's page. */
 interface EditorSearch {
   file?: string;
   line?: number;
@@ -252,7 +252,7 @@ function editorSearch(given: Record<string, unknown>): EditorSearch {
   };
 }
 
-/** Where a sign-in leads: to the first steps, until something has run. */
+/** First page after a sign-in: the first steps, until something has run. */
 function HomePage() {
   const { data: hasRun, isError } = useQuery(hasRunQuery);
   const { latestLocation } = useRouter();
@@ -262,7 +262,7 @@ function HomePage() {
   return <Navigate to={hasRun === false ? '/start' : '/devices'} replace />;
 }
 
-/** What the address says of the phones that are controlled together. */
+/** Search parameters of the page that controls phones together. */
 interface TogetherSearch {
   /** Their IDs, with commas between them. */
   phones?: string;

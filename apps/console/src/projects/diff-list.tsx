@@ -3,7 +3,7 @@ import type { FileDiff } from '@phalanx/protocol';
 import { classNames } from '../parts/class-names.ts';
 import styles from './project.module.css';
 
-/** What has changed, file by file. */
+/** Changes file by file. */
 export const DiffList = ({ files }: { files: readonly FileDiff[] }) =>
   files.map(({ path, change, diff }) => (
     <div key={path} className={styles['diff']}>

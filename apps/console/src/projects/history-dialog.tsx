@@ -90,7 +90,7 @@ export function HistoryDialog({ projectId, hasReplays, reason, onClose }: Histor
   );
 }
 
-/** What is open of a commit. */
+/** The open part of a commit. */
 interface Shown {
   hash: string;
   part: 'changes' | 'files';
@@ -102,7 +102,7 @@ const isSame = (one: Shown | undefined, other: Shown): boolean =>
 const Board = ({ replay }: { replay: Replay | undefined }) =>
   replay === undefined ? null : <ReplayLink replay={replay} lead=" · " />;
 
-/** What a commit changed. */
+/** Changes of a commit. */
 function CommitDiff({ projectId, hash }: { projectId: string; hash: string }) {
   const { data, error } = useQuery({
     queryKey: ['commits', projectId, hash],

@@ -19,7 +19,7 @@ import { RemovalButton } from '../parts/removal-button.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/time.tsx';
 
-/** What `phalanx project create` begins with, but for what only a folder needs. */
+/** Files of a new project, as `phalanx project create` writes them, without those that only a folder needs. */
 const starter = [
   { path: 'AGENTS.md', content: guide },
   { path: 'main.ts', content: code },

@@ -200,7 +200,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   );
 }
 
-/** Of a project that is shared with the caller. */
+/** Name of the owner of a project that is shared with the caller. */
 function useOwnerName({ id, role }: Project): string | undefined {
   const { data } = useQuery({
     queryKey: ['project', id, 'owner'],
@@ -227,7 +227,7 @@ function SavedWords({ userId, projectId, isDirty }: SavedWordsProps) {
   return <span>{drafts.length === 0 ? words : `${drafts.length} unsaved, the rest: ${words}`}</span>;
 }
 
-/** What the newest code makes of saved screens. */
+/** Result of replaying saved screens with the newest code. */
 function NewestReplay({ projectId }: { projectId: string }) {
   const { data = [] } = useQuery(replaysQuery(projectId));
   const newest = data.find(

@@ -24,7 +24,7 @@ export interface WantedRun {
 
 interface RunPaneProps {
   project: Project;
-  /** What the editor wants to run; another object wants it again. */
+  /** Run that the editor asks for; another object asks again. */
   wanted: WantedRun | undefined;
   sink: CodeSink;
   /** Saves; false when that did not work. */
@@ -152,7 +152,7 @@ interface PhonesProps {
   onToggle: (id: string) => void;
 }
 
-/** As many as a person chooses by hand; more are launched from the fleet. */
+/** Maximum number of phones to choose by hand; more are launched from the fleet. */
 const maxListed = 200;
 
 const Phones = ({ devices, isViewOnly, chosen, onToggle }: PhonesProps) => (

@@ -26,7 +26,7 @@ interface WorkspaceProps {
   path: string | undefined;
   reason: string | undefined;
   jump: Jump;
-  /** Of the address: whose screens are replayed first. */
+  /** Group named in the address, whose screens are replayed first. */
   groupId: string | undefined;
   onOpen: (file: string, line?: number, offset?: number) => void;
   /** On the edge of the run pane. */
@@ -124,7 +124,7 @@ export function Workspace(props: WorkspaceProps) {
 
 const noFindings: readonly Finding[] = [];
 
-/** What the output shows: problems when the first one comes, the log when something is launched. */
+/** The tab of the output: problems when the first one comes, the log when something is launched. */
 function useOutputTab(hasProblems: boolean, hasLaunched: boolean, first: OutputTab) {
   const [tab, setTab] = useState(first);
   const [known, setKnown] = useState({ hasProblems: false, hasLaunched: false });

@@ -63,7 +63,7 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   );
 }
 
-/** Such as `8.1.2 (7 records), not known (1 record)`. */
+/** Counts by value, such as `8.1.2 (7 records), not known (1 record)`. */
 const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
   counts.length === 0
     ? 'not known'
@@ -293,7 +293,7 @@ const memberColumns = (
 ];
 
 interface Props {
-  /** As verdicts of replays call them. */
+  /** Names of the screens in verdicts of replays. */
   names: readonly string[];
   onDelete: (name: string) => Promise<void>;
 }

@@ -16,8 +16,8 @@ interface FiltersProps {
 }
 
 /**
- * What the desk is narrowed to; an empty value takes a filter away. Of a thousand phones the list is long, so it is not
- * drawn again with each record.
+ * Filters of the desk; an empty value removes a filter. Memoized, because the list of a thousand phones is long
+ * and would be drawn again with each record.
  */
 export const RecordFilters = memo(function RecordFilters({ filters, onChange }: FiltersProps) {
   const { data: tags = [] } = useQuery(tagsQuery(filters.automation));

@@ -51,7 +51,7 @@ export function Filmstrip({ screens, chosen, onChoose }: FilmstripProps) {
   );
 }
 
-/** What was done on a screen before the next one, as a list that all can read. */
+/** Calls on a screen before the next one was stored, as a list that screen readers can read. */
 export const Actions = ({ actions }: { actions: readonly RecordedCall[] }) => (
   <div className={styles['actions']}>
     <span id="actions-of-screen">Done on this screen</span>
@@ -67,12 +67,12 @@ export const Actions = ({ actions }: { actions: readonly RecordedCall[] }) => (
 
 interface ActionMarksProps {
   actions: readonly RecordedCall[];
-  /** Of the screen in pixels. */
+  /** Width and height of the screen in pixels. */
   width: number;
   height: number;
 }
 
-/** Where it was touched, with the numbers of the list. */
+/** Touches on the picture, with the numbers of the list. */
 export function ActionMarks({ actions, width, height }: ActionMarksProps) {
   const radius = width / 24;
   return (

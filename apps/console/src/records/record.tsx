@@ -20,7 +20,7 @@ export const GroupStatusMark = ({ group }: { group: RecordGroup }) => (
   <Mark {...(group.status === 'open' && group.reopened_by !== null ? reopened : looks[group.status])} />
 );
 
-/** What people see of it: the words of the screen, or where it was met. */
+/** Name of a group for people: the words of the screen, or the stage and state in which it was met. */
 export const groupName = ({ title, next_stage: stage, screen_state: state }: RecordGroup): string =>
   title || (stage === '' ? state : `${state} on the way to ${stage}`);
 
@@ -55,7 +55,10 @@ export type RecordPage = Reply<'GET /api/v2/automation-project/out-of-steps'>;
 export type ReviewRecord = NonNullable<RecordPage['result']>;
 export type RecordScreen = ReviewRecord['screens'][number];
 
-/** Which record: this one, or the next one from it. `older` works also from one that matches no more. */
+/**
+ * Position in the list: a record itself, or the next one from it. `older` works also from a record that no
+ * longer matches the filters.
+ */
 export type Place = { at: string } | { older: string } | { newer: string } | 'newest';
 
 const cursorOf = (place: Place) => {

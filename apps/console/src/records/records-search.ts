@@ -14,7 +14,7 @@ export const recordStatuses = [
   'skipped',
 ] as const satisfies readonly OutOfStepsRecord['status'][];
 
-/** What the address says of the review desk. Without a status only what is pending is shown. */
+/** Search parameters of the review desk. Without a status only pending records are shown. */
 export interface RecordsSearch {
   record?: string;
   automation?: string;
@@ -25,11 +25,11 @@ export interface RecordsSearch {
   device?: string;
   run?: string;
   since?: Since;
-  /** Which of the record's screens is looked at, from 1; without it the last one. */
+  /** Number of the record's screen to show, from 1; the last one when absent. */
   screen?: number;
 }
 
-/** What the desk is narrowed to. */
+/** Filters of the desk. */
 export type RecordFiltersSearch = Omit<RecordsSearch, 'record' | 'screen'>;
 
 const textOf = (value: unknown): string | undefined =>
@@ -63,7 +63,7 @@ export const groupStatuses = [
   'ignored',
 ] as const satisfies readonly RecordGroup['status'][];
 
-/** What the address says of the desk of groups. Without a status only open ones are shown. */
+/** Search parameters of the desk of groups. Without a status only open ones are shown. */
 export interface GroupsSearch {
   group?: string;
   automation?: string;

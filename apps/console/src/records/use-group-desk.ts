@@ -36,7 +36,7 @@ export function useGroupDesk() {
   );
   const chosen = search.group ?? groups[0]?.id;
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  /** What has left the list can still be undone. */
+  /** Group that was changed last. Its change can be undone even after it has left the list. */
   const [changed, setChanged] = useState<string>();
 
   const open = (id: string | undefined): void =>

@@ -169,9 +169,9 @@ function afterPaint(work: () => void): () => void {
   };
 }
 
-/** Which record is shown while the address follows later: the address is written only after the record is painted. */
+/** The record on display. The address follows later, because it is written only after the record is painted. */
 export interface ReviewPosition {
-  /** What is shown before the address names it. */
+  /** Record that is shown before the address names it. */
   readonly ahead: string | undefined;
   /** Records that were shown and whose addresses are still to come, oldest first. */
   readonly pending: readonly string[];
@@ -190,6 +190,6 @@ export function moveReview(position: ReviewPosition, event: ReviewEvent): Review
   }
   const at = event.id === undefined ? -1 : position.pending.lastIndexOf(event.id);
   const pending = at === -1 ? [] : position.pending.slice(at + 1);
-  // Of several quick keys, the address of an earlier one must not show its record again.
+  // After several quick keys, the address of an earlier one must not show its record again.
   return { ahead: pending.length === 0 ? undefined : position.ahead, pending };
 }

@@ -19,7 +19,7 @@ interface DraftReplayProps {
   onReplay: () => void;
 }
 
-/** What the text of the editor, saved or not, makes of saved screens. */
+/** Result of replaying saved screens with the text of the editor, saved or not. */
 export function DraftReplay({ project, draft, onReplay }: DraftReplayProps) {
   const [review, edit] = [useMissingScope('review'), useMissingScope('edit')];
   const notYours =

@@ -15,7 +15,7 @@ import { InlineFailure, Loading } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { groupName, groupQuery } from '../records/record.tsx';
 
-/** Such as `3 now recognised, 1 newly broken`; empty where there was nothing to replay. */
+/** Result in words, such as `3 now recognised, 1 newly broken`; empty if there was nothing to replay. */
 export function boardText({ status, problem, counts, sequence }: Replay): string {
   if (status === 'waiting') return problem === '' ? 'waits to be replayed' : `waits: ${problem}`;
   if (status === 'running') return `${counts.replayed} of ${counts.screens} screens replayed`;
@@ -67,7 +67,7 @@ function verdictText({ expected, verdict }: ReplayedScreenView): string {
   return `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`;
 }
 
-/** What came of a replay, as a link to its screens. */
+/** Result of a replay, as a link to its screens. */
 export function ReplayLink({ replay, lead = '' }: { replay: Replay; lead?: string }) {
   const text = boardText(replay);
   if (text === '') return null;
@@ -127,7 +127,7 @@ export const verdictsQuery = (id: string, onlyChanged: boolean, groupId?: string
     },
   });
 
-/** What the code made of each screen: first what is new. */
+/** Verdicts on the screens: changed ones first. */
 export function ReplayDetail({ replay }: { replay: Replay }) {
   const { counts } = replay;
   if (replay.record_id !== null) return <OfRecord replay={replay} recordId={replay.record_id} />;
@@ -180,7 +180,7 @@ const OfRecord = ({ replay, recordId }: { replay: Replay; recordId: string }) =>
   </section>
 );
 
-/** Such as `Commit 4f372a3`. */
+/** Name of the replayed code, such as `Commit 4f372a3`. */
 export function codeName({ commit, draft }: Replay): string {
   if (draft) return 'Draft';
   return commit === null ? 'Saved files' : `Commit ${commit.slice(0, 8)}`;

@@ -18,7 +18,7 @@ const route = getRouteApi('/projects/$projectId/replays');
 
 const causes: Record<Replay['cause'], string> = { request: 'asked for', save: 'saved', commit: 'committed' };
 
-/** What new code of a project made of saved screens. */
+/** Replays of a project's code. */
 export function ReplaysPage() {
   const { projectId } = route.useParams();
   const { replay: wanted } = route.useSearch();

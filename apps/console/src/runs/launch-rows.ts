@@ -44,7 +44,7 @@ export function phonesWords(runs: readonly ListedRun[], hasMore: boolean): strin
   return `${runs.length}${hasMore ? '+' : ''} ${phones === runs.length ? 'phones' : 'runs'}`;
 }
 
-/** Such as `2 succeeded, 1 failed`. */
+/** Counts of outcomes, such as `2 succeeded, 1 failed`. */
 export function outcomeWords(runs: readonly ListedRun[]): string {
   const counts = Map.groupBy(runs, ({ outcome }) => (outcome ?? 'running').replaceAll('_', ' '));
   return [...counts].map(([word, own]) => `${own.length} ${word}`).join(', ');
@@ -60,7 +60,7 @@ export function jobWords({ tasks }: Pick<Job, 'tasks'>): string {
   return [`${runs.toLocaleString('en')} ${runs === 1 ? 'run' : 'runs'}`, ...more].join(' · ');
 }
 
-/** Such as `ada`, `ada · nightly token`, `Job`, `Schedule "Nightly"`. */
+/** Launcher in words, such as `ada`, `ada · nightly token`, `Job`, `Schedule "Nightly"`. */
 export function launcherWords({ user_id: id, user_name: name, token_name: token, job }: RunLauncher): string {
   if (job !== null) {
     if (job.schedule_name !== null) return `Schedule “${job.schedule_name}”`;

@@ -15,7 +15,7 @@ const maxPreviewBytes = 5_000_000;
 
 const sizes = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
-/** Where and when it ran, by whom, and which code. */
+/** Phone, times, launcher and code of a run. */
 export function Details({ run }: { run: RunDetail }) {
   const devices = useDevicesById();
   const device = devices.get(run.device_id);
@@ -98,7 +98,7 @@ export function Siblings({ run }: { run: RunDetail }) {
   );
 }
 
-/** What the run has attached. A browser saves each of them, and shows pictures alone, as pictures. */
+/** Files that the run has attached. A browser downloads each of them, and displays only pictures. */
 export function RunFiles({ run }: { run: Pick<Run, 'run_id' | 'status'> }) {
   const { data: files = [] } = useQuery(runFilesQuery(run.run_id, isActive(run)));
   if (files.length === 0) return null;

@@ -110,7 +110,7 @@ function useOpenLaunches(): [open: ReadonlySet<string>, toggle: (launch: string)
   return [open, toggle];
 }
 
-/** Of the project as it is called now, or of the file. */
+/** Current name of the project, or name of the file. */
 const nameOf = (run: ListedRun, projects: ReadonlyMap<string, string>): string =>
   projects.get(run.automation_id) ?? run.name ?? (run.launch_id === null ? 'Project' : 'Direct code');
 

@@ -20,7 +20,7 @@ export const runLooks: Record<RunStatus, MarkLook> = {
 
 const outOfSteps: MarkLook = { tone: 'act', glyph: '▲', word: 'out of steps' };
 
-/** What became of it; one that ended by itself may have been out of steps. */
+/** Status mark of a run. A run that ended by itself may have been out of steps. */
 export const RunStatusMark = ({ run }: { run: Pick<Run, 'status' | 'outcome'> }) => (
   <Mark
     {...(run.status === 'completed' && run.outcome === 'out_of_steps' ? outOfSteps : runLooks[run.status])}
@@ -30,7 +30,7 @@ export const RunStatusMark = ({ run }: { run: Pick<Run, 'status' | 'outcome'> })
 export const isActive = ({ status }: Pick<Run, 'status'>): boolean =>
   status === 'starting' || status === 'running';
 
-/** What the address says of the list of runs. */
+/** Search parameters of the list of runs. */
 export interface RunsSearch {
   status?: RunStatus;
   device?: string;
@@ -56,7 +56,7 @@ export function runsSearch(given: Record<string, unknown>): RunsSearch {
   };
 }
 
-/** What the address says of a run's page. */
+/** Search parameters of a run's page. */
 interface RunSearch {
   step?: number;
 }
@@ -68,7 +68,7 @@ const pageSize = 100;
 
 interface RunsPage {
   runs: ListedRun[];
-  /** Of the first page. */
+  /** Total that came with the first page. */
   total: { runs: number; or_more: boolean } | null;
   next_cursor: string | null;
 }
@@ -162,7 +162,7 @@ export const runFilesQuery = (runId: string, mayAttach: boolean) =>
 
 export type RecordScreen = NonNullable<RunDetail['last_screen']>['screen'];
 
-/** Where an automation came to: the stage it was in, and the state of its last screen. */
+/** The stage that a run was in, and the state of its last screen. */
 export const StageAndState = ({ screen: { nextStage, screenState } }: { screen: RecordScreen }) => (
   <>
     {nextStage !== '' && (

@@ -5,13 +5,13 @@ interface CodePlace {
   readonly line: number;
 }
 
-/** Where a line of a stack is in the user's files: `at pay (flows/pay.ts:12:5)`. */
+/** Finds the place in the user's files in a line of a stack: `at pay (flows/pay.ts:12:5)`. */
 function findPlace(text: string): CodePlace | undefined {
   const [, file, line] = /^\s*at (?:.* \()?([^()\s]+):(\d+):\d+\)?$/.exec(text) ?? [];
   return file === undefined || line === undefined ? undefined : { file, line: Number(line) };
 }
 
-/** Where the code was when it failed. */
+/** Place in the code at which it failed. */
 export const placeOfStack = (stack: string | null | undefined): CodePlace | undefined =>
   stack?.split('\n').map(findPlace).find(Boolean);
 

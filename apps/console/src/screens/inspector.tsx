@@ -12,7 +12,7 @@ interface InspectorProps {
   tree: ScreenTreeView | undefined;
   /** Address of the picture. */
   picture: string | undefined;
-  /** Of the screen in pixels, in which the bounds of nodes are. */
+  /** Width and height of the screen in pixels, in which the bounds of nodes are. */
   width: number;
   height: number;
   isStale?: boolean;
@@ -20,9 +20,9 @@ interface InspectorProps {
   marks?: ReactNode;
   /** Beside the picture: its age, what can be done. */
   pictureHead?: ReactNode;
-  /** Where there is no picture. */
+  /** Shown when there is no picture. */
   pictureNote?: string;
-  /** Where there is no tree. */
+  /** Shown when there is no tree. */
   treeNote?: ReactNode;
 }
 

@@ -150,7 +150,7 @@ function attributesOf(node: AndroidNode): [name: string, value: string][] {
   );
 }
 
-/** What is known of a node, and the code that finds it. */
+/** Attributes of a node, and the code that finds it. */
 export const NodePanel = ({ node }: { node: AndroidNode }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
   <div className={styles['node']} tabIndex={0} role="region" aria-label="Node">
@@ -174,7 +174,7 @@ export const NodePanel = ({ node }: { node: AndroidNode }) => (
 
 interface SelectorListProps {
   node: AndroidNode;
-  /** Where the code goes, besides the clipboard. */
+  /** Inserts the code into the editor; without it, the code can only be copied. */
   onInsert?: (code: string) => void;
   /** Why it can't go there. */
   reason?: string | undefined;
@@ -229,7 +229,7 @@ interface NodeBoxesProps {
   chosen: TreeRow | undefined;
   hovered: number | undefined;
   matches: ReadonlySet<number>;
-  /** Of the screen in pixels. */
+  /** Width and height of the screen in pixels. */
   width: number;
   height: number;
 }

@@ -60,11 +60,11 @@ export const shortClass = (node: AndroidNode): string => node.className?.split('
 
 export const shortId = (node: AndroidNode): string | undefined => node.viewId?.split(':id/').at(-1);
 
-/** What a person would call the node. */
+/** Label by which a person would recognise the node. */
 export const labelOf = (node: AndroidNode): string | undefined =>
   [node.text, node.description, node.hintText ?? undefined].find((text) => text !== undefined && text !== '');
 
-/** What a phone shows: picture and tree of one moment. */
+/** The screen of a phone: picture and tree of one moment. */
 export const screenQuery = (deviceId: string) =>
   queryOptions({
     queryKey: ['screen', deviceId],

@@ -48,7 +48,7 @@ const help: Place = { to: '/help', label: 'Help', icon: 'file', key: 'h', also: 
 
 const pillWords = { connecting: 'Starting', live: 'Live', reconnecting: 'Offline' } as const;
 
-/** What stands around every page; without a sign-in there is only that. */
+/** The frame around every page. Without a sign-in, nothing else is shown. */
 export function Shell() {
   const me = useQuery(meQuery);
   const state = useStore(session.store);

@@ -16,7 +16,7 @@ export const groupings: readonly { value: StatsGrouping; label: string }[] = [
   { value: 'reason', label: 'Reason' },
 ];
 
-/** What the address says of the page of statistics. */
+/** Search parameters of the page of statistics. */
 export interface StatsSearch {
   days?: Period;
   by?: StatsGrouping;

@@ -249,7 +249,7 @@ export const stepOf = (steps: readonly RunStep[], { time }: Pick<FilmMoment, 'ti
 export const filmAddress = (runId: string, { number }: FilmMoment['part']): string =>
   `/api/v2/runs/${runId}/film/${number}`;
 
-/** What the phone showed when the step ended. */
+/** Index of the picture that was on the screen when the step ended. */
 export const placeOfStep = (moments: readonly FilmMoment[], step: RunStep): number =>
   placeAt(moments, step.timestamp + step.duration_ms);
 
@@ -260,7 +260,7 @@ export function standsMs(moments: readonly FilmMoment[], place: number): number 
   return Math.min(maxMs, Math.max(leastMs, next.time - moment.time));
 }
 
-/** Such as `12.4 s`, since the beginning of the film. */
+/** Time since the beginning of the film, such as `12.4 s`. */
 export const timeText = (moments: readonly FilmMoment[], place: number): string =>
   `${(((moments[place]?.time ?? 0) - (moments[0]?.time ?? 0)) / 1000).toFixed(1)} s`;
 

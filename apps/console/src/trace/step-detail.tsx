@@ -260,7 +260,7 @@ function versionText(
 interface LinesProps {
   content: string;
   line: number;
-  /** Where the run ended. */
+  /** Line at which the run ended. */
   failed: number | undefined;
 }
 

@@ -130,20 +130,20 @@ function Row({ step, start, depth, isChosen, place, onChoose }: RowProps) {
   );
 }
 
-/** Such as `40 ms`, `1.2 s`, `64 s`. */
+/** Duration such as `40 ms`, `1.2 s`, `64 s`. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }
 
-/** What the step acted on. */
+/** Target of the step. */
 export function targetOf({ target, point, swipe }: RunStep): string {
   if (target !== undefined) return target;
   if (point !== undefined) return point.join(', ');
   return swipe === undefined ? '' : `${swipe.slice(0, 2).join(', ')} → ${swipe.slice(2).join(', ')}`;
 }
 
-/** Where the call stands in the source; undefined for code without a place. */
+/** Place of the call in the source; undefined for code without a place. */
 export function placeOf({ path, line_number: line }: RunStep): string | undefined {
   if (line === 0) return undefined;
   return path === null ? `line ${line}` : `${path}:${line}`;
@@ -151,7 +151,7 @@ export function placeOf({ path, line_number: line }: RunStep): string | undefine
 
 const pollMs = 700;
 const retryMs = 2000;
-/** As many as a reply holds. */
+/** Maximum number of steps in one reply. */
 const pageSize = 10_000;
 
 interface RunTrace {

@@ -16,7 +16,7 @@ import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { InlineFailure } from '../parts/states.tsx';
 import { addressText, isMail, isSigned, urlOf } from './webhook.tsx';
 
-/** What receivers check with. */
+/** Key with which receivers verify signatures. */
 export interface NewKey {
   readonly webhook: Webhook;
   readonly secret: string | null;
@@ -43,7 +43,7 @@ const formatOf = ({ url, format }: Draft): WebhookFormat => format ?? webhookFor
 const failures: RunOutcome[] = ['out_of_steps', 'failed', 'timed_out', 'lost'];
 type Outcomes = 'all' | 'failures' | 'as before';
 
-/** What is typed of it. */
+/** The form as typed. */
 interface Draft {
   name: string;
   url: string;
@@ -52,7 +52,7 @@ interface Draft {
   events: readonly ChosenEvent[];
   outcomes: Outcomes;
   signature: Webhook['signature'];
-  /** As the API calls them. */
+  /** Thresholds by their names in the API. */
   numbers: Record<ThresholdName, string>;
 }
 
@@ -63,7 +63,7 @@ interface Threshold {
   readonly label: string;
   readonly hint: string;
   readonly most: number;
-  /** What it is a threshold of. */
+  /** Events that the threshold applies to. */
   readonly events: readonly ChosenEvent[];
 }
 

@@ -7,10 +7,10 @@ import { call, readAll } from '../api/call.ts';
 const mailScheme = 'mailto:';
 export const isMail = (url: string): boolean => url.startsWith(mailScheme);
 
-/** As people write it: of an e-mail, the address alone. */
+/** Address as people write it: for an e-mail, without the scheme. */
 export const addressText = (url: string): string => (isMail(url) ? url.slice(mailScheme.length) : url);
 
-/** As the API takes it. */
+/** Address in the form of the API. */
 export const urlOf = (text: string): string =>
   /^[^:/\s]+@[^:/\s]+$/.test(text.trim()) ? mailScheme + text.trim() : text.trim();
 
@@ -43,7 +43,7 @@ export const shownAddress = ({ url, format }: Pick<Webhook, 'url' | 'format'>): 
 /** Short: the host, or the e-mail address. */
 export const targetText = (url: string): string => (isMail(url) ? addressText(url) : new URL(url).host);
 
-/** What there is to say of how the deliveries go. */
+/** Health of the deliveries in words. */
 export function healthText({ health, problem }: Pick<Webhook, 'health' | 'problem'>): string {
   const waiting = health.waiting === 0 ? [] : [`${health.waiting.toLocaleString('en')} waiting`];
   const failure = health.state === 'failing' ? [health.last_failure] : [];

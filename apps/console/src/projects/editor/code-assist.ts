@@ -9,7 +9,7 @@ import type { Reply } from '../../api/call.ts';
 export type CodeSymbol = NonNullable<Reply<'POST /api/v2/automation/symbol/:id'>['symbol']>;
 type CodeCompletion = Reply<'POST /api/v2/automation/completions/:id'>['completions'][number];
 
-/** What the service's checker says of a place in the text; it resolves with nothing when it can't be asked. */
+/** The service's checker, asked about a place in the text; it resolves with nothing when it can't be reached. */
 export interface CodeAssistant {
   readonly findSymbol: (text: string, position: number) => Promise<CodeSymbol | null>;
   readonly listCompletions: (text: string, position: number) => Promise<CodeCompletion[]>;
@@ -60,7 +60,7 @@ function symbolBox({ name, type, documentation }: CodeSymbol): HTMLElement {
 
 /** A call whose arguments the cursor is in. */
 interface Call {
-  /** Where its arguments begin. */
+  /** Offset at which its arguments begin. */
   readonly from: number;
   readonly symbol: CodeSymbol;
 }
@@ -76,7 +76,7 @@ function findArguments(state: EditorState) {
   }
 }
 
-/** Which parameter the cursor is at, from 0. */
+/** Index of the parameter that the cursor is at, from 0. */
 function parameterAt(state: EditorState): number {
   const commas = findArguments(state)?.getChildren(',') ?? [];
   return commas.filter(({ from }) => from < state.selection.main.head).length;

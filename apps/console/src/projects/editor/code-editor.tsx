@@ -37,7 +37,7 @@ import { codeNavigation, type CodeNavigation } from './code-navigation.tsx';
 import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
 
-/** When the editor gets lower, a caret that was in view stays in view. Who has scrolled away from it stays there. */
+/** Keeps the caret in view when the editor gets lower. An editor that was scrolled away from the caret stays there. */
 const keepCaretInView = ViewPlugin.fromClass(
   class {
     readonly #observer: ResizeObserver;
@@ -73,7 +73,7 @@ export interface Jump {
 
 interface CodeEditorProps {
   path: string;
-  /** What stands there at first; the editor has its own text from then on. */
+  /** Text to begin with; the editor has its own text from then on. */
   initial: { readonly text: string };
   isReadOnly: boolean;
   findings: readonly Finding[];
@@ -230,16 +230,16 @@ const runningLine = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** What others do with the text that is open. */
+/** Access of other components to the open text. */
 export interface EditorHandle {
   /** Writes whole lines at the cursor or in place of the selected lines, indented as they are, and goes behind them. */
   readonly insert: (code: string) => void;
-  /** What is selected, with the line where it begins, from 1. */
+  /** The selected text, with the line where it begins, from 1. */
   readonly selection: () => { readonly text: string; readonly line: number } | undefined;
   readonly focus: () => void;
 }
 
-/** Where the phone's code goes. */
+/** Target for code from the phone pane. */
 export interface CodeSink {
   /** Writes whole lines at the cursor, or in place of the selected lines. */
   readonly insert: (code: string) => void;
@@ -272,6 +272,6 @@ function insertLines(view: EditorView, code: string): void {
     scrollIntoView: true,
     userEvent: 'input.insert',
   });
-  // What comes next is to run it, or to undo it: both are keys of the editor.
+  // Running the code and undoing the insertion are the likely next steps: both are keys of the editor.
   view.focus();
 }

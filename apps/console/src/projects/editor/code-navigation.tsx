@@ -100,7 +100,7 @@ export function withName(text: string, places: readonly Range[], name: string): 
     .reduce((changed, { start, end }) => changed.slice(0, start) + name + changed.slice(end), text);
 }
 
-/** What the keys of an editor do with the name at a place. */
+/** Actions of the editor's keys on the name at a place. */
 export interface CodeNavigation {
   readonly goToDefinition: (text: string, position: number) => void;
   readonly rename: (text: string, position: number, name: string) => void;
@@ -163,7 +163,7 @@ interface NavigationParts {
   onRename: (place: NamedPlace) => void;
 }
 
-/** What the keys of the editor do with names, and with the text as a whole. */
+/** Implements the keys of the editor for names, and for the text as a whole. */
 export function useNavigation({
   project,
   path = '',

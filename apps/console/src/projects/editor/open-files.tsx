@@ -62,7 +62,7 @@ export function withOpened(paths: readonly string[], path: string | undefined): 
   return [...paths, path].slice(-maxOpen);
 }
 
-/** What is shown when a path is closed: the one to its right, else to its left. */
+/** The path to show when one is closed: the one to its right, else to its left. */
 export function nextOpen(paths: readonly string[], closed: string): string | undefined {
   const at = paths.indexOf(closed);
   return paths[at + 1] ?? paths[at - 1];

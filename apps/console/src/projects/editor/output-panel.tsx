@@ -23,7 +23,7 @@ export interface ShownRun {
   readonly deviceId: string;
 }
 
-/** Where a run was when it last wrote to its log. */
+/** Line of a run's last log entry. */
 export interface RunningLine {
   readonly path: string;
   readonly line: number;
@@ -40,7 +40,7 @@ interface OutputPanelProps {
   onOpenLine: (path: string, line: number) => void;
   /** Undefined when nothing runs. */
   onRunningLine: (place: RunningLine | undefined) => void;
-  /** What saved screens show of the unsaved text. */
+  /** Result of replaying saved screens with the unsaved text. */
   replay: ReactNode;
 }
 

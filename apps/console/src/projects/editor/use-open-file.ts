@@ -18,27 +18,27 @@ type Condition = 'saved' | 'unsaved' | 'saving' | 'refused' | 'conflict';
 
 interface OpenFile {
   readonly path: string;
-  /** What the editor begins with; another object begins it anew. */
+  /** Text that the editor begins with; another object begins it anew. */
   readonly initial: { readonly text: string };
   readonly condition: Condition;
-  /** When it was saved here. */
+  /** Time of the last save in this window. */
   readonly savedAt: number | undefined;
   readonly findings: readonly Finding[];
   readonly error: unknown;
-  /** What somebody else has saved meanwhile. */
+  /** Text that somebody else has saved meanwhile. */
   readonly theirs: string | undefined;
 }
 
-/** What is typed, and what it was made from. */
+/** The typed text, and the stored text that it is based on. */
 interface Base {
   text: string;
   content: string;
   etag: string | null;
-  /** What was sent without an answer: the service may have it. */
+  /** Text whose save got no answer: the service may have stored it. */
   unanswered?: string | undefined;
 }
 
-/** What is stored may be what was sent from here: then it is what the text goes on from. */
+/** Adopts the stored text as the base if it was sent from here. */
 function goOnFrom(one: Base, { content, etag }: StoredFile): boolean {
   if (content !== one.text && content !== one.unanswered) return false;
   Object.assign(one, { content, etag, unanswered: undefined });
@@ -64,7 +64,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const hasLoaded = useRef(false);
   const saved = useRef<Promise<unknown>>(Promise.resolve());
   const timers = useRef<{ draft?: number; check?: number }>({});
-  /** Of the text that another window has typed, which is not taken when somebody types here. */
+  /** Aborts taking over the text of another window, as soon as somebody types here. */
   const taking = useRef<AbortController>(undefined);
   const patch = useCallback(
     (change: Partial<OpenFile>) =>
@@ -125,7 +125,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     return () => {
       abort.abort();
       window.clearTimeout(running.check);
-      // What waits to be kept is of this file, whatever is opened next.
+      // A pending draft belongs to this file, whatever is opened next.
       window.clearTimeout(running.draft);
       delete running.draft;
       if (hasLoaded.current) void keepDraft(base.current);
@@ -143,7 +143,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     };
   }, [loadError, load]);
 
-  // What is typed in one window of a browser stands in all of them: they have one draft.
+  // All windows of a browser share one draft, so text typed in one appears in all of them.
   useEffect(() => {
     const running = timers.current;
     const end = draftsOf(userId, projectId).follow(path, () => {
@@ -161,14 +161,14 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const { data: found } = useQuery({
     queryKey: ['files', projectId, 'newest', path],
     enabled: file?.path === path,
-    // What is a draft alone is not there.
+    // A file that exists only as a draft has no stored version.
     queryFn: ({ signal }) => (base.current.etag === null ? null : readStoredFile(projectId, path, signal)),
     refetchInterval: newestMs,
   });
   const newest = found?.etag;
   useEffect(() => {
     const abort = new AbortController();
-    /** What was found may be older than the last save: the file decides, as it is when no save is on its way. */
+    /** Reads the file again once no save is under way, because the version found may be older than the last save. */
     const catchUp = async (): Promise<void> => {
       const before = saved.current;
       await before;
@@ -300,7 +300,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     await load();
   };
 
-  /** As it stands in the editor. */
+  /** The current text of the editor. */
   const text = (): string => base.current.text;
 
   return {
