@@ -13,7 +13,7 @@ type Body<Contract extends RouteContract> = Contract['body'] extends TSchema
 type Query<Contract extends RouteContract> = Contract['query'] extends TSchema
   ? Static<Contract['query']>
   : undefined;
-/** What the service answers to a call of this contract. */
+/** The service's answer to a call of this contract. */
 export type Reply<Contract extends RouteContract> = ReplyOf<Contract>;
 
 interface Inputs<Contract extends RouteContract> {
@@ -126,7 +126,7 @@ interface PageQuery {
   cursor?: string;
 }
 
-/** What all pages of a list hold. */
+/** Reads the items of all pages of a list. */
 export async function readAll<Page extends { next_cursor: string | null }, Item>(
   readPage: (query: PageQuery) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],

@@ -11,7 +11,7 @@ type Environment = Record<string, string | undefined>;
 const InheritedSettings = Type.Object({
   /** By the names of their settings. */
   secrets: Type.Record(Type.String(), Type.String()),
-  /** What the operator has to read once the service runs. */
+  /** Notice for the operator, shown once the service runs. */
   notice: Type.Optional(Type.String()),
 });
 export type InheritedSettings = Static<typeof InheritedSettings>;
@@ -79,7 +79,7 @@ export function endWithStarter(pid: number | undefined): void {
   timer.unref();
 }
 
-/** What this program has left behind as it started anew; undefined: it has not. */
+/** Settings that this program passed on when it started itself anew; undefined if it did not. */
 export const inherited = receiveInheritedSettings(process.env);
 
 /** The process ID of the wrapper that this process ends with. */

@@ -1,4 +1,4 @@
-/** What the exit code of `phalanx` says; scripts rely on it. */
+/** Exit codes of `phalanx`; scripts rely on them. */
 export const exitCodes = {
   ok: 0,
   /** A run did not complete, or newer work would have been overwritten, or a fault of the program. */

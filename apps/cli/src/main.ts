@@ -13,7 +13,10 @@ const Manifest = Compile(Type.Object({ version: Type.String() }));
 /** That of the whole release, in the repository and installed. */
 const version: string = Manifest.Parse(createRequire(import.meta.url)('../../../package.json')).version;
 
-/** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
+/**
+ * Exit code after the reader of the output has gone, as in `phalanx runs | head`: the one that a shell reports
+ * for SIGPIPE.
+ */
 const brokenPipe = 141;
 
 /** Also what goes wrong is JSON then. */
@@ -57,7 +60,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 try {
   await main();
-  // Who reads slowly gets the rest too.
+  // A slow reader gets all of the output before the process ends.
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit(exitCodes.ok);
 } catch (error) {

@@ -100,7 +100,7 @@ export function addSettingFlags(
   return command;
 }
 
-/** What the environment and the flags of a call say. */
+/** Merges the environment and the flags of a call. */
 export function settingsOf(command: Command, rows: readonly Setting[]): Environment {
   const options: Record<string, unknown> = command.opts();
   const flags: Record<string, string | undefined> = {};

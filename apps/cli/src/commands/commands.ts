@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 type Add = (program: Command) => void;
 
 interface Source {
-  /** Of the commands that it adds. */
+  /** Names of the commands that it adds. */
   names: readonly string[];
   load: () => Promise<Add>;
 }
@@ -82,7 +82,7 @@ export async function addCommands(program: Command, words: readonly string[]): P
   }
 }
 
-/** Of a command line. Where another one is to be completed behind its command, also of that one. */
+/** Commands named on a command line. In a command line that asks for completion, also the command to be completed. */
 function commandNames([first = '', ...rest]: readonly string[]): string[] {
   if (first !== 'completion' || rest[0] !== 'words') return [first];
   const [, , name = '', ...behind] = rest;

@@ -65,7 +65,7 @@ export const givenToken = ({ token, tokenFile }: ConnectionFlags): string | unde
 export const serverUrlOrDefault = (flags: ConnectionFlags): string =>
   givenServerUrl(flags) ?? defaultServerUrl;
 
-/** Who to ask as whom: flags before variables before the stored login. Throws a usage error without a token. */
+/** Connects by flags before variables before the stored login. Throws a usage error without a token. */
 export async function connect(flags: ConnectionFlags): Promise<Connection> {
   const token = givenToken(flags);
   const url = givenServerUrl(flags);
@@ -112,7 +112,7 @@ export function loginPath(): string {
   return path.join(folder, 'phalanx', 'login.json');
 }
 
-/** What `phalanx login` stored, if it did. */
+/** The login that `phalanx login` stored, if any. */
 async function findLogin(): Promise<Login | undefined> {
   const text = await readFile(loginPath(), 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;

@@ -19,7 +19,7 @@ export interface Failure {
   kind: 'state' | 'handled' | 'no_state' | 'run' | 'threw' | 'limit';
   /** One line. */
   message: string;
-  /** What may help, a line each. */
+  /** Hints, a line each. */
   details: string[];
 }
 

@@ -18,7 +18,7 @@ import { GoldenReplay } from './replay-golden.ts';
 
 export interface RunToKeep {
   golden: GoldenRun;
-  /** Of the file, without its ending. */
+  /** Name of the file, without its extension. */
   name: string;
   /** Replaces a file that is there. */
   isForced?: boolean;
@@ -66,7 +66,10 @@ async function proveRun(golden: GoldenRun, follow: Follow): Promise<{ kept: Gold
   return { kept, needed };
 }
 
-/** Of texts that are all shown, hides each without which the run comes as far as with it. */
+/**
+ * Hides each text without which the run comes as far as with it; all texts are shown at first. Returns those
+ * that are needed.
+ */
 async function listNeeded(
   replaced: readonly Replaced[],
   follow: () => Promise<SequenceResult>,

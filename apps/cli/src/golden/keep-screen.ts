@@ -25,9 +25,9 @@ import { GoldenReplay } from './replay-golden.ts';
 
 export interface ScreenToKeep {
   tree: ScreenTree;
-  /** What the project has to take it for. */
+  /** State that the project has to take the screen for. */
   state: string;
-  /** Of the file, without its ending. */
+  /** Name of the file, without its extension. */
   name: string;
   /** The stage that it was stored under, if any. */
   stage?: string;
@@ -115,7 +115,7 @@ function verdictText(golden: GoldenScreen, verdict: ReplayVerdict): string {
 
 export interface ProvedScreen {
   kept: GoldenScreen;
-  /** What the code takes the file for; undefined when it says nothing. */
+  /** Verdict of the code on the file; undefined when it stores nothing. */
   verdict: ReplayVerdict | undefined;
   /** Texts of persons that the code needs, and that are in the file. */
   needed: string[];
@@ -143,7 +143,10 @@ export async function proveScreen(golden: GoldenScreen, verdictOf: VerdictOf): P
   return { kept, verdict: wanted, needed, isOther: false };
 }
 
-/** Of texts that are all shown, hides each without which the code takes the screen for the same. */
+/**
+ * Hides each text without which the code takes the screen for the same; all texts are shown at first. Returns
+ * those that are needed.
+ */
 async function listNeeded(replaced: readonly Replaced[], isSame: () => Promise<boolean>): Promise<string[]> {
   const needed: string[] = [];
   for (const one of replaced) {
@@ -166,7 +169,7 @@ function hide({ node, name, disguise }: Replaced): void {
 /** Not all that the code saw goes into a file. Throws a GoldenScreenError for what can't be in one. */
 const asRead = (golden: GoldenScreen): GoldenScreen => parseGolden(goldenText(golden));
 
-/** What was done may be told with the text of a node. */
+/** Compares verdicts without the calls, because their descriptions may contain the text of a node. */
 function isEqual(one: ReplayVerdict | undefined, other: ReplayVerdict | undefined): boolean {
   if (one?.kind !== 'state' || other?.kind !== 'state') return one?.kind === other?.kind;
   return one.state === other.state && one.stage === other.stage && one.next === other.next;

@@ -91,7 +91,7 @@ export class GoldenReplay {
   }
 }
 
-/** Of so many screens each gets a run of its own; more are shown to one run first. */
+/** Maximum number of screens that get a run each; more are shown to one run first. */
 const maxStrict = 200;
 const sampleEvery = 100;
 
@@ -122,7 +122,7 @@ const savedOf = ({ tree, expect }: GoldenScreen): ReplayScreen => ({
   stage: expect.stage,
 });
 
-/** What a function that only recognises can't tell. */
+/** Expectations that a function which only recognises screens can't meet. */
 const needsMain = ({ stage, handled }: GoldenScreen['expect']): boolean =>
   stage !== undefined || handled !== undefined;
 
@@ -184,7 +184,7 @@ function fetchesOf(text: string | null): ReplayFetches {
   );
 }
 
-/** What a launch without parameters would fill in. */
+/** Values that a launch without parameters would fill in. */
 function defaultsOf(schemaText: string | null): Record<string, unknown> {
   const schema: unknown = schemaText === null ? {} : parse(schemaPath, schemaText);
   const properties: unknown = isObject(schema) ? schema['properties'] : undefined;

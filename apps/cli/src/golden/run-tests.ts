@@ -93,7 +93,7 @@ async function testRuns(replay: GoldenReplay, runs: readonly GoldenRunFile[]): P
   return tested;
 }
 
-/** What is not as expected is replayed once more, to tell what it lacks. */
+/** Replays unexpected screens once more, to explain them. */
 async function testAll(replay: GoldenReplay, files: readonly GoldenFile[]): Promise<Tested[]> {
   const replayed = await replay.replay(files.map(({ golden }) => golden));
   const tested = files.map((one, index) => testedOf(one, replayed[index]));

@@ -73,7 +73,7 @@ export const listProjects = (api: ApiClient): Promise<Project[]> =>
 export async function getAutomationId(api: ApiClient, text: string): Promise<string> {
   if (isUuid(text)) return text;
   const all = (await listProjects(api)).filter((project) => project.name === text);
-  // Whoever shares a project chooses its name.
+  // A shared project counts once it is accepted, because its owner chooses its name.
   const named = all.filter(({ accepted }) => accepted);
   const [only] = named;
   const [waiting] = all;

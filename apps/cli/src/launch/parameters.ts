@@ -50,7 +50,7 @@ async function readObject(flag: string, file: string): Promise<Parameters> {
   throw usageError(`${flag}: ${file} must hold a JSON object.`);
 }
 
-/** What a file holds, with the single assignments over it. */
+/** Parameters of a file, overridden by the single assignments. */
 export async function readParameters(
   flag: string,
   assignments: readonly string[],
@@ -81,7 +81,7 @@ export function addParameterOptions(command: Command): Command {
     .option('--vars-file <file>', 'JSON file with the jobVariables');
 }
 
-/** What a launch gives to its runs. */
+/** Inputs of a launch for its runs. */
 export async function readInputs(flags: ParameterFlags): Promise<{
   automationParameters: Record<string, unknown>;
   jobVariables: Record<string, unknown>;

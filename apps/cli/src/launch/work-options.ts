@@ -15,7 +15,7 @@ import type { ApiClient } from '../api-client.ts';
 import type { ConnectionFlags } from '../connection/connection.ts';
 import { readParameters } from './parameters.ts';
 
-/** Where something is started. */
+/** Options that choose the devices. */
 export interface PlaceFlags {
   device: string[];
   allReady?: true;
@@ -23,7 +23,7 @@ export interface PlaceFlags {
   count?: number;
 }
 
-/** As the API takes it. */
+/** Choice of devices in the form of the API. */
 export type Place = { device_ids: string[] } | { selector: string; count?: number };
 
 export function parseCount(text: string): number {
@@ -77,14 +77,14 @@ export function chooseDevices(
   );
 }
 
-/** What stops `automation` there again. */
+/** Command line that stops `automation` on these devices. */
 export function stopCommand({ device, allReady, labels }: PlaceFlags, automation: string): string {
   const where =
     allReady || labels !== undefined ? '--all' : device.map((text) => `--device ${quoted(text)}`).join(' ');
   return `phalanx stop ${where} ${quoted(automation)}`;
 }
 
-/** Where and with what a job runs. */
+/** Options of jobs. */
 export interface WorkFlags extends ConnectionFlags, PhoneSettingFlags {
   device: string[];
   labels?: string;
@@ -96,7 +96,7 @@ export interface WorkFlags extends ConnectionFlags, PhoneSettingFlags {
   json?: true;
 }
 
-/** Where and with what something runs as soon as it can. */
+/** Adds the options of work that runs as soon as it can. */
 export const addWorkOptions = (command: Command): Command =>
   addPhoneSettingOptions(command)
     .option('--device <device>', 'serial number, name or ID; may be given several times', repeated, [])
@@ -144,7 +144,7 @@ function parsePriority(text: string): number {
   throw new InvalidArgumentError('Give a whole number from -100 to 100.');
 }
 
-/** What is set on the phones before the code starts. */
+/** Settings that are made on the phones before the code starts. */
 export interface PhoneSettingFlags {
   proxy?: string;
   phoneTimeZone?: string;

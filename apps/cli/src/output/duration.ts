@@ -4,7 +4,7 @@ const units: readonly (readonly [name: string, ms: number])[] = [
   ['min', 60 * 1000],
 ];
 
-/** Such as `3 min`; below a minute in seconds, below ten with a fraction. */
+/** Duration such as `3 min`; below a minute in seconds, below ten with a fraction. */
 export function formatDuration(durationMs: number): string {
   const ms = Math.max(0, durationMs);
   const unit = units.find(([, size]) => ms >= size);

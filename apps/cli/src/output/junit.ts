@@ -8,7 +8,7 @@ export interface JunitCase {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** What CI servers read: a suite for each of the names, in their order. */
+/** JUnit report for CI servers: a suite for each of the names, in their order. */
 export function junitReport(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)];
   const texts = suites.map(([name, members]) =>

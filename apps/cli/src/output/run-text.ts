@@ -15,7 +15,10 @@ const words: Readonly<Record<Run['status'], string>> = {
   lost: 'was lost',
 };
 
-/** Such as `failed after 3.2 s (uncaught_error: no luck)`; the message's first line, for the log has the stack. */
+/**
+ * End of a run, such as `failed after 3.2 s (uncaught_error: no luck)`; the message's first line, for the log
+ * has the stack.
+ */
 export function describeEnd({
   status,
   outcome,
@@ -35,7 +38,7 @@ const outOfStepsNote = (status: Run['status'], outcome: Run['outcome']): string 
   return outcome === 'timed_out' ? ', after it had run out of time on its way' : '';
 };
 
-/** Such as `ada with the token "build", by job 01a2… of the schedule "Nightly"`. */
+/** Launcher of a run, such as `ada with the token "build", by job 01a2… of the schedule "Nightly"`. */
 export function describeLauncher({
   user_id: id,
   user_name: name,

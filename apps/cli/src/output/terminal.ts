@@ -9,7 +9,7 @@ export function notice(text: string): void {
   console.error(printable(withNames(text)));
 }
 
-/** What a server answers in words, as the output of the command. */
+/** Prints a server's answer in words as the output of the command. */
 export function printMessage({ message }: { message: string }): void {
   console.log(printable(withNames(message)));
 }

@@ -8,7 +8,7 @@ function text(node: object, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Such as `0,66 1080,210`: left, top, right, bottom. */
+/** Bounds such as `0,66 1080,210`: left, top, right, bottom. */
 function place(bounds: unknown): string {
   if (typeof bounds !== 'object' || bounds === null) return '';
   const [left, top, right, bottom] = ['left', 'top', 'right', 'bottom'].map((side) =>

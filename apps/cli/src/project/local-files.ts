@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { maxFileBytes } from '@phalanx/protocol';
 import ignore, { type Ignore } from 'ignore';
 
-/** Where the CLI keeps its own files of a project folder. */
+/** Folder for the CLI's own files in a project folder. */
 export const ownFolder = '.phalanx';
 
 /** Names that some file system takes for `.git` or `.phalanx`: other letter case, dots and spaces at the end, streams. */
@@ -93,7 +93,7 @@ export async function readLocalFile(root: string, file: string): Promise<Buffer>
   }
 }
 
-/** What JSON can carry. Throws a `LocalPathError`. */
+/** Decodes a file for JSON, which can carry only text. Throws a `LocalPathError`. */
 export function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString();
   throw new LocalPathError('it is not UTF-8 text: push it with git');
@@ -102,7 +102,7 @@ export function textOf(bytes: Buffer): string {
 interface LocalFiles {
   /** Paths with `/`, in order. */
   readonly paths: readonly string[];
-  /** What is neither a file nor a folder, such as symbolic links: never followed, never sent. */
+  /** Entries that are neither files nor folders, such as symbolic links: never followed, never sent. */
   readonly others: readonly string[];
 }
 
@@ -149,7 +149,7 @@ async function walk(state: Walk, folder: string, rules: IgnoreRules): Promise<vo
   }
 }
 
-/** What no project holds, whatever its own rules say. */
+/** Names that no project holds, whatever its own rules say. */
 const never = ['.git', ownFolder, 'node_modules'];
 
 const maxStars = 4;
@@ -168,7 +168,7 @@ interface FolderRules {
   readonly rules: Ignore;
 }
 
-/** What the `.gitignore` files of a project folder say; one that is nearer stands above one further up. */
+/** Rules of the `.gitignore` files of a project folder; those of a nearer file take precedence. */
 const readIgnoreRules = (root: string): Promise<IgnoreRules> => rulesWithin(root, [], '');
 
 async function rulesWithin(

@@ -14,7 +14,7 @@ import { notice } from '../output/terminal.ts';
 import { defaultConfigText } from './types/write-types.ts';
 import { contentVersion, readBase } from './remote-files.ts';
 
-/** Which project a folder belongs to. It holds no token: the folder may be shared. */
+/** Project that a folder belongs to. It holds no token: the folder may be shared. */
 export const Link = Type.Object({ id: Type.String({ minLength: 1 }), server_url: Type.String() });
 export type Link = Static<typeof Link>;
 const link = Compile(Link);
@@ -83,7 +83,7 @@ export async function makeEmptyFolder(root: string): Promise<void> {
   );
 }
 
-/** As `chooseProject`, for what takes the files of the server: says when those of the folder are others. */
+/** Chooses a project for a command that uses the files on the server: says when those of the folder differ. */
 export async function chooseSavedProject(
   connection: Connection,
   project: string | undefined,

@@ -23,11 +23,11 @@ export interface Pulled {
   kept: string[];
   /** Changed here and on the server. */
   conflicts: string[];
-  /** What can't be had here, and why. */
+  /** Files that can't be had here, and the reasons. */
   skipped: { path: string; reason: string }[];
 }
 
-/** What to do with one file; `staged` is where its new content lies. */
+/** The change of one file; `staged` is the path of its new content. */
 type Step =
   | { kind: 'write'; path: string; staged: string; hash: string }
   | { kind: 'delete'; path: string }

@@ -6,17 +6,17 @@ import { contentVersion, readBase, writeBase, type BaseFiles, RemoteFiles } from
 import type { LinkedFolder } from './project-folder.ts';
 import { listLocalFiles, LocalPathError, readLocalFile, textOf } from './local-files.ts';
 
-/** What a push would do to the files on the server. */
+/** Changes that a push would make to the files on the server. */
 export interface PushPlan {
   /** The version of the server's files that were compared. */
   etag: string;
-  /** What is new here, by path. */
+  /** Contents that are new here, by path. */
   changed: Map<string, string>;
   /** Deleted here, and still on the server. */
   gone: string[];
   /** Changed on the server since the last pull. */
   conflicts: string[];
-  /** What can't be sent, and why. */
+  /** Files that can't be sent, and the reasons. */
   failed: { path: string; reason: string }[];
   /** Symbolic links and such, which are never sent. */
   others: readonly string[];
@@ -24,7 +24,7 @@ export interface PushPlan {
 }
 
 interface Comparison {
-  /** Of the server's files, by path. */
+  /** Versions of the server's files, by path. */
   versions: ReadonlyMap<string, string>;
   force: boolean;
   plan: PushPlan;

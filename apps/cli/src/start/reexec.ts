@@ -31,7 +31,7 @@ const services: readonly string[] = ['start', 'server', 'host', 'demo'];
 /** For the operator, once the service runs. */
 let startNotice: string | undefined = inherited?.notice;
 
-/** Of nobody else: above the users of people, below those that systemd makes up. */
+/** ID of no user: above the users of people, below those that systemd makes up. */
 const ownId = 47_374;
 /** A folder with this bit is everybody's, such as /tmp. */
 const sticky = 0o1000;
@@ -73,7 +73,7 @@ export async function reexec([command = '', ...args]: readonly string[]): Promis
 /** Node's own setting. */
 const compileCache = 'NODE_COMPILE_CACHE';
 
-/** What root has cached is closed to others. */
+/** Gives the user a compile cache of its own, because root's cache is closed to others. */
 function openCompileCache({ uid, gid }: User): Record<string, string> {
   const ofRoot = environment[compileCache];
   if (!ofRoot) return {};
@@ -109,7 +109,7 @@ function readSecrets(isRoot: boolean): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-/** What can't be read is told where the setting is parsed. */
+/** A file that can't be read is reported where the setting is parsed. */
 function tryRead(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();
@@ -131,8 +131,9 @@ interface User {
 }
 
 /**
- * Who the service can be instead of root: the owner of its data folder, the user `phalanx`, or a number without a name.
- * The folder is theirs afterwards; without one the service works among the temporary files. Throws an error with the reason when they could not work.
+ * Prepares the user that the service runs as instead of root: the owner of its data folder, the user `phalanx`,
+ * or a number without a name. The folder is theirs afterwards; without one the service works among the
+ * temporary files. Throws an error with the reason when they could not work.
  */
 function prepareUser(dataDir: string | undefined): User {
   const user = chooseUser(dataDir);

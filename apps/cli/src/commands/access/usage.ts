@@ -75,7 +75,7 @@ function rowOf(row: UsageRow, user?: Usage): Record<string, string> {
   };
 }
 
-/** Such as `3 of 50 runs, 12 of 120 min`. */
+/** Budget such as `3 of 50 runs, 12 of 120 min`. */
 export function budgetText({ runs_per_day, minutes_per_day, runs_used, minutes_used }: TokenBudget): string {
   const parts = [
     ...(runs_per_day === null ? [] : [`${runs_used} of ${runs_per_day} runs`]),

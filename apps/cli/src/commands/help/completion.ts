@@ -39,7 +39,7 @@ async function readNames(kind: NameKind): Promise<string[]> {
   return (await listProjects(api)).map(({ name }) => name);
 }
 
-/** What stands for a phone or a project on a command line; the server knows them. */
+/** Kinds of names that the server knows and that are completed on a command line. */
 type NameKind = 'device' | 'project';
 
 interface Names {
@@ -52,7 +52,7 @@ const kinds: Readonly<Record<string, NameKind>> = {
   automation: 'project',
 };
 
-/** Where the last word of a command line stands. */
+/** Position of the last word of a command line. */
 interface Place {
   readonly command: Command;
   /** The option whose value it is. */
@@ -61,7 +61,7 @@ interface Place {
   readonly argumentCount: number;
 }
 
-/** What may stand for the last of `words`, which may be empty or begun. */
+/** Possible completions of the last of `words`, which may be empty. */
 async function complete(program: Command, words: readonly string[], names: Names): Promise<string[]> {
   const begun = words.at(-1) ?? '';
   const candidates = await candidatesAt(findPlace(program, words.slice(0, -1)), begun, names);

@@ -155,7 +155,7 @@ async function readObject(file: string): Promise<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // As below.
+    // A value that is no object is refused below in the same way.
   }
   throw unreadable(file);
 }
@@ -209,7 +209,7 @@ class McpLink {
   readonly #target: Target;
   /** That 2025's programs have agreed on; today's say it in each message. */
   #version: string | undefined;
-  /** What the program calls itself, which 2025's say once. */
+  /** Name that the program gives itself, which clients of 2025's protocol say only once. */
   #client = 'phalanx mcp';
 
   constructor(target: Target) {
@@ -263,7 +263,7 @@ class McpLink {
   }
 }
 
-/** What HTTP has to say again of a message. */
+/** Headers that repeat parts of a message, as HTTP requires. */
 function headersOf(message: Message | undefined, agreed: string | undefined): Record<string, string> {
   const meta = new Map(Object.entries(message?.params?._meta ?? {}));
   const own: unknown = meta.get(versionKey);
@@ -277,7 +277,7 @@ function headersOf(message: Message | undefined, agreed: string | undefined): Re
   };
 }
 
-/** As the protocol writes what a header can't hold. */
+/** Encodes a text that a header can't hold, as the protocol prescribes. */
 const headerText = (text: string): string =>
   /^[\x21-\x7E]+$/.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 

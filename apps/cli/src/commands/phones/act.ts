@@ -188,7 +188,7 @@ class Words {
     throw new Error(`${rest} is no selector, such as {"isSwitch": true, "rightOf": {"hasText": "Wi-Fi"}}`);
   }
 
-  /** What matches at the end, which is taken off. */
+  /** Removes a match at the end, and returns its group. */
   takeEnd(end: RegExp): string | undefined {
     const found = end.exec(` ${this.rest}`);
     if (found === null) return undefined;

@@ -14,7 +14,7 @@ afterAll(() => service.stop());
 const run = (...args: string[]) => service.run(args);
 const act = (...steps: string[]) => run('act', 'SIM0001', ...steps);
 const idIn = (text: string): string => /^screen (\S{15})/m.exec(text)?.[1] ?? '';
-/** Of the line with these words. */
+/** Number of the line with these words. */
 const numberIn = (text: string, words: string): string =>
   new RegExp(`^ *[+~]? ?(\\d+) .*${words}`, 'm').exec(text)?.[1] ?? '';
 

@@ -8,7 +8,7 @@ import { printJson } from '../../output/table.ts';
 import { printMessage, printable, printableLine } from '../../output/terminal.ts';
 
 export const deviceText = 'serial number or device ID';
-/** As `phalanx lease --json` printed it. */
+/** Option for the lease that `phalanx lease --json` printed. */
 export const leaseOption = [
   '--lease <id>',
   'the lease that you have: refused when it holds no more',

@@ -6,7 +6,7 @@ import { TestService } from '../../testing/test-service.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  // Which can read the clipboard.
+  // The resident helper can read the clipboard.
   service = await TestService.start(1, { PHALANX_HELPER: 'resident' });
 });
 afterAll(() => service.stop());

@@ -170,7 +170,7 @@ function withChanges(before: Labels, changes: readonly string[]): Labels {
 
 type MemberRoutes = Pick<typeof deviceMemberRoutes | typeof hostRoutes, 'putMember' | 'deleteMember'>;
 
-/** What is shared by these commands. */
+/** Differences between the commands for shares of devices and of hosts. */
 interface Shared {
   noun: 'device' | 'host';
   routes: MemberRoutes;

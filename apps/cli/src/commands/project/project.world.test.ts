@@ -12,7 +12,7 @@ import { TestService } from '../../testing/test-service.ts';
 
 // Each test starts many processes, which takes its time on a busy machine.
 let service: TestService;
-/** Of the project that each test has for itself. */
+/** ID of the project that each test has for itself. */
 let id: string;
 let folder: string;
 
@@ -250,7 +250,7 @@ describe('a pull into a folder', () => {
     expect(JSON.parse(await readHere('.phalanx/project.json'))).toEqual({ id, server_url: service.url });
     await expect(readFile(path.join(outside, 'x.txt'))).rejects.toThrow('ENOENT');
     expect(await readHere('fine.txt')).toBe('theirs');
-    // What could not be pulled was not deleted here either.
+    // A file that could not be pulled is not deleted on the server, although it is missing here.
     expect(await inFolder('push', '--delete')).toMatchObject({ code: 0 });
     expect(await listThere()).toContain('way/x.txt');
   });

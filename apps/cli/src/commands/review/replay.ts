@@ -188,7 +188,7 @@ interface FolderDraft {
   deleted: string[];
 }
 
-/** What a push of the folder would change, with what is here where both sides were changed. */
+/** Changes that a push of the folder would make; files that were changed on both sides are taken from the folder. */
 async function readDraft(
   api: ApiClient,
   { id, dir }: { id: string; dir: string | undefined },

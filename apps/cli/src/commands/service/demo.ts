@@ -284,7 +284,7 @@ export function printNextSteps({ url, token, device, signInLink }: NextSteps): v
     }),
   );
   line();
-  // Whoever pastes all at once would read the log before there is one.
+  // Gives the log time to appear, because all commands may be pasted at once.
   const logs = { device_id: device.device_id, automation_ids: [launchId] };
   line(`sleep 2; ${post('/api/v2/devices/automationLogs', logs)}`);
   line();

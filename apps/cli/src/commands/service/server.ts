@@ -35,7 +35,10 @@ export function addServerCommand(program: Command): void {
   addSettingFlags(command, rows);
 }
 
-/** Whoever reads this terminal is the administrator; another output may be kept, such as a service's journal. */
+/**
+ * Prints the sign-in link only to a terminal, whose reader is the administrator; other output may be kept, such
+ * as a service's journal.
+ */
 export async function signInNotice(server: ServerApp): Promise<void> {
   if (!process.stdout.isTTY) return;
   console.log(`Console, signed in (works once, within the hour):\n\n  ${await server.createSignInLink()}\n`);

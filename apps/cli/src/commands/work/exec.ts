@@ -107,7 +107,7 @@ const readCode = (file: string): Promise<string> =>
         );
       });
 
-/** As the service takes it. */
+/** Maximum length that the service accepts. */
 const maxNameLength = 200;
 
 interface Start {
@@ -117,7 +117,7 @@ interface Start {
 
 interface Starts {
   readonly starts: readonly Start[];
-  /** Of the file. */
+  /** Name of the file. */
   readonly name: string;
   readonly code: string;
   readonly inputs: Awaited<ReturnType<typeof readInputs>> & ReturnType<typeof phoneSettingsOf>;

@@ -59,7 +59,7 @@ Examples:
   addConnectionOptions(command);
 }
 
-/** What there is now, from the oldest entry that is kept. */
+/** Prints the entries that are there now, from the oldest one that is kept. */
 async function printRun(run: string, flags: Flags): Promise<void> {
   if (flags.follow || flags.followForever)
     throw usageError('--run prints what there is: follow a device and an automation instead.');

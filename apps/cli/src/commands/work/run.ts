@@ -115,7 +115,7 @@ async function pushBefore(connection: Connection, project: string | undefined): 
   await pushFolder(connection, {});
 }
 
-/** Whatever was typed for the project, or nothing. */
+/** Name of the project for a report, whatever was typed for it. */
 async function reportOf(api: ApiClient, id: string, file: string): Promise<{ file: string; name: string }> {
   const { project } = await api.call(projectRoutes.get, { params: { id } });
   return { file, name: project.name };

@@ -90,7 +90,10 @@ function stopOne(
   return api.call(launchRoutes.launchDirect, { body });
 }
 
-/** What has never run is taken for a project, so that the server says whether there is one. */
+/**
+ * Whether the automation is direct code. An ID that has never run counts as a project, so that the server says
+ * whether it exists.
+ */
 async function isDirect(api: ApiClient, automationId: string): Promise<boolean> {
   for await (const run of listRuns(api, { automation_id: automationId })) return run.launch_id !== null;
   return false;

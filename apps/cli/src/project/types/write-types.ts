@@ -64,7 +64,7 @@ export function declareParameters(schema: unknown): string {
   if (!isObject(schema)) return `${head}export {};\n`;
   const context: SchemaContext = { root: schema, depth: 0, budget: { left: maxParts } };
   const members = typeOf({ type: 'object', ...schema }, context);
-  // What can't be said as an interface stays as the runtime declares it: any name, any value.
+  // A schema that can't be written as an interface keeps the declaration of the runtime: any name, any value.
   return members.startsWith('{')
     ? `${head}interface AutomationParameters ${members}\n`
     : `${head}export {};\n`;

@@ -93,7 +93,7 @@ async function keepWholeRecord(
   });
 }
 
-/** As a replay of the record in order takes it. */
+/** End of the run for a replay of the record in order. */
 function endOf({ type, error }: OutOfStepsRecord): 'submits' | 'throws' | null {
   if (type === 'crash') return 'throws';
   return type === 'outOfSteps' || (type === 'timeout' && error === null) ? 'submits' : null;

@@ -80,7 +80,7 @@ function chosen({ candidates, problem }: Proposal, number: number): SignCandidat
   throw usageError(`There is no sign ${number}: there are ${candidates.length}.`);
 }
 
-/** As a diff, or as text to put in by hand. */
+/** The change as a diff. Throws with the code to insert by hand when there is none. */
 function changeOf({ files, problem, snippet }: SignCandidate): string {
   if (files.length > 0)
     return files

@@ -60,7 +60,7 @@ test('an unknown screen is known, proved and solved by commands alone', { timeou
   expect(shown).toContain("+      when: 'Enjoying this app?',");
   expect(shown).toContain("+      do: (screen) => screen.findById('android:id/button2')?.tap(),");
 
-  // What somebody else has typed here is not lost.
+  // Text that somebody else has typed here is not lost.
   const before = await readMain();
   await writeFile(path.join(folder, 'main.ts'), `${before}// mine\n`);
   expect((await phalanx('groups', 'propose', ...fix, '--write')).stderr).toContain('Nothing was written');

@@ -72,7 +72,7 @@ export class DevSession {
     const { devices, message } = await connection.api.call(launchRoutes.launch, { body });
     notice(message);
     const ended = this.#follow(startedRuns(devices));
-    // When it cannot be stopped, nobody waits for its end.
+    // Keeps a rejection from being unhandled: if the stop fails, nobody awaits the end.
     ended.catch(() => undefined);
     await Promise.race([ended, wishes.some()]);
     if (!wishes.isEmpty) await this.#stop(startedRuns(devices));
@@ -98,7 +98,7 @@ export class DevSession {
     const { connection, folder, device, wishes } = this.#options;
     notice(`The run ${describeEnd(run)}.`);
     for (const line of await sourceLines(folder.root, run.error?.stack ?? '')) notice(line);
-    // Who goes on at once does not look at the phone.
+    // The screen is printed only for a person who pauses here.
     if (wishes.isGoingOn) return;
     const params = { id: device.device_id };
     const { screen } = await connection.api.call(deviceRoutes.screen, { params, query: { view: 'compact' } });
@@ -119,7 +119,7 @@ interface Place {
   readonly column: number;
 }
 
-/** As the compiler writes it, `main.ts(3,7): error …`, and as a stack does, `at pay (flows/pay.ts:12:5)`. */
+/** Places in the form of the compiler, `main.ts(3,7): error …`, and of a stack, `at pay (flows/pay.ts:12:5)`. */
 const forms = [/^([^()]+)\((\d+),(\d+)\): /, /^\s*at (?:.* \()?([^()\s]+):(\d+):(\d+)\)?$/];
 
 function findPlace(text: string): Place | undefined {
@@ -152,7 +152,7 @@ function linesAround(lines: readonly string[], { file, line, column }: Place): s
   return [`${printable(file)}:${line}:${column}`, ...shown, `${' '.repeat(5)} | ${' '.repeat(column - 1)}^`];
 }
 
-/** What somebody at the keyboard wants, or a save. */
+/** A request from the keyboard, or a save. */
 export type Wish = 'saved' | 'run' | 'stop' | 'hand' | 'quit';
 
 /** Wishes in their order, each kind once. */
@@ -179,7 +179,7 @@ export class Wishes {
     return this.#waiting.some((wish) => wish !== 'stop');
   }
 
-  /** Who wants to quit waits for nothing that was wanted before. */
+  /** Returns `quit` before all earlier wishes. */
   async next(): Promise<Wish> {
     await this.some();
     const wish = this.#waiting.includes('quit') ? 'quit' : this.#waiting.shift();

@@ -168,7 +168,8 @@ class HeldPhone {
   static async take(api: ApiClient, device: Device): Promise<HeldPhone> {
     const held = new HeldPhone(api, device);
     await held.#renew();
-    // Who has ended it in the console, or a service that is away, keeps it only until the next time.
+    // A failed renewal is ignored: the lease was ended in the console, or the service is away, and the next
+    // renewal takes it again.
     const renew = (): void => void held.#renew().catch(() => undefined);
     held.#timer = setInterval(renew, renewMs);
     return held;
@@ -186,7 +187,7 @@ class HeldPhone {
   }
 }
 
-/** Which files a push would read, and as of when. */
+/** Snapshot of the files that a push would read, with their times and sizes. */
 export async function lookAtFolder(root: string): Promise<string> {
   const { paths } = await listLocalFiles(root, (await readBase(root)).keys());
   const looks = paths.map(async (file) => {
@@ -198,7 +199,7 @@ export async function lookAtFolder(root: string): Promise<string> {
 
 interface Watch {
   readonly root: string;
-  /** What was seen of the folder before. */
+  /** Snapshot of the folder to compare with. */
   readonly seen: string;
   readonly signal: AbortSignal;
   readonly onChange: () => void;
