@@ -35,7 +35,7 @@ async function phalanx(...commandLine: string[]): Promise<{ code: number | null;
   return { code: program.exitCode, output: program.output };
 }
 
-/** What the captures of the only record of `automationId` are. */
+/** Contents of the captures of the only record of `automationId`. */
 async function capturesOf(api: ApiClient, automationId: string): Promise<Buffer[] | undefined> {
   const { result } = await api.call(recordRoutes.list, { query: { automation_id: automationId } });
   if (result === null || result.partial) return undefined;

@@ -38,7 +38,7 @@ test('it ends at Ctrl-C, with success', async () => {
   expect(demo.exitCode).toBe(0);
 });
 
-/** What each command printed, one after the other in one shell. */
+/** Output of each command, run one after the other in one shell. */
 async function paste(...commands: readonly (string | undefined)[]): Promise<unknown[]> {
   const between = 'printf "\\0"';
   const { stdout } = await run('bash', ['-c', commands.join(`\n${between}\n`)]);

@@ -86,7 +86,7 @@ async function listReplays(id: string): Promise<Replay[]> {
 const replay = (id: string) =>
   installation.api.call(replayRoutes.start, { params: { id }, body: { set: 'all' } });
 
-/** Whoever was killed: each replay ends, and one that is done has a verdict of each screen, once. */
+/** Each replay ends, whichever process was killed, and one that is done has a verdict of each screen, once. */
 async function requireWholeReplays(id: string): Promise<void> {
   const untilEnded = (): Promise<Replay[]> =>
     until(
@@ -188,7 +188,7 @@ test(
     expect(found).toEqual({ ...found, told: shown, members: shown, once: shown });
     expect(found.groups).toHaveLength(1);
     await requireWholeReplays(automationId);
-    // What a killed server had begun to mark, or to undo, another one has ended.
+    // Marks and undos that a killed server had begun were finished by another one.
     await undoAll(automationId);
     await until(
       'all records pending again',

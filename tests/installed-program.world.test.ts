@@ -18,7 +18,7 @@ const timeLimitMs = 600_000;
 
 /** Names of settings of what runs this test. */
 const ofThisRun = /^(npm_|PHALANX_|TEST|VITEST|VITE_|NODE_ENV$|NODE_OPTIONS$)/i;
-/** What the machine says of its network, such as certificates and proxies, belongs to a user's shell. */
+/** Settings of the machine's network, such as certificates and proxies, belong to a user's shell. */
 const ofMachine = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value = '']) =>
     ofThisRun.test(name) ? [] : [[name, value] as const],

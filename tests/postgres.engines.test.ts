@@ -70,7 +70,7 @@ test.skipIf(!isHere)(
     );
     expect(installation.server.hasExited).toBe(false);
 
-    // What the killed server had said last is not believed: its host is not here yet.
+    // The last report of the killed server is not believed: its host is not here yet.
     installation.cable.pull();
     await installation.server.end('SIGKILL');
     await installation.restartServer();

@@ -1,4 +1,7 @@
-/** What the service starts: it weighs less than the service, and ends with it. All processes are real. */
+/**
+ * Processes that the service starts: each has a lower priority than the service, and ends with it. All
+ * processes are real.
+ */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, chownSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';

@@ -247,7 +247,7 @@ const projects = Number(process.env['SECRET_PROJECTS'] ?? '2');
 const secretsEach = Number(process.env['SECRETS_EACH'] ?? '10');
 /** In no other text of the service. */
 const mark = 'planted-4f1c';
-/** What stands in the place of a value. Where it is found, a value would have been found. */
+/** Replacement of a value. A text with this mark would otherwise contain the value. */
 const struck = '[secret]';
 
 const secretCode = `
@@ -361,7 +361,7 @@ function valuesOf(file: string): string {
   }
 }
 
-/** What each endpoint that reads says of these things, or why it says nothing; by operation. */
+/** Replies of each reading endpoint about these things, or its reason for none; by operation. */
 async function readEverything(ids: readonly string[]): Promise<Map<string, string>> {
   const { PHALANX_TOKEN: token = '' } = installation.callerSettings;
   const replies = new Map<string, string>();

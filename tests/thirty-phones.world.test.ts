@@ -15,7 +15,7 @@ const lookMs = 100;
 /** Two are a minute; more of them show whether the memory stays flat for long. */
 const rounds = Number(process.env['PHONE_ROUNDS'] ?? 0);
 const isAsked = rounds > 0;
-/** What `ready` promises: confirmed within the last two heartbeats. */
+/** Age up to which `ready` is promised to be confirmed: two heartbeats. */
 const promisedMs = 10_000;
 
 const retried = new Set(['launch_not_acknowledged', 'devices_unavailable']);

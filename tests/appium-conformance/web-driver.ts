@@ -35,7 +35,7 @@ export class WebDriver {
     return idOf(await this.post(`${scope}element`, { using, value }));
   }
 
-  /** Of the first element whose text is that. */
+  /** ID of the first element with this text. */
   findText(text: string): Promise<string> {
     return this.find('-android uiautomator', `new UiSelector().text("${text}")`);
   }

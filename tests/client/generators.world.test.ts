@@ -61,7 +61,7 @@ test.skipIf(!areOtherToolsHere)(
   },
 );
 
-/** What reads the reply of a running service with the generated classes, and writes it again. */
+/** A program that reads the reply of a running service with the generated classes, and writes it again. */
 const python = `
 import json, sys, urllib.request
 from api import list_devices_reply_from_dict, list_devices_reply_to_dict

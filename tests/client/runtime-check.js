@@ -9,7 +9,7 @@ for (let line = 1; line <= ${lineCount}; line++) {
 }
 agent.control.setResult({ lines: ${lineCount} });`;
 
-/** What came of each of the client's ways, as JSON. */
+/** Results of each of the client's ways, as JSON. */
 export async function check({ PhalanxClient, ServiceError }, { url, token, deviceId }) {
   const client = new PhalanxClient({ url, token });
   const { project } = await client.api.createProject({ body: { name: `made by ${deviceId}` } });

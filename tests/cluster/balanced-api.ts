@@ -10,13 +10,13 @@ export interface Reply {
 }
 
 interface Attempt {
-  /** Of the server that is asked, instead of any. */
+  /** Address of the server to ask, instead of any. */
   url?: string;
   token?: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What a proxy or a client answers by asking again. */
+/** Statuses after which a proxy or a client asks again. */
 const notNow: readonly number[] = [429, 502, 503, 507];
 const timeoutMs = 15_000;
 
@@ -28,7 +28,7 @@ export class BalancedApi {
   readonly urls: readonly string[];
   readonly token: string;
   readonly #random: SeededRandom;
-  /** What was changed and acknowledged, by the ID of the request; launches and touches are known otherwise. */
+  /** Acknowledged changes by the ID of the request; launches and touches are checked in other ways. */
   readonly changed = new Map<string, string>();
   /** Attempts that had no answer, or one that says to try again. */
   readonly retried: string[] = [];

@@ -16,7 +16,7 @@ const startMs = 180_000;
 /** One of the servers, at an address that stays. */
 export interface ClusterServer {
   readonly url: string;
-  /** Of its own, to engines that all share. */
+  /** Cables of this server alone, to engines that all share. */
   readonly cables: readonly Cable[];
   /** How much later what goes over its cables arrives, ms. */
   delayMs: number;
@@ -60,7 +60,7 @@ export class Cluster {
     return this.servers.map(({ url }) => url);
   }
 
-  /** What the servers have logged of requests whose cause the caller was not told. */
+  /** Log lines about requests whose callers were not told the cause. */
   explain(texts: readonly string[]): string[] {
     const ids = texts.flatMap((text) => text.match(/(?<=under request )[0-9a-f-]{36}/g) ?? []);
     const lines = this.#programs.flatMap(({ output }) => output.split('\n'));
@@ -71,7 +71,7 @@ export class Cluster {
     await program.printed(/Phalanx server is at/, startMs);
   }
 
-  /** As a loss of power, but for its disk. */
+  /** Kills the server as a loss of power does, except that its disk keeps everything. */
   async kill(server: ClusterServer): Promise<void> {
     process.kill(server.program.pid ?? 0, 'SIGKILL');
     await server.program.exited;
@@ -89,7 +89,7 @@ export class Cluster {
     }
   }
 
-  /** As an upgrade does: it ends by itself, and another release begins at its address. */
+  /** Replaces the server as an upgrade does: it ends by itself, and another release begins at its address. */
   async replace(server: ClusterServer): Promise<void> {
     await server.program.end();
     await this.#migrate();

@@ -9,7 +9,7 @@ type NamedFault = readonly [name: string, fault: () => Promise<void>];
 
 /** Does to servers and engines what happens to them, two at a time, until it is told to end: every kind comes up before one is repeated. */
 export class Faults {
-  /** What was done, and when, in seconds since the beginning. */
+  /** The faults, each with its time in seconds since the beginning. */
   readonly history: string[] = [];
   readonly #startedAt = performance.now();
   readonly #cluster: Cluster;
@@ -115,7 +115,7 @@ export class Faults {
     return this.#random.pick(this.#random.pick(this.#cluster.servers).cables);
   }
 
-  /** As a network that drops what is sent: nobody is told. */
+  /** Drops everything on a cable as a faulty network does: neither end is told. */
   async #silence(): Promise<void> {
     const cable = this.#pickCable();
     cable.silence();

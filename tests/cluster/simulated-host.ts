@@ -21,7 +21,7 @@ const logEveryMs = 100;
 export interface SimulatedRun {
   report: RunReport;
   deviceId: string;
-  /** When it ends by itself, epoch ms. */
+  /** Time at which it ends by itself, in epoch milliseconds. */
   endsAt: number;
   /** How many lines it has logged. */
   logged: number;
@@ -29,7 +29,7 @@ export interface SimulatedRun {
 }
 
 interface Options {
-  /** Where servers are; one is taken by chance at each connection. */
+  /** Addresses of servers; one is taken by chance at each connection. */
   urls: readonly string[];
   token: string;
   serials: readonly string[];
@@ -151,7 +151,7 @@ export class SimulatedHost {
     if (message.type === 'logs_stored') this.begun.get(message.run_id)?.buffer.acknowledge(message.seq);
   }
 
-  /** What is sent again after a break is held already. */
+  /** Ignores a run that is held already, because the server sends it again after a break. */
   #load(runId: string, deviceId: string): void {
     if (this.#loaded.has(runId)) return;
     const report = loadedRun(runId);

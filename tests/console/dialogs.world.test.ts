@@ -104,7 +104,7 @@ story('in every dialog Enter does what its button does, once, and not before it 
   await page.getByLabel('What Ida may do').waitFor();
   await did('PUT automation-project/members');
   await page.keyboard.press('Escape');
-  // What was left goes on where it was left.
+  // Focus returns to the button that opened the dialog.
   expect(
     await page.getByRole('button', { name: 'Share' }).evaluate((one) => one === document.activeElement),
   ).toBe(true);

@@ -37,7 +37,7 @@ function tell(what: string, figure: number, unit: string, bound?: string): void 
   console.log(`${what.padEnd(44)} ${text.padStart(10)} ${unit.padEnd(8)} ${bound ?? ''}`);
 }
 
-/** What a browser fetches of scripts and styles for the fleet, as gzip makes them. */
+/** Sizes of the scripts and styles that a browser fetches for the fleet, compressed by gzip. */
 async function tellFirstLoad(page: Page): Promise<void> {
   await page.goto(`${url}/devices`);
   await page.getByText('shelf-0000').waitFor();

@@ -24,7 +24,7 @@ await agent.actions.sleep(3000);
 await agent.actions.home();
 await agent.actions.sleep(9000);`;
 
-/** What the video shows now. */
+/** Time and pixels of the picture that the video shows now. */
 function look(video: SVGElement | HTMLElement): { time: number; pixels: string; isBright: boolean } {
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [27, 60];

@@ -36,7 +36,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByText('Refused: 1 error').waitFor();
   expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
 
-  // What was typed outlives the page.
+  // Typed text outlives the page.
   await page.reload();
   await editor.getByText('const wrong').waitFor();
   await page.getByText('Unsaved, kept in this browser').waitFor();
@@ -114,7 +114,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
   await page.getByRole('link', { name: 'Records', exact: true }).click();
   await page.getByText('2 of 2').or(page.getByText('1 of 2')).waitFor();
-  // What the desk is narrowed to, and the screen that is looked at, stand in the address.
+  // The filters of the desk and the screen on display are part of the address.
   await page.getByLabel('Phone').selectOption({ index: 1 });
   await page.getByText('1 of 1').waitFor();
   await page.getByLabel('Time').selectOption('1h');
@@ -133,7 +133,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await colleague.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
   await colleague.getByRole('link', { name: 'Records', exact: true }).click();
   await colleague.getByText('1 of 2').waitFor();
-  // Whoever walks by a button still has it; of the next record no node is chosen yet, and the address names it.
+  // A button that was used keeps the focus; the next record has no chosen node, and the address names it.
   await colleague.getByRole('treeitem').first().click();
   await colleague.getByRole('region', { name: 'Node' }).waitFor();
   const older = colleague.getByRole('button', { name: /^Older/ });
@@ -147,7 +147,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await colleague.getByText('1 of 2').waitFor();
   await page.getByRole('treeitem').first().waitFor();
   expect(await findViolations(page)).toEqual([]);
-  // What has just appeared takes no verdict.
+  // A record that has just appeared takes no verdict.
   await page.waitForTimeout(500);
   await page.keyboard.press('e');
   await page.getByText('1 of 1').waitFor();
@@ -231,7 +231,7 @@ story('parameters are checked at their fields, and what is wrong is said once fo
   expect(await findViolations(page)).toEqual([]);
   expect(launches).toEqual([]);
 
-  // What only the service can tell is said once, and at its field.
+  // Problems that only the service can find are shown once, and at their field.
   await launch.click();
   await dialog.getByText('This must match pattern "^x".').waitFor();
   await expect.poll(() => dialog.getByText('The parameters do not fit').count()).toBe(1);

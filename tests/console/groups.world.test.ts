@@ -79,7 +79,7 @@ story(
     await colleague.getByRole('link', { name: 'The record that opened it again' }).click();
     await colleague.getByRole('treeitem').first().waitFor();
 
-    // Who may only read sees why nothing can be decided here.
+    // A reader sees why nothing can be decided here.
     const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'reader', scopes: ['read'] });
     const { page: reader, problems: ofReader } = await openWindow(here.browser);
     await signIn(reader, service.url, String(secret));

@@ -45,7 +45,7 @@ story('the help: pages in groups, the contents of a page, a search without marks
   const found = page.getByRole('list', { name: 'Sections that were found' });
   expect(await found.innerText()).not.toMatch(/[`|]|\*\*/);
 
-  // Where it is narrow the lists are folded, and a chosen link folds them again.
+  // Narrow pages fold the lists, and a chosen link folds them again.
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByLabel('Search the help').fill('');
   expect(await pages.isVisible()).toBe(false);

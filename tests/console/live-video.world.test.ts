@@ -44,7 +44,7 @@ interface Node {
   readonly children: readonly Node[];
 }
 
-/** Where a text is within the picture of the phone. */
+/** Position of a text within the picture of the phone. */
 async function placeIn(picture: Locator, deviceId: string, text: string): Promise<{ x: number; y: number }> {
   const { screen } = await here.service.call('GET', `/api/v2/devices/${deviceId}/screen?width=200`);
   const { tree, width, height } = screen as { tree: { root: Node }; width: number; height: number };

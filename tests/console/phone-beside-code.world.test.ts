@@ -15,7 +15,7 @@ interface Node {
   children: Node[];
 }
 
-/** Where on the page the phone shows a node, by its text, or the switch to the right of that. */
+/** Position on the page at which the phone shows a node, found by its text, or the switch to the right of that. */
 async function placeOf(
   page: Page,
   deviceId: string,

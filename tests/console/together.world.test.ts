@@ -198,7 +198,7 @@ async function nodesOf(deviceId: string) {
   return { width, height, find };
 }
 
-/** Where a node is within a picture of the phone. */
+/** Position of a node within a picture of the phone. */
 async function placeIn(picture: Locator, deviceId: string, name: string): Promise<{ x: number; y: number }> {
   const { width, height, find } = await nodesOf(deviceId);
   const { left, right, top, bottom } = find(name)?.boundsInScreen ?? { left: 0, right: 0, top: 0, bottom: 0 };
@@ -272,7 +272,7 @@ story('a phone is shared, controlled, touched, and given back', async () => {
   await owner.getByRole('button', { name: 'End control' }).click();
   await other.getByRole('button', { name: 'Take control' }).click();
   await owner.getByText('Bea controls this phone.').waitFor();
-  // Who goes elsewhere lets go.
+  // Leaving the page releases the phone.
   await other.getByRole('tab', { name: 'About' }).click();
   await other.getByText('Free storage').waitFor();
   await owner.getByText('nobody else can touch it').waitFor();

@@ -296,7 +296,7 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   expect(await shown.getAttribute('src')).toBe(end);
   await expect.poll(() => chosen.innerText()).toMatch(/home|sleep/);
 
-  // What is chosen elsewhere is shown here.
+  // A choice made elsewhere is shown here.
   await steps.focus();
   await page.keyboard.press('Home');
   await expect.poll(() => shown.getAttribute('src')).not.toBe(end);

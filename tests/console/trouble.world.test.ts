@@ -49,7 +49,8 @@ story(
         expect(await stored()).toContain(text);
       };
 
-      // Where a disk may be mounted: in a container without that right only the restart is played.
+      // Only machines on which a disk may be mounted fill one; a container without that right plays only the
+      // restart.
       if (disk !== undefined) {
         disk.fill();
         await type('// typed on a full disk\n');

@@ -109,7 +109,7 @@ story(
     await writer.getByText('Unsaved, kept in this browser').waitFor();
     await control.getByText('The connection is lost. Trying again…').waitFor();
     await writeAtEnd(writer, '// and more\n');
-    // What is meant for the phone comes now or never.
+    // Input for the phone is sent now or never.
     for (const name of ['Volume +', 'Volume −', 'Home']) await control.getByRole('button', { name }).click();
     await control.getByText('The phone was not touched').first().waitFor();
 

@@ -129,7 +129,7 @@ story('the wall is live, and one hand is on three phones', async () => {
   for (const id of [first, third]) await shows(id, 'name', 'Ada Lovelace ');
   await shows(second, 'name', 'Ada Lovelace 🏔');
 
-  // Who goes elsewhere gives them back.
+  // Leaving the page releases the phones.
   await page
     .getByRole('navigation', { name: 'Pages' })
     .getByRole('link', { name: 'Fleet', exact: true })
@@ -150,7 +150,7 @@ story('any layout, input method, paste and file reaches the phone', async () => 
     return findNode(deviceId, 'city');
   });
   await tapNode(phone, deviceId, 'city');
-  // What is composed goes when it is done, not letter by letter.
+  // Composed text is sent when it is finished, not letter by letter.
   const session = await page.context().newCDPSession(page);
   await session.send('Input.imeSetComposition', { text: 'にほん', selectionStart: 3, selectionEnd: 3 });
   await page.locator('textarea[data-composing="true"]').waitFor();

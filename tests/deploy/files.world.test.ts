@@ -23,7 +23,7 @@ const ComposeFile = Type.Object({
 const Kustomization = Type.Object({ resources: Type.Array(Type.String()) });
 const Kind = Type.Object({ apiVersion: Type.String(), kind: Type.String() });
 
-/** Of ten, as systemd counts what a service could do to its machine; its "OK" ends at 5. */
+/** Maximum exposure in systemd's rating of 0 to 10 for the harm that a service could do; its "OK" ends at 5. */
 const maxExposure = 4.5;
 
 async function namedSettings(file: string): Promise<readonly string[]> {
@@ -93,7 +93,7 @@ describe('the base of Kustomize', () => {
     const { resources } = Value.Parse(Kustomization, await readYaml('kustomization.yaml'));
     const files = (await readdir(folder)).filter((name) => name !== 'kustomization.yaml');
     expect(resources.toSorted()).toEqual(files.toSorted());
-    // Where the types of Kubernetes are found.
+    // Below `node_modules`, where the compiler finds the types of Kubernetes.
     const work = await mkdtemp(path.join(repository, 'node_modules/.kinds-'));
     const lines = await Promise.all(
       resources.map(async (name) => {
@@ -157,7 +157,7 @@ describe.skipIf(withoutComponents.includes('systemd-analyze'))('units', async ()
     async (name) => {
       const unit = await readFile(path.join(units, name), 'utf8');
       const file = path.join(folder, name);
-      // What it starts need not be installed here.
+      // The program of the unit need not be installed here.
       await writeFile(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
       const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
       expect(stderr).toBe('');

@@ -21,13 +21,13 @@ const Operation = Type.Object({
   ),
 });
 type Operation = Static<typeof Operation>;
-/** What is read of the document that the service serves. */
+/** The parts of the service's document that are read. */
 const Document = Type.Object({
   paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
   components: Type.Object({ schemas: Type.Record(Type.String(), Type.Unknown()) }),
 });
 
-/** Who sends it: the place in the list of callers. */
+/** A request; `caller` is an index in the list of callers. */
 export interface FuzzRequest {
   operation: string;
   caller: number;
@@ -37,7 +37,7 @@ export interface FuzzRequest {
   body: Buffer | null;
 }
 
-/** What is there to be asked for, by the kind of thing. */
+/** IDs that requests may name, by the kind of thing. */
 export type Known = Readonly<
   Record<'project' | 'device' | 'host' | 'user' | 'token' | 'run' | 'launch' | 'path', readonly string[]>
 >;
@@ -66,7 +66,7 @@ const kinds: readonly [RegExp, keyof Known][] = [
   [/run/, 'run'],
   [/^(path|file)$/, 'path'],
 ];
-/** What an `id` in a path is of. */
+/** Kind of thing that an `id` in a path belongs to. */
 const ofPath: readonly [RegExp, keyof Known][] = [
   [/\/automation(-project)?\//, 'project'],
   [/\/devices\//, 'device'],
@@ -177,7 +177,7 @@ function queryText(fields: Fields): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** As far as a header can carry them: what no client can send, no server meets. */
+/** Replaces characters that a header can't carry: no client can send them, so no server meets them. */
 const sendable = (headers: Fields): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [

@@ -23,7 +23,7 @@ const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? ''
 const asText = (arbitrary: Arbitrary<unknown>): Arbitrary<Frame> =>
   arbitrary.map((value) => ({ data: json(value), isBinary: false }));
 
-/** What a host can say from the protocol's schemas: right, nearly right, and anything. */
+/** Frames that a host can send by the protocol's schemas: right, nearly right, and anything. */
 function framesOf(known: Known): Arbitrary<Frame> {
   const idsOf: Record<string, readonly string[]> = {
     run_id: known.run,

@@ -17,7 +17,7 @@ const options = readOptions(process.argv.slice(2));
 const told = { every: 20 * batchSize, stallMs: 250, checkEvery: 10 };
 const Answer = Compile(Type.Object({ ms: Type.Number(), isAnswered: Type.Boolean() }));
 
-/** What another user waits meanwhile. */
+/** Waits of another user in the meantime. */
 class Waits {
   readonly #waits: number[] = [];
   #unanswered = 0;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What is counted, and how it is if nothing else is said. */
+/** Numeric options and their defaults. */
 const counts = {
   requests: { usual: 1_000_000, help: 'requests to the REST API' },
   frames: { usual: 100_000, help: 'frames of hosts, a thousand at a time' },

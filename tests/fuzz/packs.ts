@@ -9,7 +9,7 @@ const zeros = '0'.repeat(40);
 
 interface PackObject {
   kind: number;
-  /** What it says to be long, which need not be true. */
+  /** Size in the object's header, which need not be true. */
   size: number;
   /** Between the header and the content: of deltas. */
   base: Buffer;
@@ -69,7 +69,7 @@ const headerLines = fc.constantFrom(
   '',
 );
 
-/** What is right most of the time: one wrong thing at a time comes furthest. */
+/** A right value most of the time: one wrong thing at a time comes furthest. */
 const mostly = <Value>(right: Value, wrong: Arbitrary<Value>): Arbitrary<Value> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: wrong });
 
@@ -143,7 +143,7 @@ const strangeObject: Arbitrary<PackObject> = fc
       Buffer.from([0xff, 0xff, 0xff, 0x7f]),
       Buffer.from([0]),
     ),
-    // Of a delta: sizes of base and result, then what to copy.
+    // Contents of a delta: sizes of base and result, then the copy instructions.
     fc.constantFrom(
       Buffer.alloc(0),
       Buffer.from([10, 0xff, 0xff, 0xff, 0x7f, 0xb0, 0, 0]),

@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 
 import { hostileText, hostileValue } from './hostile-values.ts';
 
-/** What is read of a JSON schema. */
+/** The parts of a JSON schema that are read. */
 const Schema = Type.Object({
   $ref: Type.Optional(Type.String()),
   type: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
@@ -26,11 +26,11 @@ const Schema = Type.Object({
 });
 type Schema = Static<typeof Schema>;
 
-/** Where the generated values come from, beside the schema. */
+/** Sources of generated values, besides the schema. */
 export interface ValueSource {
   /** The component that a `$ref` names. */
   component(ref: string): unknown;
-  /** What fits the field of this name because it is there, such as an ID; undefined: nothing is known. */
+  /** Existing values that fit the field of this name, such as an ID; undefined: nothing is known. */
   known(field: string): Arbitrary<unknown> | undefined;
 }
 

@@ -5,7 +5,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { hostileText, hostileValue } from './hostile-values.ts';
 import { SchemaValues } from './schema-values.ts';
 
-/** What a host gets in the place of an ADB message: 24 bytes of header, and the payload. */
+/** Replaces an ADB message on its way to a host: 24 bytes of header, and the payload. */
 export type Tampering = (header: Buffer, payload: Buffer) => Buffer;
 
 const lengthAt = 12;
@@ -15,7 +15,7 @@ function message(header: Buffer, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** As the helper's endpoints answer: trees and pictures as text, elements, windows, failures. */
+/** Answers of the helper's endpoints: trees and pictures as text, elements, windows, failures. */
 const Answer = Type.Object({
   sessionId: Type.Union([Type.String(), Type.Null()]),
   value: Type.Union([
@@ -94,7 +94,7 @@ const tamperedAnswer: Arbitrary<Tampering> = fc
 
 const untouched: Tampering = (header, payload) => Buffer.concat([header, payload]);
 
-/** What Android's tools print, where it is read: numbers, lists, XML, pictures. */
+/** Output of Android's tools that the host reads: numbers, lists, XML, pictures. */
 const printed = fc.oneof(
   fc.constantFrom(
     'Physical size: 99999999999x-1\n',

@@ -13,12 +13,12 @@ export interface Service {
   readonly token: string;
 }
 
-/** What an agent pays for a call. */
+/** A call with its price for an agent. */
 export interface TalliedCall {
   readonly name: string;
   readonly args: Record<string, unknown>;
   readonly text: string;
-  /** Of the result. */
+  /** Tokens of the result. */
   readonly tokens: number;
 }
 

@@ -39,7 +39,7 @@ test.each(eras)('the list of tools costs few tokens by any tokenizer, in the pro
     expect([tokenizer, tokens <= maxListTokens, tokens]).toEqual([tokenizer, true, tokens]);
 });
 
-/** As far as it is used here. */
+/** The part of the module that is used here. */
 interface OtherModule {
   readonly createMCPClient: (options: object) => Promise<OtherClient>;
 }

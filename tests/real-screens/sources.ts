@@ -1,6 +1,6 @@
 /** UI trees that `uiautomator dump` wrote on somebody's phone, in a public repository. */
 export interface DumpSource {
-  /** What git can clone. */
+  /** Address that git can clone. */
   repository: string;
   commit: string;
   /** Paths of files by the screen that they show, as a person would tell them apart. */

@@ -90,7 +90,7 @@ export class Cable {
     this.#endSilence = resolve;
   }
 
-  /** When it was silenced twice, after the second call. */
+  /** Ends a silence. A cable that was silenced twice needs two calls. */
   carryOn(): void {
     this.#silences -= 1;
     if (this.#silences === 0) this.#endSilence();

@@ -2,7 +2,7 @@ import { defineApp, sampleApps, startSimulatedPhone, type App, type View } from 
 
 const offerPackage = 'dev.phalanx.test.offers';
 
-/** What an offer says in the languages of the phones. */
+/** Texts of an offer in the languages of the phones. */
 const words = {
   en: { title: 'A year for half the price', accept: 'Buy', refuse: 'No, thank you', next: 'Next' },
   de: { title: 'Ein Jahr zum halben Preis', accept: 'Kaufen', refuse: 'Nein, danke', next: 'Weiter' },

@@ -83,7 +83,10 @@ export class PhoneFleet {
     for (const { cable } of this.phones) cable.close();
   }
 
-  /** What a service manager and USB do: Debian's adb also ends by itself, by a segmentation fault among many `connect`. */
+  /**
+   * Restarts adb and connects again, as a service manager and USB do: Debian's adb also ends by itself, by a
+   * segmentation fault among many `connect`.
+   */
   async #keepAdb(): Promise<void> {
     for (;;) {
       await this.#adb.ended;

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A fenced block of a page: code or commands. */
 export interface Block {
   file: string;
-  /** Where it begins, from 1. */
+  /** Line at which it begins, from 1. */
   line: number;
   language: string;
   text: string;

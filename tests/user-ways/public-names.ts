@@ -36,7 +36,7 @@ const membersOf = (name: string, members: readonly Member[]): string[] =>
     return key === undefined || key === 'constructor' ? [] : [`${name}.${key}`];
   });
 
-/** Of `[Symbol.iterator]` the words in brackets. */
+/** Name of a member; for `[Symbol.iterator]` the words in brackets. */
 function keyOf(key: Member['key']): string | undefined {
   if (key?.type === 'Identifier') return key.name;
   return key?.type === 'MemberExpression' && key.property.type === 'Identifier'

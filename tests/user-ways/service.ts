@@ -83,13 +83,13 @@ export class Service {
     return reply;
   }
 
-  /** What a program prints; throws with all of it when it fails. */
+  /** Output of a program; throws with all of it when it fails. */
   async run(command: string, args: readonly string[], cwd = this.folder): Promise<string> {
     const { stdout } = await execute(command, [...args], { cwd, env: this.env, maxBuffer: 2 ** 26 });
     return stdout;
   }
 
-  /** What commands print at a prompt, which is asked for the token; throws with all of it when one fails. */
+  /** Output of commands at a prompt, which is asked for the token; throws with all of it when one fails. */
   async shell(commands: string): Promise<string> {
     const { PHALANX_TOKEN: token = '', ...env } = this.env;
     const shell = execute('bash', ['-ec', commands], { cwd: this.folder, env: { ...env, TOKEN: token } });

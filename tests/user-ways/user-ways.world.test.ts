@@ -248,7 +248,7 @@ describe('the pages', () => {
     for (const { prints } of placeholders) expect(texts.join('\n')).toContain(prints);
   });
 
-  /** Of programs that are not here. */
+  /** Languages of configurations for programs that are not here. */
   const configurations = ['ini', 'nginx'];
   test.for(blocks.filter(({ language }) => language === 'json'))('$file, line $line: is JSON', ({ text }) => {
     expect(() => JSON.parse(text) as unknown).not.toThrow();
@@ -297,7 +297,7 @@ async function runProgram({ text }: Block): Promise<void> {
   expect(said).toBe('Hello, Ada\nsucceeded true\n');
 }
 
-/** What is printed for the reader to run, and is not run here. */
+/** Printed commands for the reader that are not run here. */
 const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm run demo', reason: 'demo.world.test.ts runs it to its end' },
   { starts: 'npm test', reason: 'the first tier of the tests, of which this is the third' },
@@ -331,7 +331,7 @@ const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm run check', reason: 'all checks and tests of the repository: CI runs each' },
 ];
 
-/** What a reader fills in. */
+/** Placeholders that a reader fills in. */
 const placeholders: { prints: string; means: () => string }[] = [
   { prints: 'localhost:8080', means: () => service.url.replace('http://', '') },
   { prints: 'phx_…', means: () => service.token },

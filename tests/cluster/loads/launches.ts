@@ -111,7 +111,7 @@ export class Launches implements Load {
     if (random.below(3) === 0) await this.#stop(launched);
   }
 
-  /** Whoever was told that devices are not available has launched nothing, so the next one may succeed. */
+  /** A reply that devices are not available means that nothing was launched, so the next one may succeed. */
   #compare(launchId: string, replies: readonly Reply[]): void {
     const final = replies.filter(({ text }) => !text.includes('"devices_unavailable"'));
     const answers = new Set(final.map(sameAnswer));

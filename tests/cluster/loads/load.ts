@@ -1,7 +1,7 @@
 /** Callers of the cluster, who note what must not happen. */
 export interface Load {
   readonly violations: readonly string[];
-  /** What they have done, for the reader of the test. */
+  /** Numbers of actions, for the reader of the test. */
   readonly counts: Readonly<Record<string, number>>;
   /** Resolves when all callers have their last answers. */
   end(): Promise<void>;

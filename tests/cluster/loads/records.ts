@@ -30,7 +30,7 @@ export class Records implements Load {
   readonly counts = { records: 0, marked: 0 };
   readonly #options: Options;
   readonly #callers = new RepeatedWork();
-  /** What was answered with 200, by record; empty where that answer was lost. */
+  /** Mark that was answered with 200, by record; empty if that answer was lost. */
   readonly #marked = new Map<string, string>();
 
   constructor(options: Options) {

@@ -32,7 +32,7 @@ interface Project {
 
 const editorCount = 3;
 const fileNames = ['first.txt', 'second.txt'];
-/** Of a file, so that it stays small. */
+/** Maximum number of lines of a file, so that it stays small. */
 const maxLines = 400;
 
 /** Three who edit the files of one project: each adds a line to what it has read, if that is still what is there. */
@@ -76,7 +76,7 @@ export class Saves implements Load {
     const { api } = this.#options;
     const contents = await Promise.all(fileNames.map(async (name) => (await this.#read(name)).content));
     for (const [at, name] of fileNames.entries()) this.#requireLines(name, contents[at] ?? '');
-    // So that clones have what is saved.
+    // Commits the saved files, because clones have commits only.
     await api.call('POST', commitRoutes.commit.path.replace(':id', this.#project.id), { message: 'the end' });
     for (const url of api.urls) await this.#requireClone(url, contents);
   }

@@ -17,7 +17,7 @@ const ofColours = ['color-contrast', 'link-in-text-block'];
 
 /** Violations that axe finds on the page as it is, a line each: by all of its rules, or by those about colours. */
 export async function findViolations(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
-  // As the browser's owner, whom the page's policy does not bind.
+  // Evaluates the script as the browser's owner, whom the page's policy does not bind.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   const options: AxeOptions = {
     // Axe would describe each node that passes.

@@ -73,13 +73,13 @@ export async function openWindow(
   page.on('pageerror', (error) => problems.push(`${error.name}: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
-    // What the service refuses on purpose is no mistake of the page.
+    // Requests that the service refuses on purpose are no errors of the page.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource')) problems.push(text);
   });
   return { page, context, problems };
 }
 
-/** Whoever comes first may have to wait until the console is built, on a machine that is busy. */
+/** Time limit for the first test, which may have to wait until the console is built on a busy machine. */
 const buildMs = 120_000;
 
 export async function openConsole(page: Page, url: string): Promise<void> {

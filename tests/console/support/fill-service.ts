@@ -4,7 +4,7 @@ import type { Service } from '../../user-ways/service.ts';
 
 const samples = new URL('../../../apps/cli/samples/', import.meta.url);
 
-/** What the pages are about. */
+/** Objects that the pages are about. */
 export interface Places {
   readonly deviceId: string;
   readonly projectId: string;
@@ -33,7 +33,7 @@ export async function fillService(service: Service): Promise<Places> {
     'lib/names.ts': 'export const first = (name: string): string => name.split(" ")[0] ?? name;\n',
   });
   await service.call('POST', `/api/v2/automation/commit/${projectId}`, { message: 'The form is filled in' });
-  // As between two commits.
+  // An uncommitted change.
   await service.writeFile(
     projectId,
     'lib/names.ts',

@@ -24,7 +24,7 @@ const text =
 
 const shown: There = () => Promise.resolve();
 
-/** What a button of a page opens. */
+/** Opens a dialog by a button of the page. */
 const dialog =
   (button: string | RegExp, then = shown): There =>
   async (page) => {

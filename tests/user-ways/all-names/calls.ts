@@ -19,7 +19,7 @@ export async function holds(label: string, use: () => unknown): Promise<void> {
   }
 }
 
-/** What `call` throws. */
+/** The error that `call` throws. */
 export async function thrown(call: () => unknown): Promise<unknown> {
   try {
     await call();

@@ -69,7 +69,7 @@ async function values(): Promise<void> {
   await ciphers();
 }
 
-/** What they print is compared by who reads the log. */
+/** Calls the console; the test compares the output in the log. */
 async function consoles(): Promise<void> {
   const printed = (print: () => void) => () => {
     print();
