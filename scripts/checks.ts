@@ -2,7 +2,7 @@ export interface Check {
   readonly name: string;
   /** A program of node_modules/.bin, or `node` and a script. */
   readonly command: readonly [program: string, ...args: string[]];
-  /** What it prints is worth reading also when it succeeds. */
+  /** Whether the output is worth reading also when the check succeeds. */
   readonly hasWarnings?: boolean;
   readonly repair?: string;
 }

@@ -1,4 +1,4 @@
-/** What a doc comment of a declaration says. */
+/** Parts of the doc comment of a declaration. */
 export interface DeclaredDoc {
   readonly text: string;
   readonly parameters: readonly { readonly name: string; readonly text: string }[];

@@ -1,4 +1,4 @@
-/** Which file, or folder, imports which; both as paths from the root. */
+/** Imports of each file, or folder; all as paths from the root. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 export interface ImportCycle {

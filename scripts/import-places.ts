@@ -1,4 +1,4 @@
-/** Where a file stands in the repository, in the words that the rules use. */
+/** Position of a file in the repository, in the terms of the rules. */
 export interface Place {
   /** From the root, `/`-separated: `apps/server/src/fleet/devices/store.ts`. */
   readonly path: string;

@@ -12,7 +12,7 @@ export interface ImportRule extends Rule {
 
 export type ProcessUse = 'env' | 'exit' | 'exitCode';
 
-/** What code does with the process is no import, but has the same kind of home. */
+/** Rule for uses of `process`: they are no imports, but are restricted to files in the same way. */
 export interface ProcessRule extends Rule {
   readonly uses: readonly ProcessUse[];
   isAllowedIn(place: Place): boolean;

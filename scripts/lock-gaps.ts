@@ -51,7 +51,7 @@ function hasVersion(packages: Packages, from: string, wanted: { name: string; ve
   return lookUps(from, wanted.name).some((path) => packages[path]?.version === wanted.version);
 }
 
-/** Where Node looks for a package: below the one that needs it, then in each folder above. */
+/** Folders in which Node looks for a package: below the one that needs it, then in each folder above. */
 function lookUps(from: string, name: string): readonly string[] {
   const above = from.split(/\/(?=node_modules\/)/);
   const folders = above.map((_, index) => above.slice(0, index + 1).join('/'));

@@ -42,7 +42,7 @@ const manifest = {
   type: 'module',
   engines: { node: '>=20.3' },
   exports: { '.': { types: `./${TYPES}`, default: './index.js' } },
-  // Of its types alone.
+  // The declarations import typebox; the code does not.
   dependencies: { typebox: own.dependencies.typebox },
 };
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -8,7 +8,7 @@ import { Workspaces } from './workspaces.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
-/** What the programs read at run time and nothing imports. */
+/** Files that the programs read at run time and nothing imports. */
 const DATA = [
   'package.json',
   'docs/*.md',
@@ -33,7 +33,7 @@ for (const path of modules) {
 }
 for (const path of globSync(DATA, { cwd: root }))
   cpSync(join(root, path), join(dist, path), { recursive: true });
-// Where an installed program looks for it.
+// Path at which an installed program looks for the console.
 cpSync(await prepareConsole(), join(dist, 'apps/console/dist/packed'), { recursive: true });
 console.error(`dist: ${modules.size} modules and the console`);
 

@@ -77,7 +77,7 @@ class Page {
 
 const code = (text: string): string => `\`${text}\``;
 
-/** Of what has members, the members; the rest is told by its own line. */
+/** Name and members of a declaration; those without members are described by their own line. */
 function declared(statement: Statement): { name?: string; members?: readonly Place[] } {
   if (statement.type === 'TSInterfaceDeclaration')
     return { name: statement.id.name, members: statement.body.body };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export interface ToolResult {
   readonly isOk: boolean;
   readonly durationMs: number;
-  /** What the tool wrote to both streams, in the order of its arrival. */
+  /** Output of the tool to both streams, in the order of its arrival. */
   readonly output: string;
 }
 

@@ -5,7 +5,7 @@ import type { TestTier } from './test-tiers.ts';
 
 interface TierTime {
   readonly wallSeconds: number;
-  /** Of this process and its children. Linux counts a child when it has ended. */
+  /** Processor time of this process and its children. Linux counts a child when it has ended. */
   readonly processorSeconds: number;
   /** Part of the machine's processors that other programs took, from 0 to 1. */
   readonly othersShare: number;

@@ -14,7 +14,7 @@ interface TestComponent {
   readonly tiers: readonly TierName[];
   readonly isHere: () => boolean;
   readonly debianPackages: readonly string[];
-  /** What there is to do when the packages are here. */
+  /** Builds the component when the packages are installed. */
   readonly build?: () => Promise<void>;
   readonly untested: string;
 }
@@ -35,13 +35,16 @@ const ADBD_ROOT = join(
 );
 
 const HELPER_SOURCES = join(import.meta.dirname, '../apps/host/helper');
-/** What builds the resident helper, for tests. */
+/** Tools that build the resident helper, for tests. */
 const HELPER_TOOLS = join(import.meta.dirname, '../node_modules/.cache/phalanx-helper-tools');
 
 /** Ceph's S3 server with the packages that it needs, for tests. */
 const S3_ROOT = join(import.meta.dirname, '../node_modules/.cache/phalanx-radosgw');
 
-/** What users have beside Node and our own client: runtimes, generators of code, somebody else's MCP client. For tests. */
+/**
+ * Tools of users besides Node and our own client: runtimes, generators of code, somebody else's MCP client. For
+ * tests.
+ */
 const OTHER_TOOLS = join(import.meta.dirname, '../node_modules/.cache/phalanx-other-tools');
 /** No dependencies of Phalanx: packages of the npm registry, of which none runs a script of its own. */
 const OTHER_TOOLS_PACKAGES = {
@@ -149,22 +152,22 @@ const COMPONENTS: readonly TestComponent[] = [
 const APT_GET = '/usr/bin/apt-get';
 const APT_TIME_LIMIT_MS = 300_000;
 
-/** Where the file system of a phone with a real adbd is; undefined without one. */
+/** File system of a phone with a real adbd; undefined without one. */
 export const findAdbdRoot = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'adbd') ? undefined : ADBD_ROOT;
 
 /** The same, of a machine that is taken as it is. */
 export const foundAdbdRoot = (): string | undefined => findAdbdRoot(COMPONENTS.filter(isMissing));
 
-/** Where the tools are that build the resident helper; undefined without them. */
+/** Folder of the tools that build the resident helper; undefined without them. */
 export const findHelperTools = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'helper-tools') ? undefined : HELPER_TOOLS;
 
-/** Where the programs of an S3 server are; undefined without them. */
+/** Folder of the programs of an S3 server; undefined without them. */
 export const findS3Root = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'radosgw') ? undefined : S3_ROOT;
 
-/** What a tier needs, or any, and this machine does not have. */
+/** Components that a tier (or any tier) needs and this machine does not have. */
 export const findMissing = (tier?: TierName): readonly TestComponent[] =>
   COMPONENTS.filter(({ tiers }) => tier === undefined || tiers.includes(tier)).filter(isMissing);
 

@@ -10,7 +10,7 @@ interface TestTotals {
   hasFailed(): boolean;
   /** Whether there was an error outside of every test. */
   hasFailedOutside(): boolean;
-  /** What failed, a line each: the file, the names, and the beginning of the error. */
+  /** Failures, a line each: the file, the names, and the beginning of the error. */
   failures(): readonly string[];
   /** Paths of the files in which something failed. */
   failedFiles(): readonly string[];
@@ -86,7 +86,7 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 
 
 const seconds = (ms: number): string => (Number.isNaN(ms) ? '' : `${(ms / 1000).toFixed(1)} s`).padStart(9);
 
-/** Of its imports, hooks and tests. */
+/** Time of a file's imports, hooks and tests. */
 function durationMs(file: TestModule): number {
   const { collectDuration, duration } = file.diagnostic();
   return collectDuration + duration;

@@ -14,7 +14,7 @@ import { testTotals } from './test-totals.ts';
 
 /** More failed files than these are no accident of timing. */
 const MOST_REPEATED_FILES = 5;
-/** What they do depends on a seed: that they pass another time says nothing. */
+/** Tests that depend on a seed: passing another time says nothing about them. */
 const NEVER_REPEATED = /\/tests\/(cluster\/campaign|fuzz\/)/;
 
 const { tierName, vitestArguments } = readCommandLine();

@@ -1,6 +1,6 @@
 import type { Api } from '../http/api.ts';
 
-/** What an attack is played against: an ordinary user of the service, who has phones at a host and a project. */
+/** The target of an attack: an ordinary user of the service, who has phones at a host and a project. */
 export interface Ground {
   api: Api;
   /** Other rights of the same user. */
@@ -15,7 +15,7 @@ export interface Attack {
   /** For the command line. */
   name: string;
   attack: string;
-  /** What came of it when it was reported; times are how long another user's request waited. */
+  /** Result at the time of the report; times are how long another user's request waited. */
   before: string;
   /** Played again and again until `signal`, which need not be heard. Returns what comes of it, in a few words. */
   play(ground: Ground, signal: AbortSignal): Promise<string>;
@@ -41,7 +41,10 @@ export function counted(answers: readonly string[]): string {
   return [...groups].map(([answer, { length }]) => `${answer} (${length} times)`).join(', ');
 }
 
-/** So many at a time, each again and again until `signal`. A refusal is waited for, as any client does for a moment. */
+/**
+ * Keeps this many requests under way, each repeated until `signal`. A refusal is followed by a short pause, as
+ * in any client.
+ */
 export async function flood(
   atOnce: number,
   signal: AbortSignal,

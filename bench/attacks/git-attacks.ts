@@ -87,7 +87,7 @@ async function zeros(folder: string, count: number, sizeBytes: number): Promise<
   return git(folder, ['mktree', '-z'], entries.join(''));
 }
 
-/** Of the second release. */
+/** Attacks of the report on the second release. */
 export const pushAttacks: readonly Attack[] = [
   {
     name: 'delta-push',
@@ -109,7 +109,7 @@ export const pushAttacks: readonly Attack[] = [
   },
 ];
 
-/** Of the report on the first release. */
+/** Attacks of the report on the first release. */
 export const gitAttacks: readonly Attack[] = [
   {
     name: 'dots-in-a-name',

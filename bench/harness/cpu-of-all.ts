@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Of `/proc`, on all of Linux's processors. */
+/** Unit of times in `/proc`, the same on all of Linux's processors. */
 const ticksPerSecond = 100;
 
 interface Times {
   parent: number;
-  /** Of the process, and of what it has started and waited for. */
+  /** Time of the process itself, and of the children that it has waited for. */
   ticks: number;
 }
 

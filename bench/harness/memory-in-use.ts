@@ -8,7 +8,7 @@ interface MemoryInUse {
   uncollectedRss: number;
 }
 
-/** What this process has of memory. Needs `--expose-gc`. */
+/** Memory of this process. Needs `--expose-gc`. */
 export async function memoryInUse(): Promise<MemoryInUse> {
   if (globalThis.gc === undefined) throw new Error('start this process with --expose-gc');
   const uncollectedRss = process.memoryUsage.rss();

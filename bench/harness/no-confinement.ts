@@ -1,4 +1,4 @@
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 
-/** As on a machine whose kernel has nothing to confine programs with. */
+/** Opens the confinement of a machine whose kernel has no means to confine programs. */
 export const noConfinement = (): Promise<Confinement> => openConfinement({ launcher: '/no/launcher' });

@@ -16,16 +16,16 @@ export interface RowResult {
   unit: string;
   /** Empty: nothing is promised, the figure is only watched. */
   targets: readonly Target[];
-  /** What helps to understand the figure; printed below the table. */
+  /** Explanations of the figure; printed below the table. */
   notes: readonly string[];
 }
 
 /** A benchmark. Its file says what is compared with what, and why that is fair. */
 export interface Row {
-  /** As it is asked for on the command line. */
+  /** Name on the command line. */
   name: string;
   title: string;
-  /** What the baseline is, in a few words. */
+  /** The baseline in a few words. */
   against: string;
   measure(stage: Stage): Promise<RowResult>;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { startBenchProcess, type BenchProcess } from './bench-process.ts';
 
-/** What the command line chooses. */
+/** Options of the command line. */
 export interface StageOptions {
   /** Names of attacks; none: all. */
   readonly attacks: readonly string[];
@@ -15,7 +15,7 @@ export interface StageOptions {
   readonly part: number;
 }
 
-/** What a row measures with; all of it is gone when the row is done. */
+/** The means of a row to measure; all of them are gone when the row is done. */
 export interface Stage {
   readonly options: StageOptions;
   /** A new, empty folder. */

@@ -2,11 +2,11 @@ import { Type, type Static } from 'typebox';
 
 import type { BenchProcess } from './bench-process.ts';
 
-/** What a command of a process that worked for a while answers. */
+/** Answer of a process that has worked for a while. */
 export const WorkDone = Type.Object({ count: Type.Number(), elapsedMs: Type.Number() });
 export type WorkDone = Static<typeof WorkDone>;
 
-/** So much a second. */
+/** Count per second. */
 export const rateOf = ({ count, elapsedMs }: WorkDone): number => (1000 * count) / elapsedMs;
 
 /** Turns rounds of work into rates, and keeps the processor time that the measured process took for them. */

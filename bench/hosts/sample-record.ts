@@ -43,7 +43,7 @@ const node = (index: number, name: string, children: UiNode[] = []): UiNode => (
   ...{ scrollable: false, selected: false, visible: true, children },
 });
 
-/** As large as that of a usual screen. Another name, another screen. */
+/** Tree of the size of a usual screen's. Another name gives another screen. */
 export function sampleTree(name: string): Buffer {
   const rows = Array.from({ length: nodeCount }, (_, index) => node(index, name));
   const tree: ScreenTree = {

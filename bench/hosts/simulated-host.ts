@@ -15,7 +15,7 @@ export interface HostPlan {
 export type Launch = Extract<ServerMessage, { type: 'launch' }>;
 type MissingCaptures = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
-/** As often as the server asks for: after twice as long, phones count as unresponsive. */
+/** Interval that the server asks for: after twice as long, phones count as unresponsive. */
 export const heartbeatMs = 2000;
 
 /**
@@ -68,7 +68,7 @@ export class SimulatedHost {
     return [...this.#running.keys()];
   }
 
-  /** As when its network fails. */
+  /** Cuts the connection as a failing network does. */
   cut(): void {
     this.#isCut = true;
     this.#wire.cut();

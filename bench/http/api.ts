@@ -8,10 +8,10 @@ export interface Api {
   token: string;
 }
 
-/** What the launches of all rows run. */
+/** Code that the launches of all rows run. */
 export const sampleCode = 'const greeting: string = "hello";\nconsole.log(greeting, agent.arguments);\n';
 
-/** As long as the service wants it, and no secret: it lives as long as the row. */
+/** Token of the length that the service requires. It need not be kept secret: it lives as long as the row. */
 export const newToken = (): string => `bench-${randomUUID()}`;
 
 /** Without a body it is a GET. Throws unless the answer is a success. */

@@ -52,7 +52,7 @@ export class BareHelper {
     await this.#ask('POST', `/session/${this.#session}/appium/gestures/click`, { offset: { x: 10, y: 900 } });
   }
 
-  /** Of those that come in so many milliseconds after the first, how many are another one than before. */
+  /** Counts the pictures that differ from the one before, from the first picture on for `durationMs`. */
   async countPictures(durationMs: number): Promise<number> {
     const stream = toSocketDuplex(await this.#adb.createSocket(`tcp:${picturePort}`));
     stream.write('GET / HTTP/1.0\r\n\r\n');

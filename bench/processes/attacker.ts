@@ -9,7 +9,7 @@ import { ask, type Api } from '../http/api.ts';
 import { createProject } from '../projects/push-project.ts';
 
 const Made = Type.Object({ secret: Type.String() });
-/** What still works then is not waited for. */
+/** Time for attacks to end after the signal; the result of a slower one is not awaited. */
 const graceMs = 3000;
 
 let ground: Ground | undefined;
@@ -46,7 +46,7 @@ answerParent({
       return `${attack.name}: ${said}`;
     });
   }),
-  /** What came of each. */
+  /** Returns the results of all attacks. */
   end: async () => {
     stop.abort();
     const given = sleep(graceMs, 'still under way');

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
 
-/** As JSON. */
+/** The content as JSON. */
 let content = '';
 
 /** With quotes and line ends, which JSON has to escape. */

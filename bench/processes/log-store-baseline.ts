@@ -12,7 +12,7 @@ let file: LogFile | undefined;
 let batches: LogBatch[] = [];
 let prepared: LogBatch[][] = [];
 
-/** As the server makes them, one for each stream. */
+/** A batch as the server makes them, one for each stream. */
 function sampleBatch(index: number, entryCount: number): LogBatch {
   const automationId = crypto.randomUUID();
   const stream = {

@@ -48,6 +48,6 @@ answerParent({
         : undefined;
     }
   }),
-  /** What a real adbd leaves on the machine goes. */
+  /** Removes the files that a real adbd leaves on the machine. */
   stop: command(Type.Object({}), () => Promise.all(adbds.map((adbd) => adbd.stop()))),
 });

@@ -64,7 +64,7 @@ const lockHosts =
 const beginRuns = `UPDATE run SET status = 'running', started_at = $2 FROM unnest($1::text[]) AS change (id)
   WHERE run.id = change.id AND run.status = 'starting' RETURNING run.id`;
 
-/** As one launch: its transaction, that of the runs that have begun, and its answer. */
+/** Statements of one launch: its transaction, that of the runs that have begun, and its answer. */
 async function launch(runs: readonly string[], launchId: string): Promise<void> {
   const client = await clientNo(0);
   const now = Date.now();
@@ -136,7 +136,7 @@ async function append(): Promise<number> {
   return streams.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** As the service stores them. */
+/** Entries in the format that the service stores. */
 const entriesText = (count: number, runId: string): string =>
   sampleEntries(count)
     .map(([time, level, line, message]) =>

@@ -80,7 +80,7 @@ answerParent({
     async ({ folder, files: count }) => {
       const files = sampleFiles(count);
       const repository = await RawGit.open(folder);
-      // What the other files hold does not matter to git.
+      // The content of the other files does not matter to git.
       const id = await repository.writeBlob('the same in all files');
       const root: RawTree = new Map();
       const known = new Map<RawTree, string>();

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { noConfinement } from '../harness/no-confinement.ts';
 
-/** Of the timer that the delay is measured with; part of every value. */
+/** Resolution of the timer that measures the delay; part of every value. */
 const resolutionMs = 1;
 const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 

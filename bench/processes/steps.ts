@@ -116,6 +116,6 @@ answerParent({
       return lastLine({ watch: phones, sandboxes: pool }, { code, isTraced });
     },
   ),
-  /** What the traces of all runs so far have as log entries. */
+  /** Log entries that the traces of all runs so far amount to. */
   traced: () => told,
 });

@@ -4,7 +4,7 @@ import { answerParent, command } from '../harness/answer-parent.ts';
 import { heartbeatMs, SimulatedHost } from '../hosts/simulated-host.ts';
 
 const hosts: SimulatedHost[] = [];
-/** Of the runs that go on: their phones and their projects. */
+/** Phones and projects of the runs that go on. */
 const runs = new Map<string, { serial: string; projectId: string }>();
 /** Phones whose run has ended, and when. */
 const freeSince = new Map<string, number>();
@@ -58,7 +58,10 @@ answerParent({
     work.runMs = runMs;
     if (isFirst) for (const host of hosts) host.runIds.forEach((runId) => endLater(host, runId));
   }),
-  /** What was seen since the last time: how long each phone was free between two runs, and how many runs each project began. */
+  /**
+   * Observations since the last call: how long each phone was free between two runs, and how many runs each
+   * project began.
+   */
   read: () => {
     const { waitsMs, begunOf, since } = seen;
     Object.assign(seen, { waitsMs: [], begunOf: {}, since: performance.now() });

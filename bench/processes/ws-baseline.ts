@@ -10,7 +10,7 @@ import { portOf } from '../http/port-of.ts';
 
 const hostMessage = Compile(HostMessage);
 const sockets: WebSocket[] = [];
-/** What is done with a message while a fan-out is measured. */
+/** Called for each message while a fan-out is measured. */
 let onAcknowledged: (() => void) | undefined;
 
 /** The least that a host wants to hear. */

@@ -51,7 +51,7 @@ export class RawGit {
     return id;
   }
 
-  /** Of a folder; those below whose names are known are not written again. */
+  /** Writes the tree of a folder. Subfolders whose object names are known are not written again. */
   async writeTree(tree: RawTree, known: Map<RawTree, string>): Promise<string> {
     let text = '';
     for (const [name, entry] of tree) {

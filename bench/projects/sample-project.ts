@@ -21,7 +21,7 @@ export async function step${index}(wanted: string, most = ${2 + (index % 5)}): P
 }
 `;
 
-/** So many files, twenty to a folder, and `main.ts` among them. */
+/** A project of `count` files, twenty to a folder, with `main.ts` among them. */
 export function sampleFiles(count: number): SampleFiles {
   const steps = Array.from({ length: count - 1 }, (_, index): [string, string] => [
     stepPath(index),

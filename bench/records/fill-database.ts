@@ -10,7 +10,7 @@ import { fillTallies } from './fill-tallies.ts';
 
 interface Filling {
   dataDir: string;
-  /** Of the administrator, who has the records. */
+  /** Token of the administrator, who has the records. */
   token: string;
   records: number;
 }

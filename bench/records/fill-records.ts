@@ -5,7 +5,7 @@ export interface FillPlan {
   records: number;
 }
 
-/** As many as the service keeps for an automation by default. */
+/** Number of records that the service keeps per automation by default. */
 const recordsPerAutomation = 1000;
 /** Over so long, to now. */
 const spanMs = 30 * 24 * 60 * 60 * 1000;

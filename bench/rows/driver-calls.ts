@@ -23,10 +23,10 @@ interface Calls {
   readonly roundTripMs: number;
   /** Whether a real adbd stands before the phones, where there is one. */
   readonly throughAdbd: boolean;
-  /** Of the tree that is read; 0: the home screen. */
+  /** Number of nodes of the tree that is read; 0: the home screen. */
   readonly nodes: number;
   readonly count: number;
-  /** Of the ratio, at most. */
+  /** Maximum of the ratio. */
   readonly most: number | undefined;
 }
 

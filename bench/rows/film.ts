@@ -38,7 +38,7 @@ const Film = Type.Object({
   ),
 });
 
-/** What of a core the host takes while the run goes on. */
+/** Share of a core that the host takes while the run goes on. */
 async function shareOfRun(
   { api, host, deviceId }: { api: Api; host: BenchProcess; deviceId: string },
   film: boolean,

@@ -86,7 +86,7 @@ async function shareOf(process: BenchProcess, work: Promise<unknown>): Promise<n
   return ((await process.cpuMs()) - before) / (performance.now() - beganAt);
 }
 
-/** Of viewers one after the other, while another one watches: the median, in ms. */
+/** Median time until viewers, one after the other, see their first picture while another one watches, in ms. */
 async function firstPicture(api: Api, deviceId: string): Promise<number> {
   const waits: number[] = [];
   for (let at = 0; at < touches; at += 1) {
@@ -124,7 +124,7 @@ interface Watched {
   readonly serverShare: number;
 }
 
-/** What the viewer gets, and what the processes take meanwhile. */
+/** Rates of the viewer, and processor time of the processes meanwhile. */
 async function watchFor(
   viewer: VideoViewer,
   { server, host }: Pick<ServerWithPhones, 'server' | 'host'>,

@@ -20,7 +20,7 @@ import { launchOnEach, listDeviceIds } from '../http/api.ts';
 import { sendAll, type ServerWithUsers, startServerWithUsers } from './server-with-users.ts';
 
 const fleet = { hosts: 20, devicesPerHost: 5 };
-/** Of each user. */
+/** Numbers of waiting tasks per user. */
 const waiting = [5000, 3000, 2000] as const;
 const runMs = 2000;
 const warmUpMs = 6000;

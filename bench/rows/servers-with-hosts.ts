@@ -10,10 +10,10 @@ import { newToken, type Api } from '../http/api.ts';
 
 /** Several servers in processes of their own, on one PostgreSQL that waits for its disk, and one NATS. */
 export interface ServersWithHosts {
-  /** Of each server. */
+  /** Access to each of the servers. */
   apis: Api[];
   hosts: BenchProcess;
-  /** What does the same statements, on a database of its own beside the servers'. */
+  /** A process that executes the same statements on a database of its own, beside the servers'. */
   raw: BenchProcess;
 }
 

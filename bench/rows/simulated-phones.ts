@@ -18,7 +18,7 @@ import { ask, askText, directLaunch, launchPath, listDeviceIds, newToken, type A
 const restMs = 60_000;
 const pollMs = 1000;
 const minuteMs = 60_000;
-/** So often a run begins, and so often somebody looks at a phone. */
+/** Interval at which runs begin and somebody looks at a phone. */
 const useEveryMs = 2000;
 const maxBytesPerPhone = 1024 * 1024;
 

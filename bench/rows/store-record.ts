@@ -16,7 +16,7 @@ import { launchOnEach, listDeviceIds } from '../http/api.ts';
 import { startServerWithHosts } from './server-with-hosts.ts';
 
 const recordsPerRound = 3;
-/** As many as the product's host sends at a time. */
+/** Number of uploads that the product's host has under way at a time. */
 const atOnce = 4;
 const rounds = 7;
 

@@ -26,7 +26,7 @@ const attackersPhones = 6;
 /** Nearly all that a user may have; attacks bring some more. */
 const fleet = { hosts: 10, devicesPerHost: 490 };
 
-/** What the command line calls the attacks that are played at once. */
+/** Name on the command line of all attacks at once. */
 export const allTogether = 'together';
 
 const goals = { readMs: 100, changeMs: 1000, memory: 2 };

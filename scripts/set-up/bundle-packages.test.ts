@@ -54,7 +54,7 @@ describe('packages of many modules', () => {
     expect(entries.length).toBeGreaterThan(0);
     for (const { 'module-sync': file = '', default: module } of entries) {
       expect(existsSync(join(folder, file))).toBe(true);
-      // Where the packages are that it asks for.
+      // Folder whose packages the module can import.
       const place = join(own, name, module);
       const bundled = readFileSync(join(folder, file), 'utf8');
       const exported = /export \{([^}]*)\}/.exec(bundled)?.[1] ?? '';

@@ -61,7 +61,7 @@ describe('the starter of a program', () => {
     const told = text(child.stdout);
     child.kill('SIGINT');
     child.kill('SIGINT');
-    // Of two signals at once a program handles the later one first.
+    // A program that gets two signals at once handles the later one first.
     await once(child.stdout, 'data');
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([7, null]);
