@@ -1,12 +1,14 @@
 /**
  * A node of Android's accessibility tree, as it was when the screen was read.
  *
- * Texts are compared as people see them, by searches, filters, waits, screen signs, `act` and masks: white space of
- * all kinds (no-break spaces, line feeds, several in a row) is one space, invisible characters are left out (soft hyphens, zero-width
- * and direction marks), composed and decomposed letters are equal (NFC), and letter case does not count. Of the nodes that have a text,
- * the one that fits best goes first: the text is equal, equal in another letter case, its first line is equal, another line is equal,
- * a part of it is. So `Home` is the tab `Home` and a line feed `Tab 1 of 3` before it is `Homework`. A text that ends with `…` is also the
- * beginning of a longer one. Regular expressions, and what `text` and `description` give, have the characters of the phone.
+ * Texts are compared as people see them, by searches, filters, waits, screen signs, `act` and masks: white
+ * space of all kinds (no-break spaces, line feeds, several in a row) is one space, invisible characters are
+ * left out (soft hyphens, zero-width and direction marks), composed and decomposed letters are equal (NFC), and
+ * letter case does not count. Among the nodes that have a text, the best match goes first: the text is equal,
+ * equal in another letter case, its first line is equal, another line is equal, a part of it is equal. For
+ * example, `Home` matches a tab whose text is `Home`, a line feed and `Tab 1 of 3` better than `Homework`. A
+ * text that ends with `…` also matches the beginning of a longer one. Regular expressions are matched against
+ * the characters of the phone, which `text` and `description` return, too.
  *
  * @example
  * await agent.actions.stopApp('com.android.settings');
@@ -29,14 +31,14 @@ interface AndroidNode {
   /** Position among the parent's children, from 0. */
   readonly index: number;
 
-  /** The text as the phone gives it, also with characters that nobody sees. */
+  /** The text with the characters of the phone, including invisible ones. */
   readonly text?: string;
   /** Content description. */
   readonly description?: string;
   readonly hintText: string | null;
-  /** -1 when the phone does not say. */
+  /** Maximum number of characters; -1 when the phone does not report it. */
   readonly maxTextLength: number;
-  /** Android's input type as text, empty when the phone does not say. */
+  /** Android's input type as text; empty when the phone does not report it. */
   readonly inputType: string;
   readonly isShowingHintText: boolean;
   readonly tooltipText?: string | null;
@@ -76,7 +78,7 @@ interface AndroidNode {
    * In the order of the tree; with `below`, `above`, `leftOf` or `rightOf`, the nearest come first.
    */
   filterAdvanced(conditions: NodeConditions): AndroidNode[];
-  /** The first node that `filterAdvanced` gives; null when there is none. */
+  /** The first node that `filterAdvanced` returns; null when there is none. */
   filterOne(conditions: NodeConditions): AndroidNode | null;
   /** This node and all below it, from top to bottom. */
   getAllNodes(): AndroidNode[];
@@ -84,22 +86,26 @@ interface AndroidNode {
   allNodes(): AndroidNode[];
 
   /**
-   * Taps the node, in its middle or beside what lies over that. The host looks at all windows right before the touch, finds the node
-   * again, also where it has moved, and touches nothing else: it rejects with `covered` when something that takes touches lies over the
-   * node (the keyboard, a bar, a notification, a dialog), with `not_in_view` when too little of it is shown, and with `gone` when it is
-   * not on the screen any more or can't be told from its equals. `agent.actions.tap` touches a point, whatever is there.
+   * Taps the node: its middle, or a point beside whatever lies over the middle. Right before the touch, the
+   * host reads all windows and finds the node again, even if it has moved, and it touches nothing else. Rejects
+   * with `covered` when something that takes touches lies over the node (the keyboard, a bar, a notification, a
+   * dialog), with `not_in_view` when too little of the node is shown, and with `gone` when it is no longer on
+   * the screen or can't be told apart from equal nodes. `agent.actions.tap` touches a point, whatever is there.
    */
   tap(options?: TouchOptions): Promise<void>;
-  /** Taps twice. Rejects as `tap`. */
+  /** Taps the node twice. Rejects as `tap` does. */
   doubleTap(options?: TouchOptions): Promise<void>;
-  /** Presses and holds the node. Default: 1,000 ms. Rejects as `tap`. */
+  /** Presses and holds the node. Default 1,000 ms. Rejects as `tap` does. */
   longPress(durationMs?: number, options?: TouchOptions): Promise<void>;
-  /** Taps the node and types. With `clear` the field is emptied first. Rejects as `tap`. */
+  /**
+   * Taps the node and types. With `clear`, the field is emptied first. Rejects as `tap` and `writeText` of
+   * `agent.actions` do.
+   */
   writeText(text: string, options?: TouchOptions & { clear?: boolean }): Promise<void>;
 }
 
 /**
- * How a node is touched.
+ * Options of a touch on a node.
  *
  * @example
  * await agent.actions.stopApp('dev.phalanx.sample.form');
@@ -113,7 +119,10 @@ interface AndroidNode {
  * }
  */
 interface TouchOptions {
-  /** Closes the keyboard when it lies over the node, and touches the node where it is then. Default: the touch rejects with `covered`. */
+  /**
+   * Closes the keyboard when it lies over the node, and then touches the node at its new place. Default: the
+   * touch rejects with `covered`.
+   */
   closeKeyboard?: boolean;
 }
 
@@ -151,21 +160,24 @@ interface AndroidNodeFilter {
   isVisible(): AndroidNodeFilter;
 
   /**
-   * The text equals `text`, in any letter case unless a node of the screen has it in this one; without an argument: there is
-   * any text.
+   * The text equals `text`, in any letter case unless a node of the screen has it in exactly this one; without
+   * an argument: the node has a text.
    */
   hasText(text?: string): AndroidNodeFilter;
   /** The text contains `part`. */
   textContains(part: string): AndroidNodeFilter;
-  /** The pattern matches the text as the phone gives it: `/Pay\snow/` also matches a no-break space, `/Pay now/` does not. */
+  /**
+   * The pattern matches the text with the characters of the phone: `/Pay\snow/` also matches a no-break space,
+   * `/Pay now/` does not.
+   */
   textMatches(pattern: RegExp): AndroidNodeFilter;
-  /** The description equals `description`, as `hasText` compares; without an argument: there is any. */
+  /** The description equals `description`, compared as by `hasText`; without an argument: the node has a description. */
   hasDescription(description?: string): AndroidNodeFilter;
   /** The description contains `part`. */
   descriptionContains(part: string): AndroidNodeFilter;
-  /** The full id, or only the name after `:id/`; without an argument: there is any. */
+  /** The node has this id: the full one, or only the name after `:id/`; without an argument: any id. */
   hasId(viewId?: string): AndroidNodeFilter;
-  /** The full class, or only its last part. */
+  /** The node has this class: the full name, or only its last part. */
   hasClass(className: string): AndroidNodeFilter;
   hasPackage(packageName: string): AndroidNodeFilter;
   hasChildren(): AndroidNodeFilter;
@@ -197,8 +209,9 @@ interface AndroidNodeFilter {
   /** The node has this position among its parent's children, from 0. */
   hasIndex(index: number): AndroidNodeFilter;
   /**
-   * Only one of all nodes that meet the other conditions, wherever it is written: 0 is the first, -1 the last. Throws a
-   * `TypeError` within `not`, `anyOf`, `hasChild` and `hasDescendant`, which look at one node at a time.
+   * Selects one of the nodes that meet the other conditions, wherever in the chain it stands: 0 is the first,
+   * -1 the last. Throws a `TypeError` within `not`, `anyOf`, `hasChild` and `hasDescendant`, which look at one
+   * node at a time.
    */
   nth(position: number): AndroidNodeFilter;
 }

@@ -1,5 +1,6 @@
 /**
- * The apps on the phone. What changes them needs a host whose operator has set `PHALANX_ALLOW_APP_CHANGES=true`; else it rejects with `not_allowed`.
+ * The apps on the phone. Calls that change them need a host whose operator has set
+ * `PHALANX_ALLOW_APP_CHANGES=true`; otherwise they reject with `not_allowed`.
  *
  * @example
  * const apps = await agent.apps.list();
@@ -7,11 +8,12 @@
  * await agent.apps.clearData('dev.phalanx.sample.form');
  */
 interface AgentApps {
-  /** All that are installed. */
+  /** Lists all installed apps. */
   list(options?: AppOptions): Promise<readonly InstalledApp[]>;
   /**
-   * The users of the phone: its owner, whose number is 0, work profiles, and second persons. The calls that take a `user` reject with
-   * `user_refused` for one that there is not, and where whoever manages a profile has forbidden debugging there.
+   * Lists the users of the phone: its owner, whose ID is 0, work profiles, and further persons. Calls with a
+   * `user` reject with `user_refused` when there is no such user, and when the administrator of a profile has
+   * forbidden debugging there.
    *
    * @example
    * const profile = (await agent.apps.users()).find(({ id, isRunning }) => id > 0 && isRunning);
@@ -19,22 +21,23 @@ interface AgentApps {
    */
   users(): Promise<readonly PhoneUser[]>;
   /**
-   * Installs an APK, or a bundle of the APKs of one app (`.apks`, `.xapk`, `.apkm`), or updates what is installed; the data of
-   * the app stays. It takes up to three minutes. The OBB files of a bundle go to `Android/obb` of the shared storage of its user; what of a bundle
-   * did not get onto the phone is in `notInstalled`.
-   * Rejects with `app_change_refused`, which has the phone's answer and what to do about it.
+   * Installs or updates an app from an APK, or from a bundle of the APKs of one app (`.apks`, `.xapk`,
+   * `.apkm`); the data of the app stays. Takes up to three minutes. The OBB files of a bundle go to
+   * `Android/obb` of the shared storage of its user; `notInstalled` names the parts of a bundle that did not
+   * get onto the phone. Rejects with `app_change_refused`, whose message has the phone's answer and what to do
+   * about it.
    *
    * @param apk The file itself, such as `await (await fetch(url)).bytes()`, of up to 50 MB; or the path of an APK in the
    *   phone's shared storage, of any size.
    */
   install(apk: Uint8Array | string, options?: InstallOptions): Promise<InstalledParts>;
-  /** Rejects with `app_not_found`, and with `app_change_refused` for apps that belong to the phone. */
+  /** Uninstalls an app. Rejects with `app_not_found`, and with `app_change_refused` for apps that belong to the phone. */
   uninstall(packageName: string, options?: AppOptions): Promise<void>;
-  /** Stops the app and forgets its data and its permissions, as if it were just installed. */
+  /** Stops the app and deletes its data and its permissions, as if it had just been installed. */
   clearData(packageName: string, options?: AppOptions): Promise<void>;
   /** Grants a permission that Android would ask for, such as `android.permission.CAMERA`. */
   grantPermission(packageName: string, permission: string, options?: AppOptions): Promise<void>;
-  /** Takes a permission back. Android stops the app. */
+  /** Revokes a permission. Android stops the app. */
   revokePermission(packageName: string, permission: string, options?: AppOptions): Promise<void>;
 }
 
@@ -44,21 +47,24 @@ interface InstallOptions extends AppOptions {
 }
 
 interface PhoneUser {
-  /** 0 is the phone's owner. */
+  /** ID of the user; 0 is the phone's owner. */
   id: number;
   name: string;
-  /** Its apps can be started. */
+  /** Whether the user's apps can be started. */
   isRunning: boolean;
 }
 
 interface InstalledApp {
   /** Package name, such as `com.android.settings`. */
   packageName: string;
-  /** It came with the phone. */
+  /** Whether the app came with the phone. */
   isSystem: boolean;
 }
 
 interface InstalledParts {
-  /** Names of APKs and other contents of a bundle that the phone did not get. Empty for an APK, and for a bundle that is there as a whole. Of more than 50, the last line says how many more. */
+  /**
+   * Names of APKs and other contents of a bundle that the phone did not get; empty for an APK, and for a bundle
+   * that was installed as a whole. At most 50 entries: beyond, the last one counts those that are not named.
+   */
   notInstalled: string[];
 }

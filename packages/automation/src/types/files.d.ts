@@ -1,6 +1,6 @@
 /**
- * Files in the phone's shared storage, `/sdcard`. Other places that the phone's shell may use need a host whose operator has
- * set `PHALANX_ALLOW_SHELL=true`; else they reject with `not_allowed`. Paths are absolute.
+ * Files in the phone's shared storage, `/sdcard`. Other places that the phone's shell may use need a host whose
+ * operator has set `PHALANX_ALLOW_SHELL=true`; otherwise calls reject with `not_allowed`. Paths are absolute.
  *
  * @example
  * const path = '/sdcard/Download/greeting.txt';
@@ -10,17 +10,22 @@
  * await agent.files.delete(path);
  */
 interface AgentFiles {
-  /** Lists the entries of a folder, by name. Rejects with `file_not_found`, also of a folder that the phone's shell may not read. */
+  /**
+   * Lists the entries of a folder, by name. Rejects with `file_not_found`, also for a folder that the phone's
+   * shell may not read.
+   */
   list(folder: string): Promise<readonly PhoneFile[]>;
   /**
-   * A file of up to 50 MB; `new TextDecoder().decode(bytes)` makes text of it. Rejects with `file_not_found`, also of a file that the phone's shell may not read, with
-   * `phone_answer_unexpected` of one that becomes shorter meanwhile, and with a `RangeError` for more.
+   * Reads a file of up to 50 MB; `new TextDecoder().decode(bytes)` makes text of it. Rejects with
+   * `file_not_found`, also for a file that the phone's shell may not read, with `phone_answer_unexpected` for
+   * one that becomes shorter meanwhile, and with a `RangeError` for a larger one.
    */
   read(path: string): Promise<Uint8Array>;
   /**
-   * Writes a file of up to 50 MB, text as UTF-8, and makes the folders that are missing. Rejects with `file_refused`, and
-   * with a `RangeError` for more. A write that fails may leave a part. Android is asked to put the file into MediaStore, where
-   * galleries and other apps look for it; the answer says whether it is there.
+   * Writes a file of up to 50 MB, text as UTF-8, and creates missing folders. Rejects with `file_refused`, and
+   * with a `RangeError` for a larger file. A write that fails may leave a part of the file. Android is asked to
+   * add the file to MediaStore, where galleries and other apps look for it; the result says whether it is
+   * there.
    *
    * @example
    * const { inMediaStore } = await agent.files.write('/sdcard/Documents/list.txt', 'one');
@@ -40,6 +45,6 @@ interface PhoneFile {
   name: string;
   isFolder: boolean;
   sizeBytes: number;
-  /** Epoch milliseconds, on the phone's clock. */
+  /** Time of the last change in epoch milliseconds, on the phone's clock. */
   modifiedAt: number;
 }

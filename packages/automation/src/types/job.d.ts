@@ -1,13 +1,13 @@
 /**
- * The [job](../jobs-and-schedules.md) of the run. A run begins with one task, whose input is `agent.arguments.jobVariables`.
- * With `success: false`, `error` says what is wrong. What a run has not submitted is settled when it ends: completed or failed,
- * as the run.
+ * The [job](../jobs-and-schedules.md) of the run. A run begins with one task, whose input is
+ * `agent.arguments.jobVariables`. With `success: false`, `error` says what is wrong. A task that the run has
+ * not submitted is settled when the run ends: completed or failed, as the run.
  *
- * On a run of no job, `submitTask` makes its data the result of the run, `useAnotherTask` gives null, and the other calls
- * give an error or no tasks.
+ * In a run without a job, `submitTask` makes its data the result of the run, `useAnotherTask` returns null, and
+ * the other calls return an error or no tasks.
  *
- * The published interface names `job_proof` and does not say what it holds. Here it is the input of the task that the run does
- * (`useAnotherTask`, `getCurrentTask`), and the result of another task (`getSubTasks`).
+ * The published interface names `job_proof` and does not say what it holds. Here it is the input of the current
+ * task (`useAnotherTask`, `getCurrentTask`), and the result of another task (`getSubTasks`).
  *
  * @example
  * const { job } = agent.utils;
@@ -20,10 +20,10 @@
  */
 interface JobUtils {
   /**
-   * Stores the result of the current task. A final submission (`finish`, the default) settles the task, whatever becomes of
-   * the run: `success` completes it; `failed` fails it, and the job tries it again if its `retries` include `error`; `declined`
-   * fails it for good, for input that can't be used. The task takes no other submission then. The run goes on.
-   * `running`, with `finish` as false, stores what there is so far.
+   * Stores the result of the current task. A final submission (`finish`, the default) settles the task, however
+   * the run ends: `success` completes it; `failed` fails it, and the job tries it again if its `retries`
+   * include `error`; `declined` fails it for good, for input that can't be used. The task accepts no other
+   * submission then. The run goes on. `running`, with `finish` as false, stores an interim result.
    *
    * @param data At most 64 KiB of JSON.
    * @param files Attached to the run as `<number of the task>-<name>.<extension>`. Ignored when `finish` is false.
@@ -35,11 +35,12 @@ interface JobUtils {
     files?: readonly TaskFile[],
   ): Promise<JobFailure | { success: true; error?: undefined }>;
   /**
-   * Takes another task of the job, so that one run does several. It is the current task from then on; `job_proof` is the JSON
-   * of its input. Null: none waits that may begin now on this phone. Rejects when the server could not be asked.
+   * Takes another task of the job, so that one run does several. It is the current task from then on;
+   * `job_proof` is the JSON of its input. Resolves with null when no task waits that may begin now on this
+   * phone. Rejects when the server could not be asked.
    */
   useAnotherTask(): Promise<{ job_task_id: string; job_proof: string } | null>;
-  /** The current task: its ID, its input as `job_proof`, and how long a run may last, in milliseconds. */
+  /** Returns the current task: its ID, its input as `job_proof`, and how long a run may last, in milliseconds. */
   getCurrentTask(): Promise<
     | JobFailure
     | {
@@ -51,8 +52,9 @@ interface JobUtils {
       }
   >;
   /**
-   * Adds a task for each object to the job, or to another job of the same project and user. They wait for phones as all tasks
-   * do, also with `run_immediately`: then `assignment_results` says of each whether it has begun. At most 1,000 at once.
+   * Adds a task for each object to the job, or to another job of the same project and user; at most 1,000 at
+   * once. They wait for phones as all tasks do, also with `run_immediately`: then `assignment_results` says for
+   * each whether it has begun.
    */
   addSubTasks(
     jobVariables: readonly Record<string, unknown>[],
@@ -60,7 +62,10 @@ interface JobUtils {
     jobId?: string,
   ): Promise<JobFailure | AddedSubTasks>;
   addSubTasks(options: SubTaskOptions): Promise<JobFailure | AddedSubTasks>;
-  /** Tasks of the project by their IDs, as far as there are such. `job_proof` is the result; `comment` says why one failed. */
+  /**
+   * Returns tasks of the project by their IDs, as far as they exist. `job_proof` is the result; `comment` says
+   * why a task failed.
+   */
   getSubTasks(
     plannedTaskIds: readonly string[],
   ): Promise<JobFailure | { success: true; tasks: Record<string, SubTask>; error?: undefined }>;
@@ -76,7 +81,7 @@ interface JobUtils {
   ): Promise<JobFailure | { success: true; job_task_id: string; job_id: string; error?: undefined }>;
 }
 
-/** It names what a success has as `undefined`, so that `success` tells them apart without `strict` too. */
+/** Declares the fields of a success as `undefined`, so that `success` tells the two apart without `strict` too. */
 type JobFailure = {
   success: false;
   error: string;
@@ -92,7 +97,7 @@ type JobFailure = {
 
 interface TaskFile {
   name: string;
-  /** Without a dot. */
+  /** Extension of the name, without a dot. */
   extension: string;
   base64Data: string;
 }
@@ -108,7 +113,7 @@ interface SubTaskOptions {
 interface AddedSubTasks {
   success: true;
   inserted_ids: { planned_task_id: string; input: string }[];
-  /** With `run_immediately`. */
+  /** Present with `run_immediately`. */
   assignment_results?: { planned_task_id: string; assigned: boolean }[];
   error?: undefined;
 }
@@ -118,6 +123,6 @@ interface SubTask {
   comment: string | null;
   job_proof: unknown;
   timeout: number;
-  /** `waiting`, `running`, `completed`, `failed` or `cancelled`. */
+  /** State of the task: `waiting`, `running`, `completed`, `failed` or `cancelled`. */
   status: string;
 }

@@ -1,7 +1,7 @@
 interface AgentUtils {
   /** Out-of-steps records: the last screens of a run, for its author to look at later. */
   readonly outOfSteps: OutOfStepsUtils;
-  /** The job that the run is of: its tasks, results and further tasks. */
+  /** The job of the run: its tasks, results and further tasks. */
   readonly job: JobUtils;
   /**
    * Stores the present screen with a picture of low quality, and submits a `debug` record:
@@ -29,11 +29,11 @@ interface OutOfStepsUtils {
    * tree. It is left out, and the record is marked as partial, when it fails (a window that forbids pictures, a lost
    * phone; not for a picture that is black for another cause) and when the phone shows another tree by then.
    *
-   * @param screen The tree from `agent.actions.screenContent()`. Of a node within it, the whole tree is stored.
-   * @param stage What the automation is trying to reach, such as `checkout`. At most 500 characters, the rest is cut.
-   * @param screenState What the screen was recognised as, or `unknown`. At most 500 characters, the rest is cut.
-   * @param remainingSteps Steps that the automation has left; 0 means out of steps. Less counts as 0.
-   * @param screenshotRecord Whether a picture is taken, and how good.
+   * @param screen The tree from `agent.actions.screenContent()`. For a node within it, the whole tree is stored.
+   * @param stage The goal of the automation at this moment, such as `checkout`. At most 500 characters, the rest is cut.
+   * @param screenState The state that the screen was recognised as, or `unknown`. At most 500 characters, the rest is cut.
+   * @param remainingSteps Steps that the automation has left; 0 means out of steps. A negative number counts as 0.
+   * @param screenshotRecord Whether a picture is taken, and its quality.
    */
   storeScreen(
     screen: AndroidNode,
@@ -43,21 +43,24 @@ interface OutOfStepsUtils {
     screenshotRecord: ScreenshotRecord,
   ): Promise<void>;
   /**
-   * Makes a record of the stored screens, oldest first; without any, of the present one. It never rejects for what it
-   * was given: `error` says why there is no record. With `success`, the record is safe on the host's disk, and comes to
-   * the service as soon as it can.
+   * Makes a record of the stored screens, oldest first; without any, of the present one. Does not reject
+   * because of its arguments: `error` says why there is no record. With `success`, the record is safe on the
+   * host's disk, and reaches the service as soon as possible.
    *
-   * The screens stay stored: a later record shows them again, because they led there. Only a `debug` record leaves out
-   * what an earlier `debug` record of the run has shown. A run may submit 200 records at once, and one more each minute; together
-   * they may take 64 MB at once, and 1 MB more each minute. A run that ends after an `outOfSteps` or `timeout` record has
-   * that as its `outcome`.
+   * The screens stay stored: a later record shows them again, because they led there. Only a `debug` record
+   * leaves out the screens of earlier `debug` records of the run. A run may submit 200 records at once, and one
+   * more each minute; together they may take 64 MB at once, and 1 MB more each minute. A run that ends after an
+   * `outOfSteps` or `timeout` record has that as its `outcome`.
    *
    * @param tag For `debug` records only, 1 to 64 characters, to find them by. Other types have none.
    */
   submit(type: 'outOfSteps' | 'timeout' | 'debug', tag?: string): Promise<SubmitResult>;
 }
 
-/** The branch without a value names it as `undefined`, so that `success` tells them apart without `strict` too. */
+/**
+ * Each branch declares the field of the other as `undefined`, so that `success` tells them apart without
+ * `strict` too.
+ */
 type SubmitResult =
   | { success: false; error: string; id?: undefined }
   | { success: true; id: string; error?: undefined };

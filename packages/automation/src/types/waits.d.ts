@@ -1,13 +1,15 @@
 /**
- * Waits read the screen again and again until it shows what is awaited. When the time is up they reject with a
- * `WaitTimeoutError`, which tells what was seen instead: the nearest texts, and a character that differs by its number, such as
- * `U+00A0`, where people can't tell it. Texts are compared as `AndroidNode` says.
+ * Waits read the screen repeatedly until it shows the awaited text, node or app. When the time is up they
+ * reject with a `WaitTimeoutError`, which tells what was seen instead: the nearest texts, and, for characters
+ * that look alike, the code point of the one that differs, such as `U+00A0`. Texts are compared as
+ * `AndroidNode` says.
  *
- * Where the phone tells of changes of its screen, which the resident helper does, waits for a text, a node, an id or an app look when it
- * does, and once in some seconds at least. What `waitFor` is given is tried at each change and after each pause.
+ * On phones that report changes of their screen, as those with the resident helper do, waits for a text, a
+ * node, an id or an app read the screen after each change, and every few seconds at least. The predicate of
+ * `waitFor` is tried after each change and after each pause.
  *
- * A slow phone is not charged to the wait: one reading of the screen counts as at most one second of `timeoutMs`,
- * and after the time is up the screen is looked at once more if the last look had begun before.
+ * A slow phone is not charged to the wait: one reading of the screen counts as at most one second of
+ * `timeoutMs`, and after the time is up the screen is read once more if the last reading had begun before.
  *
  * @example
  * await agent.actions.stopApp('com.android.settings');
@@ -21,7 +23,10 @@
 interface AgentWaits {
   /** Waits for the first node that meets the conditions, as `AndroidNode.filterOne` finds it. */
   waitForNode(conditions: NodeConditions, options?: WaitOptions): Promise<AndroidNode>;
-  /** Waits for a node with this text, as `AndroidNode.findTextOne` finds it: what contains it will do until an equal one is there. */
+  /**
+   * Waits for a node with this text, as `AndroidNode.findTextOne` finds it: a node that only contains the text
+   * counts as long as none equals it.
+   */
   waitForText(text: string | RegExp, options?: WaitOptions): Promise<AndroidNode>;
   /** Waits until no node has this text any more. */
   waitForTextGone(text: string | RegExp, options?: WaitOptions): Promise<void>;
@@ -29,23 +34,23 @@ interface AgentWaits {
   waitForId(viewId: string, options?: WaitOptions): Promise<AndroidNode>;
   /** Waits until an app is in front. */
   waitForApp(packageName: string, options?: WaitOptions): Promise<AndroidNode>;
-  /** Waits until `predicate` gives something truthy for the screen, and gives that. */
+  /** Waits until `predicate` returns a truthy value for the screen, and returns that value. */
   waitFor<T>(
     predicate: (screen: AndroidNode) => T | Promise<T>,
-    options?: WaitOptions & { /** For the error: what is awaited. */ description?: string },
+    options?: WaitOptions & { /** Description for the error of what is awaited. */ description?: string },
   ): Promise<Truthy<T>>;
-  /** Waits until the screen has not changed for `quietMs` (default 1,000), and gives it. */
+  /** Waits until the screen has not changed for `quietMs` (default 1,000), and returns it. */
   waitForIdle(options?: WaitOptions & { quietMs?: number }): Promise<AndroidNode>;
   /**
-   * Scrolls until a node with this text, or one that meets the conditions, can be touched, and gives it when the list has
-   * come to rest: `await (await agent.actions.scrollTo('About phone')).tap()`. It scrolls nothing while the node is in
-   * view. At the end of the list it rejects at once with the `WaitTimeoutError`, which says so.
+   * Scrolls until a node with this text, or one that meets the conditions, can be touched, and returns it when
+   * the list has come to rest: `await (await agent.actions.scrollTo('About phone')).tap()`. Scrolls nothing if
+   * the node is in view. At the end of the list, rejects at once with the `WaitTimeoutError`, which says so.
    */
   scrollTo(target: string | RegExp | NodeConditions, options?: ScrollOptions): Promise<AndroidNode>;
   /**
-   * Reads a list from what is shown now to its end: calls `readRow` for each row that is whole on the screen, scrolls on,
-   * and gives what it returned, in the order of the list, without what it returned null or undefined for. Views are
-   * joined where their values are equal, so a value should say which row it is of. Default of `timeoutMs`: 120,000.
+   * Reads a list from the rows that are shown now to its end: calls `readRow` for each row that is whole on the
+   * screen, scrolls on, and returns the values in the order of the list, without null and undefined. Views are
+   * joined at equal values, so a value should identify its row. Default of `timeoutMs`: 120,000.
    *
    * @example
    * await agent.actions.stopApp('com.android.settings');
@@ -59,13 +64,14 @@ interface AgentWaits {
 type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>;
 
 interface WaitOptions {
-  /** How long to wait. Default 30,000; with 0 the screen is read exactly once. */
+  /** Maximum wait in milliseconds. Default 30,000; with 0 the screen is read exactly once. */
   timeoutMs?: number;
-  /** Pause between two readings of the screen. Default 250, or until the phone tells of a change. */
+  /** Pause between two readings of the screen, in milliseconds. Default 250, or until the phone reports a change. */
   intervalMs?: number;
   /**
-   * Ends the wait at once when it aborts: it rejects with the signal's `reason`. With `AbortSignal.timeout(ms)`, a deadline
-   * that several waits can share, it rejects with the `WaitTimeoutError` and what was seen.
+   * Ends the wait at once when it aborts: the wait rejects with the signal's `reason`. With
+   * `AbortSignal.timeout(ms)`, a deadline that several waits can share, it rejects with the `WaitTimeoutError`
+   * and the screens that were seen.
    */
   signal?: AbortSignal | null;
 }
@@ -77,16 +83,19 @@ interface ScrollOptions extends WaitOptions {
   within?: NodeConditions;
 }
 
-/** A wait that ended without what was awaited. Its message tells the story of the wait. */
+/** The error of a wait that ended in vain. Its message tells the story of the wait. */
 declare class WaitTimeoutError extends Error {
   private constructor();
   /** A description of what was awaited. */
   readonly awaited: string;
   readonly waitedMs: number;
-  /** How often the screen was read. */
+  /** Number of readings of the screen. */
   readonly reads: number;
   /** The screens that were seen, changes only, oldest first. */
   readonly seen: readonly { afterMs: number; packageName: string; title: string }[];
-  /** Texts of the last screen that come nearest to what was awaited, as the phone gives it; up to eight texts of at most 80 letters. */
+  /**
+   * Texts of the last screen that come nearest to the awaited one, with the characters of the phone; up to
+   * eight texts of at most 80 letters.
+   */
   readonly nearest: readonly string[];
 }

@@ -1,6 +1,7 @@
 /* oxlint-disable no-var -- as in the standard library, so that `globalThis` has them */
 /**
- * HTTP and HTTPS. Bodies are read whole, up to 50 MB, before the response is there. At most 64 requests at a time.
+ * Sends a request by HTTP or HTTPS. Bodies are read whole, up to 50 MB, before the call resolves. At most 64
+ * requests at a time.
  */
 declare function fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
 
@@ -61,7 +62,7 @@ interface Response extends Body {
   /** True for status 200 to 299. */
   readonly ok: boolean;
   readonly redirected: boolean;
-  /** `basic` of what came by `fetch`. */
+  /** `basic` for a response of `fetch`. */
   readonly type: ResponseType;
   readonly headers: Headers;
   clone(): Response;
@@ -99,7 +100,7 @@ declare var Headers: { new (init?: HeadersInit): Headers };
 type BlobPart = string | BufferSource | Blob;
 interface BlobPropertyBag {
   type?: string;
-  /** How line ends of texts are written. Default `transparent`: as they are. */
+  /** Line ends of texts. Default `transparent`: unchanged. */
   endings?: 'native' | 'transparent';
 }
 /** Bytes with a media type. They count against the run's memory. */

@@ -1,11 +1,11 @@
 /* oxlint-disable no-var -- as in the standard library, so that `globalThis` has them */
 /**
- * The globals of automations that stand in browsers and Node too. They follow the standards of the same names;
- * what is left out is said here.
+ * Globals of automations that browsers and Node have too. They follow the standards of the same names;
+ * omissions are documented here.
  */
 declare var console: Console;
 
-/** Prints what Node's console prints, as entries of the run's log. `info` and `debug` count as `log`. */
+/** Prints the text that Node's console prints, as entries of the run's log. `info` and `debug` count as `log`. */
 interface Console {
   log(...data: unknown[]): void;
   info(...data: unknown[]): void;
@@ -29,7 +29,10 @@ interface Console {
   clear(): void;
 }
 
-/** At most 10,000 timers may wait at a time. A run does not end while one waits. A timer is a number, which `clearTimeout` takes. */
+/**
+ * Starts a timer. At most 10,000 timers may wait at a time. A run does not end while one waits. Returns a
+ * number, which `clearTimeout` takes.
+ */
 declare function setTimeout<Args extends unknown[]>(
   callback: (...args: Args) => void,
   delayMs?: number,
@@ -70,10 +73,10 @@ declare namespace NodeJS {
 
 /** Members that V8 adds to the language. */
 interface ErrorConstructor {
-  /** Gives `target` a `stack` of the calls above `below`. */
+  /** Sets `stack` of `target` to the calls above `below`. */
   // oxlint-disable-next-line typescript/no-unsafe-function-type -- as in Node's types, for `this.constructor`
   captureStackTrace(target: object, below?: Function): void;
-  /** How many calls the stack of an error shows. Default 10. */
+  /** Number of calls that the stack of an error shows. Default 10. */
   stackTraceLimit: number;
 }
 
