@@ -28,7 +28,7 @@ const inPath =
   };
 
 const ADBD_SOURCES = join(import.meta.dirname, '../packages/simulated-phone/src/testing/real-adbd');
-/** The file system of a phone with Debian's adbd, for tests. Of other sources it is another one. */
+/** The file system of a phone with Debian's adbd, for tests. Other sources give another folder. */
 const ADBD_ROOT = join(
   import.meta.dirname,
   `../node_modules/.cache/phalanx-adbd-${hashOf('build-root.sh', 'sh.c', 'properties.cpp')}`,

@@ -17,9 +17,9 @@ interface TestTotals {
 }
 
 /**
- * Counts the tests of one vitest run. What keeps tests from being counted (a file that can't be loaded, a failed
- * hook, an error outside of every test, an interruption) counts as one failure each: the line never says
- * "0 failed" of a run that failed.
+ * Counts the tests of one vitest run. Anything that keeps tests from being counted (a file that can't be
+ * loaded, a failed hook, an error outside of every test, an interruption) counts as one failure: the line never
+ * says "0 failed" of a run that failed.
  */
 export function testTotals(): TestTotals {
   let [passed, failed, skipped] = [0, 0, 0];

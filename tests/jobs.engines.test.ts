@@ -103,7 +103,10 @@ async function requireWhole(get: Get, id: string): Promise<{ tasks: Task[]; runI
   return { tasks, runIds: new Set(runIds) };
 }
 
-/** The server has sent an end of a run when it is killed, and is not answered. What ends meanwhile is told to the next server. */
+/**
+ * Kills the server after it has sent an end of a run and before it gets an answer. Runs that end in the
+ * meantime are reported to the next server.
+ */
 async function killBeforeAnswer(readJob: () => Promise<Job>): Promise<void> {
   receiver.habit = () => undefined;
   const before = receiver.received.length;

@@ -111,7 +111,7 @@ async function runAll(ground: Ground, codes: readonly string[], signal: AbortSig
 
 /** More than any frame may have. */
 const longScreen = (): Buffer => Buffer.from(`{"captured_at":1,"tree":[${'0,'.repeat(10_500_000)}0]}`);
-/** The maximum number of nodes, fields and bytes of an answer. */
+/** A screen with the maximum number of nodes, fields and bytes of an answer. */
 const wideScreen = (): Buffer => {
   const fields = times(12, (at) => `"field_${at}":0`).join(',');
   return Buffer.from(`{"captured_at":1,"tree":[${`{${fields}},`.repeat(20_000)}{}]}`);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface HttpAnswer {
   status: number;
-  /** The whole answer, head and body; put together only for who wants it. */
+  /** The whole answer, head and body; put together only for callers that want it. */
   text(): string;
 }
 

@@ -2,9 +2,10 @@
  * Compared: `POST /devices/automationLogs` for one device that has 100 stored entries, asked of three servers at once; and
  * the statement that reads them, on as many bare connections to the same PostgreSQL from one process.
  *
- * Fair because both hand out one batch of the same size that is asked for anew each time, by the same index. What the
- * servers do beside it (HTTP, the token, whether the caller may) is what they cost, and what they spare the engine (they
- * ask together, and only for what they have not read yet) is what they are for. Everything is on the same processors.
+ * Fair because both hand out one batch of the same size that is asked for anew each time, by the same index.
+ * The other work of the servers (HTTP, the token, whether the caller may) is their cost; the work that they
+ * spare the engine (they ask together, and only for entries that they have not read yet) is their purpose.
+ * Everything is on the same processors.
  */
 import { Type } from 'typebox';
 

@@ -3,11 +3,12 @@
  * every device has acknowledged; and a bare `ws` server that sends each of its 20 sockets a message for each of its 50
  * devices, of the bytes that a launch on one device has, and counts the 1,000 answers.
  *
- * Fair because the same simulated hosts answer both, over real sockets and from another process, each device with a
- * message of its own. The loop neither reads the answers nor stores anything; the service bundles the project, stores
- * the launch and every acknowledgement, on disk, before it counts. What the service saves is that a launch goes once to
- * a host, not once to a device: the notes have the loop for exactly the messages that the service sends. The project
- * is saved anew before each launch, so that its code has to be bundled and sent; a launch of the same again is a note.
+ * Fair because the same simulated hosts answer both, over real sockets and from another process, each device
+ * with a message of its own. The loop neither reads the answers nor stores anything; the service bundles the
+ * project, stores the launch and every acknowledgement, on disk, before it counts. The service saves messages,
+ * because a launch goes once to a host, not once to a device: the notes have the loop for exactly the messages
+ * that the service sends. The project is saved anew before each launch, so that its code has to be bundled and
+ * sent; a launch of the same again is a note.
  */
 import { Type } from 'typebox';
 

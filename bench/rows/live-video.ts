@@ -1,8 +1,8 @@
 /**
- * Figure: packets of H.264 a second that somebody gets who watches a phone live, through server and host, while an app plays;
- * compared with those that the encoder itself makes, counted at the socket of a phone that plays the same. The app's packets
- * are as large as a real phone's. What a list that scrolls costs stands in a note: a simulated phone loses nothing and knows no
- * motion, so its packets are then many times larger.
+ * Figure: packets of H.264 a second that somebody gets who watches a phone live, through server and host, while
+ * an app plays; compared with those that the encoder itself makes, counted at the socket of a phone that plays
+ * the same. The app's packets are as large as a real phone's. The cost of a scrolling list stands in a note: a
+ * simulated phone loses nothing and knows no motion, so its packets are then many times larger.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';

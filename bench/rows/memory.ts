@@ -3,10 +3,11 @@
  * heartbeats name 50 devices each every 2 seconds; and by how much that of a bare `ws` server grows that takes, parses
  * and answers the same messages of the same number of hosts and keeps nothing.
  *
- * Fair because both run in processes of their own, are filled by the same simulated hosts at the same time, and are
- * read in the same way: resident bytes after a full collection that gives free pages back to the system, against those
- * before the first host came; the median of several readings, after some rounds of heartbeats have let the heap settle.
- * What V8 keeps of free pages depends on how much was done before, not on the devices; the notes have it.
+ * Fair because both run in processes of their own, are filled by the same simulated hosts at the same time, and
+ * are read in the same way: resident bytes after a full collection that gives free pages back to the system,
+ * against those before the first host came; the median of several readings, after some rounds of heartbeats
+ * have let the heap settle. The free pages that V8 keeps depend on the work done before, not on the devices;
+ * the notes have them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';

@@ -1,7 +1,7 @@
 /**
- * Attacks of one user, alone or together, and what all others meanwhile wait for: reads, writes, launches and stops of an
- * ordinary user, beside a bare server (node:http) that is asked in the same loop. What that one's callers wait for is
- * the machine's doing, not the service's.
+ * Attacks of one user, alone or together, and the waits of all others in the meantime: reads, writes, launches
+ * and stops of an ordinary user, beside a bare server (node:http) that is asked in the same loop. Waits of that
+ * server's callers are due to the machine, not to the service.
  *
  * The attacker's own programs run on the processors of the same machine, at the lowest priority; their runs are those of
  * the service.
@@ -177,7 +177,7 @@ const kindOf = ({ kinds }: Watched, kind: string): Watched['kinds'][number] =>
     longest: 0,
   };
 
-/** The goals that are missed. What callers of a bare server wait for meanwhile is the machine's, and not the service's. */
+/** The goals that are missed. Waits of a bare server's callers are due to the machine, not to the service. */
 function missed(outcome: Outcome, quiet: Outcome): string[] {
   const machineMs = kindOf(outcome, 'control').p99;
   const late = ['read', 'write', 'launch', 'stop'].filter((kind) => {

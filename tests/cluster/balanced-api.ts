@@ -23,7 +23,7 @@ const timeoutMs = 15_000;
 const isNoted = (method: string, path: string): boolean =>
   method !== 'GET' && !/\/(launch|automationLogs|input$|lease$)/.test(path);
 
-/** Each attempt of a request goes to one of the servers, by chance; who gets no answer asks again. */
+/** Each attempt of a request goes to one of the servers, by chance; a caller without an answer asks again. */
 export class BalancedApi {
   readonly urls: readonly string[];
   readonly token: string;

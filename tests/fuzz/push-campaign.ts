@@ -27,7 +27,7 @@ async function push(
   return { status: reply.status, text: await reply.text() };
 }
 
-/** Pushes as the attacker, now and then to another's project. What is not taken must change nothing. */
+/** Pushes as the attacker, now and then to another's project. A refused push must change nothing. */
 export async function fuzzPushes(
   world: World,
   { seed, pushes }: { seed: number; pushes: number },

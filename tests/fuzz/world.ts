@@ -53,7 +53,7 @@ export class World {
       PHALANX_DATA_DIR: path.join(folder, 'server'),
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_LOG_LEVEL: 'warn',
-      // These limits would stop most requests before they reach the code under test.
+      // Limits are raised, because they would stop most requests before the code under test.
       PHALANX_REQUESTS_PER_SECOND: '1000000',
       PHALANX_BAD_TOKENS_PER_MINUTE: '1000000000',
       PHALANX_MAX_TOKENS: '1000000',

@@ -247,7 +247,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** No answer came. What was asked for may have been done. */
+/** Thrown when no answer came. The service may have carried out the request. */
 export class ServiceUnreachable extends Error {
   override readonly name: string = 'ServiceUnreachable';
 }

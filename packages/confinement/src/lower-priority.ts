@@ -3,8 +3,8 @@ import { setPriority } from 'node:os';
 import type { StartedProcess } from './started-process.ts';
 
 /**
- * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. What honest
- * users do has to go on beside other programs of a busy machine, so nothing of theirs goes far behind.
+ * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. Work
+ * of honest users has to go on beside other programs of a busy machine, so it must not fall far behind.
  */
 const niceOf = {
   process: 10,

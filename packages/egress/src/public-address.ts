@@ -18,7 +18,7 @@ function isOwn(address: ipaddr.IPv4 | ipaddr.IPv6, own: readonly string[]): bool
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
 
-/** Whether an address is one of the public internet, and not of this machine. What is not an address is not public. */
+/** Whether an address is one of the public internet, and not of this machine. A text that is no address is not public. */
 export function isPublicAddress(address: string, own: readonly string[] = ownAddresses()): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);

@@ -9,8 +9,9 @@ const askSystem: AskSystem = (name) =>
   });
 
 /**
- * Lookups by the system, one at a time, because each holds one of a few threads. Of those who wait, the owner who has had least of its
- * time goes first: slow names of one owner hold up another one for the one that is under way.
+ * Lookups by the system, one at a time, because each holds one of a few threads. Among waiting owners, the one
+ * that has used the least time goes first: slow names of one owner delay another owner only by the lookup under
+ * way.
  */
 export class SystemLookups {
   readonly #ask: AskSystem;

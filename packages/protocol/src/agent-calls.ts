@@ -176,7 +176,7 @@ export const agentCalls = {
   'app.launch': call<void>()(Type.Object({ packageName, user })),
   'app.stop': call<void>()(Type.Object({ packageName, user })),
   'app.current': call<CurrentApp>()(nothing),
-  /** Opens an address, in the named app or in whatever takes it. */
+  /** Opens an address in the named app, or in one that accepts it. */
   'app.openLink': call<void>()(
     Type.Object({
       url: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9+.-]*:\\S+$', maxLength: 4000 }),
@@ -242,7 +242,7 @@ export const agentCalls = {
       screenshot: Type.Enum(screenshotQualities),
     }),
   ),
-  /** Makes a record of the collected screens. What does not fit is answered with `success: false`. */
+  /** Makes a record of the collected screens. An invalid request is answered with `success: false`. */
   'record.submit': call<SubmitResult>()(
     Type.Object({
       type: Type.String({ maxLength: 100 }),

@@ -11,9 +11,10 @@ import { rememberName } from '../output/terminal.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 
 /**
- * People know serial numbers and names, programs know IDs. What is neither is left to the server to refuse. A phone that was
- * not accepted is meant by its ID alone: whoever shares it chooses its name. Throws a usage error when only such a one fits,
- * and when several phones have that serial number, or that name and none that number.
+ * Finds a phone by its serial number or name, which people know, or by its ID, which programs know. Any other
+ * text is returned for the server to refuse. A phone that was not accepted is found only by its ID, because its
+ * owner chooses its name. Throws a usage error when only such a phone fits, and when several phones have that
+ * serial number, or that name and none that number.
  */
 export function deviceIdOf(devices: readonly Device[], text: string): string {
   const byId = devices.find((device) => device.device_id === text);
@@ -67,8 +68,8 @@ export const listProjects = (api: ApiClient): Promise<Project[]> =>
   );
 
 /**
- * The ID of the project with this name. What is an ID stays as it is: that of a project, or the launch ID of direct
- * code; the server refuses what it does not know.
+ * The ID of the project with this name. An ID stays as it is: that of a project, or the launch ID of direct
+ * code; the server refuses unknown ones.
  */
 export async function getAutomationId(api: ApiClient, text: string): Promise<string> {
   if (isUuid(text)) return text;

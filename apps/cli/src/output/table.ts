@@ -19,8 +19,8 @@ export interface Table {
 const padded = (text: string, cells: number): string => text + ' '.repeat(cells - stringWidth(text));
 
 /**
- * Aligned lines under a line of column names; the columns are the keys of the first row. Where that does not fit, each
- * row is a paragraph.
+ * Aligned lines under a line of column names; the columns are the keys of the first row. If that does not fit,
+ * each row is a paragraph.
  */
 export function formatTable({ flexible, rows }: Table, terminalCells = Infinity): string[] {
   const columns = Object.keys(rows[0] ?? {});

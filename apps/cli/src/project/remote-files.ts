@@ -52,8 +52,8 @@ export class RemoteFiles {
 }
 
 /**
- * The files as folder and server both had them last, by path: the version of the content. What differs from it here was
- * changed here, what differs on the server was changed there.
+ * The files as folder and server both had them last, by path: the version of the content. A file that differs
+ * from it here was changed here; one that differs on the server was changed there.
  */
 export type BaseFiles = Map<string, string>;
 

@@ -51,7 +51,8 @@ export async function reexec([command = '', ...args]: readonly string[]): Promis
   const dataDir = command === 'demo' ? undefined : dataDirOf(args);
   const isRoot = process.getuid?.() === 0;
   const secrets = readSecrets(isRoot);
-  // The user may not write beside the sources, and would build it at each start. What fails is told there.
+  // Builds the console as root, because the user may not write beside the sources and would build it at each
+  // start. A failure is reported there.
   if (isRoot && command !== 'host') {
     const { prepareConsole } = await import('@phalanx/console');
     await prepareConsole().catch(() => undefined);

@@ -7,7 +7,7 @@ interface TimeZoneFieldProps {
   onChange: (zone: string) => void;
 }
 
-/** The zones that this browser knows, by region. What a schedule has already stays a choice. */
+/** The zones that this browser knows, by region. A schedule's present zone stays a choice. */
 export function TimeZoneField({ value, onChange }: TimeZoneFieldProps) {
   const regions = useMemo(() => {
     const known = new Set(['UTC', ...Intl.supportedValuesOf('timeZone'), value]);

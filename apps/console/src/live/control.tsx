@@ -18,7 +18,7 @@ import { zoom, useTouch, type Touch, useRecording } from './use-touch.ts';
 import { type LivePicture, useLivePicture } from './use-live-picture.ts';
 import { messageOf } from '../parts/states.tsx';
 
-/** The live view of a phone, and its control for who takes it. */
+/** The live view of a phone, and its control for a user who takes it. */
 export function Control({ device }: { device: Device }) {
   const picture = useLivePicture(device.device_id, { video: true });
   const lease = useLease(device);

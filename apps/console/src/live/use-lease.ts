@@ -10,7 +10,7 @@ import { notifyFailure } from '../parts/notices.tsx';
 /** Idle time after which the phone is released, in milliseconds. */
 const idleMs = 60_000;
 
-/** The caller's hold on a phone. What was taken here is given back when the component goes. */
+/** The caller's hold on a phone. A lease that was taken here is given back when the component unmounts. */
 export function useLease(device: Device) {
   const { device_id: id, lease } = device;
   const me = useMe();

@@ -143,7 +143,7 @@ interface FilterSelectProps {
   onChange: (value: string) => void;
 }
 
-/** A filter by one of several things. What an address asks for is an option too when it is none of them. */
+/** A filter by one of several things. An unknown value in the address becomes an option, too. */
 export function FilterSelect({ label, value = '', options, onChange }: FilterSelectProps) {
   const isKnown = value === '' || options.some((option) => option.value === value);
   return (

@@ -14,7 +14,7 @@ interface ColumnBase<Row> {
   readonly width: 'fit' | 'grow';
   /** Pixels. */
   readonly minimum?: number;
-  /** Whether it says what the row is. Where a row is a stack, it is the first line. */
+  /** Whether the column names the row. In a stacked row, it is the first line. */
   readonly isMain?: boolean;
   readonly isNumber?: boolean;
   /** Whether its content is clear without the header, which a stack then leaves out. */

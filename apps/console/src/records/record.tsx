@@ -132,7 +132,7 @@ export const treeQuery = (screen: RecordScreen | undefined) =>
 const shownGroups = 200;
 const shownRecords = 100;
 
-/** `userId`: who asks. */
+/** `userId`: the signed-in user. */
 export const groupsQuery = ({ automation, status = 'open', mine, sort }: GroupsSearch, userId: string) =>
   queryOptions({
     queryKey: ['groups', 'list', automation, status, mine, sort],

@@ -149,7 +149,7 @@ export function ReplayDetail({ replay }: { replay: Replay }) {
   );
 }
 
-/** First what is new. Where there is some of it, the list of all screens, which has it again, is opened when it is wanted. */
+/** Changed verdicts first. If there are any, the list of all screens, which repeats them, is folded at first. */
 function Verdicts({ replay }: { replay: Replay }) {
   const { recognised, broken, replayed } = replay.counts;
   const [isOpen, setOpen] = useState(false);

@@ -12,8 +12,9 @@ interface StepScreens<Screen> {
 const endOf = ({ timestamp, duration_ms: durationMs }: RunStep): number => timestamp + durationMs;
 
 /**
- * The screens of a step, as far as they are stored, oldest first. What it left is known when the next reading has seen it.
- * An automation may store a screen again and again while nothing changes: each time is a screen of its own, of which steps name the first.
+ * The screens of a step, as far as they are stored, oldest first. The screen that it left is known once the next
+ * reading has seen it. An automation may store a screen again and again while nothing changes: each time
+ * is a screen of its own, of which steps name the first.
  */
 export function screensOf<Screen extends StoredScreen>(
   steps: readonly RunStep[],

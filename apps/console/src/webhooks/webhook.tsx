@@ -36,7 +36,7 @@ export const DeliveryMark = ({ status }: Pick<WebhookDelivery, 'status'>) => <Ma
 export const isSigned = ({ url, format }: Pick<Webhook, 'url' | 'format'>): boolean =>
   !isMail(url) && format === 'phalanx';
 
-/** The path of a chat's address is its key: who has it can write there. */
+/** The path of a chat's address is its key: anyone who has it can write there. */
 export const shownAddress = ({ url, format }: Pick<Webhook, 'url' | 'format'>): string =>
   format === 'phalanx' ? addressText(url) : `${chatNames[format]}: ${targetText(url)}`;
 

@@ -21,8 +21,8 @@ export const firstLine = (text: string): string =>
 const cut = '…';
 
 /**
- * Ranks texts by how well they fit `wanted`, both as people see them (see `seenText`). Undefined: the text does not have it. What can't
- * be seen is in no text.
+ * Ranks texts by how well they fit `wanted`, both as people see them (see `seenText`). Undefined: the text does
+ * not have it. A `wanted` without visible characters is in no text.
  */
 export function createTextRank(wanted: string): (text: string) => TextRank | undefined {
   const seen = seenText(wanted);

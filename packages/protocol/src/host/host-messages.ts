@@ -3,9 +3,9 @@
  * Binary frames, sent by the host only, hold a JSON header, a line feed, and a payload.
  *
  * A connection: the host opens `GET /api/v2/hosts/connect` with its token (scope `host`) and says `hello` with
- * all that it holds; the server answers `welcome`; only then does the server send commands. Whatever the host
- * is not told to forget (`runs_stored`, `logs_stored`, `record_stored`) it says again after a break, so nothing
- * is lost; the server knows what it has stored, so nothing is stored twice.
+ * all that it holds; the server answers `welcome`; only then does the server send commands. The host repeats
+ * after a break everything that it was not told to forget (`runs_stored`, `logs_stored`, `record_stored`), so
+ * nothing is lost; the server knows what it has stored, so nothing is stored twice.
  */
 import { Type, type Static } from 'typebox';
 import { ReportedDeviceState, PhoneWarning } from '../phones/phone-health.ts';

@@ -75,8 +75,8 @@ export const hostQuestions = {
     maxAnswerBytes: maxVideoBytes + 64 * 1024,
   },
   /**
-   * The same for a wall of phones, smaller and at most twice a second, and as soon as there is another one; after two seconds
-   * the known one again. Whoever asks meanwhile gets the same picture.
+   * The same for a wall of phones, smaller and at most twice a second, and as soon as there is another one;
+   * after two seconds the known one again. Callers that ask in the meantime get the same picture.
    */
   wall: {
     since: 9,

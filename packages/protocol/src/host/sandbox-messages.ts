@@ -96,7 +96,7 @@ export interface SandboxStart extends Omit<SandboxBoot, 'snapshotBytes'> {
   snapshot: ArrayBuffer;
 }
 
-/** Limits of the log stream of one run. Whoever logs faster waits; nothing is dropped. */
+/** Limits of the log stream of one run. A run that logs faster waits; nothing is dropped. */
 export interface SandboxLogRate {
   linesPerSecond: number;
   burstLines: number;

@@ -1,6 +1,6 @@
 /**
- * A golden screen: a saved screen in a project's repository, with what the project has to take it for. As text, each
- * node of the tree has a line of its own, so that changes of a file can be read.
+ * A golden screen: a saved screen in a project's repository, with the verdict that is expected of the project.
+ * Each node of the tree has a line of its own, so that changes of a file can be read.
  */
 import type { ScreenTree, UiNode } from '../phones/phone-answers.ts';
 import { maxRecordScreens, type RecordedCall } from '../runs/records.ts';

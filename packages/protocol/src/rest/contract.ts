@@ -6,8 +6,8 @@ import type { Reach } from './reach.ts';
 import type { routeTags } from './route-tags.ts';
 
 /**
- * One endpoint: what goes in, what comes out, who may call it. The server validates requests by it,
- * the OpenAPI document is made from it, and clients take their types from it.
+ * One endpoint: its input, its output, and its callers. The server validates requests by it, the OpenAPI
+ * document is made from it, and clients take their types from it.
  */
 export interface RouteContract {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

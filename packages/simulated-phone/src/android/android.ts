@@ -191,7 +191,10 @@ export class Android implements SystemHost {
     return this.#boot.isUserUnlocked || app?.isHome === true ? app : undefined;
   }
 
-  /** The package manager's part stands in `packages`. What the phone came with keeps its own screens. */
+  /**
+   * Adds the screens of an app; the package manager's part stands in `packages`. An app that came with the
+   * phone keeps its own screens.
+   */
   addApp(app: App): void {
     if (!this.#apps.has(app.packageName)) this.#apps.set(app.packageName, app);
     this.redraw();

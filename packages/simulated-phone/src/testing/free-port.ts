@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that systems give to who asks for any: nobody gets it before it is used, or while its user is started anew. */
+/**
+ * Ports below those that systems assign on their own: nobody else gets one before it is used, or while its user
+ * is started anew.
+ */
 const lowest = 15_000;
 const highest = 30_000;
 const maxTries = 100;

@@ -30,7 +30,7 @@ function parsePast(text: string): string {
   throw new InvalidArgumentError('Give a time ago such as 30min, 12h or 7d, or an ISO 8601 time.');
 }
 
-/** `phalanx audit`: who did what, with which token, from where. */
+/** `phalanx audit` lists the audit log: users, their actions, tokens and addresses. */
 export function addAuditCommand(program: Command): void {
   const command = program
     .command('audit')

@@ -14,7 +14,7 @@ import {
 } from '../../connection/connection.ts';
 import { readSecret, printable } from '../../output/terminal.ts';
 
-/** Looks for the server first: who types a token for nothing types it in vain. */
+/** Looks for the server first, so that nobody types a token in vain. */
 async function askForToken(serverUrl: string): Promise<string> {
   await new ApiClient(serverUrl).call(healthRoutes.alive);
   return checkedToken(await readSecret(`API token for ${serverUrl}: `), 'What was given');

@@ -263,7 +263,7 @@ const row = ({ id, name, url, format, events, health }: Webhook): Record<string,
   url: addressOf({ url, format }),
 });
 
-/** The path of a chat's address is its key: who has it can write there. */
+/** The path of a chat's address is its key: anyone who has it can write there. */
 const addressOf = ({ url, format }: Pick<Webhook, 'url' | 'format'>): string =>
   format === 'phalanx' ? url : new URL(url).host;
 

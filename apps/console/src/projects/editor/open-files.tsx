@@ -29,7 +29,7 @@ interface OpenFilesProps {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** The open files above the code. What is typed in a closed one is kept in this browser. */
+/** The open files above the code. Text that was typed in a closed one is kept in this browser. */
 export function OpenFiles({ files: { paths, close }, current, onOpen }: OpenFilesProps) {
   if (paths.length < 2) return null;
   return (

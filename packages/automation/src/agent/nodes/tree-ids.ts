@@ -3,7 +3,7 @@ interface TreeFacts {
   readonly treeId?: number | undefined;
   /** Under this time the host knows what the phone showed. */
   readonly capturedAt?: number | undefined;
-  /** About the phone, for whoever waits for something else. */
+  /** A remark on the phone, for waits that end in vain. */
   readonly remark?: string | undefined;
 }
 

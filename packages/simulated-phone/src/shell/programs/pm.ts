@@ -250,8 +250,9 @@ const installAbandon: Program = (process) => {
 };
 
 /**
- * A file that is named is looked into before its session begins: AOSP, PackageManagerShellCommand.java, setParamsSize (seen in
- * https://github.com/openatx/uiautomator2/issues/690). What comes by `-S` is looked into by the installer, which has a code for it.
+ * Fails as for a named file, which is parsed before its session begins: AOSP, PackageManagerShellCommand.java,
+ * setParamsSize (seen in https://github.com/openatx/uiautomator2/issues/690). An APK that comes by `-S` is
+ * parsed by the installer, which has a code for the failure.
  */
 async function notParsed(process: Process, file: string): Promise<number> {
   const sentence = `Error: Failed to parse APK file: ${file}`;

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { FileStore, StoredFile } from '../../android/file-system.ts';
 
-/** adbd's user. What the phone writes has to be adbd's as well, as both are the shell on a phone. */
+/** adbd's user. Files that the phone writes have to belong to it as well, because both are the shell on a phone. */
 const shellUser = 2000;
 const kept = ['/sdcard', '/data/local/tmp'];
 const readOnly = ['/', '/data', '/data/local', '/system', '/system/bin'];

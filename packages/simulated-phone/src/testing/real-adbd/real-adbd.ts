@@ -89,7 +89,7 @@ async function serveServices(phone: SimulatedPhone, folder: string): Promise<Ser
   ]);
 }
 
-/** Up to a NUL. What comes after it stays in the stream. */
+/** Reads up to a NUL. The bytes after it stay in the stream. */
 async function readLine(socket: Socket): Promise<string> {
   let head = Buffer.alloc(0);
   while (!head.includes(0)) {
