@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { crc32, createDeflate, deflate, deflateSync } from 'node:zlib';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { minuteMs } from '../../kernel/durations.ts';
 import { type GitProgram, runGit } from './git-process.ts';
 
 /** Git's numbers for the kinds of objects. */
@@ -173,7 +174,7 @@ interface Packing {
   environment?: Readonly<Record<string, string>>;
 }
 
-const timeoutMs = 30 * 60_000;
+const timeoutMs = 30 * minuteMs;
 
 /** Packs objects of a repository into one file, which exists, with its index, until `use` has ended. */
 export async function packObjects<Result>(

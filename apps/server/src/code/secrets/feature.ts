@@ -1,6 +1,7 @@
 import type { LaunchSecrets } from '@phalanx/protocol';
 import { addBackgroundJob } from '../../storage/background-job.ts';
 import type { Context } from '../../http/context.ts';
+import { dayMs } from '../../kernel/durations.ts';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import { type SealedColumn, Sealing } from './sealing.ts';
 import { createSealingKeyStore, createSecretStore, placeOf, sealedSecrets } from './store.ts';
@@ -36,7 +37,7 @@ export function openSecrets(
   addSecretRoutes(app, { access, store, sealing, clock });
   addBackgroundJob(context, {
     name: 'seal secrets with the new key',
-    everyMs: 24 * 60 * 60 * 1000,
+    everyMs: dayMs,
     atStart: true,
     work: () => sealing.resealOld(),
   });

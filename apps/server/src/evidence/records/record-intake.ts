@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fleet } from '../../fleet/devices/fleet.ts';
 import type { HostLink } from '../../fleet/hosts/host-link.ts';
+import { minuteMs, dayMs } from '../../kernel/durations.ts';
 import { isUuidV7, timeOfUuidV7 } from '../../kernel/uuid-v7.ts';
 import type { AutomationAccess } from './access-store.ts';
 import type { RecordChanges } from './record-view.ts';
@@ -44,9 +45,9 @@ interface Options {
 /** Direct code has no name of its own. */
 const directName = 'Direct code';
 /** Maximum that a record's time may be ahead: a host's clock follows the service's, but not to the millisecond. */
-const maxAheadMs = 60_000;
+const maxAheadMs = minuteMs;
 /** Maximum age: a host that was away for longer has nothing that anybody still waits for. */
-const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
+const maxAgeMs = 7 * dayMs;
 
 function timeProblem(id: string, nowMs: number): string | undefined {
   if (!isUuidV7(id)) return 'its ID is no UUIDv7';

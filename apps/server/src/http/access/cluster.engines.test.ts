@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { hourMs } from '../../kernel/durations.ts';
 import { adminToken, type TestServer } from '../../testing/test-server.ts';
 import { canBeSeveral, startServers } from '../../testing/test-servers.ts';
 
@@ -43,7 +44,6 @@ describe.skipIf(!canBeSeveral)('a browser that is signed in at several servers',
     const [one = '', other = ''] = servers.map(({ url }) => url);
     const cookie = await signIn(one);
     expect(await listDevices(other, cookie)).toBe(200);
-    const hourMs = 3_600_000;
     for (let hours = 0; hours < 13; hours += 1) {
       for (const { clock } of servers) clock.advance(hourMs);
       expect(await listDevices(one, cookie)).toBe(200);

@@ -1,12 +1,12 @@
 import { scopes, type Scope } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
+import { yearMs } from '../../kernel/durations.ts';
 import { AuditEvent, type AuditEventSink } from '../requests/audit-event.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
 const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
-const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 interface FirstStartContext {
   store: AccessStore;

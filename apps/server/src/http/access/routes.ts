@@ -12,6 +12,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
+import { minuteMs, yearMs } from '../../kernel/durations.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { pageLimit, toPage } from '../requests/replies/list-replies.ts';
 import { requireScope, seesEveryone } from '../requests/policy.ts';
@@ -25,7 +26,6 @@ import { userView } from './user-routes.ts';
 import { parseTime } from '../requests/parse-time.ts';
 import { requireName } from '../requests/require-name.ts';
 import { freeAt, type TokenUse, unused } from '../../storage/db/token-use.ts';
-import { minuteMs } from '../../kernel/durations.ts';
 
 interface AccessRoutesOptions {
   store: AccessStore;
@@ -137,8 +137,6 @@ export function addUsageRoutes(app: FastifyInstance, { store, clock, limits }: U
 }
 
 type TokenRequest = Static<typeof accessRoutes.createToken.body>;
-
-const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 /** Shows a token. `use`: its usage of today, needed for a token with a budget. */
 function tokenView(token: StoredToken, use: TokenUse, now: number): Token {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { yearMs } from '../../kernel/durations.ts';
 import { stringAt } from '../../testing/string-at.ts';
 import { adminToken, numberAt, TestServer } from '../../testing/test-server.ts';
 import { createTokenSecret, isDamagedSecret } from './token-secret.ts';
@@ -46,7 +47,7 @@ describe('making a token', () => {
       last_used_at: null,
     });
     const lifetimeMs = numberAt(body['token'], 'expires_at') - numberAt(body['token'], 'created_at');
-    expect(lifetimeMs).toBe(365 * 24 * 60 * 60 * 1000);
+    expect(lifetimeMs).toBe(yearMs);
   });
 
   it('never gives a scope or a project that the maker’s token does not have', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../http/access/store.ts';
+import { dayMs } from '../../kernel/durations.ts';
 import type { Db } from '../../storage/db/database.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { addRun } from '../../testing/fleet-rows.ts';
@@ -7,7 +8,7 @@ import { openTestDatabase, engines } from '../../testing/engines/test-database.t
 import { createStatsStore } from './store.ts';
 
 const day = 20_000;
-const at = day * 24 * 60 * 60_000;
+const at = day * dayMs;
 
 describe.each(engines)('counts of runs, in %s,', (engine) => {
   const update = (db: Db, id: string, changes: Partial<Row<'run'>>) =>

@@ -13,6 +13,7 @@ import type { JobStore, StoredJob } from './store.ts';
 import { NotNow, type Settled, type TaskStore } from './task-store.ts';
 import { othersFirstMs, DueTasks, type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
+import { hourMs } from '../../kernel/durations.ts';
 import { SecretReceivers } from './secret-receivers.ts';
 import type { TaskStarter } from './task-starter.ts';
 
@@ -41,7 +42,7 @@ interface WantedPhones {
 
 /** Maximum time until a transaction is visible, after the time that it has noted. */
 const slowestWriteMs = 10_000;
-const maxTimerMs = 60 * 60_000;
+const maxTimerMs = hourMs;
 const tooLate = {
   code: 'wait_expired',
   message: 'No phone that fits was free within wait_seconds',

@@ -1,8 +1,9 @@
+import { minuteMs } from '../../kernel/durations.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { CronTimes } from './cron-times.ts';
 
 /** A turn that comes later than this has been missed. */
-export const graceMs = 10 * 60_000;
+export const graceMs = 10 * minuteMs;
 /** Maximum number of turns that are counted, because each takes up to a millisecond. */
 const maxCounted = 300;
 

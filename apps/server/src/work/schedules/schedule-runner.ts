@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 import { periodically } from '../../kernel/periodically.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { minuteMs } from '../../kernel/durations.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { scheduleKeyPrefix } from '../jobs/create-job.ts';
@@ -137,7 +138,7 @@ export class ScheduleRunner {
 type Note = (plannedAt: number, jobId: string | null, reason: string) => void;
 
 const missedReason = (count: number): string => {
-  const minutes = graceMs / 60_000;
+  const minutes = graceMs / minuteMs;
   return count === 1
     ? `Its time passed more than ${minutes} minutes ago: the service stood still.`
     : `${count} turns from this one on were missed: the service stood still.`;

@@ -21,6 +21,7 @@ import { addRoute } from '../../http/requests/route.ts';
 import { requireNameOrNone } from '../../http/requests/require-name.ts';
 import { RateLimiter } from '../../kernel/limits/rate-limiter.ts';
 import type { Sealing } from '../../code/secrets/sealing.ts';
+import { dayMs } from '../../kernel/durations.ts';
 import { type DeliveryStore, maxWaiting, type StoredDelivery } from './delivery-store.ts';
 import type { MailConfig } from './mail/mail-settings.ts';
 import { addressOf, isMail, mailUrlOf, readMailAddress } from './mail/mail-address.ts';
@@ -43,7 +44,7 @@ interface WebhookRoutesOptions {
 
 const maxWebhooks = 50;
 /** Time for which the secret before still signs. */
-const earlierMs = 24 * 60 * 60_000;
+const earlierMs = dayMs;
 const defaults = { minutes: 10, percent: 50, hours: 24 };
 
 /**

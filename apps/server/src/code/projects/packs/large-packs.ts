@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import { dayMs } from '../../../kernel/durations.ts';
 import { BlobMissing, type BlobStore } from '../../../storage/blobs/blob-store.ts';
 import type { NewObjects } from '../../git/draft.ts';
 import { buildPack, PackWriter, type Pack } from '../../git/pack.ts';
@@ -94,7 +95,7 @@ export async function* piecesOf(file: string): AsyncGenerator<Buffer> {
 }
 
 /** Time that a pack stays after its row is gone, for a backup that was begun before. */
-const keptMs = 7 * 24 * 60 * 60 * 1000;
+const keptMs = 7 * dayMs;
 
 interface Removals {
   listRemovable(until: number): Promise<string[]>;

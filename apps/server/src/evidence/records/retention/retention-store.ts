@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { dayMs } from '../../../kernel/durations.ts';
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { serialize, transact } from '../../../storage/db/transactions.ts';
@@ -38,7 +39,7 @@ async function removeRecord(transaction: Transaction, record: StoredRecord): Pro
 }
 
 /** Two months are never shorter: a younger saved record is protected for sure. */
-const shortestProtectionMs = 59 * 24 * 60 * 60 * 1000;
+const shortestProtectionMs = 59 * dayMs;
 /** More go with the next call: a transaction of this length is not noticed by others. */
 const deletionsPerTransaction = 100;
 

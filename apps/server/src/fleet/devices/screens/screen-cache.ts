@@ -3,6 +3,7 @@ import type { NumberedScreen } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../../storage/bus/bus.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 
 /** User and phone of a screen. */
@@ -15,7 +16,7 @@ interface Kept extends ScreenOwner {
   readonly screen: NumberedScreen;
 }
 
-const keptMs = 10 * 60_000;
+const keptMs = 10 * minuteMs;
 const maxOfUser = 100;
 /** Approximate maximum of kept bytes; a screen has at most 200 lines. */
 const maxBytes = 64 * 1024 * 1024;

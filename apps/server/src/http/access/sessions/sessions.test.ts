@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { hourMs } from '../../../kernel/durations.ts';
 import { stringAt } from '../../../testing/string-at.ts';
 import { adminToken, TestServer } from '../../../testing/test-server.ts';
 
@@ -139,17 +140,16 @@ describe('a browser', () => {
   });
 
   it('is signed out after twelve hours without a use, and after a week', async () => {
-    const hour = 3_600_000;
     const idle = await signIn();
     const used = await signIn();
     for (let hours = 0; hours < 13; hours += 1) {
-      server.clock.advance(hour);
+      server.clock.advance(hourMs);
       expect((await send('GET', '/api/v2/me', { cookie: used })).status).toBe(200);
     }
     expect((await send('GET', '/api/v2/me', { cookie: idle })).status).toBe(401);
     for (let hours = 13; hours < 168; hours += 8) {
       await send('GET', '/api/v2/me', { cookie: used });
-      server.clock.advance(8 * hour);
+      server.clock.advance(8 * hourMs);
     }
     expect((await send('GET', '/api/v2/me', { cookie: used })).status).toBe(401);
   });

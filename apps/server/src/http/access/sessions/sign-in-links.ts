@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { scopes } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../../kernel/clock.ts';
+import { hourMs, yearMs } from '../../../kernel/durations.ts';
 import { hashTokenSecret, createTokenSecret } from '../token-secret.ts';
 import type { AccessStore } from '../store.ts';
 
-const linkLifeMs = 60 * 60 * 1000;
-const yearMs = 365 * 24 * 60 * 60 * 1000;
+const linkLifeMs = hourMs;
 const linkTokenName = 'sign-in link';
 
 /** Links with which people who read the service's terminal sign in, once each, within the hour. */

@@ -7,6 +7,7 @@ import {
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
 
+import { minuteMs } from '../../../kernel/durations.ts';
 import { type ApiCalls, fenced, screenText, changing, defineTool, reading, type Tool } from '../tool.ts';
 import { actTool } from './act.ts';
 import { device, deviceIdOf, lease, phoneSelector, screenId } from './phone-arguments.ts';
@@ -129,7 +130,7 @@ export const phoneTools: readonly Tool[] = [
     }),
     run: async (api, { device: given, minutes = 5 }) => {
       const params = { id: await deviceIdOf(api, given) };
-      const body = { duration_ms: minutes * 60_000, exclusive: true };
+      const body = { duration_ms: minutes * minuteMs, exclusive: true };
       const { lease: taken } = await api.call(deviceControlRoutes.lease, { params, body });
       return [`lease ${taken.lease_id} until ${new Date(taken.expires_at).toISOString()}`];
     },

@@ -7,7 +7,7 @@ import { countLogParts, hasClosedLogs, keptBytes, lastKeptId } from '../../../te
 import { engines } from '../../../testing/engines/test-database.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { TestServer } from '../../../testing/test-server.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { dayMs, minuteMs } from '../../../kernel/durations.ts';
 
 describe.each(engines)('kept logs beside %s', (engine) => {
   let server: TestServer;
@@ -224,7 +224,7 @@ describe.each(engines)('kept logs beside %s', (engine) => {
       const stranger = await server.createCaller('stranger');
       const refused = await stranger.api('GET', `/api/v2/runs/${runId}/logs`);
       expect(refused.body).toMatchObject({ code: 'run_not_found' });
-      server.clock.advance(31 * 24 * 60 * minuteMs);
+      server.clock.advance(31 * dayMs);
       await server.restart();
       await expect.poll(() => bytesKept(runId)).toBe(0);
       expect((await server.api('GET', `/api/v2/runs/${runId}/logs`)).status).toBe(404);

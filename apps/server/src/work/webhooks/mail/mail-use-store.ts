@@ -1,11 +1,11 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
+import { minuteMs, dayMs } from '../../../kernel/durations.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { serialize } from '../../../storage/db/transactions.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
-import { dayMs } from '../../../kernel/durations.ts';
 
 /** Pause between two e-mails of a user to one mailbox. */
-const pauseMs = 5 * 60_000;
+const pauseMs = 5 * minuteMs;
 /** E-mails of a day, which ends at midnight UTC: to one mailbox, and to all of a user. */
 const maxMailsOfDay = { toMailbox: 100, ofUser: 500 };
 
