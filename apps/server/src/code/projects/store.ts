@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Acceptance } from '../../http/acceptance.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { hasPart, nameKey } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 
@@ -42,14 +42,8 @@ export interface ProjectFilter {
   limit: number;
 }
 
-async function countOwned(db: Db, userId: string): Promise<number> {
-  const row = await db
-    .selectFrom('project')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('owner_id', '=', userId)
-    .executeTakeFirstOrThrow();
-  return row.count;
-}
+const countOwned = (db: Db, userId: string): Promise<number> =>
+  countRows(db.selectFrom('project').where('owner_id', '=', userId));
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
@@ -102,11 +96,12 @@ export function createProjectStore(db: Db) {
       return new Set(rows.map((row) => row.id));
     },
 
-    /** Inserts a project. False, and nothing is stored, when the owner has `most` projects already. */
-    insertWithin: (project: NewProject, most: number): Promise<boolean> =>
+    /** Inserts a project. False, and nothing is stored, when the owner has `max` projects already. */
+    insertWithin: (project: NewProject, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `projects of ${project.owner_id}`);
-        if ((await countOwned(transaction, project.owner_id)) >= most) return false;
+        const quota = { kind: 'projects', owner: project.owner_id, max };
+        const room = await roomWithin(transaction, quota, () => countOwned(transaction, project.owner_id));
+        if (room < 1) return false;
         await transaction
           .insertInto('project')
           .values({ ...project, name_key: nameKey(project.name) })

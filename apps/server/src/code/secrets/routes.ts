@@ -29,7 +29,7 @@ export function addSecretRoutes(app: FastifyInstance, { access, store, sealing, 
       throw ApiError.of('invalid_request', { problem: 'Field value must be valid Unicode' });
     const place = { project_id: project.id, name };
     const sealed = await sealing.seal(body.value, placeOf(place));
-    const terms = { most: maxSecretsOfProject, now: clock.now() };
+    const terms = { max: maxSecretsOfProject, now: clock.now() };
     const secret = await store.put({ ...place, sealed }, terms);
     if (secret === undefined) throw ApiError.of('too_many_secrets', {});
     return { success: true, secret: secretView(secret) };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { SealedColumn, SealedRow, SealingKeyStore } from './sealing.ts';
 
@@ -14,22 +14,27 @@ export const placeOf = ({ project_id, name }: Pick<StoredSecret, 'project_id' | 
 
 /** Secrets of projects, sealed. */
 export function createSecretStore(db: Db) {
-  const ofProject = (from: Db, projectId: string) =>
-    from.selectFrom('project_secret').selectAll().where('project_id', '=', projectId).orderBy('name');
-
   return {
-    list: (projectId: string): Promise<StoredSecret[]> => ofProject(db, projectId).execute(),
+    list: (projectId: string): Promise<StoredSecret[]> =>
+      db
+        .selectFrom('project_secret')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .orderBy('name')
+        .execute(),
 
-    /** Stores a secret. Undefined, and nothing is stored, when the project has `most` secrets already. */
+    /** Stores a secret. Undefined, and nothing is stored, when the project has `max` secrets already. */
     put: (
       secret: Pick<StoredSecret, 'project_id' | 'name' | 'sealed'>,
-      { most, now }: { most: number; now: number },
+      { max, now }: { max: number; now: number },
     ): Promise<StoredSecret | undefined> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `secrets of ${secret.project_id}`);
-        const known = await ofProject(transaction, secret.project_id).execute();
-        const before = known.find(({ name }) => name === secret.name);
-        if (before === undefined && known.length >= most) return undefined;
+        const { project_id: owner, name } = secret;
+        const own = transaction.selectFrom('project_secret').where('project_id', '=', owner);
+        const others = own.where('name', '<>', name);
+        const room = await roomWithin(transaction, { kind: 'secrets', owner, max }, () => countRows(others));
+        if (room < 1) return undefined;
+        const before = await own.selectAll().where('name', '=', name).executeTakeFirst();
         const after = {
           ...secret,
           version: (before?.version ?? 0) + 1,

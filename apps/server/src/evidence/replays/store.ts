@@ -3,7 +3,8 @@ import type { ExpressionBuilder } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
-import { serialize, transact } from '../../storage/db/transactions.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
+import { transact } from '../../storage/db/transactions.ts';
 import type { Database, Row } from '../../storage/db/tables/tables.ts';
 import { addToOutbox } from '../../storage/db/webhook-outbox.ts';
 
@@ -59,15 +60,10 @@ export function createReplayStore(db: Db) {
     /** Undefined: the user has too many that have not ended. */
     create: (given: NewReplay): Promise<StoredReplay | undefined> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `replays of ${given.madeBy}`);
-        const { count } = await transaction
-          .selectFrom('replay')
-          .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('made_by', '=', given.madeBy)
-          .where('cause', '=', 'request')
-          .where('ended_at', 'is', null)
-          .executeTakeFirstOrThrow();
-        if (count >= maxUnended) return undefined;
+        const wished = transaction.selectFrom('replay').where('cause', '=', 'request');
+        const unended = wished.where('made_by', '=', given.madeBy).where('ended_at', 'is', null);
+        const quota = { kind: 'replays', owner: given.madeBy, max: maxUnended };
+        if ((await roomWithin(transaction, quota, () => countRows(unended))) < 1) return undefined;
         const { project, treeId: tree_id, commit: commit_hash, set: screen_set, madeBy: made_by } = given;
         const { draft, groupId: group_id, recordId: record_id } = given;
         const replay = await transaction

@@ -6,6 +6,7 @@ import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { requireCurrent } from '../../storage/db/epochs.ts';
 import { hasLease } from '../../storage/db/lease.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { serialize } from '../../storage/db/transactions.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { StoredDevice } from './stored-device.ts';
@@ -122,8 +123,10 @@ async function take(
     placing === 'waits' ? [] : [{ device: { ...device, identity: placing.identity }, row: placing.row }],
   );
   const fresh = placed.filter(({ row }) => row === undefined);
-  const room = fresh.length === 0 ? 0 : Math.max(0, most - (await countOwned(transaction, ownerId)));
-  const refused = new Set(fresh.slice(room));
+  const quota = { kind: 'devices', owner: ownerId, max: most };
+  const room =
+    fresh.length === 0 ? 0 : await roomWithin(transaction, quota, () => countOwned(transaction, ownerId));
+  const refused = new Set(fresh.slice(Math.max(0, room)));
   const stored = await store(
     transaction,
     placed.filter((one) => !refused.has(one)),
@@ -225,10 +228,8 @@ async function findKnown(
   return new Map(rows.map((row) => [row.identity, row]));
 }
 
-export async function countOwned(db: Db, ownerId: string): Promise<number> {
-  const query = db.selectFrom('device').select((eb) => eb.fn.countAll<number>().as('count'));
-  return (await query.where('owner_id', '=', ownerId).executeTakeFirstOrThrow()).count;
-}
+export const countOwned = (db: Db, ownerId: string): Promise<number> =>
+  countRows(db.selectFrom('device').where('owner_id', '=', ownerId));
 
 /** A phone that is offline or unauthorized does not tell what it is: what it told before stands. */
 export const told = <Given extends DescribedDevice>(device: Given, before: DescribedDevice): Given => ({

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import type { GroupCommit } from '../../storage/db/writes.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { numbersIn, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { hasLease } from '../../storage/db/lease.ts';
@@ -122,13 +122,13 @@ async function admit(
 ): Promise<Exclude<HostOpening, { epoch: number }> | undefined> {
   if (await claim(transaction, candidate, terms.now)) return undefined;
   const { userId } = candidate;
-  await serialize(transaction, `hosts of ${userId}`);
+  const quota = { kind: 'hosts', owner: userId, max: terms.most };
+  const room = await roomWithin(transaction, quota, () => countHosts(transaction, userId));
   // Somebody who was waited for may have admitted it.
   if (await claim(transaction, candidate, terms.now)) return undefined;
   const owner = await findClaim(transaction, candidate);
   if (owner !== undefined) return { belongsTo: owner.name ?? '' };
-  if ((await countHosts(transaction, userId)) >= terms.most && !(await makeRoom(transaction, userId)))
-    return 'too_many';
+  if (room < 1 && !(await makeRoom(transaction, userId))) return 'too_many';
   const host = {
     owner_id: userId,
     id: idOf(candidate),
@@ -170,14 +170,8 @@ const findClaim = (
     .where('host.id', '=', idOf(candidate))
     .executeTakeFirst();
 
-async function countHosts(db: Db, ownerId: string): Promise<number> {
-  const row = await db
-    .selectFrom('host')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('owner_id', '=', ownerId)
-    .executeTakeFirstOrThrow();
-  return row.count;
-}
+const countHosts = (db: Db, ownerId: string): Promise<number> =>
+  countRows(db.selectFrom('host').where('owner_id', '=', ownerId));
 
 /** Deletes the host that was seen least recently, of those that are gone and had no phones. False: there is none. */
 async function makeRoom(transaction: Transaction, ownerId: string): Promise<boolean> {

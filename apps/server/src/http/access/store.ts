@@ -2,6 +2,7 @@ import type { Scope } from '@phalanx/protocol';
 import { sql } from 'kysely';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { serialize, transact } from '../../storage/db/transactions.ts';
 import { hasPart, nameKey, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
@@ -106,14 +107,8 @@ const family = (id: string) => sql<string>`(
 
 export type AccessStore = ReturnType<typeof createAccessStore>;
 
-async function countTokens(db: Db, userId: string): Promise<number> {
-  const row = await db
-    .selectFrom('token')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow();
-  return row.count;
-}
+const countTokens = (db: Db, userId: string): Promise<number> =>
+  countRows(db.selectFrom('token').where('user_id', '=', userId));
 
 const activeAdministrators = (db: Db) =>
   db.selectFrom('user').where('role', '=', 'admin').where('disabled_at', 'is', null);
@@ -212,15 +207,15 @@ export function createAccessStore(db: Db) {
       await db.insertInto('token').values(toRow(token)).execute();
     },
 
-    /** False, and nothing is stored, when the user has `most` tokens already. */
-    async insertTokenWithin(token: NewToken, most: number): Promise<boolean> {
-      return change(db, async (transaction) => {
-        await serialize(transaction, `tokens of ${token.userId}`);
-        if ((await countTokens(transaction, token.userId)) >= most) return false;
+    /** False, and nothing is stored, when the user has `max` tokens already. */
+    insertTokenWithin: (token: NewToken, max: number): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const quota = { kind: 'tokens', owner: token.userId, max };
+        const room = await roomWithin(transaction, quota, () => countTokens(transaction, token.userId));
+        if (room < 1) return false;
         await transaction.insertInto('token').values(toRow(token)).execute();
         return true;
-      });
-    },
+      }),
 
     countTokens: (userId: string): Promise<number> => countTokens(db, userId),
 

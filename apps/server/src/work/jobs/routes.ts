@@ -89,11 +89,11 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
     if (isTaken) await requireNamedPhones(devices, principal, idsOf(row.device_ids));
     auditEvent.on({ type: 'job', id, name }, [before], isTaken ? { maker_before: before } : {});
     const taker = { ...makerOf(principal), at_once: atOnceOf(row, principal) };
-    const terms = { budget: principal.budget, most: maker.maxTasks, now: maker.clock.now() };
+    const terms = { budget: principal.budget, max: maker.maxTasks, now: maker.clock.now() };
     const taken = { userId: principal.userId, bytes: isTaken ? row.bytes : 0 };
     const outcome = await maker.limits.withRoom('work_bytes', taken, () => store.resume(row, taker, terms));
     if (outcome === 'too_many_tasks')
-      throw ApiError.of('too_many_tasks', { limit: terms.most }, { retryAfterS: 60 });
+      throw ApiError.of('too_many_tasks', { limit: terms.max }, { retryAfterS: 60 });
     if (outcome === 'too_many_selectors') throw tooManySelectors();
     if (outcome === 'resumed') await runner.catchUp();
     return { success: true, job: await jobView(options, await get(principal, id)) };

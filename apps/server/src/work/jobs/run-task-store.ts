@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import { roomForTasks } from './room-for-tasks.ts';
 import { isOneSelectorTooMany } from './waiting-selectors.ts';
 import { invalidate } from '../../storage/db/writes.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
-import { serialize } from '../../storage/db/transactions.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import { type KeptToken, limitsTextOf } from '../../http/requests/kept-token.ts';
 import type { StoredRun } from '../../runs/runs/stored-run.ts';
@@ -128,7 +128,7 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
       limits: AddLimits,
     ): Promise<boolean> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `jobs of ${job.user_id}`);
+        const room = await roomForTasks(transaction, job.user_id, limits.maxWaiting);
         const open = await transaction
           .selectFrom('job')
           .select(['id'])
@@ -137,7 +137,9 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
           .forUpdate()
           .executeTakeFirst();
         const fresh = await withoutKnown(transaction, added);
-        if (open === undefined || !(await hasRoom(transaction, job, fresh.length, limits))) return false;
+        if (open === undefined || fresh.length > room) return false;
+        if (await isOneSelectorTooMany(transaction, job)) return false;
+        if ((await lastNumber(transaction, job.id)) + fresh.length > limits.maxOfJob) return false;
         await insertTasks(transaction, { job, parentId, fresh, now: limits.now });
         return true;
       }),
@@ -158,22 +160,6 @@ async function withoutKnown(transaction: Transaction, added: readonly AddedTask[
   const rows = await query.where('id', 'in', textsIn(transaction, ids)).execute();
   const known = new Set(rows.map(({ id }) => id));
   return added.filter(({ id }) => !known.has(id));
-}
-
-async function hasRoom(
-  transaction: Transaction,
-  job: StoredJob,
-  more: number,
-  { maxWaiting, maxOfJob }: AddLimits,
-): Promise<boolean> {
-  if (await isOneSelectorTooMany(transaction, job)) return false;
-  const { waiting } = await transaction
-    .selectFrom('job')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('waiting'), sql.lit(0)).as('waiting'))
-    .where('user_id', '=', job.user_id)
-    .where('waiting', '>', 0)
-    .executeTakeFirstOrThrow();
-  return Number(waiting) + more <= maxWaiting && (await lastNumber(transaction, job.id)) + more <= maxOfJob;
 }
 
 async function lastNumber(transaction: Transaction, jobId: string): Promise<number> {

@@ -5,11 +5,11 @@ import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
 import { isListed, type WorkFilter } from '../../storage/db/listed-work.ts';
-import { serialize } from '../../storage/db/transactions.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { KeptToken } from '../../http/requests/kept-token.ts';
 import { type Budget, requireBudget } from '../../storage/db/token-use.ts';
+import { roomForTasks } from './room-for-tasks.ts';
 import { isOneSelectorTooMany } from './waiting-selectors.ts';
 
 export type StoredJob = Row<'job'>;
@@ -35,15 +35,14 @@ export type JobStore = ReturnType<typeof createJobStore>;
 /** Jobs and what became of their tasks. */
 export function createJobStore(db: Db) {
   return {
-    /** A code: the user would have more than `most` tasks that wait, or too many selectors of them. Throws what `isUniqueViolation` knows for a key that is used. */
+    /** A code: the user would have more than `max` tasks that wait, or too many selectors of them. Throws what `isUniqueViolation` knows for a key that is used. */
     insert: (
       job: NewJob,
       tasks: readonly NewTask[],
-      most: number,
+      max: number,
     ): Promise<StoredJob | 'too_many_tasks' | 'too_many_selectors'> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `jobs of ${job.user_id}`);
-        if ((await countWaiting(transaction, job.user_id)) + tasks.length > most) return 'too_many_tasks';
+        if (tasks.length > (await roomForTasks(transaction, job.user_id, max))) return 'too_many_tasks';
         if (await isOneSelectorTooMany(transaction, job)) return 'too_many_selectors';
         const row = await transaction
           .insertInto('job')
@@ -166,12 +165,12 @@ export function createJobStore(db: Db) {
     resume: (
       { id, user_id: before }: StoredJob,
       maker: KeptToken & Pick<StoredJob, 'user_id' | 'at_once'>,
-      { budget, most, now }: { budget: Budget | null; most: number; now: number },
+      { budget, max, now }: { budget: Budget | null; max: number; now: number },
     ): Promise<'resumed' | 'nothing' | 'too_many_tasks' | 'too_many_selectors'> =>
       change(db, async (transaction) => {
         const { user_id: userId } = maker;
         if (budget !== null) await requireBudget(transaction, budget, { runs: 1, now });
-        await serialize(transaction, `jobs of ${userId}`);
+        const room = await roomForTasks(transaction, userId, max);
         const job = await transaction
           .selectFrom('job')
           .select(['waiting', 'failed', 'cancelled', 'selector'])
@@ -180,7 +179,7 @@ export function createJobStore(db: Db) {
           .executeTakeFirst();
         if (job === undefined || job.failed + job.cancelled === 0) return 'nothing';
         const more = job.failed + job.cancelled + (userId === before ? 0 : job.waiting);
-        if ((await countWaiting(transaction, userId)) + more > most) return 'too_many_tasks';
+        if (more > room) return 'too_many_tasks';
         if (await isOneSelectorTooMany(transaction, { ...maker, selector: job.selector }))
           return 'too_many_selectors';
         const { numUpdatedRows } = await transaction
@@ -263,17 +262,6 @@ export function createJobStore(db: Db) {
       await db.deleteFrom('job').where('ended_at', '<', time).execute();
     },
   };
-}
-
-/** Tasks of all jobs of the user. */
-async function countWaiting(transaction: Transaction, userId: string): Promise<number> {
-  const { waiting } = await transaction
-    .selectFrom('job')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('waiting'), sql.lit(0)).as('waiting'))
-    .where('user_id', '=', userId)
-    .where('waiting', '>', 0)
-    .executeTakeFirstOrThrow();
-  return Number(waiting);
 }
 
 const lockOpen = (transaction: Transaction, id: string): Promise<StoredJob | undefined> =>

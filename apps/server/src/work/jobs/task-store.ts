@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { type GroupCommit, type Write, invalidate } from '../../storage/db/writes.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { roomWithin } from '../../storage/db/quota.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
 import type { StoredRun } from '../../runs/runs/stored-run.ts';
 import { type Verdict, verdictOf } from '../../runs/runs/run-verdict.ts';
@@ -102,18 +102,24 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
 
 /** Takes one of the places that the job, and its key, have. */
 async function takePlace(transaction: Transaction, job: StoredJob): Promise<void> {
-  const { id, user_id, concurrency_key: key, concurrency_most: most } = job;
+  const { id, user_id, concurrency_key: key, concurrency_most: max } = job;
   const { token_projects, token_phones, token_budget } = job;
-  if (key !== null && most !== null) {
-    await serialize(transaction, `tasks of ${user_id} ${key}`);
-    const { running } = await transaction
-      .selectFrom('job')
-      .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('running'), sql.lit(0)).as('running'))
-      .where('user_id', '=', user_id)
-      .where('concurrency_key', '=', key)
-      .where('running', '>', 0)
-      .executeTakeFirstOrThrow();
-    if (Number(running) >= most) throw new NotNow();
+  if (key !== null && max !== null) {
+    const room = await roomWithin(
+      transaction,
+      { kind: 'tasks', owner: `${user_id} ${key}`, max },
+      async () => {
+        const { running } = await transaction
+          .selectFrom('job')
+          .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('running'), sql.lit(0)).as('running'))
+          .where('user_id', '=', user_id)
+          .where('concurrency_key', '=', key)
+          .where('running', '>', 0)
+          .executeTakeFirstOrThrow();
+        return Number(running);
+      },
+    );
+    if (room < 1) throw new NotNow();
   }
   const { numUpdatedRows } = await transaction
     .updateTable('job')

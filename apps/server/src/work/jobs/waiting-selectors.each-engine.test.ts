@@ -61,7 +61,7 @@ describe.each(engines)('the selectors with which tasks of a user wait, on %s', (
     const cancelled = await store.find('j0');
     if (cancelled === undefined) throw new Error('there is no j0');
     expect(await store.insert(jobOf('new', 'rack=new'), [], 1000)).toMatchObject({ id: 'new' });
-    const terms = { budget: null, most: 1000, now: 0 };
+    const terms = { budget: null, max: 1000, now: 0 };
     expect(await store.resume(cancelled, cancelled, terms)).toBe('too_many_selectors');
   });
 });

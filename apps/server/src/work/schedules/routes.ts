@@ -130,7 +130,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const taker = takesOver ? principal.userId : row.user_id;
     const counted = taker === row.user_id ? row.bytes : 0;
     const more = { userId: taker, bytes: Math.max(0, bytes - counted) };
-    const terms = { budget: principal.budget, most: maxSchedules, now: clock.now() };
+    const terms = { budget: principal.budget, max: maxSchedules, now: clock.now() };
     const isStored = await limits.withRoom('work_bytes', more, () =>
       takesOver
         ? store.take(row, { ...changes, ...makerOf(principal) }, terms)

@@ -4,7 +4,7 @@ import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../../storage/db/webhook-outbox.ts';
 import { isListed, type WorkFilter } from '../../storage/db/listed-work.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { KeptToken } from '../../http/requests/kept-token.ts';
 import { type Budget, requireBudget } from '../../storage/db/token-use.ts';
@@ -26,15 +26,10 @@ const skipOf = (
   audience: { kind: 'schedule', userId, automationId },
 });
 
-/** Whether the user may have one more; nobody else gives them one before the transaction ends. */
-async function hasRoom(transaction: Transaction, userId: string, most: number): Promise<boolean> {
-  await serialize(transaction, `schedules of ${userId}`);
-  const { count } = await transaction
-    .selectFrom('schedule')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow();
-  return count < most;
+async function hasRoom(transaction: Transaction, userId: string, max: number): Promise<boolean> {
+  const own = transaction.selectFrom('schedule').where('user_id', '=', userId);
+  const quota = { kind: 'schedules', owner: userId, max };
+  return (await roomWithin(transaction, quota, () => countRows(own))) > 0;
 }
 
 async function forgetOldTurns(transaction: Transaction, scheduleId: string): Promise<void> {
@@ -60,9 +55,9 @@ export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 export function createScheduleStore(db: Db) {
   return {
     /** False: the user has as many as they may. */
-    insert: (schedule: StoredSchedule, most: number): Promise<boolean> =>
+    insert: (schedule: StoredSchedule, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
-        if (!(await hasRoom(transaction, schedule.user_id, most))) return false;
+        if (!(await hasRoom(transaction, schedule.user_id, max))) return false;
         await transaction.insertInto('schedule').values(schedule).execute();
         await invalidate(transaction, 'schedules');
         return true;
@@ -95,12 +90,12 @@ export function createScheduleStore(db: Db) {
     take: (
       { id, user_id: before }: StoredSchedule,
       changes: ScheduleChange & KeptToken & Pick<StoredSchedule, 'user_id'>,
-      { budget, most, now }: { budget: Budget | null; most: number; now: number },
+      { budget, max, now }: { budget: Budget | null; max: number; now: number },
     ): Promise<boolean> =>
       change(db, async (transaction) => {
         const { user_id: userId } = changes;
         if (budget !== null) await requireBudget(transaction, budget, { runs: 1, now });
-        if (userId !== before && !(await hasRoom(transaction, userId, most))) return false;
+        if (userId !== before && !(await hasRoom(transaction, userId, max))) return false;
         await transaction.updateTable('schedule').set(changes).where('id', '=', id).execute();
         await invalidate(transaction, 'schedules');
         return true;

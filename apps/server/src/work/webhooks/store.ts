@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
 import type { Database, Row } from '../../storage/db/tables/tables.ts';
 import type { SealedColumn, SealedRow } from '../../code/secrets/sealing.ts';
@@ -35,15 +35,11 @@ export function createWebhookStore(db: Db) {
   };
   return {
     /** False: the user has as many as they may. */
-    insert: (webhook: StoredWebhook, most: number): Promise<boolean> =>
+    insert: (webhook: StoredWebhook, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `webhooks of ${webhook.user_id}`);
-        const { count } = await transaction
-          .selectFrom('webhook')
-          .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('user_id', '=', webhook.user_id)
-          .executeTakeFirstOrThrow();
-        if (count >= most) return false;
+        const own = transaction.selectFrom('webhook').where('user_id', '=', webhook.user_id);
+        const quota = { kind: 'webhooks', owner: webhook.user_id, max };
+        if ((await roomWithin(transaction, quota, () => countRows(own))) < 1) return false;
         await transaction.insertInto('webhook').values(webhook).execute();
         return true;
       }),

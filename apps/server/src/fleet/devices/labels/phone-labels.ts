@@ -104,8 +104,8 @@ export class PhoneLabels {
   }
 
   /** False: the user has as many others as they may. */
-  async putPool(pool: StoredPool, most: number): Promise<boolean> {
-    if (!(await this.#store.putPool(pool, most))) return false;
+  async putPool(pool: StoredPool, max: number): Promise<boolean> {
+    if (!(await this.#store.putPool(pool, max))) return false;
     this.#changes += 1;
     this.#pools.set(poolKeyOf(pool), pool);
     this.#tell();

@@ -1,6 +1,6 @@
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
-import { serialize } from '../../../storage/db/transactions.ts';
+import { countRows, roomWithin } from '../../../storage/db/quota.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 
 export type StoredLabelSet = Row<'label_set'>;
@@ -42,16 +42,12 @@ export function createLabelStore(db: Db) {
     },
 
     /** False: the user has as many others as they may. */
-    putPool: (pool: StoredPool, most: number): Promise<boolean> =>
+    putPool: (pool: StoredPool, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
-        await serialize(transaction, `pools of ${pool.user_id}`);
-        const { count } = await transaction
-          .selectFrom('pool')
-          .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('user_id', '=', pool.user_id)
-          .where('name_key', '<>', pool.name_key)
-          .executeTakeFirstOrThrow();
-        if (count >= most) return false;
+        const own = transaction.selectFrom('pool').where('user_id', '=', pool.user_id);
+        const others = own.where('name_key', '<>', pool.name_key);
+        const quota = { kind: 'pools', owner: pool.user_id, max };
+        if ((await roomWithin(transaction, quota, () => countRows(others))) < 1) return false;
         const { name, selector } = pool;
         await transaction
           .insertInto('pool')
