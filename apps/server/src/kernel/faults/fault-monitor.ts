@@ -2,6 +2,7 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { tryWrite } from '@phalanx/settings';
+import { backoffMs } from '../backoff.ts';
 import { errorCodeOf } from '../errors/api-error.ts';
 
 /** Does something small with its part, and throws when that fails. */
@@ -121,7 +122,7 @@ export class FaultMonitor {
     // Phones wait for the database, and asking it costs little.
     const waitMs = this.#active.has('database')
       ? recheckMs
-      : Math.min(maxRecheckMs, recheckMs * 2 ** this.#relapses);
+      : backoffMs({ firstMs: recheckMs, maxMs: maxRecheckMs, jitter: 0 }, this.#relapses + 1);
     this.#timer = setTimeout(() => void this.#check(), waitMs);
   }
 

@@ -2,12 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db, Transaction, Database } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
+import { backoffMs } from '../../kernel/backoff.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 
 /** PostgreSQL's codes of a conflict with another transaction: a retry would succeed. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);
 const maxTries = 5;
-const maxPauseMs = 20;
+const backoff = { firstMs: 10, jitter: 1 };
 
 type Work<Result> = (transaction: Transaction) => Promise<Result>;
 
@@ -20,7 +21,7 @@ export async function transact<Result>(db: Db, work: Work<Result>): Promise<Resu
       return await db.transaction().setIsolationLevel('read committed').execute(work);
     } catch (error) {
       if (tries === maxTries || !collisions.has(errorCodeOf(error))) throw error;
-      await wait(Math.random() * maxPauseMs * tries);
+      await wait(backoffMs(backoff, tries));
     }
   }
 }

@@ -1,14 +1,12 @@
 import { Retries } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
+import { backoffMs } from '../../kernel/backoff.ts';
 import { minuteMs } from '../../kernel/durations.ts';
 
 const retries = Compile(Retries);
 export const readRetries = (json: string): Retries => retries.Parse(JSON.parse(json));
 
-const firstPauseMs = 2000;
-const factor = 4;
-const maxPauseMs = 10 * minuteMs;
+const backoff = { firstMs: 2000, factor: 4, maxMs: 10 * minuteMs, jitter: 0.25 };
 
-/** How long a task waits after so many attempts, spread so that those of one failure do not come back together. */
-export const pauseAfter = (attempts: number, random: () => number = Math.random): number =>
-  Math.round(Math.min(maxPauseMs, firstPauseMs * factor ** (attempts - 1)) * (0.75 + random() / 2));
+/** Returns how long a task waits after so many attempts. */
+export const pauseAfter = (attempts: number, random?: number): number => backoffMs(backoff, attempts, random);

@@ -1,3 +1,4 @@
+import { withJitter } from '../../kernel/backoff.ts';
 import { hourMs, minuteMs, secondMs } from '../../kernel/durations.ts';
 
 /** Backoff of Standard Webhooks: retries over three days. */
@@ -14,7 +15,6 @@ const pausesMs = [
 ];
 export const maxAttempts = pausesMs.length + 1;
 
-/** Jitter of retries, as a share of the pause. Deliveries that failed together are not retried together. */
 const jitter = 0.1;
 /** A receiver may ask for a longer pause than ours, but not for longer than this. */
 const maxAskedMs = 24 * hourMs;
@@ -23,11 +23,10 @@ const maxAskedMs = 24 * hourMs;
  * Pause before the next retry after so many attempts; undefined: no more are made. `asked`: pause that the receiver
  * asks for.
  */
-export function pauseAfter(attempts: number, asked = 0, random = Math.random()): number | undefined {
+export function pauseAfter(attempts: number, asked = 0, random?: number): number | undefined {
   const pause = pausesMs[attempts - 1];
   if (pause === undefined) return undefined;
-  const spread = Math.round(pause * (1 - jitter + 2 * jitter * random));
-  return Math.max(spread, Math.min(asked, maxAskedMs));
+  return Math.max(withJitter(pause, jitter, random), Math.min(asked, maxAskedMs));
 }
 
 /** Reads the pause in `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). 0: nothing that can be read. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { backoffMs } from '../../../kernel/backoff.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../storage/db/tables/tables.ts';
 import { errorCodeOf, ApiError } from '../../../kernel/errors/api-error.ts';
@@ -324,15 +325,16 @@ const mayBeOfCache = (error: unknown): boolean =>
     errorCodeOf(error) === 'ENOENT');
 
 const maxAttempts = 50;
-const maxPauseMs = 20;
+/** One length and full jitter, so that no writer starves. */
+const backoff = { firstMs: 10, factor: 1, jitter: 1 };
 
-/** Retries, each time with a new state. The backoff is random, so that no writer starves. */
+/** Retries, each time with a new state. */
 async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof SavedStateMoved) || attempt === maxAttempts) throw error;
-    await delay(Math.random() * maxPauseMs);
+    await delay(backoffMs(backoff, attempt));
     return untilItFits(work, attempt + 1);
   }
 }

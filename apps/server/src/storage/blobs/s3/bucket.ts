@@ -18,6 +18,7 @@ import {
   S3Refusal,
 } from './s3-exchange.ts';
 import type { S3Config } from './s3-settings.ts';
+import { backoffMs } from '../../../kernel/backoff.ts';
 import type { FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 
 export interface StoredObject {
@@ -197,7 +198,7 @@ export class Bucket {
       } catch (error) {
         if (isAbsence(error)) throw error;
         if (count === tries || !isPassing(error)) throw asFault(error);
-        await wait(this.#retryMs * 2 ** (count - 1) * (0.5 + Math.random()));
+        await wait(backoffMs({ firstMs: this.#retryMs, jitter: 0.5 }, count));
       }
     }
   }

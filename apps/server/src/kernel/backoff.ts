@@ -1,0 +1,20 @@
+interface Backoff {
+  /** Pause before the first retry. */
+  readonly firstMs: number;
+  /** Growth of each further pause. */
+  readonly factor?: number;
+  readonly maxMs?: number;
+  /** Share by which a pause is shorter or longer at random, so that work that failed together is not retried together. */
+  readonly jitter: number;
+}
+
+/** Returns the pause before the next retry after so many attempts. `random`: from 0 to 1. */
+export const backoffMs = (
+  { firstMs, factor = 2, maxMs = Infinity, jitter }: Backoff,
+  attempts: number,
+  random?: number,
+): number => withJitter(Math.min(maxMs, firstMs * factor ** (attempts - 1)), jitter, random);
+
+/** Returns a pause that is shorter or longer by up to the share `jitter`. */
+export const withJitter = (ms: number, jitter: number, random = Math.random()): number =>
+  Math.round(ms * (1 - jitter + 2 * jitter * random));
