@@ -1,4 +1,6 @@
+import { pipeline } from 'node:stream/promises';
 import { maxInputs } from '@phalanx/protocol';
+import { CsvError, parse } from 'csv-parse';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
@@ -24,35 +26,33 @@ export async function readInputs(text: string): Promise<Input[]> {
   if (!/\S/.test(body)) throw problem('is empty');
   if (notText.test(body))
     throw problem('is not UTF-8 text: save the table of a spreadsheet as CSV in UTF-8, not as a workbook');
-  const slice = new TimeSlice();
-  const inputs: Input[] = [];
-  for (const input of /^\s*\{/.test(body) ? jsonLines(body) : csvRows(body)) {
-    if (slice.isOver) await slice.next();
-    if (input === undefined) continue;
-    if (inputs.length === maxInputs)
-      throw problem(`has more than ${maxInputs} rows; at most ${maxInputs} are one job`);
-    inputs.push(input);
-  }
+  const inputs = await (/^\s*\{/.test(body) ? readJsonLines(body) : readCsv(body));
   if (inputs.length === 0) throw problem('has a line of names and no rows below it');
   return inputs;
 }
 
-/** Undefined: an empty line. */
-function* jsonLines(text: string): Generator<Input | undefined> {
+function add(input: Input, inputs: Input[]): void {
+  if (inputs.length === maxInputs)
+    throw problem(`has more than ${maxInputs} rows; at most ${maxInputs} are one job`);
+  inputs.push(input);
+}
+
+async function readJsonLines(text: string): Promise<Input[]> {
   const excess = findExcess(Buffer.from(text), bounds);
   if (excess !== undefined) throw problem(excess);
+  const inputs: Input[] = [];
+  const slice = new TimeSlice();
   let lineNumber = 0;
   for (const line of linesOf(text)) {
+    if (slice.isOver) await slice.next();
     lineNumber += 1;
-    if (line.trim() === '') {
-      yield undefined;
-      continue;
-    }
+    if (line.trim() === '') continue;
     const value = parseJson(line);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw problem(`has no JSON object in line ${lineNumber}`);
-    yield { ...value };
+    add({ ...value }, inputs);
   }
+  return inputs;
 }
 
 function* linesOf(text: string): Generator<string> {
@@ -73,26 +73,56 @@ function parseJson(line: string): unknown {
   }
 }
 
-/** Undefined: an empty line. */
-function* csvRows(text: string): Generator<Input | undefined> {
+/** RFC 4180, also with another separator: quotes around a value may hold separators, line breaks and doubled quotes. */
+async function readCsv(text: string): Promise<Input[]> {
+  const inputs: Input[] = [];
   let names: readonly string[] | undefined;
-  let rowNumber = 0;
-  for (const row of splitCsv(text)) {
-    rowNumber += 1;
-    if (row.length === 1 && row[0] === '') {
-      yield undefined;
-      continue;
-    }
-    if (names === undefined) {
-      names = namesOf(row);
-      continue;
-    }
-    if (row.length !== names.length)
-      throw problem(
-        `has ${countText(row.length, 'value')} in row ${rowNumber}, and ${countText(names.length, 'column name')} in the first one`,
-      );
-    yield Object.fromEntries(names.map((name, at) => [name, row[at]]));
+  const parser = parse({
+    delimiter: separatorOf(text),
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    cast(value, { index, records, empty_lines }) {
+      if (index === maxColumns) throw problem(`has more than ${maxColumns} columns`);
+      if (value.length > maxValueLength)
+        throw problem(
+          `has a value of more than ${maxValueLength} characters in row ${records + empty_lines + 1}`,
+        );
+      return value;
+    },
+    on_record(row: readonly string[], { records, empty_lines }) {
+      const isEmpty = row.length === 1 && row[0] === '';
+      if (isEmpty) return null;
+      if (names === undefined) names = namesOf(row);
+      else add(inputOf(row, names, records + empty_lines), inputs);
+      return null;
+    },
+  });
+  await pipeline(inSlices(text), parser.resume()).catch((error: unknown) => {
+    if (!(error instanceof CsvError)) throw error;
+    const rowNumber = Number(error['records']) + Number(error['empty_lines']) + 1;
+    throw problem(`has a quote that is not closed, or text beside one, in row ${rowNumber}`);
+  });
+  return inputs;
+}
+
+/** Short enough for its rows to be read within a slice of time. */
+const maxPartBytes = 4096;
+
+async function* inSlices(text: string): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text);
+  const slice = new TimeSlice();
+  for (let from = 0; from < bytes.length; from += maxPartBytes) {
+    if (slice.isOver) await slice.next();
+    yield bytes.subarray(from, from + maxPartBytes);
   }
+}
+
+function inputOf(row: readonly string[], names: readonly string[], rowNumber: number): Input {
+  if (row.length === names.length) return Object.fromEntries(names.map((name, at) => [name, row[at]]));
+  throw problem(
+    `has ${countText(row.length, 'value')} in row ${rowNumber}, and ${countText(names.length, 'column name')} in the first one`,
+  );
 }
 
 const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
@@ -113,83 +143,4 @@ function separatorOf(text: string): Separator {
   const end = text.search(/\r?\n/);
   const names = (end === -1 ? text : text.slice(0, end)).replace(/"[^"]*"/g, '');
   return separators.find((one) => names.includes(one)) ?? ',';
-}
-
-/** RFC 4180, also with another separator: quotes around a value may hold separators, line breaks and doubled quotes. */
-function* splitCsv(text: string): Generator<string[]> {
-  const separator = separatorOf(text);
-  let row: string[] = [];
-  let rowNumber = 1;
-  for (let from = 0; from < text.length || row.length > 0;) {
-    if (row.length === maxColumns) throw problem(`has more than ${maxColumns} columns`);
-    const place = { text, from, separator, rowNumber };
-    const { value, end } = text[from] === '"' ? readQuoted(place) : readPlain(place);
-    row.push(value);
-    from = end + 1;
-    if (text[end] === separator) continue;
-    if (text[end] === '\r') from += 1;
-    yield row;
-    row = [];
-    rowNumber += 1;
-  }
-}
-
-/** Position at which a value begins. */
-interface Place {
-  readonly text: string;
-  readonly from: number;
-  readonly separator: Separator;
-  readonly rowNumber: number;
-}
-
-interface Cell {
-  readonly value: string;
-  /** Position of the separator or line break behind the value, or the end of the text. */
-  readonly end: number;
-}
-
-const ends: Readonly<Record<Separator, RegExp>> = {
-  ',': /,|\r?\n/g,
-  ';': /;|\r?\n/g,
-  '\t': /\t|\r?\n/g,
-};
-
-function readPlain({ text, from, separator, rowNumber }: Place): Cell {
-  const ending = ends[separator];
-  ending.lastIndex = from;
-  const end = ending.exec(text)?.index ?? text.length;
-  const value = text.slice(from, end);
-  requireLength(value.length, rowNumber);
-  if (value.includes('"')) throw notClosed(rowNumber);
-  return { value, end };
-}
-
-function readQuoted({ text, from, separator, rowNumber }: Place): Cell {
-  const pieces: string[] = [];
-  let length = 0;
-  for (let at = from + 1; ;) {
-    const quote = text.indexOf('"', at);
-    if (quote === -1) throw notClosed(rowNumber);
-    const isDoubled = text[quote + 1] === '"';
-    const piece = text.slice(at, isDoubled ? quote + 1 : quote);
-    pieces.push(piece);
-    length += piece.length;
-    requireLength(length, rowNumber);
-    if (isDoubled) {
-      at = quote + 2;
-      continue;
-    }
-    const end = quote + 1;
-    const isEnd = end === text.length || text[end] === separator || /^\r?\n/.test(text.slice(end, end + 2));
-    if (!isEnd) throw notClosed(rowNumber);
-    return { value: pieces.join(''), end };
-  }
-}
-
-const notClosed = (rowNumber: number): ApiError =>
-  problem(`has a quote that is not closed, or text beside one, in row ${rowNumber}`);
-
-function requireLength(length: number, rowNumber: number): void {
-  if (length > maxValueLength)
-    throw problem(`has a value of more than ${maxValueLength} characters in row ${rowNumber}`);
 }
