@@ -81,12 +81,12 @@ async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOve
   const { authenticate } = context.authenticator;
   const methods = watchMethods(app);
 
-  const knowPhones = limitPhones(app);
+  const connectPhoneLimits = limitPhones(app);
   serveAudit(context);
   const people = openPeople(context);
   const devices = await openDevices(context, { hosts });
   const runs = await openRuns(context, { hosts, devices, people });
-  knowPhones({ devices, findRun: runs.store.find });
+  connectPhoneLimits({ devices, findRun: runs.store.find });
   const screens = serveDevices(context, { devices, hosts, runs });
   const metrics = openHealth(context, {
     hosts: () => hosts.gateway.size,
@@ -102,9 +102,9 @@ async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOve
   serveLive(context, { devices, hosts, events });
   const records = await openRecords(context, { hosts, devices, runs, feed, metrics });
   serveRuns(context, runs, records.recordsOfRun);
-  const storing = { runs, captures: records.captures, figures: metrics.records };
-  await serveRunFiles(context, storing);
-  await serveFilms(context, storing);
+  const captureDependencies = { runs, captures: records.captures, figures: metrics.records };
+  await serveRunFiles(context, captureDependencies);
+  await serveFilms(context, captureDependencies);
 
   const compiler = await openCompiler(context, overrides.compiler);
   const parameters = openParameterChecker(context);
@@ -115,10 +115,10 @@ async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOve
   const solving = records.serveGroups(projects);
   serveProposals(context, { captures: records.captures, compiler, projects });
   records.serveDrift((project) => listGoldenTrees(projects.services.repositories, project, limits));
-  const { access, services: desk, getLaunchable } = projects;
-  await addFileRoutes(app, { access, desk, confinement, limits });
-  addCommitRoutes(app, { access, desk, clock, limits, solving });
-  await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, solving, audit, log });
+  const { access, services: projectServices, getLaunchable } = projects;
+  await addFileRoutes(app, { access, projectServices, confinement, limits });
+  addCommitRoutes(app, { access, projectServices, clock, limits, solving });
+  await addGitRoutes(app, { authenticate, addressOf, limits, access, projectServices, solving, audit, log });
   const nameOf = (userId: string): string => devices.shares.nameOf(userId);
   const secrets = openSecrets(context, { access, nameOf }, [sealedByWebhooks(context)]);
   const { sealing, secretsOf, grants } = secrets;

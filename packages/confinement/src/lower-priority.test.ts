@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 
-import { lowerPriority, giveWayByLength } from './lower-priority.ts';
+import { lowerPriority, lowerPriorityWhenSlow } from './lower-priority.ts';
 
 const started: ChildProcess[] = [];
 // A process that is left behind would keep the tests from ending.
@@ -52,7 +52,7 @@ test.runIf(existsSync('/proc/self/autogroup'))(
 
 test('work that takes long gives way', async () => {
   const { parent, ids } = await startTwo();
-  giveWayByLength({
+  lowerPriorityWhenSlow({
     pid: parent.pid ?? 0,
     exited: once(parent, 'exit').then(() => ({ exitCode: 0, signal: null })),
   });

@@ -20,7 +20,7 @@ const longBytes = 8 * 1024 * 1024;
  * For a process that ends with its work on what users wrote: when it takes long, what is short goes before it.
  * `sizeBytes`: what it has to read, where that is known.
  */
-export function giveWayByLength(
+export function lowerPriorityWhenSlow(
   { pid, exited }: Pick<StartedProcess, 'pid' | 'exited'>,
   sizeBytes = 0,
 ): void {

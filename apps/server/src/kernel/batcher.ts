@@ -6,7 +6,7 @@ interface Options<Key> {
   work: (keys: readonly Key[]) => Promise<void>;
   faults: FaultMonitor;
   /** Log message when `work` fails. */
-  says: string;
+  failureMessage: string;
 }
 
 /** Batches work that many callers ask for, each for a few keys. A batch has all keys that came during the last one. */
@@ -30,13 +30,13 @@ export class Batcher<Key> {
   }
 
   async #workAll(): Promise<void> {
-    const { work, faults, says } = this.#options;
+    const { work, faults, failureMessage } = this.#options;
     while (this.#wanted.size > 0) {
       // Keys that are added in the same turn of the event loop join the batch.
       await endOfTurn();
       const keys = [...this.#wanted];
       this.#wanted.clear();
-      await work(keys).catch((error: unknown) => faults.report(error, says));
+      await work(keys).catch((error: unknown) => faults.report(error, failureMessage));
     }
     this.#working = undefined;
   }

@@ -62,18 +62,18 @@ const replacedRef = (commit: string): string => `${privateRefs}/replaced/${commi
 
 /** Makes the saved files those of a commit. Keeps uncommitted changes as the commit `replaced`. */
 export function revertTo(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   request: RevertRequest,
   onReplaced: (replaced: string | null) => void,
 ): Promise<{ commit: Commit; replaced: string | null }> {
   const { projectId, hash } = request;
-  return desk.repositories.write(projectId, async (draft, change) => {
+  return projectServices.repositories.write(projectId, async (draft, change) => {
     const { state } = change;
     if (!(await isKnown(draft, change, hash)))
       throw ApiError.of('commit_not_found', { hash, project_id: projectId });
     const files = await findTreeOf(draft, hash);
     await requireSize(draft, files);
-    const compiled = await compiledOf(desk, { draft, change, projectId, files });
+    const compiled = await compiledOf(projectServices, { draft, change, projectId, files });
     const replaced = files === state.files ? null : await keepReplaced(draft, change, request);
     onReplaced(replaced);
     change.save({ files, compiled, head: state.head });

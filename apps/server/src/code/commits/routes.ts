@@ -18,7 +18,7 @@ import {
 } from '../projects/saved-state.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import { deskFor, type ProjectServices } from '../projects/project-files.ts';
+import { servicesFor, type ProjectServices } from '../projects/project-files.ts';
 import type { Solution, Solving } from './solving.ts';
 import { type CommitContent, createCommit, revertTo } from './create-commit.ts';
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
@@ -37,7 +37,7 @@ interface CommitRequest extends Pick<CommitContent, 'message' | 'author' | 'time
 
 interface CommitRoutesOptions {
   access: ProjectAccess;
-  desk: ProjectServices;
+  projectServices: ProjectServices;
   clock: Clock;
   limits: Limits;
   solving: Solving;
@@ -46,9 +46,9 @@ interface CommitRoutesOptions {
 /** `POST /automation/commit/:id` · `GET /automation/commits/:id` · `GET /automation/diff/:id` · `POST /automation/revert/:id` */
 export function addCommitRoutes(
   app: FastifyInstance,
-  { access, desk, clock, limits, solving }: CommitRoutesOptions,
+  { access, projectServices, clock, limits, solving }: CommitRoutesOptions,
 ): void {
-  const { repositories } = desk;
+  const { repositories } = projectServices;
   const signature = ({ userId, userName }: Principal): Pick<CommitContent, 'author' | 'time'> => ({
     author: { userId, userName },
     time: clock.now(),
@@ -101,7 +101,11 @@ export function addCommitRoutes(
     onProject(auditEvent, project, { hash });
     const request = { projectId: project.id, hash, ...signature(principal) };
     const onReplaced = (replaced: string | null): void => auditEvent.add({ replaced });
-    const { commit, replaced } = await revertTo(deskFor(desk, principal.userId), request, onReplaced);
+    const { commit, replaced } = await revertTo(
+      servicesFor(projectServices, principal.userId),
+      request,
+      onReplaced,
+    );
     const message = `The files are those of commit ${commit.hash} again.`;
     return { success: true, message, commit, replaced };
   });

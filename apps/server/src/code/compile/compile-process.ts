@@ -41,7 +41,7 @@ const megabyte = 1024 * 1024;
 export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
   /** Mirrors of the projects that are warm in the process, by project. The one used last stands last. */
   readonly mirrors = new Map<string, ProjectMirror>();
-  #isLast = false;
+  #isForOverShare = false;
 
   constructor({ agentTypes, maxMemoryBytes, confinement }: CompileProcessOptions) {
     super({
@@ -57,13 +57,13 @@ export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
     void this.send({ kind: 'start', agentTypes });
   }
 
-  /** Whether other users' work goes before the work of this process, for good. */
-  get isLast(): boolean {
-    return this.#isLast;
+  /** Whether it serves a user over the fair share: the work of other users goes before its own, for good. */
+  get isForOverShare(): boolean {
+    return this.#isForOverShare;
   }
 
-  goLast(): void {
-    this.#isLast = true;
+  serveOverShare(): void {
+    this.#isForOverShare = true;
     this.lowerPriority();
   }
 

@@ -108,7 +108,7 @@ export class ProcessPool {
   #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
     const isOverShare = this.#options.isOverShare(userId);
     const fitting = this.#processes.filter((one) =>
-      isOverShare ? one.isLast && this.#isOnlyOf(userId, one) : !one.isLast,
+      isOverShare ? one.isForOverShare && this.#isOnlyOf(userId, one) : !one.isForOverShare,
     );
     const home = fitting.find(({ mirrors }) => mirrors.has(projectId));
     if (home !== undefined && !home.isBusy) return home;
@@ -135,15 +135,16 @@ export class ProcessPool {
    */
   #makeRoom(isOverShare: boolean): void {
     const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
-    const least = idle.find(({ isLast }) => isLast) ?? idle.find(({ hasLowPriority }) => hasLowPriority);
+    const least =
+      idle.find(({ isForOverShare }) => isForOverShare) ?? idle.find(({ hasLowPriority }) => hasLowPriority);
     const isOneLeft = !isOverShare || idle.length > 1 || this.#options.processes === 1;
     (least ?? (isOneLeft ? idle[0] : undefined))?.kill('crashed');
   }
 
-  #spawn(goesLast = false): CompileProcess | undefined {
+  #spawn(isOverShare = false): CompileProcess | undefined {
     if (this.#processes.length >= this.#options.processes) return undefined;
     const process = new CompileProcess(this.#options);
-    if (goesLast) process.goLast();
+    if (isOverShare) process.serveOverShare();
     this.#processes.push(process);
     void process.ended.then(() => this.#remove(process));
     return process;

@@ -25,25 +25,25 @@ const maxCodeBytes = 1024 * 1024;
 
 /** Renames a file, and rewrites the imports of it in other files, all or nothing. `changed` are those other files. */
 export async function renameFile(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   renaming: Renaming,
 ): Promise<{ etag: string; changed: string[]; warnings: string[] }> {
   const { projectId, from, to } = renaming;
-  const before = await readBefore(desk, renaming);
-  const texts = await readCode(desk, projectId, before);
+  const before = await readBefore(projectServices, renaming);
+  const texts = await readCode(projectServices, projectId, before);
   const files = changesOf(texts, renaming).map(([path, text]) => ({
     path,
     content: contentOf(text, undefined),
   }));
   if (!files.some(({ path }) => path === to))
-    files.push({ path: to, content: keptContent(desk, projectId, before.files.get(from)) });
+    files.push({ path: to, content: keptContent(projectServices, projectId, before.files.get(from)) });
   const change = { projectId, files, deleted: [from], expected: before.etag };
-  const replaced = await replaceFiles(desk, change);
+  const replaced = await replaceFiles(projectServices, change);
   return { ...replaced, changed: files.map(({ path }) => path).filter((path) => path !== to) };
 }
 
-const readBefore = (desk: ProjectServices, { projectId, from, to }: Renaming): Promise<Before> =>
-  desk.repositories.read(projectId, async (repository, state) => {
+const readBefore = (projectServices: ProjectServices, { projectId, from, to }: Renaming): Promise<Before> =>
+  projectServices.repositories.read(projectId, async (repository, state) => {
     const listed = await listSizedFiles(repository, state.files);
     const files = new Map(listed.map((file) => [file.path, file]));
     const source = await findSourceOf(repository, state, from);

@@ -39,20 +39,20 @@ export interface NextTree {
 
 /** Saves all changes or none. Compiles the project as a whole. Durable when it resolves. */
 export async function replaceFiles(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   { expected, ...change }: CheckedChange,
 ): Promise<{ etag: string; warnings: string[] }> {
   const { projectId, files } = change;
   await requireChange(change);
-  await desk.sizes.add(
+  await projectServices.sizes.add(
     projectId,
     files.reduce((sum, { content }) => sum + content.sizeBytes, 0),
   );
-  const next = await desk.repositories.read(projectId, (repository, state) => {
+  const next = await projectServices.repositories.read(projectId, (repository, state) => {
     requireTree(state, expected);
-    return buildNext(desk, { repository, state, change });
+    return buildNext(projectServices, { repository, state, change });
   });
-  const { outputs, warnings } = await compile(desk, change, next);
+  const { outputs, warnings } = await compile(projectServices, change, next);
   const swap = async (draft: Draft, project: Change): Promise<void> => {
     const { state } = project;
     // Requires the same tree again, because all checks so far belong to it.
@@ -60,8 +60,8 @@ export async function replaceFiles(
     const compiled = outputs === undefined ? state.compiled : storeCompiled(draft, outputs);
     project.save({ files: next.id, compiled, head: state.head });
   };
-  await desk.repositories.write(projectId, swap, next);
-  desk.totals.remember(next.id, next.totals);
+  await projectServices.repositories.write(projectId, swap, next);
+  projectServices.totals.remember(next.id, next.totals);
   return { etag: treeTag(next.id), warnings };
 }
 
@@ -77,7 +77,7 @@ export async function requireChange({ files, deleted }: TreeChange): Promise<voi
 
 /** Builds the files of a state with a change, by the rules of single writes. Stores nothing in the repository. */
 export async function buildNext(
-  desk: Pick<ProjectServices, 'totals'>,
+  projectServices: Pick<ProjectServices, 'totals'>,
   { repository, state, change }: { repository: GitObjects; state: SavedState; change: TreeChange },
 ): Promise<NextTree> {
   const before = new Map((await listSizedFiles(repository, state.files)).map((file) => [file.path, file]));
@@ -86,7 +86,7 @@ export async function buildNext(
     if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
     if (!before.has(path)) throw ApiError.of('file_not_found', { path, project_id: change.projectId });
   }
-  const totals = await desk.totals.requireRoom(repository, state.files, growthOf(change, before));
+  const totals = await projectServices.totals.requireRoom(repository, state.files, growthOf(change, before));
   const objects = new NewObjects();
   const draft = new Draft(repository, objects);
   const entries = await storeEntries(objects, { change, before });
@@ -155,16 +155,16 @@ const isFile = (entries: Entries, path: string): boolean =>
 
 /** Compiles the project if needed. Throws `compile_failed`. */
 async function compile(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   { projectId, files }: TreeChange,
   { isToCompile, ...tree }: NextTree,
 ): Promise<{ outputs: ReadonlyMap<string, string> | undefined; warnings: string[] }> {
   if (!isToCompile) return { outputs: undefined, warnings: [] };
-  const next = filesOfNext(desk, projectId, tree);
+  const next = filesOfNext(projectServices, projectId, tree);
   const outputs = hasSources(tree.entries.keys())
-    ? requireCompiled(await desk.compiler.compileProject(next)).outputs
+    ? requireCompiled(await projectServices.compiler.compileProject(next)).outputs
     : new Map<string, string>();
-  return { outputs, warnings: await reviewFiles(desk, next, files) };
+  return { outputs, warnings: await reviewFiles(projectServices, next, files) };
 }
 
 /** Files of a tree that is not stored. */

@@ -34,13 +34,13 @@ interface Reviewed {
  * Reviews many files in the same way, in the project after the change. Skips sources, which the compiler has checked.
  */
 export async function reviewFiles(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   files: ProjectFiles,
   changed: readonly Reviewed[],
 ): Promise<string[]> {
   const warnings = new Set<string>();
   for (const file of changed.filter(({ path }) => isReviewed(path)).slice(0, maxReviewedFiles))
-    for (const line of await reviewFile(desk, files, file)) warnings.add(line);
+    for (const line of await reviewFile(projectServices, files, file)) warnings.add(line);
   return [...warnings];
 }
 
@@ -100,35 +100,38 @@ interface Draft {
 }
 
 /** Returns the messages that a write of this content would give. Changes nothing. */
-export async function checkFile(desk: ProjectServices, draft: Draft): Promise<Findings> {
+export async function checkFile(projectServices: ProjectServices, draft: Draft): Promise<Findings> {
   const { path, content } = draft;
-  const files = await filesAround(desk, draft);
+  const files = await filesAround(projectServices, draft);
   if (findCompiledPath(path) === undefined)
-    return { errors: [], warnings: await reviewFile(desk, files, { path, content }) };
-  const result = await desk.compiler.compileFile(files, { path, content: await content.readText() });
+    return { errors: [], warnings: await reviewFile(projectServices, files, { path, content }) };
+  const result = await projectServices.compiler.compileFile(files, {
+    path,
+    content: await content.readText(),
+  });
   return result.ok ? { errors: [], warnings: result.warnings } : { errors: result.errors, warnings: [] };
 }
 
 /** Describes the code that is, or could be, at a place of a file as it would be saved. */
 export async function assistFile(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   { position, of, ...draft }: Draft & PlaceInCode,
 ): Promise<Assistance> {
   const { path, content } = draft;
-  const files = await filesAround(desk, draft);
+  const files = await filesAround(projectServices, draft);
   if (!isTypeScript(path) || position > content.sizeBytes) return nothingFound;
-  return desk.compiler.assist(files, { path, content: await content.readText(), position, of });
+  return projectServices.compiler.assist(files, { path, content: await content.readText(), position, of });
 }
 
 /** Saved files of the project. Throws when the draft could not be one of them. */
 async function filesAround(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   { projectId, path, content }: Draft,
 ): Promise<ProjectFiles> {
   await requireContent(path, content);
-  const { files: treeId } = await desk.repositories.read(projectId, async (repository, state) => {
+  const { files: treeId } = await projectServices.repositories.read(projectId, async (repository, state) => {
     await requirePlace(repository, state, path);
     return state;
   });
-  return createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
+  return createProjectFiles(projectId, treeId, (work) => projectServices.repositories.read(projectId, work));
 }

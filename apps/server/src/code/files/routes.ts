@@ -12,7 +12,7 @@ import { namesVersion } from '../../http/requests/replies/representations.ts';
 import { addRawRoute, addRoute } from '../../http/requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
-import { deskFor, type ProjectServices } from '../projects/project-files.ts';
+import { servicesFor, type ProjectServices } from '../projects/project-files.ts';
 import { acceptLargeBodies, findStagedBody } from './large-body/stage-body.ts';
 import { assistFile, checkFile } from './review-file.ts';
 import { treeOfCommit, getFile, readFileReply } from './read-files.ts';
@@ -27,7 +27,7 @@ import { writeFile, findFile } from './write-file.ts';
 
 interface FileRoutesOptions {
   access: ProjectAccess;
-  desk: ProjectServices;
+  projectServices: ProjectServices;
   confinement: Confinement;
   limits: Limits;
 }
@@ -41,9 +41,9 @@ interface AssistRequest {
 /** `PUT, GET, DELETE /automation/file/:id` · `POST /automation/{check,symbol,completions,references,rename}/:id` · `GET, PUT /automation/files/:id` */
 export async function addFileRoutes(
   app: FastifyInstance,
-  { access, desk, confinement, limits }: FileRoutesOptions,
+  { access, projectServices, confinement, limits }: FileRoutesOptions,
 ): Promise<void> {
-  const { repositories } = desk;
+  const { repositories } = projectServices;
 
   await app.register(async (large) => {
     acceptLargeBodies(large, {
@@ -59,7 +59,7 @@ export async function addFileRoutes(
       const project = await access.getProject(principal, params.id, editors);
       onProject(auditEvent, project, { path });
       const precondition = preconditionOf(raw);
-      const { id, ...written } = await writeFile(deskFor(desk, principal.userId), {
+      const { id, ...written } = await writeFile(servicesFor(projectServices, principal.userId), {
         projectId: project.id,
         path,
         content,
@@ -81,7 +81,10 @@ export async function addFileRoutes(
         deleted: firstOf(deleted),
       });
       const change = { projectId: project.id, files, deleted, expected: body.expected_etag };
-      return { success: true, ...(await replaceFiles(deskFor(desk, principal.userId), change)) };
+      return {
+        success: true,
+        ...(await replaceFiles(servicesFor(projectServices, principal.userId), change)),
+      };
     });
   });
 
@@ -103,7 +106,7 @@ export async function addFileRoutes(
     const path = requirePath(body.path);
     const { id } = await access.getProject(principal, params.id, editors);
     const content = contentOf(body.content, undefined);
-    return { success: true, ...(await checkFile(desk, { projectId: id, path, content })) };
+    return { success: true, ...(await checkFile(projectServices, { projectId: id, path, content })) };
   });
 
   const assist = async (
@@ -114,7 +117,13 @@ export async function addFileRoutes(
     const { id } = await access.getProject(principal, params.id, editors);
     const content = contentOf(body.content, undefined);
     const { position } = body;
-    return assistFile(deskFor(desk, principal.userId), { projectId: id, path, content, position, of });
+    return assistFile(servicesFor(projectServices, principal.userId), {
+      projectId: id,
+      path,
+      content,
+      position,
+      of,
+    });
   };
   addRoute(app, fileRoutes.symbol, async (request) => {
     const { symbol } = await assist(request, 'symbol');
@@ -142,7 +151,7 @@ export async function addFileRoutes(
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, editors);
     onProject(auditEvent, project, { path });
-    await deleteFile(desk, { projectId: project.id, path, precondition: preconditionOf(raw) });
+    await deleteFile(projectServices, { projectId: project.id, path, precondition: preconditionOf(raw) });
     return { success: true, message: `${path} was deleted.` };
   });
 
@@ -150,7 +159,10 @@ export async function addFileRoutes(
     const [from, to] = [requirePath(body.path), requirePath(body.new_path)];
     const { id: projectId, ...project } = await access.getProject(principal, params.id, editors);
     onProject(auditEvent, { id: projectId, ...project }, { path: from, new_path: to });
-    return { success: true, ...(await renameFile(deskFor(desk, principal.userId), { projectId, from, to })) };
+    return {
+      success: true,
+      ...(await renameFile(servicesFor(projectServices, principal.userId), { projectId, from, to })),
+    };
   });
 
   addRoute(app, fileRoutes.list, async ({ principal, params, query }) => {
@@ -179,10 +191,10 @@ const firstOf = (paths: readonly string[]): object => ({ count: paths.length, fi
 
 /** Deletes a file and its compiled file as one change. Durable when it resolves. */
 function deleteFile(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   { projectId, path, precondition }: { projectId: string; path: string; precondition: Precondition },
 ): Promise<void> {
-  return desk.repositories.write(projectId, async (draft, change) => {
+  return projectServices.repositories.write(projectId, async (draft, change) => {
     const { state } = change;
     const source = await findSourceOf(draft, state, path);
     if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
@@ -192,7 +204,10 @@ function deleteFile(
     if (found.kind !== 'file') throw ApiError.of('file_not_found', { path, project_id: projectId });
     await requireVersion(draft, { state, path, precondition });
     const sizeBytes = (await findFile(draft, state.files, path))?.sizeBytes ?? 0;
-    const totals = await desk.totals.requireRoom(draft, state.files, { files: -1, bytes: -sizeBytes });
+    const totals = await projectServices.totals.requireRoom(draft, state.files, {
+      files: -1,
+      bytes: -sizeBytes,
+    });
     const files = await withEntry(draft, state.files, path, undefined);
     const compiledPath = findCompiledPath(path);
     const compiled =
@@ -200,6 +215,6 @@ function deleteFile(
         ? state.compiled
         : await withEntry(draft, state.compiled, compiledPath, undefined);
     change.save({ files, compiled, head: state.head });
-    desk.totals.remember(files, totals);
+    projectServices.totals.remember(files, totals);
   });
 }

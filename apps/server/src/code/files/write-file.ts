@@ -33,17 +33,17 @@ interface Compiled {
 }
 
 /** Saves a file and its compiled file as one change. Durable when it resolves. */
-export async function writeFile(desk: ProjectServices, write: FileWrite): Promise<Written> {
+export async function writeFile(projectServices: ProjectServices, write: FileWrite): Promise<Written> {
   const { projectId, path, content, precondition } = write;
   await requireContent(path, content);
   // Compiles before the lock is taken, so that the slowest step does not block other writers.
-  const seen = await desk.repositories.read(projectId, async (repository, state) => {
+  const seen = await projectServices.repositories.read(projectId, async (repository, state) => {
     await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
     return state;
   });
-  let { js, warnings } = await compile(desk, write, seen);
-  await desk.sizes.add(projectId, content.sizeBytes + (js?.length ?? 0));
+  let { js, warnings } = await compile(projectServices, write, seen);
+  await projectServices.sizes.add(projectId, content.sizeBytes + (js?.length ?? 0));
   const objects = new NewObjects();
   const id = await content.store(objects);
   const attempt = async (draft: Draft, change: Change): Promise<Written> => {
@@ -51,20 +51,28 @@ export async function writeFile(desk: ProjectServices, write: FileWrite): Promis
     await requireVersion(draft, { state, path, precondition });
     await requirePlace(draft, state, path);
     if (js !== undefined && (await mayCompileOtherwise(draft, seen.files, state.files)))
-      ({ js, warnings } = await compile(desk, write, state));
-    await save(desk, { ...write, draft, change, id, js });
+      ({ js, warnings } = await compile(projectServices, write, state));
+    await save(projectServices, { ...write, draft, change, id, js });
     return { id, compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined, warnings };
   };
-  return desk.repositories.write(projectId, attempt, { objects });
+  return projectServices.repositories.write(projectId, attempt, { objects });
 }
 
 /** Throws `compile_failed` for a source with a mistake. */
-async function compile(desk: ProjectServices, write: FileWrite, state: SavedState): Promise<Compiled> {
+async function compile(
+  projectServices: ProjectServices,
+  write: FileWrite,
+  state: SavedState,
+): Promise<Compiled> {
   const { projectId, path, content } = write;
-  const files = createProjectFiles(projectId, state.files, (work) => desk.repositories.read(projectId, work));
+  const files = createProjectFiles(projectId, state.files, (work) =>
+    projectServices.repositories.read(projectId, work),
+  );
   if (findCompiledPath(path) === undefined)
-    return { js: undefined, warnings: await reviewFile(desk, files, write) };
-  return requireCompiled(await desk.compiler.compileFile(files, { path, content: await content.readText() }));
+    return { js: undefined, warnings: await reviewFile(projectServices, files, write) };
+  return requireCompiled(
+    await projectServices.compiler.compileFile(files, { path, content: await content.readText() }),
+  );
 }
 
 interface Saving {

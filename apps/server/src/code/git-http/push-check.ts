@@ -64,9 +64,9 @@ function refuse(problem: string | undefined): void {
 }
 
 /** Checks everything about a push that does not depend on the project's present state. Throws `PushRefused`. */
-export async function checkPush(desk: ProjectServices, push: Push): Promise<CheckedPush> {
-  const { git } = desk.repositories;
-  const gitDir = desk.repositories.gitDirOf(push.projectId);
+export async function checkPush(projectServices: ProjectServices, push: Push): Promise<CheckedPush> {
+  const { git } = projectServices.repositories;
+  const gitDir = projectServices.repositories.gitDirOf(push.projectId);
   for (const ref of push.refs) refuse(findRefProblem(ref));
   const quarantine = seenWith(gitDir, push.quarantinePath);
   const repository = new GitRepository(git, gitDir, quarantine);
@@ -74,7 +74,8 @@ export async function checkPush(desk: ProjectServices, push: Push): Promise<Chec
     const ids = await checkObjects(repository, push.refs, quarantine);
     const ref = push.refs.find(({ name }) => name === mainBranch);
     const main =
-      ref && (await checkMain(desk, repository, { main: ref, quarantine, projectId: push.projectId }));
+      ref &&
+      (await checkMain(projectServices, repository, { main: ref, quarantine, projectId: push.projectId }));
     return { main, ids };
   } finally {
     await repository.close();
@@ -104,7 +105,7 @@ export const seenWith = (gitDir: string, quarantinePath: string): Quarantine => 
 });
 
 async function checkMain(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   repository: GitRepository,
   { main, quarantine, projectId }: { main: PushedRef; quarantine: Quarantine; projectId: string },
 ): Promise<NewMain> {
@@ -114,9 +115,9 @@ async function checkMain(
   if (!isNew && !(await isAncestor(repository, { older: before, newer: commit }, quarantine)))
     refuse('main can only move forward: fetch it, put your commits on top of it, and push without force.');
   const files = await findTreeOf(repository, commit);
-  const outputs = await compile(desk, repository, { projectId, files });
+  const outputs = await compile(projectServices, repository, { projectId, files });
   const known = isNew ? undefined : await findTreeOf(repository, before);
-  const warnings = await review(desk, repository, { projectId, before: known, files });
+  const warnings = await review(projectServices, repository, { projectId, before: known, files });
   const commits = await listMessages(repository, isNew ? commit : `${before}..${commit}`, quarantine);
   return { before, commit, files, outputs, warnings, commits };
 }
@@ -137,7 +138,7 @@ async function listMessages(
 
 /** Reviews the changed files that are not compiled. */
 async function review(
-  desk: ProjectServices,
+  projectServices: ProjectServices,
   repository: GitRepository,
   trees: { projectId: string; before: string | undefined; files: string | undefined },
 ): Promise<readonly string[]> {
@@ -153,7 +154,7 @@ async function review(
     const { sizeBytes = 0 } = (await repository.findInfo(after.id)) ?? {};
     changed.push({ path: file, content: { sizeBytes, readText } });
   }
-  return reviewFiles(desk, projectFiles, changed);
+  return reviewFiles(projectServices, projectFiles, changed);
 }
 
 async function compile(

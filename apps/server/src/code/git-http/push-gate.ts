@@ -38,7 +38,7 @@ import {
 import { foldersOf } from '../files/folders-of.ts';
 
 interface GateOptions {
-  desk: ProjectServices;
+  projectServices: ProjectServices;
   audit: AuditEventSink;
   log: Logger;
   auditEvent: AuditEvent;
@@ -55,8 +55,8 @@ const accepted = 'accepted\n';
 
 /** Decides about one push through git's hooks. Resolves when git has hung up or has its answers. */
 export async function guardPush(options: GateOptions): Promise<void> {
-  const { toHooks, projectId, principal, desk, solving, auditEvent } = options;
-  const { repositories } = desk;
+  const { toHooks, projectId, principal, projectServices, solving, auditEvent } = options;
+  const { repositories } = projectServices;
   const stream = new HookStream(options.fromHooks);
   let stored: StoredPush | undefined;
   try {
@@ -64,7 +64,7 @@ export async function guardPush(options: GateOptions): Promise<void> {
     if (read === undefined) return;
     const push = { projectId, ...read };
     const firstVersion = await repositories.findFirstVersion(projectId);
-    const { main, ids } = await checkPush(desk, push);
+    const { main, ids } = await checkPush(projectServices, push);
     const refs = push.refs.slice(0, 10).map(({ name, after }) => ({ name, after }));
     auditEvent.add({ refs, ref_count: push.refs.length });
     if (main !== undefined)
@@ -126,11 +126,11 @@ async function answerReceive(options: GateOptions, stream: HookStream, push: Sto
 
 /** Moves the refs. Returns the reason when nothing was moved. */
 async function move(
-  { desk, solving, audit, auditEvent, log, projectId }: GateOptions,
+  { projectServices, solving, audit, auditEvent, log, projectId }: GateOptions,
   push: StoredPush,
 ): Promise<string | undefined> {
   try {
-    await withNote(audit.noteOf(auditEvent), () => moveRefs(desk.repositories, push));
+    await withNote(audit.noteOf(auditEvent), () => moveRefs(projectServices.repositories, push));
     // Marks groups. Those that a failure leaves are marked a moment later.
     void solving.mark().catch((error: unknown) => log.error({ err: error }, 'groups could not be marked'));
     return undefined;

@@ -18,7 +18,7 @@ import {
   readers,
   type SharedProject,
 } from '../projects/project-access.ts';
-import { deskFor, type ProjectServices } from '../projects/project-files.ts';
+import { servicesFor, type ProjectServices } from '../projects/project-files.ts';
 import type { Solving } from '../commits/solving.ts';
 import { GitExchange, type GitService, flush, pktLine } from './git-exchange.ts';
 import { guardPush } from './push-gate.ts';
@@ -31,7 +31,7 @@ interface GitRoutesOptions {
   addressOf: (request: IncomingMessage) => string;
   limits: Limits;
   access: ProjectAccess;
-  desk: ProjectServices;
+  projectServices: ProjectServices;
   solving: Solving;
   audit: AuditEventSink;
   log: Logger;
@@ -110,7 +110,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   }
 
   async function open(exchange: Exchange, ...flags: string[]) {
-    const { repositories } = options.desk;
+    const { repositories } = options.projectServices;
     const gitDir = await repositories.prepareForGit(exchange.projectId);
     const protocol = protocolOf(exchange.request);
     const git = await GitExchange.start(
@@ -145,20 +145,24 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     const { request, reply, service, userId, principal, projectId } = exchange;
     const { auditEvent } = request;
     // Refuses an owner without quota in words, before anything is sent.
-    if (service === 'receive-pack') await options.desk.sizes.add(projectId, 1);
+    if (service === 'receive-pack') await options.projectServices.sizes.add(projectId, 1);
     const { git, leave } = await open(exchange);
     const body = request.body instanceof Readable ? request.body : Readable.from([]);
     const isPush = service === 'receive-pack';
     const feeding = git.feed(
       body,
       ...(isZipped(request) ? [createGunzip()] : []),
-      ...(isPush ? [counted((bytes) => options.desk.sizes.add(projectId, bytes))] : []),
+      ...(isPush ? [counted((bytes) => options.projectServices.sizes.add(projectId, bytes))] : []),
     );
     const { fromHooks, toHooks } = git;
     const guarding =
       auditEvent !== undefined
         ? guardPush({
-            ...{ desk: deskFor(options.desk, userId), log: options.log, audit: options.audit },
+            ...{
+              projectServices: servicesFor(options.projectServices, userId),
+              log: options.log,
+              audit: options.audit,
+            },
             ...{ projectId, principal, auditEvent, solving: options.solving },
             fromHooks,
             toHooks,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type StartedProcess, startProcess, type Start, giveWayByLength } from '@phalanx/confinement';
+import { type StartedProcess, startProcess, type Start, lowerPriorityWhenSlow } from '@phalanx/confinement';
 import { runToEnd } from '../../kernel/processes/run-to-end.ts';
 import { folderMissing, gitFailed, PartFailed } from '../../kernel/faults/fault-monitor.ts';
 
@@ -47,7 +47,7 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
   const { gitDir, input, fileBytes, maxBytes, timeoutMs = 60_000, signal } = run;
   const environment = { ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }), ...run.environment };
   const child = await startGit(git, args, { gitDir, environment });
-  giveWayByLength(child, fileBytes);
+  lowerPriorityWhenSlow(child, fileBytes);
   const { exitCode, stderr, stdout, isCut } = await runToEnd(child, { input, maxBytes, timeoutMs, signal });
   if (exitCode !== 0 && !isCut) throw neverBegan(git, stderr) ?? new GitFailure(args, exitCode, stderr);
   return { stdout, isCut };

@@ -103,10 +103,10 @@ export interface ProjectServices {
 }
 
 /** Returns the same services, with the work done in the turns of one user. */
-export function deskFor(desk: ProjectServices, userId: string): ProjectServices {
-  const { compiler, parameters } = desk;
+export function servicesFor(projectServices: ProjectServices, userId: string): ProjectServices {
+  const { compiler, parameters } = projectServices;
   return {
-    ...desk,
+    ...projectServices,
     compiler: {
       compileFile: (files, change) => compiler.compileFile({ ...files, userId }, change),
       assist: (files, change) => compiler.assist({ ...files, userId }, change),

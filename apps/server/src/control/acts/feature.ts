@@ -100,7 +100,7 @@ const usualTimeoutMs = 30_000;
 
 const usualWaitMs = 10_000;
 
-interface Ground {
+interface ActContext {
   /** Screen that the line numbers refer to. */
   readonly before: NumberedScreen | undefined;
   /** Called once, when a step types a secret. */
@@ -111,7 +111,7 @@ interface Ground {
 /** Resolves the steps into those that a host is asked for. Throws what is wrong with them before anything is done. */
 async function resolveSteps(
   steps: readonly ActStep[],
-  { before, secrets, projectId }: Ground,
+  { before, secrets, projectId }: ActContext,
 ): Promise<HostActStep[]> {
   const values = steps.some((step) => 'secret' in step) ? await secrets() : {};
   return steps.map((step) => {

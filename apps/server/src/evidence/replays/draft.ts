@@ -27,20 +27,20 @@ export const draftOf = (
 
 /** Lays unsaved text over the files as a save would; nothing is stored. Throws what a save throws. */
 export async function layDraft(
-  desk: DraftDesk,
+  projectServices: DraftDesk,
   projectId: string,
   { treeId, files, deleted }: DraftText,
 ): Promise<SavedFiles> {
   const contents = files.map(({ path, content }) => ({ path, content: contentOf(content, undefined) }));
   const change = { projectId, files: contents, deleted };
   await requireChange(change);
-  const next = await desk.repositories.read(projectId, (repository, state) =>
-    buildNext(desk, {
+  const next = await projectServices.repositories.read(projectId, (repository, state) =>
+    buildNext(projectServices, {
       ...{ repository, change },
       state: { ...state, files: treeId === emptyTree ? undefined : treeId },
     }),
   );
-  return filesOfNext(desk, projectId, next);
+  return filesOfNext(projectServices, projectId, next);
 }
 
 const compress = promisify(zstdCompress);

@@ -39,7 +39,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       store,
       hosts,
       preparation,
-      desk: projects.services,
+      projectServices: projects.services,
       sequences: new SequenceReplays({
         hosts,
         repositories: projects.services.repositories,

@@ -32,7 +32,7 @@ interface Options {
   store: ReplayStore;
   hosts: ReplayHosts;
   preparation: Pick<LaunchPreparation, 'bundle' | 'checkParameters'>;
-  desk: DraftDesk;
+  projectServices: DraftDesk;
   sequences: SequenceReplays;
   /** Lists the users whose hosts may see the screens of a project. */
   listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
@@ -213,19 +213,21 @@ export class ReplayWorker {
   }
 
   #filesOfTree({ project_id: projectId, made_by: userId }: StoredReplay, treeId: string): SavedFiles {
-    const { desk } = this.#options;
-    const files = createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
+    const { projectServices } = this.#options;
+    const files = createProjectFiles(projectId, treeId, (work) =>
+      projectServices.repositories.read(projectId, work),
+    );
     return { ...files, userId };
   }
 
   async #filesOf(replay: StoredReplay): Promise<SavedFiles> {
-    const { desk, store } = this.#options;
+    const { projectServices, store } = this.#options;
     const { id, project_id: projectId, tree_id: treeId, made_by: userId } = replay;
     if (replay.is_draft === 1) {
       const draft = await store.findDraft(id);
       // It was stopped meanwhile, or begun by another server.
       if (draft === undefined) throw new CannotReplay('Its text is gone.');
-      return { ...(await layDraft(desk, projectId, await unpackDraft(draft))), userId };
+      return { ...(await layDraft(projectServices, projectId, await unpackDraft(draft))), userId };
     }
     return this.#filesOfTree(replay, treeId);
   }

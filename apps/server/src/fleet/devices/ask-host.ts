@@ -14,7 +14,7 @@ import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
 import type { HostQuestion } from '../hosts/host-link.ts';
 import type { ConnectedHosts, TouchFor } from '../hosts/connected-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
-import type { Toucher } from './leases/leases.ts';
+import type { LeaseClaimant } from './leases/leases.ts';
 
 /** Codes of the errors for a host, or its phone, that did not do what it was asked for. */
 type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;
@@ -88,13 +88,13 @@ const touchedWindow = Compile(Type.Union([TouchedWindow, Type.Null()]));
 export const doInput = (
   asked: Asked,
   { input, tellWindow }: WantedInput,
-  toucher: Toucher,
+  claimant: LeaseClaimant,
 ): Promise<TouchedWindow | null> =>
   askHost(asked, 'host_request_failed', async (ask) => {
     const { id, serial } = asked.device;
     const answer = await ask(
       { type: 'input', serial, input, tell_window: tellWindow },
-      { deviceId: id, ...toucher },
+      { deviceId: id, ...claimant },
     );
     // A host of an earlier release tells nothing.
     if (!tellWindow || answer.length === 0) return null;

@@ -172,23 +172,23 @@ export function addControlRoutes(
 ): void {
   const { leases } = access;
 
-  hosts.permitTouches(async ({ deviceId, ...toucher }) => {
-    const { device } = await access.get(deviceId, toucher.userId);
-    return leases.requireFreeNow(device, toucher);
+  hosts.permitTouches(async ({ deviceId, ...claimant }) => {
+    const { device } = await access.get(deviceId, claimant.userId);
+    return leases.requireFreeNow(device, claimant);
   });
 
   addRoute(app, deviceControlRoutes.input, async ({ principal, params, query, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
     requireOnScreen(device, body);
-    const toucher = { userId: principal.userId, leaseId: query.lease_id };
-    await leases.use(device, toucher);
+    const claimant = { userId: principal.userId, leaseId: query.lease_id };
+    await leases.use(device, claimant);
     note(auditEvent, device);
     auditEvent.isFrequent = true;
     const asked = { hosts, device, appLimit: appLimitOf(principal) };
     const tellWindow = query.tell_window === 'true';
-    const window = await doInput(asked, { input: body, tellWindow }, toucher).catch(
+    const window = await doInput(asked, { input: body, tellWindow }, claimant).catch(
       async (error: unknown) => {
-        await leases.requireFreeNow(device, toucher);
+        await leases.requireFreeNow(device, claimant);
         throw error;
       },
     );
@@ -198,24 +198,24 @@ export function addControlRoutes(
 
   addRoute(app, deviceControlRoutes.clipboard, async ({ principal, params, query }) => {
     const { device } = await getTouchable(access, params.id, principal);
-    const toucher = { userId: principal.userId, leaseId: query.lease_id };
-    await leases.use(device, toucher);
+    const claimant = { userId: principal.userId, leaseId: query.lease_id };
+    await leases.use(device, claimant);
     const question = { type: 'clipboard', serial: device.serial } as const;
     return askHost({ hosts, device, appLimit: appLimitOf(principal) }, 'host_request_failed', async (ask) => {
-      const answer = await ask(question, { deviceId: device.id, ...toucher });
+      const answer = await ask(question, { deviceId: device.id, ...claimant });
       return { success: true, text: readAnswer(answer, phoneClipboard).text };
     });
   });
 
   addRoute(app, deviceControlRoutes.sendFile, async ({ principal, params, query, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
-    const toucher = { userId: principal.userId, leaseId: query.lease_id };
-    await leases.use(device, toucher);
+    const claimant = { userId: principal.userId, leaseId: query.lease_id };
+    await leases.use(device, claimant);
     note(auditEvent, device);
     auditEvent.isFrequent = true;
     const question = { type: 'file', serial: device.serial, file: body } as const;
     return askHost({ hosts, device, appLimit: appLimitOf(principal) }, 'host_request_failed', async (ask) => {
-      const answer = await ask(question, { deviceId: device.id, ...toucher });
+      const answer = await ask(question, { deviceId: device.id, ...claimant });
       return { success: true, ...readAnswer(answer, sentFile) };
     });
   });
@@ -234,8 +234,8 @@ export function addControlRoutes(
 
   addRoute(app, deviceControlRoutes.leaseCode, async ({ principal, params, query }) => {
     const { device } = await getTouchable(access, params.id, principal);
-    const toucher = { userId: principal.userId, leaseId: query.lease_id };
-    return { success: true, code: await leases.readCode(device, toucher) };
+    const claimant = { userId: principal.userId, leaseId: query.lease_id };
+    return { success: true, code: await leases.readCode(device, claimant) };
   });
 
   addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, query, auditEvent }) => {

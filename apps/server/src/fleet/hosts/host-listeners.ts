@@ -33,7 +33,7 @@ export class HostListeners {
     closed: [],
   };
 
-  readonly #works = new WeakMap<HostLink, PatientWork>();
+  readonly #works = new WeakMap<HostLink, RetryingInbox>();
   readonly #faults: FaultMonitor;
 
   constructor(faults: FaultMonitor) {
@@ -60,8 +60,8 @@ export class HostListeners {
     }
   }
 
-  #workOf(link: HostLink): PatientWork {
-    const work = this.#works.get(link) ?? new PatientWork(this.#faults, link);
+  #workOf(link: HostLink): RetryingInbox {
+    const work = this.#works.get(link) ?? new RetryingInbox(this.#faults, link);
     this.#works.set(link, work);
     return work;
   }
@@ -76,7 +76,7 @@ const maxWaiting = 10_000;
  * Work on the messages of one connection. Work that a fault of the storage prevents is retried, in order, when the
  * fault has passed: the connection stays, and the host is not blamed for a fault that is not its own.
  */
-class PatientWork {
+class RetryingInbox {
   readonly #faults: FaultMonitor;
   readonly #link: HostLink;
   readonly #waiting: Work[] = [];

@@ -81,13 +81,13 @@ export class AuditLog implements AuditEventSink {
   readonly #ids = new IncreasingIds();
   readonly #recurring: Recurrences<Noted>;
   /** Writes that nobody waits for. */
-  #written: Promise<unknown> = Promise.resolve();
+  #backgroundWrites: Promise<unknown> = Promise.resolve();
 
   private constructor(options: Options) {
     this.#options = options;
     this.#recurring = new Recurrences({
       maxKinds: maxRefusals,
-      blur: ({ entry, readers }) => ({
+      collapse: ({ entry, readers }) => ({
         entry: { ...entry, address: null, subject_id: null, subject_name: null, details: '{"others":true}' },
         readers,
       }),
@@ -141,7 +141,7 @@ export class AuditLog implements AuditEventSink {
 
   async close(): Promise<void> {
     this.flush();
-    await this.#written;
+    await this.#backgroundWrites;
   }
 
   #recur(noted: Noted): void {
@@ -160,7 +160,7 @@ export class AuditLog implements AuditEventSink {
     const written = commits.write(this.#writeOf(noted, count)).catch((error: unknown) => {
       faults.report(error, 'something could not be put in the audit log');
     });
-    this.#written = Promise.all([this.#written, written]);
+    this.#backgroundWrites = Promise.all([this.#backgroundWrites, written]);
   }
 }
 
@@ -168,7 +168,7 @@ interface RecurrenceOptions<Item> {
   /** Maximum number of kinds of a group that are told apart. */
   maxKinds: number;
   /** Returns the item that stands for all kinds beyond these. */
-  blur: (item: Item) => Item;
+  collapse: (item: Item) => Item;
   write: (item: Item, count: number) => void;
 }
 
@@ -191,14 +191,14 @@ class Recurrences<Item> {
   }
 
   note(group: string, key: string, item: Item): void {
-    const { maxKinds, blur, write } = this.#options;
+    const { maxKinds, collapse, write } = this.#options;
     const kinds = this.#groups.get(group) ?? new Map<string, Kind<Item>>();
     this.#groups.set(group, kinds);
     const isKept = kinds.has(key) || kinds.size < maxKinds;
     const name = isKept ? key : 'others';
     const known = kinds.get(name);
     if (known !== undefined) known.count += 1;
-    else kinds.set(name, { item: isKept ? item : blur(item), count: isKept ? 0 : 1 });
+    else kinds.set(name, { item: isKept ? item : collapse(item), count: isKept ? 0 : 1 });
     if (isKept && known === undefined) write(item, 1);
   }
 

@@ -91,7 +91,7 @@ export const actorOf = (request: FastifyRequest): Actor => ({
 });
 
 /** Notes what requests change before they are answered, and what they were refused. */
-export function noteDeeds(app: FastifyInstance, auditEvents: AuditEventSink, peerOf: PeerOf): void {
+export function addAuditing(app: FastifyInstance, auditEvents: AuditEventSink, peerOf: PeerOf): void {
   app.decorate('peerOf', peerOf);
   app.decorate('auditEvents', auditEvents);
   app.decorateRequest('auditEvent');

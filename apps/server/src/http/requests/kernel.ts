@@ -17,7 +17,7 @@ import { type Authenticate, type FindCaller, requireCallers } from './authentica
 import { callerAddress, networkOf, peerAddress, pathOf } from './addresses.ts';
 import type { TrustProxy } from './trusted-proxies.ts';
 import { serializerOf, compileValidator } from './validation.ts';
-import { type AuditEventSink, noteDeeds } from './audit-event.ts';
+import { type AuditEventSink, addAuditing } from './audit-event.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './replies/error-replies.ts';
 import { ListReplies } from './replies/list-replies.ts';
 import { representReplies } from './replies/representations.ts';
@@ -94,7 +94,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     const getSerializer = serializerOf(schema);
     return (reply) => getSerializer()(reply);
   });
-  noteDeeds(app, options.auditEvents, (request) => peerAddress(request, trustProxy));
+  addAuditing(app, options.auditEvents, (request) => peerAddress(request, trustProxy));
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     connections.requirePlace(request.raw);

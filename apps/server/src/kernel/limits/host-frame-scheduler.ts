@@ -7,7 +7,7 @@ const undisturbedShare = 0.1;
 /** Share of the event loop's time for all paced users together, while there are requests. */
 const pacedShare = 0.25;
 /** Time for which a request still counts: a user who works step by step looks at each answer first. */
-const cachedMs = 250;
+const activeMs = 250;
 /** Minimum pause: by its end, a group of writes is stored and accounted for. */
 const leastPauseMs = 5;
 
@@ -60,13 +60,13 @@ export class HostFrameScheduler {
   }
 
   #disturbs(userId: string, bytes: number): boolean {
-    return this.#undisturbed.spend(userId, bytes) > 0 && this.#requests.wereAnyWithin(cachedMs);
+    return this.#undisturbed.spend(userId, bytes) > 0 && this.#requests.wereAnyWithin(activeMs);
   }
 
   async #pause(userId: string): Promise<void> {
     const takenMs = this.#taken.get(userId) ?? 0;
     this.#taken.delete(userId);
-    if (!this.#requests.wereAnyWithin(cachedMs)) return;
+    if (!this.#requests.wereAnyWithin(activeMs)) return;
     const share = pacedShare / this.#last.size;
     await sleep(Math.max(leastPauseMs, takenMs / share - takenMs));
   }

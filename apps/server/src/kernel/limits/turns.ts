@@ -18,28 +18,28 @@ interface Waiting {
   readonly grant: (release: () => void) => void;
 }
 
-interface Had {
+interface Usage {
   ms: number;
-  at: number;
+  updatedAt: number;
 }
 
-/** Time after which past work counts half. */
+/** Half-life of past usage. */
 const halfLifeMs = 60_000;
-/** Users who have had no more than this are never over their share. */
+/** Usage up to this never puts a user over their share. */
 const freeMs = 10_000;
-/** Users who have had no more than this count as absent. */
+/** Users with no more usage than this are left out of the average. */
 const presenceMs = 10;
 const maxRemembered = 10_000;
 /** Maximum users in an average, the most recent ones; older ones have nearly nothing left that counts. */
 const maxCompared = 1000;
 
 /**
- * A fair queue for work that users share: the waiting user who has had least of it lately gets the next turn.
+ * A fair queue for work that users share: the waiting user with the lowest recent usage gets the next turn.
  * The last free place is for users who have no work in progress and are not over their share.
  */
 export class Turns {
   readonly #options: TurnsOptions;
-  readonly #had = boundedCache<Had>(maxRemembered);
+  readonly #usage = boundedCache<Usage>(maxRemembered);
   readonly #waiting = new Map<string, Waiting[]>();
   /** Start times of the work in progress, by user. */
   readonly #working = new Map<string, number[]>();
@@ -61,14 +61,14 @@ export class Turns {
 
   /** Whether the user has lately had more than the average of the present users, work in progress included. */
   isOverShare(userId: string): boolean {
-    const own = this.#hadOf(userId);
+    const own = this.#usedMs(userId);
     return own > freeMs && own > this.#averageHad() + presenceMs;
   }
 
   #averageHad(): number {
     let [users, sum, compared] = [0, 0, 0];
-    for (const userId of new Set([...this.#working.keys(), ...this.#had.keys()])) {
-      const ms = this.#hadOf(userId);
+    for (const userId of new Set([...this.#working.keys(), ...this.#usage.keys()])) {
+      const ms = this.#usedMs(userId);
       if (ms > presenceMs) [users, sum] = [users + 1, sum + ms];
       compared += 1;
       if (compared >= maxCompared) break;
@@ -127,7 +127,7 @@ export class Turns {
 
   #end(userId: string, since: number): void {
     this.#free += 1;
-    const had = this.#hadOf(userId);
+    const usedMs = this.#usedMs(userId);
     const left = (this.#working.get(userId) ?? []).toSpliced(
       this.#working.get(userId)?.indexOf(since) ?? 0,
       1,
@@ -136,7 +136,7 @@ export class Turns {
     if (left.length === 0) this.#working.delete(userId);
     else this.#working.set(userId, left);
     // Work that goes on is counted by `#working` until it ends.
-    this.#had.set(userId, { ms: had - sumSince(left, at), at });
+    this.#usage.set(userId, { ms: usedMs - sumSince(left, at), updatedAt: at });
     this.#next();
   }
 
@@ -144,7 +144,7 @@ export class Turns {
     while (this.#free > 0) {
       const [userId] = [...this.#waiting.keys()]
         .filter((one) => this.#mayWork(one))
-        .sort((one, other) => this.#hadOf(one) - this.#hadOf(other));
+        .sort((one, other) => this.#usedMs(one) - this.#usedMs(other));
       const waiting = userId === undefined ? undefined : this.#waiting.get(userId)?.[0];
       if (userId === undefined || waiting === undefined) return;
       this.#remove(userId, waiting);
@@ -159,14 +159,15 @@ export class Turns {
     this.#waitingCount -= 1;
   }
 
-  #hadOf(userId: string): number {
-    const had = this.#had.peek(userId);
+  #usedMs(userId: string): number {
+    const usage = this.#usage.peek(userId);
     const inProgress = sumSince(this.#working.get(userId) ?? [], performance.now());
-    return (had === undefined ? 0 : decayed(had)) + inProgress;
+    return (usage === undefined ? 0 : decayed(usage)) + inProgress;
   }
 }
 
 const sumSince = (starts: readonly number[], now: number): number =>
   starts.reduce((sum, since) => sum + now - since, 0);
 
-const decayed = ({ ms, at }: Had): number => ms * 0.5 ** ((performance.now() - at) / halfLifeMs);
+const decayed = ({ ms, updatedAt }: Usage): number =>
+  ms * 0.5 ** ((performance.now() - updatedAt) / halfLifeMs);

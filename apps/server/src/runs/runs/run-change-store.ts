@@ -73,14 +73,14 @@ export class RunChangeStore {
     if (changes.length === 0) return [];
     const batch = this.#batchFor(changes);
     for (const change of changes) batch.changes.set(change.runId, { ...change, epoch });
-    if (!this.#isMoreToCome(batch, changes)) batch.begin();
+    if (!this.#canWait(batch, changes)) batch.begin();
     const { runs, isOver } = await batch.stored;
     if (isOver(epoch)) throw new EpochOver();
     return changes.flatMap(({ runId }) => runs.get(runId) ?? []);
   }
 
-  /** Whether the callers of all launches that these belong to wait for other runs too. */
-  #isMoreToCome({ begun }: Batch, changes: readonly RunChange[]): boolean {
+  /** Whether each launch of these runs still waits for others of its runs. */
+  #canWait({ begun }: Batch, changes: readonly RunChange[]): boolean {
     for (const { runId, status } of changes) {
       const launch = this.#activeRuns.find(runId)?.row.launch;
       if (launch === undefined || status !== 'running') return false;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SettingError } from '@phalanx/settings';
 import type { Client } from 'pg';
-import { clientConfig, HastyClient, explainPostgres } from './postgres/postgres.ts';
+import { clientConfig, ClientWithConnectTimeout, explainPostgres } from './postgres/postgres.ts';
 
 const retryMs = 200;
 /** Time to wait for the lock at the start: a killed server has it until PostgreSQL has noticed. */
@@ -58,7 +58,7 @@ export class ServerLock {
   }
 
   async #lock(timeoutMs: number): Promise<void> {
-    const client = new HastyClient(clientConfig(this.#url));
+    const client = new ClientWithConnectTimeout(clientConfig(this.#url));
     client.on('error', () => undefined);
     await client.connect();
     this.#client = client;

@@ -11,7 +11,7 @@ import type { ServerNode } from './server-node.ts';
 import { Peers } from './peers.ts';
 import { CacheInvalidations } from './cache-invalidations.ts';
 
-interface Ground {
+interface ClusterDependencies {
   database: Db;
   node: ServerNode;
   faults: FaultMonitor;
@@ -26,9 +26,9 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-export async function openCluster(ground: Ground, config: ServerConfig): Promise<Cluster> {
-  const { database, node, faults } = ground;
-  const bus = await openBus(ground, config);
+export async function openCluster(dependencies: ClusterDependencies, config: ServerConfig): Promise<Cluster> {
+  const { database, node, faults } = dependencies;
+  const bus = await openBus(dependencies, config);
   const peers = new Peers({ bus, nodeId: node.id, listOthers: () => node.listOthers() });
   const store = createCacheInvalidationStore(database);
   const invalidations = new CacheInvalidations({ store, peers, faults });
@@ -39,7 +39,10 @@ export async function openCluster(ground: Ground, config: ServerConfig): Promise
   return { bus, peers, invalidations, close };
 }
 
-async function openBus({ database, log }: Ground, { natsUrls, nodeName }: ServerConfig): Promise<Bus> {
+async function openBus(
+  { database, log }: ClusterDependencies,
+  { natsUrls, nodeName }: ServerConfig,
+): Promise<Bus> {
   if (natsUrls === undefined) return new InProcessNetwork().join();
   const prefix = `phalanx.${await readInstallation(database)}`;
   return new NatsBus({ urls: natsUrls, name: nodeName, log, prefix });

@@ -81,11 +81,11 @@ export class ServerNode {
       for (const tell of this.#onGone) tell();
       await store.begin(this.id, clock.now());
     }
-    if (this.#mayJudge()) await store.endGone(this.id, clock.now());
+    if (this.#canExpireOthers()) await store.endGone(this.id, clock.now());
   }
 
   /** False after a late renewal: no server could renew while the database was away. Each gets the time of a lease. */
-  #mayJudge(): boolean {
+  #canExpireOthers(): boolean {
     const now = performance.now();
     if (now - this.#renewedAt > lateMs) this.#judgesFrom = now + leaseMs;
     this.#renewedAt = now;

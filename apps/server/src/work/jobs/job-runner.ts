@@ -10,7 +10,7 @@ import { periodically } from '../../kernel/periodically.ts';
 import type { ActiveRuns } from '../../runs/runs/active-runs.ts';
 import type { StoredRun } from '../../runs/runs/stored-run.ts';
 import type { JobStore, StoredJob } from './store.ts';
-import { NotNow, type Settled, type TaskStore } from './task-store.ts';
+import { TaskNotStartable, type Settled, type TaskStore } from './task-store.ts';
 import { othersFirstMs, DueTasks, type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import { hourMs } from '../../kernel/durations.ts';
@@ -74,11 +74,11 @@ export class JobRunner {
     this.#receivers = new SecretReceivers(options.grants);
     this.#ended = new Batcher<StoredRun>({
       work: (runs) => this.#settle(runs),
-      ...{ faults, says: 'what runs mean for their tasks could not be stored' },
+      ...{ faults, failureMessage: 'what runs mean for their tasks could not be stored' },
     });
     this.#toServe = new Batcher<string>({
       work: (deviceIds) => this.#serve(deviceIds),
-      ...{ faults, says: 'tasks could not be given to phones' },
+      ...{ faults, failureMessage: 'tasks could not be given to phones' },
     });
     devices.fleet.onChange((deviceIds) => this.offer(deviceIds));
     devices.labels.onChange(() => this.offerAll());
@@ -131,7 +131,7 @@ export class JobRunner {
   /** Goes on after tasks have ended, by their runs or before that. */
   async noteSettled(settled: Settled): Promise<Settled> {
     const { userIds, isPlaceFree, isAgain } = settled;
-    this.#waiting.rouse(userIds);
+    this.#waiting.retryWaiting(userIds);
     if (isAgain) await this.catchUp();
     if (isPlaceFree) this.offerAll();
     return settled;
@@ -143,7 +143,7 @@ export class JobRunner {
     const unsettled = await tasks.listUnsettled();
     if (unsettled.length > 0) await tasks.settle(unsettled, clock.now());
     await jobs.expire(clock.now(), tooLate);
-    this.#waiting.rouse();
+    this.#waiting.retryWaiting();
     this.offerAll();
     await this.#setTimer();
   }
@@ -243,7 +243,7 @@ export class JobRunner {
     const { row } = job;
     const task = await this.#dueTasks.take(row.id, clock.now(), device.id);
     if (task === undefined) {
-      job.isAsleep = true;
+      job.isBlocked = true;
       return this.#recount(job);
     }
     if (task === 'others first') return this.#leaveToOthers(job, device.id);
@@ -276,9 +276,9 @@ export class JobRunner {
 
   async #noteProblem(job: WaitingJob, error: unknown): Promise<void> {
     // Another server was faster. The next task is tried.
-    if (error instanceof NotNow && error.isTaskGone) return;
-    job.isAsleep = true;
-    if (error instanceof NotNow) return;
+    if (error instanceof TaskNotStartable && error.isTaken) return;
+    job.isBlocked = true;
+    if (error instanceof TaskNotStartable) return;
     if (!(error instanceof ApiError)) throw error;
     const { starter, jobs, clock } = this.#options;
     if (!starter.isFinal(error)) return;

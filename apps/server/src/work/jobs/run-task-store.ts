@@ -9,7 +9,7 @@ import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import { type KeptToken, limitsTextOf } from '../../http/requests/kept-token.ts';
 import type { StoredRun } from '../../runs/runs/stored-run.ts';
 import type { StoredJob, StoredTask } from './store.ts';
-import { NotNow, type TaskStore } from './task-store.ts';
+import { TaskNotStartable, type TaskStore } from './task-store.ts';
 
 export type TaskOfRun = Pick<
   StoredTask,
@@ -97,9 +97,9 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
           await change(db, (transaction) => tasks.claim(job, task, now)(transaction, run));
           return true;
         } catch (error) {
-          if (!(error instanceof NotNow)) throw error;
+          if (!(error instanceof TaskNotStartable)) throw error;
           // Another run was faster with this one.
-          if (!error.isTaskGone) return false;
+          if (!error.isTaken) return false;
         }
       }
       return false;

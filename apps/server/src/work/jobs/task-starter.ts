@@ -9,7 +9,7 @@ import type { Principal } from '../../http/requests/principal.ts';
 import type { Launches } from '../../runs/launches/launches.ts';
 import { readPhoneSettings } from './job-view.ts';
 import type { StoredJob, StoredTask } from './store.ts';
-import { NotNow, type TaskStore } from './task-store.ts';
+import { TaskNotStartable, type TaskStore } from './task-store.ts';
 import { readBudget, readLimit } from '../../http/requests/kept-token.ts';
 import type { Maker } from './work-access.ts';
 
@@ -45,7 +45,7 @@ export class TaskStarter {
   /** Whether the other tasks of the job would fail for the same reason. */
   isFinal = ({ code }: ApiError): boolean => finalCodes.has(code);
 
-  /** Resolves when its run is stored. Throws `NotNow`, or what a launch throws. */
+  /** Resolves when its run is stored. Throws `TaskNotStartable`, or what a launch throws. */
   async start(
     job: StoredJob,
     task: Pick<StoredTask, 'id' | 'input' | 'due_at'>,
@@ -65,7 +65,7 @@ export class TaskStarter {
       claim: tasks.claim(job, task, clock.now()),
     });
     const { begun } = await started.catch((error: unknown) => {
-      throw error instanceof ApiError && error.code === 'already_running' ? new NotNow() : error;
+      throw error instanceof ApiError && error.code === 'already_running' ? new TaskNotStartable() : error;
     });
     this.#follow(begun);
   }

@@ -10,14 +10,14 @@ import { pauseAfter, readRetries } from './retry-rule.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 
 /** Error of a task that can't begin at this moment, where the caller thought it could. */
-export class NotNow extends Error {
-  override readonly name = 'NotNow';
-  /** True: it has begun elsewhere; false: there is no place for it, or the phone is not free for it. */
-  readonly isTaskGone: boolean;
+export class TaskNotStartable extends Error {
+  override readonly name = 'TaskNotStartable';
+  /** True: another server has begun it; false: there is no place for it, or the phone is not free for it. */
+  readonly isTaken: boolean;
 
-  constructor(isTaskGone = false) {
+  constructor(isTaken = false) {
     super('the task cannot begin now');
-    this.isTaskGone = isTaskGone;
+    this.isTaken = isTaken;
   }
 }
 
@@ -51,7 +51,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
         .limit(limit)
         .execute(),
 
-    /** Claims a task in the transaction that stores its run. Throws `NotNow`. */
+    /** Claims a task in the transaction that stores its run. Throws `TaskNotStartable`. */
     claim:
       (job: StoredJob, { id: taskId, due_at }: Pick<WaitingTask, 'id' | 'due_at'>, now: number) =>
       async (transaction: Transaction, run: Pick<StoredRun, 'id' | 'device_id'>): Promise<void> => {
@@ -66,7 +66,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
           .where('id', '=', taskId)
           .where('status', '=', 'waiting')
           .executeTakeFirst();
-        if (numUpdatedRows === 0n) throw new NotNow(true);
+        if (numUpdatedRows === 0n) throw new TaskNotStartable(true);
         await sql`INSERT INTO task_attempt (task_id, number, run_id, device_id, waiting_since, began_at, reason)
           SELECT ${taskId}, coalesce(max(number), 0) + 1, ${run.id}, ${run.device_id},
             ${Math.max(job.created_at, due_at)}, ${now}, 'running'
@@ -119,7 +119,7 @@ async function takePlace(transaction: Transaction, job: StoredJob): Promise<void
         return Number(running);
       },
     );
-    if (room < 1) throw new NotNow();
+    if (room < 1) throw new TaskNotStartable();
   }
   const { numUpdatedRows } = await transaction
     .updateTable('job')
@@ -133,7 +133,7 @@ async function takePlace(transaction: Transaction, job: StoredJob): Promise<void
     .where(sql<boolean>`coalesce(token_budget, '') = ${token_budget ?? ''}`)
     .where((eb) => eb.or([eb('at_once', 'is', null), eb('running', '<', eb.ref('at_once'))]))
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw new NotNow();
+  if (numUpdatedRows === 0n) throw new TaskNotStartable();
 }
 
 async function takePhone(
@@ -148,7 +148,7 @@ async function takePhone(
       .where('id', '<>', run.id)
       .limit(1)
       .executeTakeFirst();
-    if (other !== undefined) throw new NotNow();
+    if (other !== undefined) throw new TaskNotStartable();
   }
   if (job.is_distinct === 0) return;
   const used = await transaction
@@ -159,7 +159,7 @@ async function takePhone(
     .where('status', 'in', ['running', 'completed'])
     .limit(1)
     .executeTakeFirst();
-  if (used !== undefined) throw new NotNow();
+  if (used !== undefined) throw new TaskNotStartable();
 }
 
 function settleAll(runs: readonly EndedRun[], now: number): Write<Settled> {

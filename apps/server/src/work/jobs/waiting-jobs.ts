@@ -21,8 +21,8 @@ export interface WaitingJob {
   left: number;
   /** Phones that leave its tasks to others for a moment. */
   readonly leftToOthers: Set<string>;
-  /** Nothing of it can begin at this moment; see `WaitingJobs.rouse`. */
-  isAsleep: boolean;
+  /** Nothing of it can begin at this moment; see `WaitingJobs.retryWaiting`. */
+  isBlocked: boolean;
 }
 
 /** Rules that say which jobs a phone takes. */
@@ -82,7 +82,7 @@ export class WaitingJobs {
       this.remove(row.id);
     } else if (known !== undefined) {
       known.left = row.waiting;
-      known.isAsleep = false;
+      known.isBlocked = false;
       return undefined;
     }
     const kind = kindOf(row);
@@ -108,10 +108,10 @@ export class WaitingJobs {
   }
 
   /** Wakes jobs of these users, or of all, because something has changed that kept their tasks waiting. */
-  rouse(userIds?: Iterable<string>): void {
+  retryWaiting(userIds?: Iterable<string>): void {
     for (const userId of userIds ?? this.#byUser.keys())
       for (const jobs of this.#byUser.get(userId)?.kinds.values() ?? [])
-        for (const job of jobs) job.isAsleep = false;
+        for (const job of jobs) job.isBlocked = false;
   }
 
   /** Notes the turn of the job's user. */
@@ -152,7 +152,7 @@ function firstOf(
   deviceId: string,
   { fits, isWithheld }: PhoneRules,
 ): WaitingJob | undefined {
-  const first = jobs.find((job) => !job.isAsleep && !job.leftToOthers.has(deviceId) && !isWithheld(job));
+  const first = jobs.find((job) => !job.isBlocked && !job.leftToOthers.has(deviceId) && !isWithheld(job));
   return first !== undefined && fits(first) ? first : undefined;
 }
 
@@ -162,7 +162,7 @@ function waitingJobOf(row: StoredJob): WaitingJob {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const deviceIds = ids === null ? undefined : new Set(JSON.parse(ids) as string[]);
   const selector = limitedSelector(row);
-  return { row, deviceIds, selector, left: row.waiting, leftToOthers: new Set(), isAsleep: false };
+  return { row, deviceIds, selector, left: row.waiting, leftToOthers: new Set(), isBlocked: false };
 }
 
 type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];

@@ -55,7 +55,7 @@ export class DeliveryWorker {
     const { faults, store, clock, lookEveryMs } = options;
     this.#toServe = new Batcher({
       work: async (ids) => this.#serve(await store.listDue(clock.now(), ids)),
-      ...{ faults, says: 'deliveries of webhooks could not be read' },
+      ...{ faults, failureMessage: 'deliveries of webhooks could not be read' },
     });
     this.#endLooking = periodically(faults, lookEveryMs, async () =>
       this.#serve(await store.listDue(clock.now())),

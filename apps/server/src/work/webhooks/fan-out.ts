@@ -34,7 +34,7 @@ export class FanOut {
     this.#looks = new Batcher({
       work: () => this.#look(),
       faults: options.faults,
-      says: 'what webhooks are to tell of could not be read',
+      failureMessage: 'what webhooks are to tell of could not be read',
     });
   }
 

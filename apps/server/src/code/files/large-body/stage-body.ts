@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { IncomingMessage } from 'node:http';
-import { startProcess, type Confinement, type Policy, giveWayByLength } from '@phalanx/confinement';
+import { startProcess, type Confinement, type Policy, lowerPriorityWhenSlow } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
@@ -118,7 +118,7 @@ async function readBody(
   const start = confinement.wrap({ program: process.execPath, args }, policyFor(folder));
   const options = { environment: {}, folder: '/', streamCount: 3 };
   const reading = await startProcess(start, options);
-  giveWayByLength(reading, body.sizeBytes);
+  lowerPriorityWhenSlow(reading, body.sizeBytes);
   const output = await runToEnd(reading, { timeoutMs, maxBytes: maxAnswerBytes });
   if (output.exitCode !== 0)
     throw ApiError.of(

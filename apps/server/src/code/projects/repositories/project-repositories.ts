@@ -68,7 +68,7 @@ export class ProjectRepositories {
   readonly #pool: RepositoryPool;
   readonly #locks = new QueueLocks();
   /** Work to end at once when a project is deleted, such as a clone. */
-  readonly #guests = new Map<string, Set<() => void>>();
+  readonly #openTransfers = new Map<string, Set<() => void>>();
   readonly #onSaved: NoteSaved | undefined;
   readonly #upkeep: Upkeep;
   readonly #follower: CacheFollower;
@@ -84,7 +84,7 @@ export class ProjectRepositories {
       cache: this.#cache,
       getVersion: async (id) => (await this.#getState(id)).version,
       onComplete: async (id, packs) => {
-        if (!this.#guests.has(id)) await this.#cache.sweep(id, packs);
+        if (!this.#openTransfers.has(id)) await this.#cache.sweep(id, packs);
         this.#tidyWhenLarge(id, packs);
       },
     });
@@ -192,11 +192,11 @@ export class ProjectRepositories {
 
   /** Calls `leave` when the project is deleted. The returned function cancels that. */
   addGuest(id: string, leave: () => void): () => void {
-    const guests = this.#guests.get(id) ?? new Set();
-    this.#guests.set(id, guests.add(leave));
+    const transfers = this.#openTransfers.get(id) ?? new Set();
+    this.#openTransfers.set(id, transfers.add(leave));
     return () => {
-      guests.delete(leave);
-      if (guests.size === 0 && this.#guests.get(id) === guests) this.#guests.delete(id);
+      transfers.delete(leave);
+      if (transfers.size === 0 && this.#openTransfers.get(id) === transfers) this.#openTransfers.delete(id);
     };
   }
 
@@ -204,7 +204,7 @@ export class ProjectRepositories {
   async delete(id: string): Promise<boolean> {
     if (!(await this.#store.deleteProject(id, this.#clock.now()))) return false;
     this.#upkeep.forget(id);
-    this.#sendGuestsAway(id);
+    this.#abortTransfers(id);
     this.#pool.retire(id, true);
     this.#follower.forget(id);
     await this.#cache.remove(id);
@@ -212,14 +212,14 @@ export class ProjectRepositories {
   }
 
   async close(): Promise<void> {
-    for (const id of this.#guests.keys()) this.#sendGuestsAway(id);
+    for (const id of this.#openTransfers.keys()) this.#abortTransfers(id);
     await this.#upkeep.close();
     await this.#pool.close();
     await this.#follower.settle();
   }
 
-  #sendGuestsAway(id: string): void {
-    for (const leave of this.#guests.get(id) ?? []) leave();
+  #abortTransfers(id: string): void {
+    for (const leave of this.#openTransfers.get(id) ?? []) leave();
   }
 
   async #getState(id: string): Promise<SavedState> {

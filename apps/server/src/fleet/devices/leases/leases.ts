@@ -36,13 +36,13 @@ const leaseOf = ({ id, user_id, since, duration_ms, expires_at, is_exclusive }: 
 });
 
 /** User who wants to touch a device. */
-export interface Toucher {
+export interface LeaseClaimant {
   readonly userId: string;
   /** The lease that they have, as far as they say. */
   readonly leaseId?: string | undefined;
 }
 
-interface Taking extends Toucher {
+interface LeaseRequest extends LeaseClaimant {
   readonly durationMs: number;
   readonly isExclusive?: boolean | undefined;
 }
@@ -51,7 +51,7 @@ interface Taking extends Toucher {
 type LeaseListener = (device: FleetDevice, changes: number) => void;
 
 /** Minimum time by which a touch of the holder extends the stored end of a lease, in ms. */
-const leastExtensionMs = 1000;
+const minExtensionMs = 1000;
 
 /**
  * The leases of devices, cached from the rows. A lease is worth nothing once it has expired, or its holder may no
@@ -107,7 +107,7 @@ export class Leases {
    * Throws `device_leased` when it is in the hand of somebody else, also of another program of the same user, and
    * `lease_lost` when the lease that is shown is not the one that holds.
    */
-  requireFree(device: FleetDevice, { userId, leaseId }: Toucher): void {
+  requireFree(device: FleetDevice, { userId, leaseId }: LeaseClaimant): void {
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
     const isOther = lease !== undefined && (lease.userId !== userId || (lease.isExclusive && !leaseId));
     if (isOther) this.#refuse(device, lease);
@@ -119,11 +119,11 @@ export class Leases {
    * Makes the same check by the row, for the server of the device's host: its cache may be a second old, and the
    * request may have waited. Resolves with the number of leases of the device that have begun or ended until then.
    */
-  async requireFreeNow(device: FleetDevice, toucher: Toucher): Promise<number> {
+  async requireFreeNow(device: FleetDevice, claimant: LeaseClaimant): Promise<number> {
     // Read before the row: a change in between counts as later than this.
     const changes = await this.#options.store.countChanges(device.id);
     await this.readNow(device);
-    this.requireFree(device, toucher);
+    this.requireFree(device, claimant);
     return changes;
   }
 
@@ -136,15 +136,15 @@ export class Leases {
   /** Extends the lease that its user has already. Throws `device_leased` and `lease_lost`. */
   async take(
     device: FleetDevice,
-    { durationMs, isExclusive = false, ...toucher }: Taking,
+    { durationMs, isExclusive = false, ...claimant }: LeaseRequest,
   ): Promise<DeviceLease & { lease_id: string }> {
-    this.requireFree(device, toucher);
+    this.requireFree(device, claimant);
     const before = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
     // A program that wants the device alone does not get a lease that another program of its user may have.
-    if (before !== undefined && isExclusive && toucher.leaseId === undefined) this.#refuse(device, before);
+    if (before !== undefined && isExclusive && claimant.leaseId === undefined) this.#refuse(device, before);
     const now = this.#options.clock.now();
     const lease: Lease = {
-      ...(before ?? { id: randomUUID(), userId: toucher.userId, since: now, isExclusive }),
+      ...(before ?? { id: randomUUID(), userId: claimant.userId, since: now, isExclusive }),
       ...{ durationMs, expiresAt: now + durationMs },
     };
     await this.#keep(device, lease);
@@ -159,24 +159,24 @@ export class Leases {
   }
 
   /** Extends the lease that its holder has used; others are refused. Throws `device_leased` and `lease_lost`. */
-  async use(device: FleetDevice, toucher: Toucher): Promise<void> {
-    this.requireFree(device, toucher);
+  async use(device: FleetDevice, claimant: LeaseClaimant): Promise<void> {
+    this.requireFree(device, claimant);
     const lease = this.#ofDevice.get(device.id);
     if (this.find(device) === null || lease === undefined) return;
     const expiresAt = this.#options.clock.now() + lease.durationMs;
-    if (expiresAt - lease.expiresAt >= leastExtensionMs) await this.#keep(device, { ...lease, expiresAt });
+    if (expiresAt - lease.expiresAt >= minExtensionMs) await this.#keep(device, { ...lease, expiresAt });
   }
 
   /** Stores what was done with the device, for `readCode`. It is kept only during a lease of the user. */
-  async addCode(device: FleetDevice, { userId }: Toucher, lines: readonly string[]): Promise<void> {
+  async addCode(device: FleetDevice, { userId }: LeaseClaimant, lines: readonly string[]): Promise<void> {
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
     if (lease?.userId !== userId || lines.length === 0) return;
     await this.#options.store.addCode({ device_id: device.id, id: lease.id }, lines);
   }
 
   /** Throws `device_leased`, and `lease_lost` without a lease. */
-  async readCode(device: FleetDevice, toucher: Toucher): Promise<string[]> {
-    await this.requireFreeNow(device, toucher);
+  async readCode(device: FleetDevice, claimant: LeaseClaimant): Promise<string[]> {
+    await this.requireFreeNow(device, claimant);
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
     if (lease === undefined) throw ApiError.of('lease_lost', { device_id: device.id });
     return this.#options.store.readCode({ device_id: device.id, id: lease.id });

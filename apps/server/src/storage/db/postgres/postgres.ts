@@ -29,7 +29,7 @@ import { storable } from '../storable-text.ts';
 import type { Database, Db } from '../tables/tables.ts';
 
 /** Client with a connect timeout. The timeout of a pool would also count the wait for a free connection. */
-export class HastyClient extends Client {
+export class ClientWithConnectTimeout extends Client {
   constructor(config?: string | ClientConfig) {
     super({ connectionTimeoutMillis: connectTimeoutMs, ...(typeof config === 'object' && config) });
   }
@@ -94,7 +94,7 @@ function connect(url: string): Db {
     ...clientConfig(url),
     ...timeouts,
     stream,
-    Client: HastyClient,
+    Client: ClientWithConnectTimeout,
     max: maxConnections,
   });
   keepErrors(pool);
@@ -105,7 +105,7 @@ function connect(url: string): Db {
     },
     silenceError: () => unavailable('it does not answer', undefined),
   });
-  return new Kysely<Database>({ dialect: new TellingPostgresDialect(pool, watch) });
+  return new Kysely<Database>({ dialect: new FaultReportingDialect(pool, watch) });
 }
 
 /** Code of PostgreSQL while it is starting or stopping. */
@@ -113,7 +113,10 @@ const notUp = '57P03';
 
 /** Resolves when PostgreSQL answers, even if it says that it has no connection left. */
 async function ping(url: string): Promise<void> {
-  const client = new HastyClient({ ...clientConfig(url), connectionTimeoutMillis: pingTimeoutMs });
+  const client = new ClientWithConnectTimeout({
+    ...clientConfig(url),
+    connectionTimeoutMillis: pingTimeoutMs,
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -127,7 +130,7 @@ async function ping(url: string): Promise<void> {
 
 /** Prepares the tables without the timeouts of statements: a migration may take long. */
 async function prepareTables(url: string, prepare: Prepare): Promise<void> {
-  const pool = new Pool({ ...clientConfig(url), Client: HastyClient, max: 1 });
+  const pool = new Pool({ ...clientConfig(url), Client: ClientWithConnectTimeout, max: 1 });
   keepErrors(pool);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   try {
@@ -147,7 +150,7 @@ function keepErrors(pool: Pool): void {
   pool.on('connect', (client: PoolClient) => client.on('error', () => undefined));
 }
 
-class TellingPostgresDialect extends PostgresDialect {
+class FaultReportingDialect extends PostgresDialect {
   readonly #pool: Pool;
   readonly #watch: SilenceWatch;
 
@@ -158,7 +161,7 @@ class TellingPostgresDialect extends PostgresDialect {
   }
 
   override createDriver(): Driver {
-    return new TellingPostgresDriver({ pool: this.#pool, controlClient: Client }, this.#watch);
+    return new FaultReportingDriver({ pool: this.#pool, controlClient: Client }, this.#watch);
   }
 
   override createQueryCompiler(): QueryCompiler {
@@ -167,7 +170,7 @@ class TellingPostgresDialect extends PostgresDialect {
 }
 
 /** Marks errors with codes of the system, which disks and programs have too, as faults of the database. */
-class TellingPostgresDriver extends PostgresDriver {
+class FaultReportingDriver extends PostgresDriver {
   readonly #telling = new WeakSet<DatabaseConnection>();
   readonly #watch: SilenceWatch;
 
