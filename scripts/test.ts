@@ -13,7 +13,7 @@ import { isTierName, TEST_TIERS, type TierName } from './test-tiers.ts';
 import { testTotals } from './test-totals.ts';
 
 /** More failed files than these are no accident of timing. */
-const MOST_REPEATED_FILES = 5;
+const MAX_REPEATED_FILES = 5;
 /** Tests that depend on a seed: passing another time says nothing about them. */
 const NEVER_REPEATED = /\/tests\/(cluster\/campaign|fuzz\/)/;
 
@@ -66,7 +66,7 @@ async function run(
 /** In CI: the files in which something failed, one at a time with nothing beside them. Undefined: there are none, or too many. */
 async function repeatFailed(): Promise<ReturnType<typeof testTotals> | undefined> {
   const files = totals.failedFiles().filter((file) => !finalFiles.includes(file));
-  const mayRepeat = files.length > 0 && files.length <= MOST_REPEATED_FILES && !totals.hasFailedOutside();
+  const mayRepeat = files.length > 0 && files.length <= MAX_REPEATED_FILES && !totals.hasFailedOutside();
   if (!isCi || !mayRepeat) return undefined;
   console.log(`\n${files.length} failed. Once more, one at a time:`);
   return run(files, { maxWorkers: 1 });

@@ -14,7 +14,7 @@ import { sendAll, startServerWithUsers } from './server-with-users.ts';
 const fleet = { hosts: 20, devicesPerHost: 5 };
 const scheduleCount = 1000;
 const quietMs = 5000;
-const longestMs = 120_000;
+const maxWaitMs = 120_000;
 
 const Jobs = Type.Object({ jobs: Type.Array(Type.Object({ id: Type.String() })) });
 const Begun = Type.Object({ begunOf: Type.Record(Type.String(), Type.Integer()) });
@@ -23,7 +23,7 @@ const Begun = Type.Object({ begunOf: Type.Record(Type.String(), Type.Integer()) 
 const minuteAfter = (ms: number): number => Math.ceil((Date.now() + ms) / 60_000) * 60_000;
 
 async function untilNoneIsOpen(api: Api, begunAt: number): Promise<void> {
-  while (Date.now() - begunAt < longestMs) {
+  while (Date.now() - begunAt < maxWaitMs) {
     await sleep(500);
     const { jobs } = await ask(api, '/api/v2/jobs?open=true&limit=1', Jobs);
     if (jobs.length === 0) return;
