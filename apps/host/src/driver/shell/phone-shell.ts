@@ -146,7 +146,7 @@ export function shellQuote(argument: string): string {
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Of both outputs together. */
+/** Maximum size of both outputs together. */
 const maxOutputBytes = 256 * 1024;
 
 /** Runs a line of user code; it ends with its call, because the phone ends what runs in a shell that is cut. */
@@ -222,7 +222,7 @@ export async function readShellOutput(
   return { stdout: join(stdoutId), stderr: join(stderrId), exitCode: join(exitId)[0] };
 }
 
-/** What a shell v2 stream prints, piece by piece. */
+/** Output of a shell v2 stream, piece by piece. */
 async function* readPrinted(readable: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const { id, payload } of readFrames(readable)) if (id !== exitId) yield payload;
 }

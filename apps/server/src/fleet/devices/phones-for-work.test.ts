@@ -20,16 +20,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'fleet/devices/device-access.ts',
     'fleet/devices/device-shares.ts',
     'fleet/devices/hosts/host-list.ts',
-    'fleet/devices/leases/leases.ts', // of one phone
+    'fleet/devices/leases/leases.ts', // a single phone
     'runs/events/event-feed.ts', // the view of one user
-    'work/jobs/job-runner.ts', // of jobs that name the phone
-    'control/live/routes.ts', // of one phone
+    'work/jobs/job-runner.ts', // jobs that name the phone
+    'control/live/routes.ts', // a single phone
   ],
   'usersOf(': ['fleet/devices/device-shares.ts', 'runs/runs/run-access.ts'],
   'listReaders(': ['runs/runs/run-access.ts'],
   'listReviewers(': [
     'evidence/records/access-store.ts',
-    'evidence/records/groups/routes.ts', // of one user
+    'evidence/records/groups/routes.ts', // a single user
   ],
   'people.of(': ['runs/launches/stop-on-devices.ts', 'runs/runs/run-access.ts'],
   // Values for looking for them on the server; hosts get those of `SecretGrants`.
