@@ -35,5 +35,6 @@ export const CHECKS: readonly Check[] = [
   },
   { name: 'format', command: ['oxfmt', '--check', '.'], repair: 'npm run format' },
   { name: 'imports', command: ['node', 'scripts/check-imports.ts'] },
+  { name: 'comments', command: ['node', 'scripts/check-comments.ts'] },
   { name: 'file-sizes', command: ['node', 'scripts/check-file-sizes.ts'], hasWarnings: true },
 ];
