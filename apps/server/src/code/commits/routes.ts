@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Transaction } from '../../storage/db/tables/tables.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Draft } from '../git/draft.ts';
-import { pageLimit } from '../../http/requests/replies/list-replies.ts';
+import { pageLimit } from '../../http/requests/replies/page.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';

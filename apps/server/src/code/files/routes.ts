@@ -6,7 +6,7 @@ import type { Assistance } from '../compile/process/messages.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { namesVersion } from '../../http/requests/replies/representations.ts';
 import { addRawRoute, addRoute } from '../../http/requests/route.ts';
@@ -167,7 +167,6 @@ export async function addFileRoutes(
 
   addRoute(app, fileRoutes.list, async ({ principal, params, query }) => {
     const project = await access.getProject(principal, params.id, readers);
-    const limit = pageLimit(query);
     const { commit } = query;
     const { files, dirty, etag } =
       commit === undefined
@@ -180,8 +179,11 @@ export async function addFileRoutes(
               ),
             ),
           );
-    const rest = files.filter(({ path }) => path > (query.cursor ?? ''));
-    const { items, next_cursor } = toPage(rest, limit, ({ path }) => path);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor = '' }) => files.filter(({ path }) => path > cursor),
+      ({ path }) => path,
+    );
     return { success: true, files: items, dirty, etag, next_cursor };
   });
 }

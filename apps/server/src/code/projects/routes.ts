@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { isUniqueViolation } from '../../storage/db/dialect.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import { requireName } from '../../http/requests/require-name.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
@@ -33,16 +33,13 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
   limits.show('projects', (userId) => store.countOwned(userId));
 
   addRoute(app, projectRoutes.list, async ({ principal, query }) => {
-    const limit = pageLimit(query);
-    const rows = await store.listShared({
-      userId: principal.userId,
-      ids: principal.projectIds,
-      name: query.name,
-      search: query.search,
-      cursor: query.cursor?.toLowerCase(),
-      limit: limit + 1,
-    });
-    const { items, next_cursor } = toPage(rows, limit, ({ id }) => id);
+    const { userId, projectIds: ids } = principal;
+    const { name, search } = query;
+    const { items, next_cursor } = await readPage(
+      query,
+      (part) => store.listShared({ ...part, userId, ids, name, search }),
+      ({ id }) => id,
+    );
     return { success: true, projects: items.map(projectView), next_cursor };
   });
 
@@ -144,16 +141,20 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
 
   /** Lists the owner first, then the members. */
   async function listMembers({ id, owner_id }: SharedProject, query: { cursor?: string; limit?: number }) {
-    const limit = pageLimit(query);
-    const after = query.cursor === owner_id ? '' : query.cursor?.toLowerCase();
-    const others = await store.listMembers(id, after ?? '', limit + 1);
     const owner: ProjectMember = {
       user_id: owner_id,
       name: (await store.findUserName(owner_id)) ?? '',
       role: 'owner',
       accepted: true,
     };
-    return toPage(after === undefined ? [owner, ...others] : others, limit, ({ user_id }) => user_id);
+    return readPage(
+      query,
+      async ({ cursor, limit }) => {
+        const others = await store.listMembers(id, cursor === owner_id ? '' : (cursor ?? ''), limit);
+        return cursor === undefined ? [owner, ...others] : others;
+      },
+      ({ user_id }) => user_id,
+    );
   }
 }
 

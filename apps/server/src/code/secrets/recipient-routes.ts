@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import { editors, onProject, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';
 import type { RecipientStore } from './recipient-store.ts';
@@ -18,9 +18,11 @@ interface Options {
 export function addRecipientRoutes(app: FastifyInstance, { access, store, clock }: Options): void {
   addRoute(app, secretRecipientRoutes.list, async ({ principal, params, query }) => {
     const { id } = await access.getProject(principal, params.id, editors);
-    const limit = pageLimit(query);
-    const rows = await store.list(id, query.cursor?.toLowerCase() ?? '', limit + 1);
-    const { items, next_cursor } = toPage(rows, limit, ({ user_id }) => user_id);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor = '', limit }) => store.list(id, cursor, limit),
+      ({ user_id }) => user_id,
+    );
     return { success: true, recipients: items, next_cursor };
   });
 

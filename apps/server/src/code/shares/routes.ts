@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Acceptance } from '../../http/acceptance.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import type { ReceivedShare, ReceivedShareStore } from './store.ts';
 
@@ -17,10 +17,11 @@ interface Options {
 /** `GET /shares` · `POST /shares/accept` */
 export function addShareRoutes(app: FastifyInstance, { store, clock, accept }: Options): void {
   addRoute(app, shareRoutes.list, async ({ principal, query }) => {
-    const limit = pageLimit(query);
-    const page = { state: query.state, after: query.cursor ?? '', limit: limit + 1 };
-    const rows = await store.list(principal.userId, page);
-    const { items, next_cursor } = toPage(rows, limit, ({ position }) => position);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor: after = '', limit }) => store.list(principal.userId, { state: query.state, after, limit }),
+      ({ position }) => position,
+    );
     return { success: true, shares: items.map(shareView), next_cursor };
   });
 

@@ -13,7 +13,7 @@ import { replayView, verdictView } from './replay-view.ts';
 import { maxUnended, type ReplayStore, type StoredReplay } from './store.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { requireScope } from '../../http/requests/policy.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import type { ReplayedFiles } from './replayed-files.ts';
@@ -86,9 +86,11 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
 
   addRoute(app, replayRoutes.list, async ({ principal, params, query }) => {
     const { id } = await access.getProject(principal, params.id, editors);
-    const limit = pageLimit(query);
-    const rows = await store.list(id, query.cursor?.toLowerCase(), limit + 1);
-    const { items, next_cursor } = toPage(rows, limit, (row) => row.id);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor, limit }) => store.list(id, cursor, limit),
+      (row) => row.id,
+    );
     return { success: true, replays: items.map(replayView), next_cursor };
   });
 
@@ -99,12 +101,14 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
 
   addRoute(app, replayRoutes.listVerdicts, async ({ principal, params, query }) => {
     const { replay } = await get(principal, params.id);
-    const limit = pageLimit(query);
-    const after = readCursor(query.cursor);
     const onlyChanged = query.changed === 'true';
     const groupId = query.group_id?.toLowerCase();
-    const rows = await store.listVerdicts(replay.id, { onlyChanged, groupId, after, limit: limit + 1 });
-    const { items, next_cursor } = toPage(rows, limit, (row) => String(row.position));
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor, limit }) =>
+        store.listVerdicts(replay.id, { onlyChanged, groupId, after: readCursor(cursor), limit }),
+      (row) => String(row.position),
+    );
     return { success: true, verdicts: items.map(verdictView), next_cursor };
   });
 

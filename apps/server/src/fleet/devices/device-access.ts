@@ -1,6 +1,6 @@
 import type { DeviceRole } from '@phalanx/protocol';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { mergePages } from '../../http/requests/replies/list-replies.ts';
+import { mergePages } from '../../http/requests/replies/page.ts';
 import type { PhoneLabels } from './labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import { type DeviceShares, deviceTarget } from './device-shares.ts';

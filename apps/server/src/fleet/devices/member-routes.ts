@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import { deviceTarget, hostTarget } from './device-shares.ts';
 import { getHost, hostCursor, type HostSources, listHosts } from './hosts/host-list.ts';
@@ -42,10 +42,11 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
   };
 
   addRoute(app, hostRoutes.list, async ({ principal, query }) => {
-    const limit = pageLimit(query);
-    const page = { cursor: query.cursor ?? '', limit: limit + 1 };
-    const rows = await listHosts(sources, principal.userId, page);
-    const { items, next_cursor } = toPage(rows, limit, hostCursor);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor = '', limit }) => listHosts(sources, principal.userId, { cursor, limit }),
+      hostCursor,
+    );
     return { success: true, hosts: items, next_cursor };
   });
 
@@ -76,8 +77,12 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
     [hostRoutes, 'host', findHost],
   ] as const) {
     addRoute(app, routes.listMembers, async ({ principal, params, query }) => {
-      const rows = listMembers(await find(params.id, principal.userId), query.cursor?.toLowerCase());
-      const { items, next_cursor } = toPage(rows, pageLimit(query), ({ user_id }) => user_id);
+      const shared = await find(params.id, principal.userId);
+      const { items, next_cursor } = await readPage(
+        query,
+        ({ cursor }) => listMembers(shared, cursor),
+        ({ user_id }) => user_id,
+      );
       return { success: true, members: items, next_cursor };
     });
     addRoute(app, routes.putMember, async ({ principal, params, body, auditEvent }) => {

@@ -17,7 +17,7 @@ import { Compile } from 'typebox/compile';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { ConnectedHosts } from '../hosts/connected-hosts.ts';
 import { appLimitOf } from '../../http/requests/principal.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import { addRawRoute, addRoute } from '../../http/requests/route.ts';
 import { readSelector } from './labels/phone-labels.ts';
 import type { Turns } from '../../kernel/limits/turns.ts';
@@ -58,21 +58,25 @@ export function addDeviceRoutes(
   };
 
   addRoute(app, deviceRoutes.list, async ({ principal, query }) => {
-    const devices: Device[] = [];
-    const limit = pageLimit(query);
     const { userId } = principal;
     const terms = query.selector === undefined ? [] : readSelector(access.labels, userId, query.selector);
     const isWanted = (device: Device): boolean => isSelected(terms, device) && fits(device, query);
-    const cursor = query.cursor?.toLowerCase() ?? '';
-    // A selector means the same here as where it chooses.
-    const listed =
-      query.selector === undefined ? access.listSeen(userId, cursor) : access.listForWork(userId, cursor);
-    for await (const seen of listed) {
-      const viewed = await viewAll(seen, userId);
-      devices.push(...viewed.filter(isWanted));
-      if (devices.length > limit) break;
-    }
-    const { items, next_cursor } = toPage(devices, limit, ({ device_id }) => device_id);
+    const { items, next_cursor } = await readPage(
+      query,
+      async ({ cursor = '', limit }) => {
+        const devices: Device[] = [];
+        // A selector means the same here as where it chooses.
+        const listed =
+          query.selector === undefined ? access.listSeen(userId, cursor) : access.listForWork(userId, cursor);
+        for await (const seen of listed) {
+          const viewed = await viewAll(seen, userId);
+          devices.push(...viewed.filter(isWanted));
+          if (devices.length >= limit) break;
+        }
+        return devices;
+      },
+      ({ device_id }) => device_id,
+    );
     return { success: true, devices: items, next_cursor };
   });
 

@@ -14,7 +14,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
 import { minuteMs, yearMs } from '../../kernel/durations.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { pageLimit, toPage } from '../requests/replies/list-replies.ts';
+import { readPage } from '../requests/replies/page.ts';
 import { requireScope, seesEveryone } from '../requests/policy.ts';
 import type { Principal } from '../requests/principal.ts';
 import { addRoute } from '../requests/route.ts';
@@ -50,11 +50,13 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
   });
 
   addRoute(app, accessRoutes.listTokens, async ({ principal, query }) => {
-    const limit = pageLimit(query);
     const userId = seesEveryone(principal) ? query.user_id : principal.userId;
     const only = principal.projectIds === null ? {} : { ancestorId: principal.tokenId };
-    const tokens = await store.listTokens({ cursor: query.cursor, userId, limit, ...only });
-    const { items, next_cursor } = toPage(tokens, limit, ({ id }) => id);
+    const { items, next_cursor } = await readPage(
+      query,
+      (part) => store.listTokens({ ...part, ...only, userId }),
+      ({ id }) => id,
+    );
     const now = clock.now();
     const useOf = await store.readUse(items, now);
     return {
@@ -129,9 +131,11 @@ export function addUsageRoutes(app: FastifyInstance, { store, clock, limits }: U
   });
 
   addRoute(app, usageRoutes.list, async ({ query }) => {
-    const limit = pageLimit(query);
-    const users = await store.listUsers({ cursor: query.cursor, search: undefined, limit });
-    const { items, next_cursor } = toPage(users, limit, ({ id }) => id);
+    const { items, next_cursor } = await readPage(
+      query,
+      (part) => store.listUsers({ ...part, search: undefined }),
+      ({ id }) => id,
+    );
     return { success: true, usage: await Promise.all(items.map(usageOf)), next_cursor };
   });
 }

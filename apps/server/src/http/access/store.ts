@@ -120,11 +120,7 @@ export function createAccessStore(db: Db) {
       db.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst(),
 
     async listUsers(part: ListPart & { search: string | undefined }): Promise<StoredUser[]> {
-      let query = db
-        .selectFrom('user')
-        .selectAll()
-        .orderBy('id')
-        .limit(part.limit + 1);
+      let query = db.selectFrom('user').selectAll().orderBy('id').limit(part.limit);
       if (part.cursor !== undefined) query = query.where('id', '>', part.cursor);
       if (part.search !== undefined)
         query = query.where(hasPart(db, sql.ref('name_key'), sql`${nameKey(part.search)}`));
@@ -220,11 +216,7 @@ export function createAccessStore(db: Db) {
     countTokens: (userId: string): Promise<number> => countTokens(db, userId),
 
     async listTokens(part: ListPart & TokenFilter): Promise<StoredToken[]> {
-      let query = db
-        .selectFrom('token')
-        .selectAll()
-        .orderBy('id')
-        .limit(part.limit + 1);
+      let query = db.selectFrom('token').selectAll().orderBy('id').limit(part.limit);
       if (part.userId !== undefined) query = query.where('user_id', '=', part.userId);
       const { ancestorId } = part;
       if (ancestorId !== undefined) query = query.where('id', 'in', family(ancestorId));

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { pageLimit, toPage } from '../requests/replies/list-replies.ts';
+import { readPage } from '../requests/replies/page.ts';
 import { requireName } from '../requests/require-name.ts';
 import { addRoute } from '../requests/route.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -34,9 +34,11 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
   const { store, authenticator, clock, ownedResources, onNamed } = options;
 
   addRoute(app, accessRoutes.listUsers, async ({ query }) => {
-    const limit = pageLimit(query);
-    const users = await store.listUsers({ cursor: query.cursor, search: query.search, limit });
-    const { items, next_cursor } = toPage(users, limit, ({ id }) => id);
+    const { items, next_cursor } = await readPage(
+      query,
+      (part) => store.listUsers({ ...part, search: query.search }),
+      ({ id }) => id,
+    );
     return { success: true, users: items.map(userView), next_cursor };
   });
 

@@ -3,7 +3,7 @@ import { auditRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { AuditStore } from './store.ts';
-import { pageLimit } from '../requests/replies/list-replies.ts';
+import { pageLimit } from '../requests/replies/page.ts';
 import { addRawRoute, addRoute } from '../requests/route.ts';
 import { parseTime } from '../requests/parse-time.ts';
 import { type AuditFilter, readAudit, exportAudit } from './read-audit.ts';
@@ -11,7 +11,7 @@ import { type AuditFilter, readAudit, exportAudit } from './read-audit.ts';
 /** `GET /audit` · `GET /audit/export` */
 export function addAuditRoutes(app: FastifyInstance, store: AuditStore): void {
   addRoute(app, auditRoutes.list, async ({ principal, query }) => {
-    const part = { cursor: query.cursor?.toLowerCase(), limit: pageLimit(query) };
+    const part = { cursor: query.cursor, limit: pageLimit(query) };
     const { entries, next } = await readAudit(store, principal, { filter: filterOf(query), ...part });
     return { success: true, entries, next_cursor: next };
   });

@@ -2,7 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { IsObject, IsUnion, type TSchema } from 'typebox';
 import fastJsonStringify from 'fast-json-stringify';
 import { Compile, type Validator } from 'typebox/compile';
-import { findSchemaProblem } from '@phalanx/protocol';
+import { findSchemaProblem, idPageQuery } from '@phalanx/protocol';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 
 export const validatorOf = lazily((schema): Validator => Compile(schema));
@@ -46,17 +46,30 @@ function problemOf(schema: TSchema, value: unknown, httpPart: string | undefined
   return `${place.whole} ${found.problem.replace(/^must be an object$/, 'must be a JSON object')}`;
 }
 
+/** Whether the cursor of a list is the ID of its last row. */
+const hasIdCursor = (schema: TSchema): boolean =>
+  IsObject(schema) && schema.properties['cursor'] === idPageQuery.cursor;
+
+const withLowerCursor = (query: unknown): unknown =>
+  hasCursor(query) ? { ...query, cursor: query.cursor.toLowerCase() } : query;
+
+const hasCursor = (query: unknown): query is { cursor: string } =>
+  typeof query === 'object' && query !== null && 'cursor' in query && typeof query.cursor === 'string';
+
 /**
  * Values are taken as they are: nothing is coerced, nothing is added, unknown fields are left alone. Only the numbers
- * of a query, which arrive as text, become numbers.
+ * of a query, which arrive as text, become numbers, and the ID that is the cursor of a list becomes lower-case, as IDs
+ * of rows are.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const getValidator = validatorOf(schema);
-  const numbers = httpPart === 'querystring' ? listNumbers(schema) : new Set<string>();
+  const isQuery = httpPart === 'querystring';
+  const numbers = isQuery ? listNumbers(schema) : new Set<string>();
+  const isIdCursor = isQuery && hasIdCursor(schema);
   return (data: unknown) => {
     const value = numbers.size === 0 ? data : withNumbers(data, numbers);
     const validator = getValidator();
-    if (validator.Check(value)) return { value };
+    if (validator.Check(value)) return { value: isIdCursor ? withLowerCursor(value) : value };
     const problem = problemOf(schema, value, httpPart);
     return { error: ApiError.of('invalid_request', { problem }) };
   };

@@ -8,6 +8,7 @@ import type { FilmStore } from './store.ts';
 import { sendBlob } from '../captures/send-blob.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import { addRawRoute, addRoute } from '../../http/requests/route.ts';
 
 interface FilmRoutesOptions {
@@ -26,12 +27,13 @@ export async function addFilmRoutes(app: FastifyInstance, options: FilmRoutesOpt
     (await runs.access.getReadable(await runs.store.find(id.toLowerCase()), principal, id)).id;
 
   addRoute(app, filmRoutes.list, async ({ principal, params, query }) => {
-    const { cursor = '0', limit = defaultParts } = query;
-    const after = Number(cursor);
-    const rows = await store.list(await getRunId(principal, params.id), { after, limit: limit + 1 });
-    const parts = rows.slice(0, limit);
-    const next = rows.length > limit ? String(parts.at(-1)?.number) : null;
-    return { success: true, ...filmView(parts), next_cursor: next };
+    const id = await getRunId(principal, params.id);
+    const { items, next_cursor } = await readPage(
+      { limit: defaultParts, ...query },
+      ({ cursor: after = 0, limit }) => store.list(id, { after: Number(after), limit }),
+      ({ number }) => String(number),
+    );
+    return { success: true, ...filmView(items), next_cursor };
   });
 
   addRawRoute(app, filmRoutes.read, async ({ principal, params, raw }, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RunStore, LauncherStore } from './store.ts';
 import type { RunAccess } from './run-access.ts';
 import { type StoredRun, detailView, runView } from './stored-run.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { pageLimit, toPage } from '../../http/requests/replies/page.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import { parseTime } from '../../http/requests/parse-time.ts';
 
@@ -38,7 +38,7 @@ export function addRunRoutes(
       search: query.search,
       createdAfter: timeOf(query.created_after, 'Query parameter created_after'),
       createdBefore: timeOf(query.created_before, 'Query parameter created_before'),
-      cursor: query.cursor?.toLowerCase(),
+      cursor: query.cursor,
       limit: limit + 1,
     };
     const [{ runs, searchedTo }, total] = await Promise.all([

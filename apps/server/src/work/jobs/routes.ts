@@ -5,7 +5,7 @@ import { atOnceOf, createJob, type JobMaker, scheduleKeyPrefix, tooManySelectors
 import type { JobRunner } from './job-runner.ts';
 import type { StoredJob } from './store.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { addRawRoute, addRoute } from '../../http/requests/route.ts';
 import { editors, type ProjectAccess } from '../../code/projects/project-access.ts';
@@ -42,8 +42,11 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
 
   addRoute(app, jobRoutes.list, async ({ principal, query }) => {
     const isOpen = query.open === undefined ? undefined : query.open === 'true';
-    const rows = await store.list({ ...listedWork(principal, query), isOpen });
-    const { items, next_cursor } = toPage(rows, pageLimit(query), ({ id }) => id);
+    const { items, next_cursor } = await readPage(
+      query,
+      (part) => store.list({ ...listedWork(principal, query), ...part, isOpen }),
+      ({ id }) => id,
+    );
     return { success: true, jobs: items.map((row) => shortView(options, row)), next_cursor };
   });
 
@@ -54,9 +57,11 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
 
   addRoute(app, jobRoutes.listTasks, async ({ principal, params, query }) => {
     const { id } = await get(principal, params.id);
-    const limit = pageLimit(query);
-    const part = { status: query.status, after: query.cursor?.toLowerCase(), limit: limit + 1 };
-    const { items, next_cursor } = toPage(await store.listTasks(id, part), limit, ({ task }) => task.id);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor: after, limit }) => store.listTasks(id, { status: query.status, after, limit }),
+      ({ task }) => task.id,
+    );
     return { success: true, tasks: items.map(taskView), next_cursor };
   });
 

@@ -3,7 +3,6 @@ import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import { type KeptToken, keptTokenOf, limitOf, readLimit } from '../../http/requests/kept-token.ts';
-import { pageLimit } from '../../http/requests/replies/list-replies.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { type ProjectAccess, readers } from '../../code/projects/project-access.ts';
 
@@ -38,14 +37,12 @@ export async function requireWork<Row extends Work>(
   });
 }
 
-/** Filter of a list, with the same access as above. Its limit is one more than the page. */
-export const listedWork = (
-  principal: Principal,
-  query: { automation_id?: string; cursor?: string; limit?: number },
-) => ({
-  ...{ userId: principal.userId, projectIds: principal.projectIds, phones: limitOf(principal) },
-  ...{ projectId: query.automation_id?.toLowerCase(), cursor: query.cursor?.toLowerCase() },
-  limit: pageLimit(query) + 1,
+/** Filter of a list, with the same access as above. */
+export const listedWork = (principal: Principal, query: { automation_id?: string }) => ({
+  userId: principal.userId,
+  projectIds: principal.projectIds,
+  phones: limitOf(principal),
+  projectId: query.automation_id?.toLowerCase(),
 });
 
 /** Whether the token reaches the row. A token with a phone limit reaches its user's work of the same limit only. */

@@ -12,7 +12,7 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { mapInSlices } from '../../kernel/limits/time-slice.ts';
 import { UpcomingTimes } from './upcoming-times.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import { requireNameOrNone } from '../../http/requests/require-name.ts';
@@ -78,8 +78,11 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
   });
 
   addRoute(app, scheduleRoutes.list, async ({ principal, query }) => {
-    const rows = await store.list(listedWork(principal, query));
-    const { items, next_cursor } = toPage(rows, pageLimit(query), ({ id }) => id);
+    const { items, next_cursor } = await readPage(
+      query,
+      (part) => store.list({ ...listedWork(principal, query), ...part }),
+      ({ id }) => id,
+    );
     return { success: true, schedules: await mapInSlices(items, view), next_cursor };
   });
 
@@ -171,9 +174,11 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
 
   addRoute(app, scheduleRoutes.listTurns, async ({ principal, params, query }) => {
     const { id } = await get(principal, params.id);
-    const limit = pageLimit(query);
-    const rows = await store.listTurns(id, query.cursor?.toLowerCase(), limit + 1);
-    const { items, next_cursor } = toPage(rows, limit, (turn) => turn.id);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor, limit }) => store.listTurns(id, cursor, limit),
+      (turn) => turn.id,
+    );
     const turns = items.map(({ schedule_id: _schedule, ...turn }) => turn);
     return { success: true, turns, next_cursor };
   });

@@ -13,7 +13,7 @@ import { Compile } from 'typebox/compile';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
-import { pageLimit, toPage } from '../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../http/requests/replies/page.ts';
 import { keptTokenOf, limitsTextOf } from '../../http/requests/kept-token.ts';
 import { seesEveryone } from '../../http/requests/policy.ts';
 import type { Principal } from '../../http/requests/principal.ts';
@@ -130,9 +130,11 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
   });
 
   addRoute(app, webhookRoutes.list, async ({ principal, query }) => {
-    const limit = pageLimit(query);
-    const page = { cursor: query.cursor?.toLowerCase(), limit: limit + 1 };
-    const { items, next_cursor } = toPage(await store.list(ownerOf(principal), page), limit, ({ id }) => id);
+    const { items, next_cursor } = await readPage(
+      query,
+      (part) => store.list(ownerOf(principal), part),
+      ({ id }) => id,
+    );
     return { success: true, webhooks: await viewAll(items), next_cursor };
   });
 
@@ -212,9 +214,11 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
 
   addRoute(app, webhookRoutes.listDeliveries, async ({ principal, params, query }) => {
     const { id } = await get(principal, params.id);
-    const limit = pageLimit(query);
-    const rows = await deliveries.list(id, query.cursor?.toLowerCase(), limit + 1);
-    const { items, next_cursor } = toPage(rows, limit, (row) => row.id);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor, limit }) => deliveries.list(id, cursor, limit),
+      (row) => row.id,
+    );
     return { success: true, deliveries: items.map(deliveryView), next_cursor };
   });
 

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import type { Clock } from '../../../kernel/clock.ts';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 import type { AuditEvent } from '../../../http/requests/audit-event.ts';
-import { pageLimit, toPage } from '../../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../../http/requests/replies/page.ts';
 import type { Principal } from '../../../http/requests/principal.ts';
 import { addRoute } from '../../../http/requests/route.ts';
 import { type AutomationAccess, isReviewerOf, listScopes, scopesOf } from '../access-store.ts';
@@ -57,13 +57,15 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
   };
 
   addRoute(app, groupRoutes.list, async ({ principal, query }) => {
-    const limit = pageLimit(query);
     const { automation_id: automationId, status, assignee_id: assigneeId, sort = 'last_seen' } = query;
     const visible = await listScopes(access, principal, automationId);
     const scopes = automationId === undefined ? visible : scopesOf(visible, automationId);
-    const cursor = readCursor(query.cursor);
-    const rows = await store.list({ scopes, status, assigneeId, sort, cursor, limit: limit + 1 });
-    const { items, next_cursor } = toPage(rows, limit, (row) => `${row[sort]}.${row.id}`);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor, limit }) =>
+        store.list({ scopes, status, assigneeId, sort, cursor: readCursor(cursor), limit }),
+      (row) => `${row[sort]}.${row.id}`,
+    );
     return { success: true, groups: await views.all(items), next_cursor };
   });
 
@@ -87,9 +89,11 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
 
   addRoute(app, groupRoutes.listRecords, async ({ principal, params, query }) => {
     const { id } = await get(principal, params.id);
-    const limit = pageLimit(query);
-    const rows = await store.listMembers(id, query.cursor?.toLowerCase(), limit + 1);
-    const { items, next_cursor } = toPage(rows, limit, ({ member }) => member.record_id);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor, limit }) => store.listMembers(id, cursor, limit),
+      ({ member }) => member.record_id,
+    );
     return { success: true, records: items.map((shown) => views.record(shown)), next_cursor };
   });
 

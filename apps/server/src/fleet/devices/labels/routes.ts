@@ -15,7 +15,7 @@ import { deviceTarget, hostTarget } from '../device-shares.ts';
 import { deviceView, type RunsByDevice } from '../device-view.ts';
 import { getHost, type HostSources } from '../hosts/host-list.ts';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
-import { pageLimit, toPage } from '../../../http/requests/replies/list-replies.ts';
+import { readPage } from '../../../http/requests/replies/page.ts';
 import { addRoute } from '../../../http/requests/route.ts';
 import { requireName, requireNameOrNone } from '../../../http/requests/require-name.ts';
 import { TimeSlice } from '../../../kernel/limits/time-slice.ts';
@@ -64,10 +64,11 @@ export function addLabelRoutes(
   });
 
   addRoute(app, poolRoutes.list, async ({ principal: { userId }, query }) => {
-    const { cursor } = query;
-    const pools = labels.listPools(userId);
-    const after = cursor === undefined ? pools : pools.filter(({ name_key }) => name_key > nameKey(cursor));
-    const { items, next_cursor } = toPage(after, pageLimit(query), ({ name }) => name);
+    const { items, next_cursor } = await readPage(
+      query,
+      ({ cursor = '' }) => labels.listPools(userId).filter(({ name_key }) => name_key > nameKey(cursor)),
+      ({ name }) => name,
+    );
     return { success: true, pools: await viewPools(access, userId, items), next_cursor };
   });
 

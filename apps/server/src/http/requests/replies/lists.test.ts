@@ -79,6 +79,14 @@ describe.each(lists)('GET $path', ({ path, field, key }) => {
     }
   });
 
+  it.runIf(key.endsWith('id'))('takes the ID of its cursor in any letter case', async () => {
+    const whole = await page('limit=1000');
+    for (const [index, id] of whole.keys.entries()) {
+      const { keys } = await page(`limit=1000&cursor=${id.toUpperCase()}`);
+      expect(keys).toEqual(whole.keys.slice(index + 1));
+    }
+  });
+
   it.each(['0', '1001', '-1', '1.5', 'all', '', '1&limit=2'])('refuses limit=%s', async (limit) => {
     const { text } = await page(`limit=${limit}`);
     expect(JSON.parse(text)).toMatchObject({
