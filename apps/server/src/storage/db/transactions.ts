@@ -3,6 +3,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db, Transaction, Database } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { backoffMs } from '../../kernel/backoff.ts';
+import { readerOf } from './sqlite/sqlite-dialect.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 
 /** PostgreSQL's codes of a conflict with another transaction: a retry would succeed. */
@@ -26,11 +27,14 @@ export async function transact<Result>(db: Db, work: Work<Result>): Promise<Resu
   }
 }
 
-/** Runs `work`, which only reads, on a snapshot: all that it reads is of one moment, whatever is stored meanwhile. */
+/**
+ * Runs `work`, which only reads, on a snapshot: all that it reads is of one moment, whatever is stored meanwhile. Nobody
+ * who writes waits for it, nor does the event loop.
+ */
 export const inOneMoment = <Result>(db: Db, work: Work<Result>): Promise<Result> =>
   isPostgres(db)
     ? db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work)
-    : db.transaction().execute(work);
+    : readerOf(db).transaction().execute(work);
 
 /**
  * Waits for the lock of this name, and keeps it until the transaction ends. Rows that were read before may have changed

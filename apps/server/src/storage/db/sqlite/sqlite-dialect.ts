@@ -7,6 +7,7 @@ import {
   type DatabaseConnection,
   type DialectAdapter,
   type Driver,
+  Kysely,
   type QueryCompiler,
   type SelectModifierNode,
   SqliteAdapter,
@@ -21,6 +22,9 @@ import { Compile } from 'typebox/compile';
 
 import type { FolderLock } from '../folder-lock.ts';
 import { storable } from '../storable-text.ts';
+import type { Database as Tables, Db } from '../tables/tables.ts';
+import { ConnectionLock } from './connection-lock.ts';
+import { ReaderDialect } from './reader-dialect.ts';
 
 /** Value of `PRAGMA synchronous` where nothing has to outlive a loss of power. */
 const off = 0;
@@ -56,17 +60,19 @@ class WriteAheadLog {
 class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database.Database;
   readonly #folder: FolderLock;
+  readonly #reader: Db;
   readonly #lock: ConnectionLock;
   readonly #log: WriteAheadLog;
   readonly #flush: CommitFlush;
   readonly #checkpoints: Checkpoints;
   readonly #writes: Writes;
 
-  constructor(sqlite: Database.Database, folder: FolderLock) {
+  constructor(sqlite: Database.Database, folder: FolderLock, reader: Db) {
     const writes: Writes = { areThere: false };
     super({ database: keepStatements(sqlite, writes) });
     this.#sqlite = sqlite;
     this.#folder = folder;
+    this.#reader = reader;
     this.#writes = writes;
     this.#lock = new ConnectionLock();
     this.#log = new WriteAheadLog(sqlite);
@@ -93,6 +99,7 @@ class StrictSqliteDriver extends SqliteDriver {
   }
 
   override async destroy(): Promise<void> {
+    await this.#reader.destroy();
     await this.#checkpoints.close();
     await this.#flush.whenDone();
     await this.#log.close();
@@ -103,6 +110,14 @@ class StrictSqliteDriver extends SqliteDriver {
 
 /** All migrations are one transaction: whatever ends it in the middle, the next start finds the tables as they were. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
+  /** The same tables, only to be read, by a connection of its own in a thread. */
+  readonly reader: Db;
+
+  constructor(reader: Db) {
+    super();
+    this.reader = reader;
+  }
+
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
@@ -111,6 +126,13 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
+}
+
+/** The connection that only reads. Throws for a database that another dialect has opened. */
+export function readerOf(db: Db): Db {
+  const { adapter } = db.getExecutor();
+  if (adapter instanceof TransactionalSqliteAdapter) return adapter.reader;
+  throw new Error('the database has no reader');
 }
 
 /** Row locks (`FOR UPDATE` and its like) say nothing here: SQLite has one writing transaction at a time. */
@@ -128,15 +150,18 @@ class LocklessQueryCompiler extends SqliteQueryCompiler {
 export class StrictSqliteDialect extends SqliteDialect {
   readonly #sqlite: Database.Database;
   readonly #lock: FolderLock;
+  readonly #reader: Db;
 
   constructor(sqlite: Database.Database, lock: FolderLock) {
     super({ database: sqlite });
     this.#sqlite = sqlite;
     this.#lock = lock;
+    const dialect = new ReaderDialect(sqlite.name, () => this.createQueryCompiler());
+    this.#reader = new Kysely<Tables>({ dialect });
   }
 
   override createAdapter(): DialectAdapter {
-    return new TransactionalSqliteAdapter();
+    return new TransactionalSqliteAdapter(this.#reader);
   }
 
   override createQueryCompiler(): QueryCompiler {
@@ -144,7 +169,7 @@ export class StrictSqliteDialect extends SqliteDialect {
   }
 
   override createDriver(): Driver {
-    return new StrictSqliteDriver(this.#sqlite, this.#lock);
+    return new StrictSqliteDriver(this.#sqlite, this.#lock, this.#reader);
   }
 }
 
@@ -308,22 +333,5 @@ class Checkpoints {
     const thread = new Worker(file, { workerData: this.#sqlite.name });
     thread.unref();
     return thread.on('error', () => (this.#thread = undefined));
-  }
-}
-
-/** Lock of the connection: one holder at a time, in the order in which they come. */
-class ConnectionLock {
-  readonly #waiting: (() => void)[] = [];
-  #isHeld = false;
-
-  async take(): Promise<void> {
-    if (this.#isHeld) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#isHeld = true;
-  }
-
-  release(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#isHeld = false;
-    else next();
   }
 }

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { openTestDatabase } from '../../../testing/engines/test-database.ts';
+import type { Db } from '../database.ts';
+import { inOneMoment } from '../transactions.ts';
+
+const add = (db: Db, id: string) => db.insertInto('capture_deletion').values({ record_id: id }).execute();
+
+const list = async (db: Db): Promise<string[]> =>
+  (await db.selectFrom('capture_deletion').selectAll().execute()).map((row) => row.record_id);
+
+describe('a transaction of SQLite that only reads', () => {
+  it('sees one moment, and what is written meanwhile is neither held up nor seen', async () => {
+    const db = await openTestDatabase('SQLite');
+    await add(db, 'before');
+    await inOneMoment(db, async (transaction) => {
+      expect(await list(transaction)).toEqual(['before']);
+      await add(db, 'meanwhile');
+      expect(await list(transaction)).toEqual(['before']);
+    });
+    expect(await inOneMoment(db, list)).toEqual(['before', 'meanwhile']);
+  });
+
+  it('leaves the event loop to others, however long a statement takes', async () => {
+    const db = await openTestDatabase('SQLite');
+    let turns = 0;
+    const counter = setInterval(() => (turns += 1), 1);
+    const counted = await inOneMoment(db, (transaction) =>
+      sql<{
+        n: number;
+      }>`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1000000)
+        select count(*) as n from numbers`.execute(transaction),
+    );
+    clearInterval(counter);
+    expect(counted.rows).toEqual([{ n: 1_000_000 }]);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('cannot write, and fails with the code of SQLite', async () => {
+    const db = await openTestDatabase('SQLite');
+    const writing = inOneMoment(db, (transaction) => add(transaction, 'a'));
+    await expect(writing).rejects.toMatchObject({ code: 'SQLITE_READONLY' });
+    expect(await inOneMoment(db, list)).toEqual([]);
+  });
+});
