@@ -6,7 +6,6 @@ import { createAccessStore } from '../../apps/server/src/http/access/store.ts';
 import { systemClock } from '../../apps/server/src/kernel/clock.ts';
 import { openDatabase } from '../../apps/server/src/storage/db/database.ts';
 import { fillRecords, middleRecordIds, type FillPlan } from './fill-records.ts';
-import { fillTallies } from './fill-tallies.ts';
 
 interface Filling {
   dataDir: string;
@@ -19,9 +18,7 @@ interface Filling {
 export async function fillDatabase({ dataDir, token, records }: Filling): Promise<string[]> {
   const file = path.join(dataDir, 'phalanx.db');
   const plan = { ownerId: await addOwner(file, token), records };
-  const middleIds = fill(file, plan);
-  await fillTallies(file, plan);
-  return middleIds;
+  return fill(file, plan);
 }
 
 async function addOwner(file: string, token: string): Promise<string> {

@@ -12,19 +12,20 @@ const spanMs = 30 * 24 * 60 * 60 * 1000;
 const middleRecords = 200;
 const screensPerRecord = 5;
 
-export const automationCount = ({ records }: FillPlan): number => Math.ceil(records / recordsPerAutomation);
+const automationCount = ({ records }: FillPlan): number => Math.ceil(records / recordsPerAutomation);
 
-/** Cells are those of whole and partial records of all types; automations take turns. */
+/** Whole and partial records of all types but `debug`, in all states; automations take turns. */
 const insertRecords = `
   INSERT INTO record (id, owner_id, automation_id, project_id, run_id, user_id, device_id, device_info,
-    automation_name, cell, tag, retention_group, saved, has_gap, missing_captures, added_at)
+    automation_name, type, status, is_partial, tag, retention_group, saved, has_gap, missing_captures, added_at)
   WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < :records),
     times (n, ms) AS (SELECT n, CAST(:firstMs + n * :stepMs AS INTEGER) FROM numbers)
   SELECT printf('%08x-%04x-7%03x-8%03x-%012x', ms >> 16, ms & 65535, n % 4096, n / 4096 % 4096, n), :ownerId,
     printf('00000000-0000-4000-8000-%012x', n % :automations), NULL,
     printf('00000000-0000-4000-9000-%012x', n), :ownerId, '00000000-0000-4000-a000-000000000000',
     '{"brand":"Google","model":"Pixel 8","device_id":"00000000-0000-4000-a000-000000000000","android_version":"15"}',
-    'Direct automation', n % 12, 'default', '', 0, n % 2, 0, ms
+    'Direct automation', json_extract('["outOfSteps","timeout","crash"]', '$[' || (n % 3) || ']'),
+    json_extract('["pending","solved","skipped"]', '$[' || (n / 3 % 3) || ']'), n % 2, 'default', '', 0, n % 2, 0, ms
   FROM times`;
 
 /** Fills the table of an empty database. The indexes are made after the rows, because that is faster. */

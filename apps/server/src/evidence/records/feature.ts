@@ -27,7 +27,7 @@ import {
 } from './retention/retention-store.ts';
 import { addRecordRoutes } from './routes.ts';
 import { createReadSequence, type ReadSequence } from './saved-sequence.ts';
-import { kindOf, type StoredRecord } from './stored-record.ts';
+import type { StoredRecord } from './stored-record.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { hourMs } from '../../kernel/durations.ts';
 
@@ -97,6 +97,7 @@ export async function openRecords(context: Context, dependencies: RecordDependen
     ...{ store, access, changes, read, clock, limits },
     browser: createBrowseStore(database),
     deleteOne: createRetentionStore(database).deleteOne,
+    turns: context.limits.turns.records,
   });
   const groups = createGroupStore(database);
   const captureUrl: GroupDependencies['captureUrl'] = (key) => urls.urlOf(key);
@@ -195,7 +196,7 @@ function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
     if (role !== 'owner' && role !== 'shared_editor') return nothing;
     const screen = (await read(newest)).screens.at(-1);
     return {
-      records: records.map((record) => ({ record_id: record.id, type: kindOf(record.cell).type })),
+      records: records.map((record) => ({ record_id: record.id, type: record.type })),
       last_screen: screen === undefined ? null : { record_id: newest.id, screen },
     };
   };

@@ -15,7 +15,7 @@ import type { AutomationAccess } from './access-store.ts';
 import type { RecordChanges } from './record-view.ts';
 import type { RetentionLimits } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
-import { cellOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
+import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
 /** Sizes of a screen without a picture, wanted or not. */
 const noPicture = { width: 0, height: 0, original_width: 0, original_height: 0 };
@@ -150,7 +150,9 @@ type RecordOrigin = Omit<
   StoredRecord,
   | 'id'
   | 'run_id'
-  | 'cell'
+  | 'type'
+  | 'status'
+  | 'is_partial'
   | 'tag'
   | 'retention_group'
   | 'saved'
@@ -199,7 +201,9 @@ function newRecord(
     ...origin,
     id,
     run_id: report.run_id.toLowerCase(),
-    cell: cellOf({ type: report.type, status: 'pending', isPartial: missing > 0 || hasGap(report) }),
+    type: report.type,
+    status: 'pending',
+    is_partial: missing > 0 || hasGap(report) ? 1 : 0,
     tag,
     retention_group: report.type === 'debug' ? tag : '',
     saved: 0,

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import type { EventFeed } from '../../runs/events/event-feed.ts';
 import type { RecordFigures } from '../../http/health/metrics.ts';
 import type { AutomationAccess } from './access-store.ts';
-import { kindOf, readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
+import { readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import type { RecordStore } from './store.ts';
 import { SerialQueue } from '../../kernel/serial-queue.ts';
 
@@ -69,20 +69,19 @@ function recordView(
   screens: readonly StoredScreen[],
   url: CaptureUrl,
 ): OutOfStepsRecord {
-  const { type, status, isPartial } = kindOf(record.cell);
   return {
     device_info: readDeviceInfo(record.device_info),
     automation_name: record.automation_name,
     out_of_steps_id: record.id,
     automation_id: record.automation_id,
     run_id: record.run_id,
-    type,
-    status,
+    type: record.type,
+    status: record.status,
     screens: screens.map((screen) => screenView(screen, url)),
     added: new Date(record.added_at).toISOString(),
     saved: record.saved === 1,
     tag: record.tag,
-    partial: isPartial,
+    partial: record.is_partial === 1,
     error: readError(record.error),
     app: readApp(record.app) ?? null,
   };
@@ -133,7 +132,7 @@ export class RecordChanges {
   }
 
   stored(record: StoredRecord, screens: readonly StoredScreen[]): void {
-    this.#options.figures.stored.inc({ type: kindOf(record.cell).type });
+    this.#options.figures.stored.inc({ type: record.type });
     this.changed(record, screens);
   }
 

@@ -2,6 +2,7 @@ import { recordRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Turns } from '../../kernel/limits/turns.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import { addRoute } from '../../http/requests/route.ts';
@@ -14,8 +15,8 @@ import {
   requireReviewer,
   scopesOf,
 } from './access-store.ts';
-import type { BrowseStore, Wanted, Narrowing } from './browse/browse-store.ts';
-import { cellsMatching, kindOf, type StoredRecord } from './stored-record.ts';
+import type { BrowseStore, RecordFilter, Wanted } from './browse/browse-store.ts';
+import type { StoredRecord } from './stored-record.ts';
 import type { RecordChanges, ReadRecord } from './record-view.ts';
 import type { RetentionLimits, RetentionStore } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
@@ -29,18 +30,22 @@ interface RecordRoutesOptions {
   clock: Clock;
   limits: RetentionLimits;
   deleteOne: RetentionStore['deleteOne'];
+  /** Users take turns at counting lists. */
+  turns: Turns;
 }
 
 type ListQuery = Static<typeof recordRoutes.list.query>;
 
 /** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` · `DELETE /records/:id` */
 export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptions): void {
-  const { store, browser, access, changes, read, clock, limits, deleteOne } = options;
+  const { store, browser, access, changes, read, clock, limits, deleteOne, turns } = options;
 
   addRoute(app, recordRoutes.list, async ({ principal, query }) => {
     const wanted = wantedBy(query);
     const visible = await listScopes(access, principal, query.automation_id);
-    const page = await browser.browse({ visible, wanted, ...filterOf(query, visible) });
+    const scopes = query.automation_id === undefined ? visible : scopesOf(visible, query.automation_id);
+    const browsed = { visible, scopes, wanted, filter: filterOf(query) };
+    const page = await turns.run(principal.userId, () => browser.browse(browsed));
     if (page === undefined && wanted.kind === 'this') throw notFound(wanted.id);
     if (page === undefined) return noMatch;
     const { record, total, newer, isMatch } = page;
@@ -67,7 +72,7 @@ export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptio
     onRecord(auditEvent, before, { status: body.status });
     const result = await store.mark(params.id.toLowerCase(), body.status);
     if (result === undefined) throw notFound(params.id);
-    const { status } = kindOf(result.record.cell);
+    const { status } = result.record;
     if (!result.marked) throw ApiError.of('record_already_marked', { record_id: result.record.id, status });
     changes.changed(result.record);
     return { success: true, message: `Record ${result.record.id} was marked as ${status}.`, status };
@@ -132,21 +137,15 @@ function wantedBy({ cursor, before_cursor: before, after_cursor: after }: ListQu
   return after === undefined ? { kind: 'newest' } : { kind: 'newer', id: after.toLowerCase() };
 }
 
-function filterOf(query: ListQuery, visible: Awaited<ReturnType<typeof listScopes>>) {
-  const { type, status, partial, tag, automation_id: automationId } = query;
+/** Both ends of the time are exclusive, as in the list of runs. */
+function filterOf({ added_after: after, added_before: before, ...query }: ListQuery): RecordFilter {
   return {
-    cells: cellsMatching({ type, status, isPartial: partial === undefined ? undefined : partial === 'true' }),
-    tag,
-    narrowing: narrowingOf(query),
-    scopes: automationId === undefined ? visible : scopesOf(visible, automationId),
-  };
-}
-
-/** Both ends are exclusive, as in the list of runs. */
-function narrowingOf({ device_id, run_id, added_after: after, added_before: before }: ListQuery): Narrowing {
-  return {
-    deviceId: device_id?.toLowerCase(),
-    runId: run_id?.toLowerCase(),
+    type: query.type,
+    status: query.status,
+    isPartial: query.partial === undefined ? undefined : query.partial === 'true',
+    tag: query.tag,
+    deviceId: query.device_id?.toLowerCase(),
+    runId: query.run_id?.toLowerCase(),
     fromId:
       after === undefined
         ? undefined

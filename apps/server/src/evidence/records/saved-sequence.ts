@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { HostQuestionOf, RecordType } from '@phalanx/protocol';
 import type { Captures } from '../../runs/captures/captures.ts';
-import { kindOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
+import type { StoredRecord, StoredScreen } from './stored-record.ts';
 import { readActions } from './record-view.ts';
 import type { RecordStore } from './store.ts';
 
@@ -55,7 +55,6 @@ const ends: Record<RecordType, Sequence['ends']> = {
 };
 
 /** End of the recorded run. A record that its host has made of a time limit says nothing of the code. */
-function endOf({ cell, error }: StoredRecord): Sequence['ends'] {
-  const { type } = kindOf(cell);
+function endOf({ type, error }: StoredRecord): Sequence['ends'] {
   return type === 'timeout' && error !== null ? null : ends[type];
 }

@@ -4,17 +4,9 @@ import type { Db, Transaction } from '../../storage/db/database.ts';
 import { type AppVersionCount, countAppVersions } from '../../storage/db/app-versions.ts';
 import { type OutboxEvent, addToOutbox } from '../../storage/db/webhook-outbox.ts';
 import { transact } from '../../storage/db/transactions.ts';
-import {
-  cellOf,
-  kindOf,
-  metVersionOf,
-  type StoredRecord,
-  type StoredScreen,
-  listsOf,
-} from './stored-record.ts';
+import { metVersionOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import { expectGrouping, treeStored } from './groups/membership-store.ts';
 import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
-import { addToTallies, moveInTallies } from './browse/tally-store.ts';
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
 
@@ -42,11 +34,6 @@ const changeRecord = <Result>(
     (result) => result !== undefined && isChange(result),
   );
 
-export async function moveTo(transaction: Db, before: StoredRecord, cell: number): Promise<void> {
-  await transaction.updateTable('record').set({ cell }).where('id', '=', before.id).execute();
-  await moveInTallies(transaction, listsOf(before), { id: before.id, from: before.cell, to: cell });
-}
-
 /** Outbox event of a new record. */
 const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
   const { owner_id: ownerId, automation_id: automationId } = record;
@@ -55,7 +42,7 @@ const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
     data: {
       ...{ record_id: record.id, automation_id: automationId, automation_name: record.automation_name },
       ...{ run_id: record.run_id, device_id: record.device_id },
-      ...{ type: kindOf(record.cell).type, tag: record.tag },
+      ...{ type: record.type, tag: record.tag },
     },
     audience: { kind: 'record', ownerId, automationId, isDirect: record.project_id === null },
   };
@@ -67,7 +54,7 @@ function countOf(record: StoredRecord): AppVersionCount[] {
   return met === undefined ? [] : [{ ...met, at: record.added_at, records: 1 }];
 }
 
-/** Out-of-steps records with their screens. Each change of a record changes the counts in the same transaction. */
+/** Out-of-steps records with their screens. */
 export function createRecordStore(db: Db) {
   return {
     find: (id: string): Promise<StoredRecord | undefined> => findRecord(db, id),
@@ -104,7 +91,6 @@ export function createRecordStore(db: Db) {
           const rows = screens.slice(first, first + screensPerStatement);
           await transaction.insertInto('record_screen').values(rows).execute();
         }
-        await addToTallies(transaction, listsOf(record), record);
         await expectGrouping(transaction, record, { screens, commit });
         await addToOutbox(transaction, 'record.new', [newsOf(record)]);
         await countAppVersions(transaction, countOf(record));
@@ -120,11 +106,9 @@ export function createRecordStore(db: Db) {
         db,
         id,
         async (transaction, record) => {
-          const kind = kindOf(record.cell);
-          if (kind.status !== 'pending') return { record, marked: false };
-          const cell = cellOf({ ...kind, status });
-          await moveTo(transaction, record, cell);
-          return { record: { ...record, cell }, marked: true };
+          if (record.status !== 'pending') return { record, marked: false };
+          await transaction.updateTable('record').set({ status }).where('id', '=', id).execute();
+          return { record: { ...record, status }, marked: true };
         },
         ({ marked }) => marked,
       ),
@@ -176,19 +160,14 @@ export function createCaptureNotes(db: Db) {
           .executeTakeFirst();
         if (numUpdatedRows === 0n) return undefined;
         if (kind === 'tree') await treeStored(transaction, { recordId, screenId });
-        const record = { ...before, missing_captures: before.missing_captures - 1 };
-        await transaction
-          .updateTable('record')
-          .set((eb) => ({
-            missing_captures: record.missing_captures,
-            capture_bytes: eb('capture_bytes', '+', sizeBytes),
-          }))
-          .where('id', '=', recordId)
-          .execute();
-        if (record.missing_captures > 0 || record.has_gap === 1) return record;
-        const cell = cellOf({ ...kindOf(record.cell), isPartial: false });
-        await moveTo(transaction, record, cell);
-        return { ...record, cell };
+        const missing = before.missing_captures - 1;
+        const changes = {
+          missing_captures: missing,
+          is_partial: missing > 0 || before.has_gap === 1 ? 1 : 0,
+          capture_bytes: before.capture_bytes + sizeBytes,
+        };
+        await transaction.updateTable('record').set(changes).where('id', '=', recordId).execute();
+        return { ...before, ...changes };
       }),
 
     async listDeletions(limit: number): Promise<string[]> {

@@ -32,7 +32,16 @@ export class Limits {
   /** Work that users take turns at. */
   readonly turns: Readonly<
     Record<
-      'compile' | 'git' | 'bodies' | 'reading' | 'parameters' | 'launches' | 'lists' | 'searches' | 'screens',
+      | 'compile'
+      | 'git'
+      | 'bodies'
+      | 'reading'
+      | 'parameters'
+      | 'launches'
+      | 'lists'
+      | 'searches'
+      | 'screens'
+      | 'records',
       Turns
     >
   >;
@@ -104,6 +113,8 @@ export class Limits {
       lists: turns('lists', [64, 2], 30_000),
       searches: turns('log searches', [16, 1], 60_000),
       screens: turns('screens', [16, 1], 30_000),
+      // Each counts a list, by the only reader of SQLite or one of ten connections of PostgreSQL.
+      records: turns('counting records', [4, 2], 30_000),
     };
   }
 

@@ -59,7 +59,6 @@ const payers = {
   project_member: 'a row a member',
   record: { kind: 'captures' },
   record_screen: { kind: 'captures', by: 'record' },
-  record_tally: 'numbers of the records of a project',
   record_grouping: 'numbers of a record',
   record_group: 'texts of bounded length, of the records of a project',
   group_member: 'numbers of a record',

@@ -1,8 +1,9 @@
-import { sql, type RawBuilder } from 'kysely';
+import type { RecordStatus, RecordType } from '@phalanx/protocol';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../storage/db/database.ts';
+import { rowsAs } from '../../../storage/db/dialect.ts';
 import { inOneMoment } from '../../../storage/db/transactions.ts';
-import type { RecordList, ReviewScope, StoredRecord } from '../stored-record.ts';
-import { listConditions, valuesOf, countNewer } from './tally-store.ts';
+import type { ReviewScope, StoredRecord } from '../stored-record.ts';
 
 /** The wanted record: the newest, this one, or the next one on a side of an ID, which need not exist. */
 export type Wanted =
@@ -10,76 +11,48 @@ export type Wanted =
   | { kind: 'this'; id: string }
   | { kind: 'older' | 'newer'; id: string };
 
+/** A filter that is left out matches everything. */
+export interface RecordFilter {
+  readonly type: RecordType | undefined;
+  readonly status: RecordStatus | undefined;
+  readonly isPartial: boolean | undefined;
+  readonly tag: string | undefined;
+  readonly deviceId: string | undefined;
+  readonly runId: string | undefined;
+  /** IDs hold the time: the lowest that matches, and the lowest that is too new. They need not exist. */
+  readonly fromId: string | undefined;
+  readonly untilId: string | undefined;
+}
+
 export interface BrowseQuery {
   /** All records that the caller may see. */
   visible: readonly ReviewScope[];
   /** Part of them that is searched. No two scopes overlap. */
   scopes: readonly ReviewScope[];
-  cells: readonly number[];
-  tag: string | undefined;
-  narrowing: Narrowing;
+  filter: RecordFilter;
   wanted: Wanted;
 }
 
-export interface BrowsePage extends Counts {
+export interface BrowsePage {
   record: StoredRecord;
+  /** Number of matches. */
+  total: number;
+  /** Number of matches that are newer than the record. */
+  newer: number;
   /** False for a record that was asked for by its ID and that the filters leave out. */
   isMatch: boolean;
 }
 
 export type BrowseStore = ReturnType<typeof createBrowseStore>;
 
-type Looked = Pick<BrowseQuery, 'cells' | 'narrowing'>;
-
-/**
- * Finds the next record. Each cell of each list has its own index order, so the result is the best of their next ones.
- */
-function nextOf(list: RecordList, { cells, narrowing }: Looked, wanted: Exclude<Wanted, { kind: 'this' }>) {
-  const bound =
-    wanted.kind === 'newest'
-      ? sql``
-      : wanted.kind === 'older'
-        ? sql`and id < ${wanted.id}`
-        : sql`and id > ${wanted.id}`;
-  const isNewer = wanted.kind === 'newer';
-  const order: RawBuilder<unknown> = isNewer ? sql`asc` : sql`desc`;
-  return sql<{ id: string | null }>`
-    select ${isNewer ? sql`min` : sql`max`}(candidate) as id from (
-      select (select id from record where ${listConditions(list)} and record.cell = wanted.column1
-        ${narrowConditions(narrowing)} ${bound} order by record.id ${order} limit 1) as candidate
-      from (${valuesOf(cells.map((cell) => [cell]))}) as wanted) as candidates`;
-}
-
-/** Reads one record at a time with its position. The cost does not grow with the number of records. */
+/** Reads one record at a time with its position. Its matches are counted in an index, which has all filters but those of a phone and a run. */
 export function createBrowseStore(db: Db) {
-  const findNext = async (
-    from: Db,
-    lists: readonly RecordList[],
-    looked: Looked,
-    wanted: Exclude<Wanted, { kind: 'this' }>,
-  ): Promise<string | undefined> => {
-    const ids: string[] = [];
-    for (const list of lists) {
-      const { rows } = await nextOf(list, looked, wanted).execute(from);
-      const id = rows[0]?.id;
-      if (typeof id === 'string') ids.push(id);
-    }
-    ids.sort();
-    return wanted.kind === 'newer' ? ids[0] : ids.at(-1);
-  };
-
-  const isIn = (record: StoredRecord, scopes: readonly ReviewScope[]): boolean =>
-    scopes.some(
-      ({ ownerId, automationId }) =>
-        record.owner_id === ownerId && (automationId ?? record.automation_id) === record.automation_id,
-    );
-
   return {
     /** Reads all of it at one moment. Undefined: there is no such record. */
-    browse: ({ visible, scopes, tag, wanted, ...looked }: BrowseQuery): Promise<BrowsePage | undefined> =>
+    browse: ({ visible, scopes, filter, wanted }: BrowseQuery): Promise<BrowsePage | undefined> =>
       inOneMoment(db, async (transaction) => {
-        const lists = scopes.map((scope) => ({ ...scope, tag: tag ?? null }));
-        const id = wanted.kind === 'this' ? wanted.id : await findNext(transaction, lists, looked, wanted);
+        const searched = { scopes, filter };
+        const id = wanted.kind === 'this' ? wanted.id : await findNext(transaction, searched, wanted);
         if (id === undefined) return undefined;
         const record = await transaction
           .selectFrom('record')
@@ -87,13 +60,14 @@ export function createBrowseStore(db: Db) {
           .where('id', '=', id)
           .executeTakeFirst();
         if (record === undefined || (wanted.kind === 'this' && !isIn(record, visible))) return undefined;
-        const counts = await countMatches(transaction, { lists, ...looked }, id);
-        const isMatch =
-          isIn(record, scopes) &&
-          looked.cells.includes(record.cell) &&
-          (tag ?? record.tag) === record.tag &&
-          isWithin(record, looked.narrowing);
-        return { record, ...counts, isMatch };
+        const newer = await count(transaction, searched, sql`id > ${id}`);
+        const others = await count(transaction, searched, sql`id <= ${id}`);
+        return {
+          record,
+          total: newer + others,
+          newer,
+          isMatch: isIn(record, scopes) && isMatch(record, filter),
+        };
       }),
 
     /** Distinct tags of an automation's debug records, in order. Jumps from tag to tag through the index. */
@@ -112,67 +86,79 @@ export function createBrowseStore(db: Db) {
   };
 }
 
-/** Filters that have no tallies of their own. */
-export interface Narrowing {
-  readonly deviceId: string | undefined;
-  readonly runId: string | undefined;
-  /** IDs hold the time: the lowest that matches, and the lowest that is too new. They need not exist. */
-  readonly fromId: string | undefined;
-  readonly untilId: string | undefined;
+type Searched = Pick<BrowseQuery, 'scopes' | 'filter'>;
+
+async function findNext(
+  db: Db,
+  searched: Searched,
+  wanted: Exclude<Wanted, { kind: 'this' }>,
+): Promise<string | undefined> {
+  const isNewer = wanted.kind === 'newer';
+  const order = isNewer ? sql`asc` : sql`desc`;
+  const bound =
+    wanted.kind === 'newest' ? sql`1 = 1` : isNewer ? sql`id > ${wanted.id}` : sql`id < ${wanted.id}`;
+  const nextIds = await inEachScope<string | null>(
+    db,
+    searched,
+    (matches) => sql`select id from record where ${matches} and ${bound} order by id ${order} limit 1`,
+  );
+  const found = nextIds.filter((id) => id !== null).toSorted();
+  return isNewer ? found[0] : found.at(-1);
 }
 
-interface Counted {
-  readonly lists: readonly RecordList[];
-  readonly cells: readonly number[];
-  readonly narrowing: Narrowing;
+async function count(db: Db, searched: Searched, bound: RawBuilder<unknown>): Promise<number> {
+  const counts = await inEachScope<number>(
+    db,
+    searched,
+    (matches) => sql`select count(*) from record where ${matches} and ${bound}`,
+  );
+  return counts.reduce((sum, one) => sum + one, 0);
 }
 
-interface Counts {
-  total: number;
-  /** Number of matches that are newer than an ID. */
-  newer: number;
+/** The value of a subquery for each scope. All are one statement, however many projects are shared with the caller. */
+async function inEachScope<Value>(
+  db: Db,
+  { scopes, filter }: Searched,
+  subquery: (matches: RawBuilder<unknown>) => RawBuilder<unknown>,
+): Promise<Value[]> {
+  const given = scopes.map((scope) => ({ owner_id: scope.ownerId, automation_id: scope.automationId }));
+  const rows = rowsAs(db, 'scope', { owner_id: 'text', automation_id: 'text' }, given);
+  const ofOwner = sql`record.owner_id = scope.owner_id ${conditionsOf(filter)}`;
+  const ofAutomation = sql`record.automation_id = scope.automation_id and ${ofOwner}`;
+  const found = await sql<{ value: Value }>`
+    select (${subquery(ofOwner)}) as value from ${rows} where scope.automation_id is null
+    union all
+    select (${subquery(ofAutomation)}) as value from ${rows} where scope.automation_id is not null`.execute(
+    db,
+  );
+  return found.rows.map(({ value }) => value);
 }
 
-function narrowConditions({ deviceId, runId, fromId, untilId }: Narrowing): RawBuilder<unknown> {
+function conditionsOf(filter: RecordFilter): RawBuilder<unknown> {
   const conditions: RawBuilder<unknown>[] = [];
-  if (deviceId !== undefined) conditions.push(sql`and device_id = ${deviceId}`);
-  if (runId !== undefined) conditions.push(sql`and run_id = ${runId}`);
-  if (fromId !== undefined) conditions.push(sql`and id >= ${fromId}`);
-  if (untilId !== undefined) conditions.push(sql`and id < ${untilId}`);
+  if (filter.type !== undefined) conditions.push(sql`and type = ${filter.type}`);
+  if (filter.status !== undefined) conditions.push(sql`and status = ${filter.status}`);
+  if (filter.isPartial !== undefined) conditions.push(sql`and is_partial = ${Number(filter.isPartial)}`);
+  if (filter.tag !== undefined) conditions.push(sql`and tag = ${filter.tag}`);
+  if (filter.deviceId !== undefined) conditions.push(sql`and device_id = ${filter.deviceId}`);
+  if (filter.runId !== undefined) conditions.push(sql`and run_id = ${filter.runId}`);
+  if (filter.fromId !== undefined) conditions.push(sql`and id >= ${filter.fromId}`);
+  if (filter.untilId !== undefined) conditions.push(sql`and id < ${filter.untilId}`);
   return sql.join(conditions, sql` `);
 }
 
-const isWithin = (record: StoredRecord, { deviceId, runId, fromId, untilId }: Narrowing): boolean =>
-  (deviceId ?? record.device_id) === record.device_id &&
-  (runId ?? record.run_id) === record.run_id &&
-  (fromId === undefined || record.id >= fromId) &&
-  (untilId === undefined || record.id < untilId);
+const isIn = (record: StoredRecord, scopes: readonly ReviewScope[]): boolean =>
+  scopes.some(
+    ({ ownerId, automationId }) =>
+      record.owner_id === ownerId && (automationId ?? record.automation_id) === record.automation_id,
+  );
 
-/** Counts the records of one phone or one run in its index, and everything else by the tallies. */
-const countMatches = (db: Db, counted: Counted, id: string): Promise<Counts> =>
-  counted.narrowing.deviceId === undefined && counted.narrowing.runId === undefined
-    ? countByTallies(db, counted, id)
-    : countRows(db, counted, id);
-
-async function countByTallies(db: Db, { lists, cells, narrowing }: Counted, id: string): Promise<Counts> {
-  const { fromId, untilId } = narrowing;
-  const all = await countNewer(db, lists, { id, cells });
-  const since = fromId === undefined ? all.total : (await countNewer(db, lists, { id: fromId, cells })).newer;
-  const tooNew = untilId === undefined ? 0 : (await countNewer(db, lists, { id: untilId, cells })).newer;
-  const total = Math.max(0, since - tooNew);
-  return { total, newer: Math.min(total, Math.max(0, all.newer - tooNew)) };
-}
-
-async function countRows(db: Db, { lists, cells, narrowing }: Counted, id: string): Promise<Counts> {
-  const sum: Counts = { total: 0, newer: 0 };
-  for (const list of lists) {
-    const { rows } = await sql<Counts>`
-      select count(*) as total, count(case when id > ${id} then 1 end) as newer from record
-      where ${listConditions(list)} and cell in (${sql.join(cells)}) ${narrowConditions(narrowing)}`.execute(
-      db,
-    );
-    sum.total += Number(rows[0]?.total ?? 0);
-    sum.newer += Number(rows[0]?.newer ?? 0);
-  }
-  return sum;
-}
+const isMatch = (record: StoredRecord, filter: RecordFilter): boolean =>
+  (filter.type ?? record.type) === record.type &&
+  (filter.status ?? record.status) === record.status &&
+  Number(filter.isPartial ?? record.is_partial) === record.is_partial &&
+  (filter.tag ?? record.tag) === record.tag &&
+  (filter.deviceId ?? record.device_id) === record.device_id &&
+  (filter.runId ?? record.run_id) === record.run_id &&
+  (filter.fromId === undefined || record.id >= filter.fromId) &&
+  (filter.untilId === undefined || record.id < filter.untilId);

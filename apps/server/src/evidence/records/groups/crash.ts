@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { GroupError } from '@phalanx/protocol';
 
 import { readError } from '../record-view.ts';
-import { kindOf, type StoredRecord } from '../stored-record.ts';
+import type { StoredRecord } from '../stored-record.ts';
 
 const mark = 'crash ';
 const keyLetters = 24;
@@ -19,8 +19,8 @@ interface Crash {
 }
 
 /** Undefined: the record is of something else, or tells no error. */
-export function crashOf({ cell, error: json }: Pick<StoredRecord, 'cell' | 'error'>): Crash | undefined {
-  const error = kindOf(cell).type === 'crash' ? readError(json) : null;
+export function crashOf({ type, error: json }: Pick<StoredRecord, 'type' | 'error'>): Crash | undefined {
+  const error = type === 'crash' ? readError(json) : null;
   if (error === null) return undefined;
   const { code, message, stack } = error;
   const name = nameOf(stack) ?? code;

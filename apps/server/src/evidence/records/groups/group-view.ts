@@ -2,7 +2,7 @@ import type { GroupRecord, JoinReason, RecordGroup } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import type { Db } from '../../../storage/db/database.ts';
 import type { AutomationAccess } from '../access-store.ts';
-import { kindOf, readApp } from '../stored-record.ts';
+import { readApp } from '../stored-record.ts';
 import { type CaptureUrl, readDeviceInfo, screenView } from '../record-view.ts';
 import type { EventFeed } from '../../../runs/events/event-feed.ts';
 import { mapProofs, type GroupStore, type ShownMember } from './store.ts';
@@ -38,9 +38,8 @@ interface Beside extends Pick<RecordGroup, 'proved'> {
 /** Groups and their records as the API shows them. */
 export function createGroupViews({ database, store, access, captureUrl }: Options): GroupViews {
   const record = ({ member, record: stored, screen }: ShownMember): GroupRecord => {
-    const { type, status } = kindOf(stored.cell);
     return {
-      ...{ record_id: stored.id, run_id: stored.run_id, type, status },
+      ...{ record_id: stored.id, run_id: stored.run_id, type: stored.type, status: stored.status },
       device_info: readDeviceInfo(stored.device_info),
       added: new Date(stored.added_at).toISOString(),
       ...{

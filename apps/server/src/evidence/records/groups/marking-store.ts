@@ -1,9 +1,8 @@
 import type { RecordStatus } from '@phalanx/protocol';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { transact } from '../../../storage/db/transactions.ts';
-import { cellOf, kindOf, type StoredRecord } from '../stored-record.ts';
+import type { StoredRecord } from '../stored-record.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
-import { moveTo } from '../store.ts';
 
 /** A transaction of this length is not noticed by others. */
 const recordsPerTransaction = 100;
@@ -63,19 +62,18 @@ const findUnfinished = (transaction: Transaction, moveId: string) =>
     .executeTakeFirst();
 
 /** Undefined: the record is gone, or somebody has marked it otherwise. */
-async function changeStatus(
+const changeStatus = (
   transaction: Transaction,
   id: string,
   { from, to }: { from: RecordStatus; to: RecordStatus },
-): Promise<StoredRecord | undefined> {
-  const record = await transaction.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
-  if (record === undefined) return undefined;
-  const kind = kindOf(record.cell);
-  if (kind.status !== from) return undefined;
-  const cell = cellOf({ ...kind, status: to });
-  await moveTo(transaction, record, cell);
-  return { ...record, cell };
-}
+): Promise<StoredRecord | undefined> =>
+  transaction
+    .updateTable('record')
+    .set({ status: to })
+    .where('id', '=', id)
+    .where('status', '=', from)
+    .returningAll()
+    .executeTakeFirst();
 
 /** Notes records that the mark has changed. Its undo leaves all others alone. */
 async function noteDone(

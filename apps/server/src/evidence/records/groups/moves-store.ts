@@ -4,7 +4,6 @@ import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { textsIn } from '../../../storage/db/dialect.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 import { timeOfUuidV7 } from '../../../kernel/uuid-v7.ts';
-import { cellsMatching } from '../stored-record.ts';
 import { readPrint } from './prints/group-prints-store.ts';
 import { titleOf } from './joining-store.ts';
 import { isKeyOfCrash } from './crash.ts';
@@ -53,8 +52,6 @@ export async function findMove(from: Db, id: string | null): Promise<StoredMove 
   return query.executeTakeFirst();
 }
 
-const pendingCells = cellsMatching({ status: 'pending' });
-
 /** Notes the pending records of this moment: those that join later are not marked with them. */
 export async function notePending(transaction: Transaction, moveId: string, groupId: string): Promise<void> {
   await transaction
@@ -72,7 +69,7 @@ export async function notePending(transaction: Transaction, moveId: string, grou
           one.lit(0).as('is_done'),
         ])
         .where('group_member.group_id', '=', groupId)
-        .where('record.cell', 'in', pendingCells),
+        .where('record.status', '=', 'pending'),
     )
     .execute();
 }

@@ -3,9 +3,8 @@ import { dayMs } from '../../../kernel/durations.ts';
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { serialize, transact } from '../../../storage/db/transactions.ts';
-import { debugCells, otherCells, type StoredRecord, listsOf } from '../stored-record.ts';
+import type { StoredRecord } from '../stored-record.ts';
 import { leaveGroup } from '../groups/membership-store.ts';
-import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
 import { protectionEnd } from './protection-end.ts';
 
 export interface RetentionLimits {
@@ -34,7 +33,6 @@ export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promis
 async function removeRecord(transaction: Transaction, record: StoredRecord): Promise<void> {
   await leaveGroup(transaction, record.id);
   await transaction.deleteFrom('record').where('id', '=', record.id).execute();
-  await removeFromTallies(transaction, listsOf(record), record);
   await transaction.insertInto('capture_deletion').values({ record_id: record.id }).execute();
 }
 
@@ -43,27 +41,24 @@ const shortestProtectionMs = 59 * dayMs;
 /** More go with the next call: a transaction of this length is not noticed by others. */
 const deletionsPerTransaction = 100;
 
-/** Lists those of the `surplus` oldest records of a group that are not protected. */
+/** Lists some of the records of a group that are beyond its limit and not protected, oldest first. */
 async function listDoomed(
   transaction: Db,
   group: RetentionGroup,
-  { surplus, nowMs }: { surplus: number; nowMs: number },
+  { limit, nowMs }: { limit: number; nowMs: number },
 ): Promise<StoredRecord[]> {
   const ofGroup = transaction
     .selectFrom('record')
     .where('owner_id', '=', group.owner_id)
     .where('automation_id', '=', group.automation_id)
-    .where('retention_group', '=', group.retention_group)
-    .orderBy('id');
-  const newest = await ofGroup
-    .select('id')
-    .offset(surplus - 1)
-    .limit(1)
-    .executeTakeFirst();
+    .where('retention_group', '=', group.retention_group);
+  const newest = await ofGroup.select('id').orderBy('id', 'desc').offset(limit).limit(1).executeTakeFirst();
+  if (newest === undefined) return [];
   const candidates = await ofGroup
     .selectAll()
-    .where('id', '<=', newest?.id ?? '')
+    .where('id', '<=', newest.id)
     .where((eb) => eb.or([eb('saved', '=', 0), eb('added_at', '<=', nowMs - shortestProtectionMs)]))
+    .orderBy('id')
     .limit(deletionsPerTransaction)
     .execute();
   return candidates.filter((record) => record.saved === 0 || protectionEnd(record.added_at) <= nowMs);
@@ -75,16 +70,8 @@ export async function trimGroup(
   group: RetentionGroup,
   { limits, nowMs }: RetentionOptions,
 ): Promise<number> {
-  const isDebug = group.retention_group !== '';
-  const list = {
-    ownerId: group.owner_id,
-    automationId: group.automation_id,
-    tag: isDebug ? group.retention_group : null,
-  };
-  const count = await countInLists(transaction, [list], isDebug ? debugCells : otherCells);
-  const surplus = count - (isDebug ? limits.debugPerTag : limits.others);
-  if (surplus <= 0) return 0;
-  const doomed = await listDoomed(transaction, group, { surplus, nowMs });
+  const limit = group.retention_group === '' ? limits.others : limits.debugPerTag;
+  const doomed = await listDoomed(transaction, group, { limit, nowMs });
   for (const record of doomed) await removeRecord(transaction, record);
   return doomed.length;
 }

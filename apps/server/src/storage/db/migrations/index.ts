@@ -17,6 +17,7 @@ import { formatsOfWebhooks } from './009-formats-of-webhooks.ts';
 import { projectChanges } from './010-project-changes.ts';
 import { problemsOfHosts } from './011-problems-of-hosts.ts';
 import { batteries } from './012-batteries.ts';
+import { countedRecords } from './013-counted-records.ts';
 
 /** All tables of the first release whose data later releases take over. `storage/db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -41,4 +42,5 @@ export const migrations: Record<string, Migration> = {
   '010-project-changes': projectChanges,
   '011-problems-of-hosts': problemsOfHosts,
   '012-batteries': batteries,
+  '013-counted-records': countedRecords,
 };

@@ -1,4 +1,12 @@
-import type { GroupChange, GroupStatus, Replay, ReplayChange, ReplayedScreenView } from '@phalanx/protocol';
+import type {
+  GroupChange,
+  GroupStatus,
+  RecordStatus,
+  RecordType,
+  Replay,
+  ReplayChange,
+  ReplayedScreenView,
+} from '@phalanx/protocol';
 
 import type { EpochMs, Flag, Json } from './column-types.ts';
 
@@ -17,8 +25,10 @@ export interface RecordTable {
   /** Facts of the device, as the API shows them. */
   device_info: Json;
   automation_name: string;
-  /** Type, status and completeness. */
-  cell: number;
+  type: RecordType;
+  status: RecordStatus;
+  /** 1 when something of its captures is missing. */
+  is_partial: Flag;
   tag: string;
   /** The records of an automation that are kept by one limit: the tag of debug records, empty for all others. */
   retention_group: string;
@@ -54,12 +64,6 @@ export interface RecordScreenTable {
   /** JSON of the `RecordedCall`s that were made on it; null: none. */
   actions: Json | null;
 }
-
-/** A node of the tree in which the records of a list are counted; a column for each cell. */
-export type RecordTallyTable = { list: string; node: string; is_split: Flag; n: number } & Record<
-  `c${number}`,
-  number
->;
 
 /** A record that has no group yet. */
 export interface RecordGroupingTable {
