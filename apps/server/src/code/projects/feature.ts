@@ -2,6 +2,7 @@ import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 import type { Logger } from 'pino';
 import { addBackgroundJob } from '../../storage/background-job.ts';
+import { addWorker } from '../../storage/worker.ts';
 import { openBlobs } from '../../storage/blobs/open-blobs.ts';
 import type { Acceptance } from '../../http/acceptance.ts';
 import type { Context } from '../../http/context.ts';
@@ -16,7 +17,7 @@ import { ProjectRepositories } from './repositories/project-repositories.ts';
 import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';
-import { hourMs } from '../../kernel/durations.ts';
+import { hourMs, minuteMs } from '../../kernel/durations.ts';
 
 interface ProjectDependencies {
   compiler: ProjectServices['compiler'];
@@ -61,13 +62,20 @@ function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): v
 function sweepPacks(context: Context, repositories: ProjectRepositories): void {
   let areStraysNoted = false;
   addBackgroundJob(context, {
-    name: 'delete large packs of no project',
+    name: 'find large packs of no project',
     everyMs: hourMs,
     atStart: true,
     work: async () => {
       if (!areStraysNoted) await repositories.noteStrays();
       areStraysNoted = true;
-      await repositories.sweep();
+    },
+  });
+  addWorker(context, {
+    kind: 'delete large packs',
+    places: { all: 1, lane: 1 },
+    claimMs: minuteMs,
+    work: async ({ items }) => {
+      for (const { key } of items) await repositories.removeLarge(key);
     },
   });
 }

@@ -74,17 +74,14 @@ export async function openRecords(context: Context, dependencies: RecordDependen
   const access = createAutomationAccess(database);
   const { captures, urls } = await openCaptures(context, () => config.fileUrl ?? urlOf(app.server.address()));
   const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
-  const onDeleted = (count: number): void => {
-    figures.deleted.inc(count);
-    void cleanCaptures();
-  };
+  const onDeleted = (count: number): void => figures.deleted.inc(count);
   const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
   let onTree = (): void => undefined;
   const notes = {
     ...noteStore,
     ...captureNotes({ store, notes: noteStore, runs: runs.store, changes, onTree: () => onTree() }),
   };
-  const cleanCaptures = await serveCaptures(context, { captures, urls, notes, figures });
+  await serveCaptures(context, { captures, urls, notes, figures });
   const limits = { debugPerTag: keptDebugRecords, others: config.recordsKept };
   const retention = addRetention(context, limits, onDeleted);
   const { fleet } = devices;

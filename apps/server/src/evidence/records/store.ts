@@ -170,15 +170,6 @@ export function createCaptureNotes(db: Db) {
         return { ...before, ...changes };
       }),
 
-    async listDeletions(limit: number): Promise<string[]> {
-      const rows = await db.selectFrom('capture_deletion').selectAll().limit(limit).execute();
-      return rows.map((row) => row.record_id);
-    },
-
-    async endDeletion(recordId: string): Promise<void> {
-      await db.deleteFrom('capture_deletion').where('record_id', '=', recordId).execute();
-    },
-
     /** Lists the IDs that are of records or runs. */
     async listKnown(ids: readonly string[]): Promise<Set<string>> {
       if (ids.length === 0) return new Set();

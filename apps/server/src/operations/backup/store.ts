@@ -1,4 +1,5 @@
 import type { Db } from '../../storage/db/database.ts';
+import { listEnqueued } from '../../storage/db/work-queue.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 
 const pageRows = 5000;
@@ -79,10 +80,7 @@ export function createBackupStore(db: Db) {
     },
 
     /** Packs that no project has any more and that may still be there. */
-    async listRemovedPacks(): Promise<string[]> {
-      const rows = await db.selectFrom('large_pack_removal').select('large_key').execute();
-      return rows.map((row) => row.large_key);
-    },
+    listRemovedPacks: (): Promise<string[]> => listEnqueued(db, 'delete large packs'),
 
     async listProjects(): Promise<string[]> {
       const rows = await db.selectFrom('project').select('id').orderBy('id').execute();

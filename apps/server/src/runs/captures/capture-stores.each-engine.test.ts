@@ -121,8 +121,6 @@ describe.each(places)('captures in %s', (place) => {
     for (const recordId of recordIds) await keep(newKey(recordId), '{}');
     const cleaner = new CaptureCleaner({
       captures,
-      listDeletions: async () => [],
-      endDeletion: async () => undefined,
       listKnown: async (ids) => new Set(ids.filter((id) => kept.has(id))),
     });
     for (let part = 0; part < partCount; part += 1) await cleaner.cleanNextPart();

@@ -122,10 +122,7 @@ async function unpackTree(stored: StoredBlob): Promise<StoredBlob> {
   };
 }
 
-export interface RecordDeletions {
-  /** Lists records and runs that are gone and whose captures and files may still be there. */
-  listDeletions: (limit: number) => Promise<string[]>;
-  endDeletion: (recordId: string) => Promise<void>;
+export interface KnownOwners {
   /** Selects the IDs that belong to records or runs. */
   listKnown: (recordIds: readonly string[]) => Promise<ReadonlySet<string>>;
 }

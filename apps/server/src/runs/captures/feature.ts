@@ -1,11 +1,12 @@
 import type { CaptureKind } from '@phalanx/protocol';
 import { addBackgroundJob } from '../../storage/background-job.ts';
+import { addWorker } from '../../storage/worker.ts';
 import { openBlobs } from '../../storage/blobs/open-blobs.ts';
 import type { Context } from '../../http/context.ts';
 import { readUrlKey } from '../../storage/db/installation.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { RecordFigures } from '../../http/health/metrics.ts';
-import { type RecordDeletions, type CaptureKey, Captures, capturesName } from './captures.ts';
+import { type CaptureKey, Captures, capturesName, type KnownOwners } from './captures.ts';
 import { CaptureCleaner } from './capture-cleaner.ts';
 import { type UploadNotes, Uploads } from './uploads.ts';
 import { SignedUrls } from './signed-urls.ts';
@@ -32,15 +33,14 @@ export async function openCaptures(context: Context, base: () => string): Promis
 
 interface CaptureDependencies extends CaptureFiles {
   /** Notes of the records about captures. */
-  notes: CaptureNotes & RecordDeletions;
+  notes: CaptureNotes & KnownOwners;
   figures: RecordFigures;
 }
 
-/** Returns a function that deletes the captures of deleted records. */
 export async function serveCaptures(
   context: Context,
   { captures, urls, notes, figures }: CaptureDependencies,
-): Promise<() => Promise<void>> {
+): Promise<void> {
   const { app, limits } = context;
   const uploads = new Uploads({
     ...notes,
@@ -51,20 +51,22 @@ export async function serveCaptures(
     figures,
   });
   await addCaptureRoutes(app, { captures, uploads, urls });
-  return addCleaning(context, new CaptureCleaner({ ...notes, captures }));
+  addCleaning(context, captures, notes);
 }
 
-function addCleaning(context: Context, cleaner: CaptureCleaner): () => Promise<void> {
+function addCleaning(context: Context, captures: Captures, { listKnown }: KnownOwners): void {
+  const cleaner = new CaptureCleaner({ captures, listKnown });
   addBackgroundJob(context, {
     name: 'delete captures without a record',
     everyMs: minuteMs,
     work: () => cleaner.cleanNextPart(),
   });
-  // Deletions that a crash left undone are done at the start.
-  return addBackgroundJob(context, {
-    name: 'delete captures of deleted records',
-    everyMs: minuteMs,
-    atStart: true,
-    work: () => cleaner.clean(),
+  addWorker(context, {
+    kind: 'delete captures',
+    places: { all: 4, lane: 4 },
+    claimMs: minuteMs,
+    work: async ({ items }) => {
+      for (const { key } of items) await captures.deleteRecord(key);
+    },
   });
 }

@@ -2,6 +2,7 @@ import { maxFilmParts, type RunStep, wireStepLevel } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createStoredBytes } from '../../storage/db/stored-bytes.ts';
+import { listEnqueued } from '../../storage/db/work-queue.ts';
 import { addRun } from '../../testing/fleet-rows.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../../testing/api-caller.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
@@ -205,7 +206,7 @@ describe.each(engines)('films in %s', (engine) => {
     expect([await add('one', 1), await add('one', 1), await add('one', 2)]).toEqual([true, false, true]);
     expect([await add('two', 1), await add('gone', 1), await usedBytes()]).toEqual([true, false, 300]);
     await db.deleteFrom('launch').where('id', '=', 'one').execute();
-    expect(await db.selectFrom('capture_deletion').selectAll().execute()).toEqual([{ record_id: 'one' }]);
+    expect(await listEnqueued(db, 'delete captures')).toEqual(['one']);
     const all = { after: 0, limit: 10 };
     expect(await store.list('one', all)).toEqual([]);
     const [left] = await store.list('two', all);

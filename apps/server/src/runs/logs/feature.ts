@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { addBackgroundJob } from '../../storage/background-job.ts';
+import { addWorker } from '../../storage/worker.ts';
 import type { Context } from '../../http/context.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
@@ -9,13 +10,14 @@ import { createStoredBytes } from '../../storage/db/stored-bytes.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunOwners } from '../runs/run-owners.ts';
 import { LogIngest } from './ingest.ts';
-import { ArchivedLogs, ArchiveQuota } from './kept/archived-logs.ts';
+import { ArchivedLogs, ArchiveQuota, deletedAtOnce } from './kept/archived-logs.ts';
 import { createKeptBytesStore, createKeptChunkStore } from './kept/kept-chunk-store.ts';
 import { LogArchiver } from './kept/keep-entries.ts';
 import { addRunLogRoutes, addLogRoutes } from './routes.ts';
 import type { EntryKind, LogBatch } from './log-batch.ts';
 import { RecentLogs } from './tables/recent-logs.ts';
 import { isPostgres } from '../../storage/db/dialect.ts';
+import { minuteMs } from '../../kernel/durations.ts';
 import { probeOfPart } from '../../kernel/faults/fault-monitor.ts';
 import type { LogTables } from './tables/log-tables.ts';
 import { createPostgresTables } from './tables/postgres-tables-store.ts';
@@ -109,10 +111,14 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
   addBackgroundJob(context, {
     name: 'archive logs',
     everyMs: timing.sweepMs,
-    work: async () => {
-      await archiver.keep();
-      await kept.log.deleteOfGone();
-    },
+    work: () => archiver.keep(),
+  });
+  addWorker(context, {
+    kind: 'delete kept logs',
+    places: { all: 1, lane: 1 },
+    itemsOfClaim: deletedAtOnce,
+    claimMs: minuteMs,
+    work: ({ items }) => kept.log.delete(items.map(({ key: runId }) => runId)),
   });
 }
 

@@ -7,6 +7,7 @@ import { maxRunFiles } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createStoredBytes } from '../../storage/db/stored-bytes.ts';
+import { listEnqueued } from '../../storage/db/work-queue.ts';
 import { createCaptureNotes } from '../../evidence/records/store.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../../testing/api-caller.ts';
 import { addRun } from '../../testing/fleet-rows.ts';
@@ -234,7 +235,7 @@ describe.each(engines)('files of runs in %s', (engine) => {
     expect([await add('two', 'a'), await add('gone', 'a')]).toEqual([true, false]);
     expect([await store.count('one'), await usedBytes()]).toEqual([2, 300]);
     await db.deleteFrom('launch').where('id', '=', 'one').execute();
-    expect(await db.selectFrom('capture_deletion').selectAll().execute()).toEqual([{ record_id: 'one' }]);
+    expect(await listEnqueued(db, 'delete captures')).toEqual(['one']);
     expect([await store.list('one'), await store.count('two'), await usedBytes()]).toEqual([[], 1, 100]);
     expect(await createCaptureNotes(db).listKnown(['one', 'two'])).toEqual(new Set(['two']));
   });

@@ -5,6 +5,7 @@ import { isPostgres } from './dialect.ts';
 import { backoffMs } from '../../kernel/backoff.ts';
 import { readerOf } from './sqlite/sqlite-dialect.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
+import { executeTransaction } from './enqueued-work.ts';
 
 /** PostgreSQL's codes of a conflict with another transaction: a retry would succeed. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);
@@ -16,10 +17,10 @@ type Work<Result> = (transaction: Transaction) => Promise<Result>;
 /** Runs `work` in a transaction, with retries. `work` may be executed several times; a failed try stores nothing. */
 export async function transact<Result>(db: Db, work: Work<Result>): Promise<Result> {
   // SQLite has one transaction at a time.
-  if (!isPostgres(db)) return db.transaction().execute(work);
+  if (!isPostgres(db)) return executeTransaction(db, db.transaction(), work);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await db.transaction().setIsolationLevel('read committed').execute(work);
+      return await executeTransaction(db, db.transaction().setIsolationLevel('read committed'), work);
     } catch (error) {
       if (tries === maxTries || !collisions.has(errorCodeOf(error))) throw error;
       await wait(backoffMs(backoff, tries));

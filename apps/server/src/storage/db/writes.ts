@@ -5,6 +5,7 @@ import { isPostgres } from './dialect.ts';
 import { transact } from './transactions.ts';
 import type { CachedThing } from './tables/column-types.ts';
 import { databaseTime } from './lease.ts';
+import { executeTransaction } from './enqueued-work.ts';
 
 /** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
 export type Write<Result> = (transaction: Transaction) => Promise<Result>;
@@ -72,7 +73,9 @@ export class GroupCommit {
   async #commit(group: readonly Waiting[]): Promise<void> {
     let results: unknown[] = [];
     try {
-      results = await this.#db.transaction().execute((transaction) => writeSome(transaction, group));
+      results = await executeTransaction(this.#db, this.#db.transaction(), (transaction) =>
+        writeSome(transaction, group),
+      );
     } catch (error) {
       // A fault of the surroundings would meet each of them.
       if (group.length === 1 || findFault(error) !== undefined) for (const { reject } of group) reject(error);

@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { dayMs } from '../../../kernel/durations.ts';
 import { BlobMissing, type BlobStore } from '../../../storage/blobs/blob-store.ts';
 import type { NewObjects } from '../../git/draft.ts';
 import { buildPack, PackWriter, type Pack } from '../../git/pack.ts';
@@ -92,21 +91,6 @@ export class LargePacks {
 /** Reads a file in pieces. */
 export async function* piecesOf(file: string): AsyncGenerator<Buffer> {
   for await (const piece of createReadStream(file)) if (Buffer.isBuffer(piece)) yield piece;
-}
-
-/** Time that a pack stays after its row is gone, for a backup that was begun before. */
-const keptMs = 7 * dayMs;
-
-interface Removals {
-  listRemovable(until: number): Promise<string[]>;
-  forgetRemoved(key: string): Promise<void>;
-}
-
-export async function sweepLargePacks(packs: LargePacks, removals: Removals, now: number): Promise<void> {
-  for (const key of await removals.listRemovable(now - keptMs)) {
-    await packs.remove(key);
-    await removals.forgetRemoved(key);
-  }
 }
 
 /** Maximum size of objects that are packed in memory. */

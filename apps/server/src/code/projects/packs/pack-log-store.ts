@@ -3,6 +3,8 @@ import { change as changeNoted, noted } from '../../../storage/db/change-note.ts
 import type { Db } from '../../../storage/db/database.ts';
 import type { Row, Transaction } from '../../../storage/db/tables/tables.ts';
 import { transact } from '../../../storage/db/transactions.ts';
+import { enqueue, listEnqueued } from '../../../storage/db/work-queue.ts';
+import { dayMs } from '../../../kernel/durations.ts';
 import type { SavedFiles, SavedState } from '../saved-state.ts';
 
 export type LoggedPack = Pick<
@@ -139,40 +141,38 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
         return numDeletedRows > 0n;
       }),
 
-    /** Notes those of these large packs that no project has, for removal. */
+    /** Enqueues the removal of those of these large packs that no project has. */
     async noteStrays(keys: readonly string[], now: number): Promise<void> {
       if (keys.length === 0) return;
-      const used = await db
-        .selectFrom('project_pack')
-        .select('large_key')
-        .where('large_key', 'in', keys)
-        .execute();
-      const known = new Set(used.map((row) => row.large_key));
-      const strays = keys.filter((key) => !known.has(key));
-      if (strays.length === 0) return;
-      await db
-        .insertInto('large_pack_removal')
-        .values(strays.map((key) => ({ large_key: key, removed_at: now })))
-        .onConflict((conflict) => conflict.column('large_key').doNothing())
-        .execute();
+      await transact(db, async (transaction) => {
+        const used = await listUsed(transaction, keys);
+        const known = new Set([...used, ...(await listEnqueued(transaction, removal))]);
+        const strays = keys.filter((key) => !known.has(key));
+        await enqueueRemovals(transaction, strays, now);
+      });
     },
 
-    /** Lists the packs to remove: noted for removal before `until`, and still of no project. */
-    async listRemovable(until: number): Promise<string[]> {
-      const rows = await db
-        .selectFrom('large_pack_removal as removal')
-        .leftJoin('project_pack as pack', 'pack.large_key', 'removal.large_key')
-        .select('removal.large_key')
-        .where('removal.removed_at', '<=', until)
-        .where('pack.large_key', 'is', null)
-        .execute();
-      return rows.map((row) => row.large_key);
-    },
-
-    async forgetRemoved(key: string): Promise<void> {
-      await db.deleteFrom('large_pack_removal').where('large_key', '=', key).execute();
-    },
+    /** Whether a project has this large pack. */
+    isUsed: async (key: string): Promise<boolean> => (await listUsed(db, [key])).length > 0,
   };
+}
+
+const removal = 'delete large packs';
+/** Time that a large pack stays after its row is gone, for a backup that was begun before. */
+const keptMs = 7 * dayMs;
+
+const enqueueRemovals = (transaction: Transaction, keys: readonly string[], now: number): Promise<void> =>
+  enqueue(
+    transaction,
+    removal,
+    keys.map((key) => ({ key, dueAt: now + keptMs })),
+  );
+
+/** Lists those of the large packs that a project has. */
+async function listUsed(db: Db, keys: readonly string[]): Promise<string[]> {
+  const query = db.selectFrom('project_pack').select('large_key');
+  const rows = await query.where('large_key', 'in', keys).execute();
+  return rows.flatMap(({ large_key: key }) => key ?? []);
 }
 
 async function findState(db: Db, id: string): Promise<SavedState | undefined> {
@@ -269,21 +269,16 @@ async function putRef(
 }
 
 async function removeLarge(
-  db: Db,
+  transaction: Transaction,
   { id, version, now }: { id: string; version: number; now: number },
 ): Promise<void> {
-  const rows = await db
+  const rows = await transaction
     .selectFrom('project_pack')
     .select('large_key')
     .where('project_id', '=', id)
     .where('version', '<=', version)
     .where('large_key', 'is not', null)
     .execute();
-  for (const { large_key: key } of rows)
-    if (key !== null)
-      await db
-        .insertInto('large_pack_removal')
-        .values({ large_key: key, removed_at: now })
-        .onConflict((conflict) => conflict.column('large_key').doUpdateSet({ removed_at: now }))
-        .execute();
+  const keys = rows.flatMap(({ large_key: key }) => key ?? []);
+  await enqueueRemovals(transaction, keys, now);
 }

@@ -14,7 +14,7 @@ import { packObjects } from '../../git/pack.ts';
 import { probeGit } from '../../git/prepare-git.ts';
 import { CacheFollower, RepositoryCache } from './repository-cache.ts';
 import { Change, type NoteSaved, type SavedState } from '../saved-state.ts';
-import { type LargePacks, sweepLargePacks, packOfFile, packOfObjects } from '../packs/large-packs.ts';
+import { type LargePacks, packOfFile, packOfObjects } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore, Ref } from '../packs/pack-log-store.ts';
 import { Upkeep } from './upkeep.ts';
 
@@ -104,14 +104,14 @@ export class ProjectRepositories {
     await this.#cache.open(isKnown);
   }
 
-  /** Notes large packs that a killed server has left. They are removed a while later. */
+  /** Enqueues the removal of large packs that a killed server has left. */
   async noteStrays(): Promise<void> {
     for await (const keys of this.#large.list()) await this.#store.noteStrays(keys, this.#clock.now());
   }
 
-  /** Removes large packs that no project has had for a week. */
-  async sweep(): Promise<void> {
-    await sweepLargePacks(this.#large, this.#store, this.#clock.now());
+  /** Removes a large pack, unless a project has it. */
+  async removeLarge(key: string): Promise<void> {
+    if (!(await this.#store.isUsed(key))) await this.#large.remove(key);
   }
 
   /** Reads a project, at any time and concurrently. `state` is the newest; later writes do not change it. */

@@ -3,6 +3,7 @@ import { dayMs } from '../../../kernel/durations.ts';
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { serialize, transact } from '../../../storage/db/transactions.ts';
+import { enqueue } from '../../../storage/db/work-queue.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import { leaveGroup } from '../groups/membership-store.ts';
 import { protectionEnd } from './protection-end.ts';
@@ -29,11 +30,11 @@ type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retenti
 export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promise<void> =>
   serialize(transaction, `records of ${ownerId}`);
 
-/** Deletes a record, and notes that its captures have to go. */
+/** Deletes a record, and enqueues the deletion of its captures. */
 async function removeRecord(transaction: Transaction, record: StoredRecord): Promise<void> {
   await leaveGroup(transaction, record.id);
   await transaction.deleteFrom('record').where('id', '=', record.id).execute();
-  await transaction.insertInto('capture_deletion').values({ record_id: record.id }).execute();
+  await enqueue(transaction, 'delete captures', [{ key: record.id }]);
 }
 
 /** Two months are never shorter: a younger saved record is protected for sure. */

@@ -20,7 +20,7 @@ interface Options {
  * Number of runs whose chunks one step deletes. SQLite holds up everything else meanwhile: some 8 ms for the chunks of
  * a log of 4 MB.
  */
-const deletedAtOnce = 8;
+export const deletedAtOnce = 8;
 
 const nothing: KeptState = { sizeBytes: 0, lastId: '', next: 1 };
 
@@ -85,16 +85,6 @@ export class ArchivedLogs {
     for (let first = 0; first < runIds.length; first += deletedAtOnce) {
       await this.#chunks.delete(runIds.slice(first, first + deletedAtOnce));
       await nextTurn();
-    }
-  }
-
-  /** Deletes the logs of runs that are gone. */
-  async deleteOfGone(): Promise<void> {
-    for (;;) {
-      const runIds = await this.#chunks.listDeletions(deletedAtOnce);
-      if (runIds.length === 0) return;
-      await this.delete(runIds);
-      await this.#chunks.forgetDeletions(runIds);
     }
   }
 

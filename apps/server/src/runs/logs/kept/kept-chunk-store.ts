@@ -91,16 +91,6 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
       return new Map(rows.map(({ run_id: runId, bytes }) => [runId, bytes]));
     },
 
-    /** Lists runs that are gone and whose chunks are to be deleted. */
-    async listDeletions(limit: number): Promise<string[]> {
-      const rows = await db.selectFrom('kept_chunk_deletion').select('run_id').limit(limit).execute();
-      return rows.map((row) => row.run_id);
-    },
-
-    async forgetDeletions(runIds: readonly string[]): Promise<void> {
-      await db.deleteFrom('kept_chunk_deletion').where('run_id', 'in', textsIn(db, runIds)).execute();
-    },
-
     /** Deletes the chunks of runs, logs and traces. */
     async delete(runIds: readonly string[]): Promise<void> {
       await db.deleteFrom('kept_chunk').where('run_id', 'in', textsIn(db, runIds)).execute();

@@ -18,6 +18,7 @@ import { projectChanges } from './010-project-changes.ts';
 import { problemsOfHosts } from './011-problems-of-hosts.ts';
 import { batteries } from './012-batteries.ts';
 import { countedRecords } from './013-counted-records.ts';
+import { work } from './014-work.ts';
 
 /** All tables of the first release whose data later releases take over. `storage/db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -43,4 +44,5 @@ export const migrations: Record<string, Migration> = {
   '011-problems-of-hosts': problemsOfHosts,
   '012-batteries': batteries,
   '013-counted-records': countedRecords,
+  '014-work': work,
 };

@@ -10,6 +10,7 @@ import { isPostgresHere } from '../../../testing/engines/postgres-engine.ts';
 import { openDatabase } from '../database.ts';
 import { ServerLock } from '../server-lock.ts';
 import { transact } from '../transactions.ts';
+import { enqueue } from '../work-queue.ts';
 
 async function asOwner(url: string, ...statements: string[]): Promise<void> {
   const client = new Client({ connectionString: url });
@@ -101,13 +102,13 @@ describe.skipIf(!isPostgresHere)('PostgreSQL', () => {
 
   it('gives counts, sums and whole numbers as numbers, and sorts texts by their code points', async () => {
     const db = await openTestDatabase('PostgreSQL');
-    for (const name of ['b', 'B', 'ä', 'a', '_'])
-      await db.insertInto('capture_deletion').values({ record_id: name }).execute();
-    const rows = await db.selectFrom('capture_deletion').selectAll().orderBy('record_id').execute();
-    expect(rows.map(({ record_id }) => record_id)).toEqual(['B', '_', 'a', 'b', 'ä']);
+    const items = ['b', 'B', 'ä', 'a', '_'].map((key) => ({ key }));
+    await transact(db, (transaction) => enqueue(transaction, 'delete captures', items));
+    const rows = await db.selectFrom('work').select('key').orderBy('key').execute();
+    expect(rows.map(({ key }) => key)).toEqual(['B', '_', 'a', 'b', 'ä']);
     const figures =
-      await sql`SELECT count(*) AS count, sum(length(record_id)) AS sum, 9007199254740991::bigint AS large
-      FROM capture_deletion`.execute(db);
+      await sql`SELECT count(*) AS count, sum(length(key)) AS sum, 9007199254740991::bigint AS large
+      FROM work`.execute(db);
     expect(figures.rows).toEqual([{ count: 5, sum: 5, large: Number.MAX_SAFE_INTEGER }]);
   });
 

@@ -2,12 +2,14 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openTestDatabase } from '../../../testing/engines/test-database.ts';
 import type { Db } from '../database.ts';
-import { inOneMoment } from '../transactions.ts';
+import { inOneMoment, transact } from '../transactions.ts';
+import { enqueue } from '../work-queue.ts';
 
-const add = (db: Db, id: string) => db.insertInto('capture_deletion').values({ record_id: id }).execute();
+const add = (db: Db, key: string): Promise<void> =>
+  transact(db, (transaction) => enqueue(transaction, 'delete captures', [{ key }]));
 
 const list = async (db: Db): Promise<string[]> =>
-  (await db.selectFrom('capture_deletion').selectAll().execute()).map((row) => row.record_id);
+  (await db.selectFrom('work').select('key').execute()).map((row) => row.key);
 
 describe('a transaction of SQLite that only reads', () => {
   it('sees one moment, and what is written meanwhile is neither held up nor seen', async () => {
@@ -38,7 +40,7 @@ describe('a transaction of SQLite that only reads', () => {
 
   it('cannot write, and fails with the code of SQLite', async () => {
     const db = await openTestDatabase('SQLite');
-    const writing = inOneMoment(db, (transaction) => add(transaction, 'a'));
+    const writing = inOneMoment(db, (transaction) => enqueue(transaction, 'delete captures', [{ key: 'a' }]));
     await expect(writing).rejects.toMatchObject({ code: 'SQLITE_READONLY' });
     expect(await inOneMoment(db, list)).toEqual([]);
   });

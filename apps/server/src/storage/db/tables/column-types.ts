@@ -17,3 +17,6 @@ export const cachedThings = [
   'schedules',
 ] as const;
 export type CachedThing = (typeof cachedThings)[number];
+
+/** Kinds of durable work: a verb and its object, which follows `could not` in the log. */
+export type WorkKind = 'delete captures' | 'delete kept logs' | 'delete large packs';

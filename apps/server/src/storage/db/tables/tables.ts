@@ -44,6 +44,7 @@ export interface Database {
   webhook_outbox: WebhookOutboxTable;
   task: work.TaskTable;
   task_attempt: work.TaskAttemptTable;
+  work: work.WorkTable;
   installation: {
     id: string;
     url_key: string | null;
@@ -63,8 +64,6 @@ export interface Database {
   film_part: work.FilmPartTable;
   run_stat: work.RunStatTable;
   kept_chunk: work.KeptChunkTable;
-  /** Runs that are gone, whose kept chunks are to be deleted. */
-  kept_chunk_deletion: { run_id: string };
   kept_log: { run_id: string; user_id: string; bytes: number };
   project: ProjectTable;
   project_secret: ProjectSecretTable;
@@ -74,8 +73,6 @@ export interface Database {
   /** PostgreSQL only. */
   log_table: LogTableTable;
   project_pack: ProjectPackTable;
-  /** Large packs that no project has any more. */
-  large_pack_removal: { large_key: string; removed_at: EpochMs };
   project_member: ProjectMemberTable;
   /** Users beside owner and editors whose hosts get the secrets of a project. */
   secret_recipient: { project_id: string; user_id: string; added_at: EpochMs };
@@ -93,7 +90,6 @@ export interface Database {
   group_move: records.GroupMoveTable;
   group_move_record: records.GroupMoveRecordTable;
   group_solving: records.GroupSolvingTable;
-  capture_deletion: { record_id: string };
   stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
   audit_entry: AuditEntryTable;
   /** Users who may read an entry, beside administrators. */

@@ -1,7 +1,26 @@
 import type { JobStatus, RunOutcome, RunStatus } from '@phalanx/protocol';
 import type { Generated } from 'kysely';
 
-import type { EpochMs, Flag, Json } from './column-types.ts';
+import type { EpochMs, Flag, Json, WorkKind } from './column-types.ts';
+
+/** Durable work that has to be done; a row goes when it is. */
+export interface WorkTable {
+  kind: WorkKind;
+  /** ID of the thing that it is about, once in its kind. */
+  key: string;
+  /** The user, the receiver or the like whose items share places on a server. */
+  lane: string;
+  due_at: EpochMs;
+  /** End of the claim of the server that is at it; each claim and renewal writes another time. */
+  claimed_until: EpochMs;
+  /** Number of claims, without those that were given back. */
+  attempts: number;
+  payload: Json | null;
+  /** Reason why the last attempt failed; empty: none has. */
+  problem: string;
+  /** Whether it was enqueued again after its last claim. */
+  is_again: Flag;
+}
 
 export interface JobTable {
   /** UUIDv7. */

@@ -41,12 +41,21 @@ interface Trigger {
 }
 
 /** Creates a trigger for each affected row: a statement with `old` and `new`, or a refusal of the change. */
-export async function createTrigger(
-  db: Kysely<unknown>,
+export async function createTrigger<Tables>(
+  db: Kysely<Tables>,
   trigger: Trigger & ({ statement: string } | { refusal: string }),
 ): Promise<void> {
   const texts = isPostgres(db) ? inPostgres(trigger) : [inSqlite(trigger)];
   for (const text of texts) await sql.raw(text).execute(db);
+}
+
+/** Drops the trigger of a table. */
+export async function dropTrigger<Tables>(db: Kysely<Tables>, name: string, table: string): Promise<void> {
+  await execute(db, () =>
+    isPostgres(db)
+      ? [`drop trigger ${name} on ${table}`, `drop function ${name}()`]
+      : [`drop trigger ${name}`],
+  );
 }
 
 function inSqlite({ name, on, when, ...does }: Parameters<typeof createTrigger>[1]): string {

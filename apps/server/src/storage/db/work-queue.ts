@@ -1,0 +1,169 @@
+import { sql } from 'kysely';
+import { textsIn, rowsAs } from './dialect.ts';
+import { announce } from './enqueued-work.ts';
+import type { EpochMs, Json, WorkKind } from './tables/column-types.ts';
+import type { Db, Row, Transaction } from './tables/tables.ts';
+import { takeRows, transact } from './transactions.ts';
+
+export type WorkItem = Row<'work'>;
+
+interface NewWork {
+  readonly key: string;
+  readonly lane?: string;
+  /** Default: at once. */
+  readonly dueAt?: EpochMs;
+  readonly payload?: Json;
+}
+
+/** Items of one lane that a server claims, renews and ends together. */
+export interface Claim {
+  readonly kind: WorkKind;
+  readonly lane: string;
+  /** Whoever does not write this time has lost the claim. */
+  until: EpochMs;
+  readonly items: readonly WorkItem[];
+}
+
+/** Room of a worker for more claims. */
+interface Room {
+  readonly all: number;
+  /** Lanes without room. */
+  readonly fullLanes: readonly string[];
+  readonly inLane: (lane: string) => number;
+  /** Maximum number of items of a claim. */
+  readonly itemsOfClaim: number;
+}
+
+const columns = { key: 'text', lane: 'text', due_at: 'bigint', payload: 'text' } as const;
+
+/**
+ * Stores work in the transaction that makes it necessary; no key twice in one call. An item that is there already is due
+ * at the new time. While a server is at it, it is done once more after that.
+ */
+export async function enqueue(
+  transaction: Transaction,
+  kind: WorkKind,
+  items: readonly NewWork[],
+): Promise<void> {
+  if (items.length === 0) return;
+  const rows = items.map(({ key, lane = '', dueAt = 0, payload = null }) => {
+    return { key, lane, due_at: dueAt, payload };
+  });
+  await sql`INSERT INTO work (kind, key, lane, due_at, payload)
+    SELECT ${kind}, key, lane, due_at, payload FROM ${rowsAs(transaction, 'item', columns, rows)} WHERE 1 = 1
+    ON CONFLICT (kind, key) DO UPDATE SET lane = excluded.lane, due_at = excluded.due_at,
+      payload = excluded.payload, attempts = 0, problem = '', is_again = 1`.execute(transaction);
+  announce(transaction, kind);
+}
+
+/** Lists the keys of all items of a kind, also of those that are not due. */
+export async function listEnqueued(db: Db, kind: WorkKind): Promise<string[]> {
+  const rows = await db.selectFrom('work').select('key').where('kind', '=', kind).execute();
+  return rows.map(({ key }) => key);
+}
+
+/** Claims items that are due, the first due first, for which there is room. */
+export const claimWork = (
+  db: Db,
+  kind: WorkKind,
+  { now, until, room }: { now: EpochMs; until: EpochMs; room: Room },
+): Promise<Claim[]> =>
+  transact(db, async (transaction) => {
+    const due = transaction
+      .selectFrom('work')
+      .select(['key', 'lane'])
+      .where('kind', '=', kind)
+      .where('due_at', '<=', now)
+      .where('claimed_until', '<=', now)
+      .where('lane', 'not in', textsIn(transaction, room.fullLanes))
+      .orderBy('due_at')
+      .limit(room.all * room.itemsOfClaim);
+    const chosen = chooseKeys(await takeRows(transaction, due).execute(), room);
+    if (chosen.length === 0) return [];
+    const rows = await transaction
+      .updateTable('work')
+      .set((eb) => ({ claimed_until: until, attempts: eb('attempts', '+', 1), is_again: 0 }))
+      .where('kind', '=', kind)
+      .where('key', 'in', textsIn(transaction, chosen.flat()))
+      .returningAll()
+      .execute();
+    const items = new Map(rows.map((row) => [row.key, row]));
+    return chosen.map((keys) => {
+      const ofClaim = keys.flatMap((key) => items.get(key) ?? []);
+      return { kind, lane: ofClaim[0]?.lane ?? '', until, items: ofClaim };
+    });
+  });
+
+/** Chooses the keys of each claim. Items without room stay, and nobody has claimed them. */
+function chooseKeys(
+  due: readonly Pick<WorkItem, 'key' | 'lane'>[],
+  { all, inLane, itemsOfClaim }: Room,
+): string[][] {
+  const claims: string[][] = [];
+  const ofLanes = new Map<string, string[][]>();
+  for (const { key, lane } of due) {
+    const ofLane = ofLanes.get(lane) ?? [];
+    const last = ofLane.at(-1);
+    if (last !== undefined && last.length < itemsOfClaim) last.push(key);
+    else if (claims.length < all && ofLane.length < inLane(lane)) {
+      const claim = [key];
+      claims.push(claim);
+      ofLanes.set(lane, [...ofLane, claim]);
+    }
+  }
+  return claims;
+}
+
+/** Extends the claim. False: it was lost, and what belongs to it must not be stored any more. */
+export async function renewClaim(db: Db, claim: Claim, until: EpochMs): Promise<boolean> {
+  const renewed = await held(db, claim).set({ claimed_until: until }).executeTakeFirst();
+  if (renewed.numUpdatedRows < claim.items.length) return false;
+  claim.until = until;
+  return true;
+}
+
+/** Removes the items, or leaves those that were enqueued again to the next claim. */
+export const finishWork = (db: Db, claim: Claim): Promise<void> =>
+  transact(db, async (transaction) => {
+    const { numDeletedRows } = await transaction
+      .deleteFrom('work')
+      .where('kind', '=', claim.kind)
+      .where('key', 'in', keysOf(transaction, claim))
+      .where('claimed_until', '=', claim.until)
+      .where('is_again', '=', 0)
+      .executeTakeFirst();
+    if (numDeletedRows < claim.items.length)
+      await held(transaction, claim).set({ claimed_until: 0 }).execute();
+  });
+
+/** Ends the claim after a failed attempt. Items that were not enqueued again are due at that time. */
+export const postponeWork = (
+  db: Db,
+  claim: Claim,
+  { dueAt, problem }: { dueAt: EpochMs; problem: string },
+): Promise<void> =>
+  transact(db, async (transaction) => {
+    const failed = held(transaction, claim).where('is_again', '=', 0);
+    await failed.set({ claimed_until: 0, due_at: dueAt, problem }).execute();
+    await held(transaction, claim).set({ claimed_until: 0 }).execute();
+  });
+
+/** Gives the items back as if they had not been claimed. */
+export async function giveBack(db: Db, claim: Claim): Promise<void> {
+  const attempts = sql<number>`CASE WHEN is_again = 1 THEN attempts ELSE attempts - 1 END`;
+  await held(db, claim).set({ claimed_until: 0, attempts }).execute();
+}
+
+const keysOf = (db: Db, { items }: Claim) =>
+  textsIn(
+    db,
+    items.map(({ key }) => key),
+  );
+
+/** The items of the claim, as long as this server has it. */
+const held = (db: Db, claim: Claim) =>
+  db
+    .updateTable('work')
+    .where('kind', '=', claim.kind)
+    .where('key', 'in', keysOf(db, claim))
+    .where('claimed_until', '=', claim.until);

@@ -1,0 +1,167 @@
+import type { FastifyInstance } from 'fastify';
+import type { Bus } from './bus/bus.ts';
+import type { Db } from './db/database.ts';
+import { onEnqueued } from './db/enqueued-work.ts';
+import type { WorkKind } from './db/tables/column-types.ts';
+import { type Claim, claimWork, finishWork, giveBack, postponeWork } from './db/work-queue.ts';
+import { Batcher } from '../kernel/batcher.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { minuteMs } from '../kernel/durations.ts';
+import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
+import { periodically } from '../kernel/periodically.ts';
+
+interface WorkerContext {
+  readonly database: Db;
+  readonly clock: Clock;
+  readonly faults: FaultMonitor;
+}
+
+interface ServerContext extends WorkerContext {
+  readonly app: FastifyInstance;
+  readonly cluster: { readonly bus: Bus };
+}
+
+export interface WorkerOptions {
+  readonly kind: WorkKind;
+  /** Maximum number of claims at a time on one server, of all lanes and of one. */
+  readonly places: { readonly all: number; readonly lane: number };
+  /** Maximum number of items of a claim. Default: 1. */
+  readonly itemsOfClaim?: number;
+  /** Time after which another server does work that has not ended, in ms. */
+  readonly claimMs: number;
+  /** May be done again, or by two servers when it takes longer than the claim. `signal` says that this server stops. */
+  work(claim: Claim, signal: AbortSignal): Promise<void>;
+}
+
+/** Interval of the look that finds work of other servers, and work that is due later. */
+const lookEveryMs = 1000;
+const firstPauseMs = 1000;
+const maxPauseMs = minuteMs;
+const maxProblemLength = 500;
+/** Subject whose messages are the kinds of work that a server has no place for. */
+const subject = 'work';
+
+/** Adds a worker of this server for durable work of one kind. It ends with `app`. */
+export function addWorker({ app, cluster, ...context }: ServerContext, options: WorkerOptions): void {
+  const { kind } = options;
+  const worker = new Worker(context, options);
+  const look = (): void => void worker.look();
+  const ends: (() => unknown)[] = [
+    onEnqueued(context.database, (enqueued) => {
+      if (enqueued !== kind) return;
+      look();
+      if (worker.isFull) cluster.bus.publish(subject, kind);
+    }),
+    cluster.bus.subscribe(subject, (asked) => {
+      if (asked === kind) look();
+    }),
+    periodically(context.faults, lookEveryMs, look),
+  ];
+  app.addHook('onReady', async () => look());
+  app.addHook('onClose', async () => {
+    for (const end of ends) await end();
+    await worker.close();
+  });
+}
+
+/** Does the work of one kind that is due, as far as there are places. */
+export class Worker {
+  readonly #context: WorkerContext;
+  readonly #options: WorkerOptions;
+  readonly #looks: Batcher<WorkKind>;
+  readonly #closing = new AbortController();
+  readonly #underWay = new Map<Claim, Promise<void>>();
+
+  constructor(context: WorkerContext, options: WorkerOptions) {
+    this.#context = context;
+    this.#options = options;
+    const { faults } = context;
+    this.#looks = new Batcher({
+      work: () => this.#claimAll(),
+      faults,
+      failureMessage: `could not ${options.kind}`,
+    });
+  }
+
+  /** Number of claims under way. */
+  get size(): number {
+    return this.#underWay.size;
+  }
+
+  get isFull(): boolean {
+    return this.size >= this.#options.places.all;
+  }
+
+  /** Claims what is due. Resolves when no look is under way. */
+  look(): Promise<void> {
+    if (!this.#closing.signal.aborted) this.#looks.add([this.#options.kind]);
+    return this.whenLooked();
+  }
+
+  /** Resolves when no look is under way. */
+  whenLooked(): Promise<void> {
+    return this.#looks.end();
+  }
+
+  /** Claims nothing any more. Resolves when all work under way has ended, or was given back. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.whenLooked();
+    await Promise.all(this.#underWay.values());
+  }
+
+  async #claimAll(): Promise<void> {
+    const { database, clock } = this.#context;
+    const { kind, claimMs } = this.#options;
+    let claims: readonly Claim[];
+    do {
+      if (this.isFull || this.#closing.signal.aborted) return;
+      const now = clock.now();
+      claims = await claimWork(database, kind, { now, until: now + claimMs, room: this.#room() });
+      for (const claim of claims) this.#begin(claim);
+    } while (claims.length > 0);
+  }
+
+  #room(): Parameters<typeof claimWork>[2]['room'] {
+    const { places, itemsOfClaim = 1 } = this.#options;
+    const lanes = Map.groupBy(this.#underWay.keys(), ({ lane }) => lane);
+    const inLane = (lane: string): number => places.lane - (lanes.get(lane)?.length ?? 0);
+    const fullLanes = [...lanes.keys()].filter((lane) => inLane(lane) <= 0);
+    return { all: places.all - this.size, fullLanes, inLane, itemsOfClaim };
+  }
+
+  #begin(claim: Claim): void {
+    const ended = this.#do(claim).finally(() => {
+      this.#underWay.delete(claim);
+      void this.look();
+    });
+    this.#underWay.set(claim, ended);
+  }
+
+  /** Never rejects. A claim whose end cannot be stored runs out, and another one follows it. */
+  async #do(claim: Claim): Promise<void> {
+    const { database, faults } = this.#context;
+    const { signal } = this.#closing;
+    try {
+      if (signal.aborted) return await giveBack(database, claim);
+      await this.#options.work(claim, signal);
+      await finishWork(database, claim);
+    } catch (error) {
+      if (signal.aborted) await this.#end(giveBack(database, claim));
+      else {
+        faults.report(error, `could not ${claim.kind}`);
+        await this.#end(postponeWork(database, claim, this.#afterFailure(claim, error)));
+      }
+    }
+  }
+
+  async #end(ending: Promise<void>): Promise<void> {
+    await ending.catch((error: unknown) => this.#context.faults.report(error, 'a claim could not be ended'));
+  }
+
+  #afterFailure({ items }: Claim, error: unknown): { dueAt: number; problem: string } {
+    const attempts = Math.max(...items.map((item) => item.attempts));
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** (attempts - 1));
+    return { dueAt: this.#context.clock.now() + pauseMs, problem: String(error).slice(0, maxProblemLength) };
+  }
+}
