@@ -39,7 +39,7 @@ interface Filled {
   middleIds: string[];
   fillMs: number;
   tookMs: Record<Kind, number[]>;
-  /** Of requests that were made meanwhile. */
+  /** Times of the requests that were made meanwhile. */
   otherMs: number[];
 }
 
@@ -135,6 +135,6 @@ async function askAll(
 const sendAll = (load: BenchProcess, api: Api, paths: readonly string[]): Promise<number[]> =>
   load.call(
     'sequence',
-    { ...api, requests: paths.map((path) => ({ method: 'GET', path })) },
+    { ...api, requests: paths.map((address) => ({ method: 'GET', path: address })) },
     Type.Array(Type.Number()),
   );

@@ -131,7 +131,7 @@ class Model {
   async finish(holding: Holding): Promise<void> {
     for (const item of holding.claim.items) {
       const expected = this.#get(item.key);
-      // What was enqueued after the claim is done once more.
+      // An item that was enqueued after the claim is done once more.
       if (expected.enqueued < holding.begun && !holding.lost.has(item.key)) expected.isDone = true;
     }
     this.#close(holding);

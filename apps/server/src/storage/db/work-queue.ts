@@ -19,7 +19,7 @@ interface NewWork {
 export interface Claim {
   readonly kind: WorkKind;
   readonly lane: string;
-  /** Whoever does not write this time has lost the claim. */
+  /** End of the claim. A renewal or an end that finds another time in the rows has lost the claim. */
   until: EpochMs;
   readonly items: readonly WorkItem[];
 }
