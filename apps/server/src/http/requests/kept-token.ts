@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { Budget } from '../../storage/db/token-use.ts';
 import type { PhoneLimit, Principal } from './principal.ts';
 
 const limits = Compile(
@@ -10,6 +9,8 @@ const limits = Compile(
     apps: Type.Union([Type.Array(Type.String()), Type.Null()]),
   }),
 );
+
+const projects = Compile(Type.Array(Type.String()));
 
 const budgets = Compile(
   Type.Object({
@@ -53,8 +54,17 @@ export const limitOf = ({ phones }: Pick<Principal, 'phones'>): string | null =>
     ? null
     : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
 
+/** Reads the limits of the token back. */
+export const limitsOfKept = (
+  kept: Pick<KeptToken, 'token_projects' | 'token_phones' | 'token_budget'>,
+): Pick<Principal, 'projectIds' | 'phones' | 'budget'> => ({
+  projectIds: readProjects(kept.token_projects),
+  phones: readLimit(kept.token_phones),
+  budget: kept.token_budget === null ? null : budgets.Parse(JSON.parse(kept.token_budget)),
+});
+
+export const readProjects = (json: string | null): ReadonlySet<string> | null =>
+  json === null ? null : new Set(projects.Parse(JSON.parse(json)));
+
 export const readLimit = (json: string | null): PhoneLimit | null =>
   json === null ? null : limits.Parse(JSON.parse(json));
-
-export const readBudget = (json: string | null): Budget | null =>
-  json === null ? null : budgets.Parse(JSON.parse(json));

@@ -1,5 +1,5 @@
 import { JsonObject } from '@phalanx/protocol';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
@@ -10,7 +10,7 @@ import type { Launches } from '../../runs/launches/launches.ts';
 import { readPhoneSettings } from './job-view.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { TaskNotStartable, type TaskStore } from './task-store.ts';
-import { readBudget, readLimit } from '../../http/requests/kept-token.ts';
+import { limitsOfKept } from '../../http/requests/kept-token.ts';
 import type { Maker } from './work-access.ts';
 
 type KnownUser = Pick<Row<'user'>, 'id' | 'name' | 'role' | 'disabled_at'>;
@@ -30,7 +30,6 @@ const finalCodes: ReadonlySet<string> = new Set([
 ]);
 
 const object = Compile(JsonObject);
-const projectIds = Compile(Type.Union([Type.Array(Type.String()), Type.Null()]));
 const parse = (json: string): Static<typeof JsonObject> => object.Parse(JSON.parse(json));
 
 /** Starts the run of a task, with the rights that the maker of its job has at this moment. */
@@ -92,14 +91,11 @@ export class TaskStarter {
     const user = await this.#options.findUser(job.user_id);
     if (user === undefined || user.disabled_at !== null)
       throw ApiError.of('forbidden', { reason: 'The user who made the job is disabled or deleted' });
-    const ids = projectIds.Parse(JSON.parse(job.token_projects ?? 'null'));
     return {
       ...{ userId: user.id, userName: user.name, role: user.role, tokenId: '' },
       tokenName: job.token_name ?? '',
       scopes: new Set(['read', 'launch']),
-      projectIds: ids === null ? null : new Set(ids),
-      phones: readLimit(job.token_phones),
-      budget: readBudget(job.token_budget),
+      ...limitsOfKept(job),
       expiresAt: null,
     };
   }

@@ -5,6 +5,7 @@ import { Batcher } from '../../kernel/batcher.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { readProjects } from '../../http/requests/kept-token.ts';
 import type { DeliveryStore, StoredEvent, Telling } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
 import { readAudience } from './audience.ts';
@@ -99,7 +100,7 @@ function isOfProjects(webhook: StoredWebhook, audience: Audience): boolean {
 /** Whether the token that made the webhook was for the project of it. */
 export function isOfToken({ token_projects: own }: StoredWebhook, audience: Audience): boolean {
   const projectId = projectOf(audience);
-  return own === null || projectId === undefined || readTexts(own).includes(projectId);
+  return projectId === undefined || readProjects(own)?.has(projectId) !== false;
 }
 
 /** Project of the audience; undefined: it is of none. */

@@ -104,7 +104,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       ...{
         id,
         user_id: principal.userId,
-        token_projects: projectsOf(principal),
+        token_projects: keptTokenOf(principal).token_projects,
         token_id: limitedTokenOf(principal),
         name: requireNameOrNone(body.name ?? ''),
         ...targetOf(readTarget(url), body.format ?? 'phalanx'),
@@ -232,9 +232,6 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
   });
 }
 
-const projectsOf = ({ projectIds }: Principal): string | null =>
-  projectIds === null ? null : JSON.stringify([...projectIds].toSorted());
-
 /** ID of a token with limits. Null for a token without limits, which says nothing but who its user is. */
 const limitedTokenOf = (principal: Principal): string | null =>
   limitsTextOf(keptTokenOf(principal)) === null ? null : principal.tokenId;
@@ -242,7 +239,7 @@ const limitedTokenOf = (principal: Principal): string | null =>
 /** A token for some projects sees the webhooks that were made with one for the same projects. */
 const ownerOf = (principal: Principal): WebhookOwner => ({
   userId: seesEveryone(principal) ? null : principal.userId,
-  tokenProjects: projectsOf(principal),
+  tokenProjects: keptTokenOf(principal).token_projects,
 });
 
 function targetOf(url: string, format: WebhookFormat) {

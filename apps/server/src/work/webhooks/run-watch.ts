@@ -1,5 +1,6 @@
 import type { WebhookData } from '@phalanx/protocol';
 import type { Clock } from '../../kernel/clock.ts';
+import { readProjects } from '../../http/requests/kept-token.ts';
 import type { AbsenceStore } from './absence-store.ts';
 import type { RunsOf, RunWatchStore } from './run-watch-store.ts';
 import type { News } from './delivery-store.ts';
@@ -73,7 +74,7 @@ export class RunWatch {
 /** Projects that the webhook asks for, among those of the token that it was made with. */
 function runsOf({ user_id: userId, project_ids, token_projects }: StoredWebhook): RunsOf {
   const asked = readTexts(project_ids);
-  const own = token_projects === null ? null : readTexts(token_projects);
-  if (asked.length === 0) return { userId, projectIds: own };
-  return { userId, projectIds: asked.filter((id) => own?.includes(id) !== false) };
+  const own = readProjects(token_projects);
+  if (asked.length === 0) return { userId, projectIds: own && [...own] };
+  return { userId, projectIds: asked.filter((id) => own?.has(id) !== false) };
 }
