@@ -1,17 +1,11 @@
 import { type ScreenMask, ScreenMasks } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { findExcess, type JsonBounds } from '../../http/requests/bodies/json-bounds.ts';
+import { findExcess, jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
 export const masksPath = 'masks.json';
 /** Size of a hundred masks with long texts, which the server reads in a millisecond. */
 export const maxMasksBytes = 128 * 1024;
-
-/**
- * Bounds of a list of masks, each with an area. They fit more than a hundred, so that an error can say that there are
- * too many.
- */
-const bounds: JsonBounds = { depth: 8, names: 2000, values: 2000 };
 
 const shape = Compile(ScreenMasks);
 const example =
@@ -31,7 +25,7 @@ export function readMasks(text: string): ScreenMask[] {
 export function findMasksProblem(text: string): string | undefined {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > maxMasksBytes) return `it has ${sizeBytes} bytes, and at most ${maxMasksBytes} are read`;
-  const excess = findExcess(Buffer.from(text), bounds);
+  const excess = findExcess(Buffer.from(text), jsonBounds.masks);
   if (excess !== undefined) return `it ${excess}`;
   const masks = parse(text);
   if (masks === undefined) return 'it is not JSON';

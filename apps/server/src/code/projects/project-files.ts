@@ -15,7 +15,7 @@ import type { ProjectRepositories } from './repositories/project-repositories.ts
 import { emptyTree, isDirty } from './saved-state.ts';
 import type { Compiler } from '../compile/compiler.ts';
 import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
-import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
+import { findExcess, jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
 /** Runs a piece of work at a project's repository. */
 type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
@@ -116,9 +116,6 @@ export function servicesFor(projectServices: ProjectServices, userId: string): P
   };
 }
 
-/** Bounds of the nodes that a golden screen may have, each with its bounds on the screen. */
-const bounds = { depth: 1000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
-
 /** Lists the paths of golden screens, in order. */
 export const listGoldenPaths = async (files: SavedFiles, most: number): Promise<string[]> =>
   [...(await files.list()).keys()]
@@ -133,7 +130,7 @@ export async function readGoldenFile(
 ): Promise<GoldenScreen | { problem: string }> {
   const file = await files.readUpTo(path, maxGoldenBytes);
   if (file === undefined || !('text' in file)) return { problem: `is larger than ${maxGoldenBytes} bytes` };
-  const excess = findExcess(Buffer.from(file.text), bounds);
+  const excess = findExcess(Buffer.from(file.text), jsonBounds.goldenScreen);
   if (excess !== undefined) return { problem: excess };
   try {
     return parseGolden(file.text);

@@ -1,6 +1,6 @@
 import { HostFrameHeader, HostMessage, maxTextFrameBytes } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import { findExcess, usualBounds } from '../../http/requests/bodies/json-bounds.ts';
+import { findExcess, jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
 const hostMessage = Compile(HostMessage);
 const frameHeader = Compile(HostFrameHeader);
@@ -9,16 +9,13 @@ const lineFeed = 0x0a;
 /** A header names a run or a request; more is not one. */
 const maxHeaderBytes = 1024;
 
-/** Bounds of a full page, with twelve names for each run or phone. */
-const bounds = { ...usualBounds, names: 100_000, objects: 100_000 };
-
 /** A message that does not fit the protocol; the text goes to the host's operator. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
 export function parseJson(bytes: Buffer, what: string, revive?: Reviver): unknown {
-  const excess = findExcess(bytes, bounds);
+  const excess = findExcess(bytes, jsonBounds.hostMessage);
   if (excess !== undefined) throw new ProtocolError(`${what} ${excess}`);
   try {
     return JSON.parse(bytes.toString('utf8'), revive);

@@ -1,5 +1,5 @@
-/** Maximum depth of a tree. Deeper trees are refused: no screen has them, and readers may recurse. */
-const maxDepth = 2000;
+import { jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
+
 /** Maximum length of a number. Longer numbers are refused. */
 const maxTokenLength = 400;
 
@@ -87,7 +87,7 @@ export class JsonCheck {
     const isRoot = this.#closers.length === 0 && this.#expected === 'value' && char === '{';
     if (!isRoot) this.#requireValue();
     this.#closers.push(char === '{' ? '}' : ']');
-    if (this.#closers.length > maxDepth) fail();
+    if (this.#closers.length > jsonBounds.screen.depth) fail();
     this.#expected = char === '{' ? 'key or }' : 'value or ]';
   }
 

@@ -2,15 +2,13 @@ import { pipeline } from 'node:stream/promises';
 import { maxInputs } from '@phalanx/protocol';
 import { CsvError, parse } from 'csv-parse';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
+import { findExcess, jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 
 type Input = Record<string, unknown>;
 
 const maxColumns = 200;
 const maxValueLength = 64 * 1024;
-/** Limits of inputs: a table of ten columns with all rows that one job may have. */
-const bounds = { depth: 64, names: 100_000, values: 200_000 };
 
 const problem = (text: string): ApiError => ApiError.of('invalid_inputs', { problem: text });
 
@@ -38,7 +36,7 @@ function add(input: Input, inputs: Input[]): void {
 }
 
 async function readJsonLines(text: string): Promise<Input[]> {
-  const excess = findExcess(Buffer.from(text), bounds);
+  const excess = findExcess(Buffer.from(text), jsonBounds.inputs);
   if (excess !== undefined) throw problem(excess);
   const inputs: Input[] = [];
   const slice = new TimeSlice();

@@ -1,6 +1,6 @@
 import jsTokens, { type JSXToken, type Token } from 'js-tokens';
 
-import { findExcess } from '../../../http/requests/bodies/json-bounds.ts';
+import { findExcess, jsonBounds } from '../../../http/requests/bodies/json-bounds.ts';
 import { createPlaceFinder, errorLine } from '../error-lines.ts';
 import { isTypeScript } from '../source-paths.ts';
 
@@ -10,8 +10,6 @@ const maxDepth = 500;
 const maxChain = 5000;
 /** Error number of the checker for types that are too complex. */
 const tooComplex = 2589;
-/** Bounds of JSON. They are deeper than `maxDepth`, because nobody writes data by hand. */
-const jsonBounds = { depth: 1000, names: Infinity, values: Infinity };
 
 /**
  * Returns why a source is not given to the checker and the emitter, as an error line: code that is nested hundreds of
@@ -19,7 +17,7 @@ const jsonBounds = { depth: 1000, names: Infinity, values: Infinity };
  */
 export function findNestingProblem(path: string, text: string): string | undefined {
   if (path.endsWith('.json')) {
-    const excess = findExcess(Buffer.from(text), jsonBounds);
+    const excess = findExcess(Buffer.from(text), jsonBounds.file);
     return excess === undefined ? undefined : errorLine(path, undefined, tooComplex, `The file ${excess}.`);
   }
   if (!isCode(path) || isShallow(text)) return undefined;

@@ -2,17 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type DeviceScreen, readCompact, type TellableScreen } from '@phalanx/protocol';
 import type { Confinement } from '@phalanx/confinement';
-import { JsonScan } from '../../../http/requests/bodies/json-bounds.ts';
+import { jsonBounds, JsonScan } from '../../../http/requests/bodies/json-bounds.ts';
 import { ConfinedProcessEnded } from '../../../kernel/processes/confined-process.ts';
 import { OnDemandProcess } from '../../../kernel/processes/on-demand-process.ts';
 import { parseScreen, type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
-/**
- * Limits of a screen: 20,000 nodes, each with its bounds. The bytes of an answer have room for far more fields, which
- * would take long to parse.
- */
-const bounds = { depth: 2000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
 /** Bytes of one step of a scan, which takes about two milliseconds. */
 const pieceBytes = 256 * 1024;
 /** Maximum bytes that the event loop parses, in some four milliseconds; without the picture, which is one text. */
@@ -78,7 +73,7 @@ function screenOf(answer: Buffer): DeviceScreen {
 
 /** Throws when it goes beyond the bounds. A scan of all of it takes some ten milliseconds. */
 async function isLong(answer: Buffer): Promise<boolean> {
-  const scan = new JsonScan(bounds);
+  const scan = new JsonScan(jsonBounds.screen);
   for (let from = 0; from < answer.length; from += pieceBytes) {
     await nextTurn();
     const excess = scan.push(answer.subarray(from, from + pieceBytes));

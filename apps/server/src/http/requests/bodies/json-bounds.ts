@@ -10,8 +10,24 @@ export interface JsonBounds {
   readonly objects?: number;
 }
 
-/** Ten thousand files in one body have twenty thousand names, and an empty object takes as long as one with a name. */
-export const usualBounds: JsonBounds = { depth: 64, names: 25_000, values: 200_000, objects: 25_000 };
+/** 20,000 nodes, each with its bounds on the screen. Their bytes have room for far more fields. */
+const nodes = { names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
+
+/** Bounds of each kind of JSON. */
+export const jsonBounds = {
+  /** Ten thousand files in one body have twenty thousand names, and an empty object takes as long as one with a name. */
+  body: { depth: 64, names: 25_000, values: 200_000, objects: 25_000 },
+  /** A full page of a host, with twelve names for each run or phone. */
+  hostMessage: { depth: 64, names: 100_000, values: 200_000, objects: 100_000 },
+  screen: { ...nodes, depth: 2000 },
+  goldenScreen: { ...nodes, depth: 1000 },
+  /** Masks, each with an area. They fit more than a hundred, so that an error can say that there are too many. */
+  masks: { depth: 8, names: 2000, values: 2000 },
+  /** A table of ten columns with all rows that one job may have. */
+  inputs: { depth: 64, names: 100_000, values: 200_000 },
+  /** A file of a project. It is nested more deeply than code, because nobody writes data by hand. */
+  file: { depth: 1000, names: Infinity, values: Infinity },
+} as const satisfies Record<string, JsonBounds>;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -21,7 +37,7 @@ const [comma, colon, openList, closeList, openObject, closeObject] = [0x2c, 0x3a
  * Finds the first excess beyond the bounds, as the end of a sentence that begins with "it". Takes about a nanosecond a
  * byte.
  */
-export const findExcess = (bytes: Uint8Array, bounds: JsonBounds = usualBounds): string | undefined =>
+export const findExcess = (bytes: Uint8Array, bounds: JsonBounds = jsonBounds.body): string | undefined =>
   new JsonScan(bounds).push(bytes);
 
 /** Counts JSON that comes piece by piece. */
@@ -38,7 +54,7 @@ export class JsonScan {
   #textBytes = 0;
   #maxTextLength = 0;
 
-  constructor(bounds: JsonBounds = usualBounds) {
+  constructor(bounds: JsonBounds = jsonBounds.body) {
     this.#bounds = bounds;
   }
 
