@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { FaultMonitor } from './faults/fault-monitor.ts';
 
@@ -33,7 +33,7 @@ export class Batcher<Key> {
     const { work, faults, failureMessage } = this.#options;
     while (this.#wanted.size > 0) {
       // Keys that are added in the same turn of the event loop join the batch.
-      await endOfTurn();
+      await nextTurn();
       const keys = [...this.#wanted];
       this.#wanted.clear();
       await work(keys).catch((error: unknown) => faults.report(error, failureMessage));

@@ -3,7 +3,9 @@ import type { Acceptance } from '../../http/acceptance.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
 
-const keyOf = ({ owner_id, kind, target_id }: ShareTarget): string => `${owner_id} ${kind} ${target_id}`;
+/** Key of a device or host, for maps. */
+export const targetKey = ({ owner_id, kind, target_id }: ShareTarget): string =>
+  `${owner_id} ${kind} ${target_id}`;
 
 /** The role that a user was given, and whether they have accepted it. */
 interface Membership {
@@ -144,7 +146,7 @@ export class DeviceShares {
   }
 
   #membership(target: ShareTarget, userId: string): Membership | undefined {
-    return this.#shared.get(keyOf(target))?.members.get(userId);
+    return this.#shared.get(targetKey(target))?.members.get(userId);
   }
 
   /** Returns the stronger one of the roles that the phone and its host give to a user who names the phone by its ID. */
@@ -164,13 +166,13 @@ export class DeviceShares {
 
   /** Whether others than the owner may have had a part in it since the start. */
   wasShared(device: FleetDevice): boolean {
-    return this.#targetsOf(device).some((target) => this.#everShared.has(keyOf(target)));
+    return this.#targetsOf(device).some((target) => this.#everShared.has(targetKey(target)));
   }
 
   /** The owner and everybody who shares the phone. */
   usersOf(device: FleetDevice): string[] {
     const members = this.#targetsOf(device).flatMap((target) => [
-      ...(this.#shared.get(keyOf(target))?.members.keys() ?? []),
+      ...(this.#shared.get(targetKey(target))?.members.keys() ?? []),
     ]);
     return [...new Set([device.ownerId, ...members])];
   }
@@ -181,7 +183,7 @@ export class DeviceShares {
   }
 
   listMembers(target: ShareTarget): ShareMember[] {
-    return [...(this.#shared.get(keyOf(target))?.members ?? [])].map(([userId, membership]) => ({
+    return [...(this.#shared.get(targetKey(target))?.members ?? [])].map(([userId, membership]) => ({
       userId,
       ...membership,
     }));
@@ -247,17 +249,17 @@ export class DeviceShares {
   }
 
   #add(target: ShareTarget, userId: string, membership: Membership): void {
-    this.#everShared.add(keyOf(target));
-    const { members } = this.#shared.get(keyOf(target)) ?? { members: new Map<string, Membership>() };
+    this.#everShared.add(targetKey(target));
+    const { members } = this.#shared.get(targetKey(target)) ?? { members: new Map<string, Membership>() };
     if (!members.has(userId)) this.#counts.set(userId, (this.#counts.get(userId) ?? 0) + 1);
-    this.#shared.set(keyOf(target), { target, members: members.set(userId, membership) });
+    this.#shared.set(targetKey(target), { target, members: members.set(userId, membership) });
   }
 
   #remove(target: ShareTarget, userId: string): void {
     this.#changes += 1;
-    const members = this.#shared.get(keyOf(target))?.members;
+    const members = this.#shared.get(targetKey(target))?.members;
     if (members?.delete(userId) !== true) return;
     this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);
-    if (members.size === 0) this.#shared.delete(keyOf(target));
+    if (members.size === 0) this.#shared.delete(targetKey(target));
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DeviceOutcome } from '@phalanx/protocol';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
@@ -58,7 +58,7 @@ export async function getOnlineDevices(
 ): Promise<OnlineDevice[]> {
   const until = performance.now() + maxWaitMs;
   while (performance.now() < until && (await areReturning(access, userId, deviceIds)))
-    await wait(lookEveryMs);
+    await pause(lookEveryMs);
   return getDevices(access, userId, deviceIds, (device) => whyNot(device) ?? whoElse(access, device, userId));
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { RateLimiter } from './rate-limiter.ts';
 import type { RequestsUnderWay } from './requests-under-way.ts';
 
@@ -68,7 +68,7 @@ export class HostFrameScheduler {
     this.#taken.delete(userId);
     if (!this.#requests.wereAnyWithin(activeMs)) return;
     const share = pacedShare / this.#last.size;
-    await sleep(Math.max(leastPauseMs, takenMs / share - takenMs));
+    await pause(Math.max(leastPauseMs, takenMs / share - takenMs));
   }
 
   #forget(userId: string): void {

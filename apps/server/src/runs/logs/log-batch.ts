@@ -12,6 +12,9 @@ export interface LogStream extends RunOrigin {
 /** Stream of what one automation logged on one device. */
 export type StreamKey = Pick<LogStream, 'deviceId' | 'automationId'>;
 
+/** Key of a stream, for maps. */
+export const streamKeyOf = ({ deviceId, automationId }: StreamKey): string => `${deviceId} ${automationId}`;
+
 /** Entries of one run as a host sent them, numbered from `firstSeq`. */
 export interface IncomingEntries {
   stream: LogStream;

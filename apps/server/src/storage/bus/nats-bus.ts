@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   connect,
   createInbox,
@@ -154,7 +154,7 @@ export class NatsBus implements Bus {
         return;
       } catch (error) {
         if (isFirst) log.error({ err: error }, 'NATS can not be reached: look at PHALANX_NATS_URL');
-        await wait(retryMs);
+        await pause(retryMs);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { SettingError } from '@phalanx/settings';
 import type { Client } from 'pg';
 import { clientConfig, ClientWithConnectTimeout, explainPostgres } from './postgres/postgres.ts';
@@ -68,7 +68,7 @@ export class ServerLock {
         await client.end();
         throw new SettingError(inUse[this.#mode]);
       }
-      await wait(retryMs);
+      await pause(retryMs);
     }
     client.once('end', () => void this.#lockAgain());
   }
@@ -79,7 +79,7 @@ export class ServerLock {
         return await this.#lock(returnTimeoutMs);
       } catch (error) {
         if (error instanceof SettingError) return this.#taken.reject(error);
-        await wait(retryMs);
+        await pause(retryMs);
       }
     }
   }

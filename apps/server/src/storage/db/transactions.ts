@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db, Transaction, Database } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
@@ -23,7 +23,7 @@ export async function transact<Result>(db: Db, work: Work<Result>): Promise<Resu
       return await executeTransaction(db, db.transaction().setIsolationLevel('read committed'), work);
     } catch (error) {
       if (tries === maxTries || !collisions.has(errorCodeOf(error))) throw error;
-      await wait(backoffMs(backoff, tries));
+      await pause(backoffMs(backoff, tries));
     }
   }
 }

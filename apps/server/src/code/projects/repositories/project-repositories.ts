@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { backoffMs } from '../../../kernel/backoff.ts';
 import type { Clock } from '../../../kernel/clock.ts';
@@ -334,7 +334,7 @@ async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Pr
     return await work();
   } catch (error) {
     if (!(error instanceof SavedStateMoved) || attempt === maxAttempts) throw error;
-    await delay(backoffMs(backoff, attempt));
+    await pause(backoffMs(backoff, attempt));
     return untilItFits(work, attempt + 1);
   }
 }

@@ -1,5 +1,6 @@
 import { Labels, poolKey, SelectorProblem, type SelectorTerm } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
+import { targetKey } from '../device-shares.ts';
 import type { FleetDevice } from '../fleet-device.ts';
 import { nameKey } from '../../../storage/db/dialect.ts';
 import { type LabelSet, SelectorCache } from './selector-cache.ts';
@@ -11,7 +12,6 @@ type LabelledDevice = Pick<FleetDevice, 'id' | 'ownerId' | 'stored'>;
 const validator = Compile(Labels);
 const none: LabelSet = { name: '', labels: {} };
 
-const keyOf = ({ owner_id, kind, target_id }: LabelTarget): string => `${owner_id} ${kind} ${target_id}`;
 const setOf = ({ name, labels }: StoredLabelSet): LabelSet => ({
   name,
   labels: validator.Parse(JSON.parse(labels)),
@@ -39,7 +39,7 @@ export class PhoneLabels {
       const [sets, pools] = [await this.#store.listSets(), await this.#store.listPools()];
       // Rows that were read before a change would undo it.
       if (before !== this.#changes) continue;
-      this.#sets = new Map(sets.map((row) => [keyOf(row), setOf(row)]));
+      this.#sets = new Map(sets.map((row) => [targetKey(row), setOf(row)]));
       this.#pools = new Map(pools.map((row) => [poolKeyOf(row), row]));
     }
     this.#tell();
@@ -90,7 +90,7 @@ export class PhoneLabels {
   async forget(target: LabelTarget): Promise<void> {
     await this.#store.deleteSet(target);
     this.#changes += 1;
-    this.#sets.delete(keyOf(target));
+    this.#sets.delete(targetKey(target));
   }
 
   /** Lists the pools of the user in the order of their names. */
@@ -122,7 +122,7 @@ export class PhoneLabels {
 
   #note(row: StoredLabelSet): void {
     this.#changes += 1;
-    this.#sets.set(keyOf(row), setOf(row));
+    this.#sets.set(targetKey(row), setOf(row));
     this.#tell();
   }
 
@@ -147,7 +147,7 @@ export class PhoneLabels {
   }
 
   #find(target: LabelTarget): LabelSet {
-    return this.#sets.get(keyOf(target)) ?? none;
+    return this.#sets.get(targetKey(target)) ?? none;
   }
 }
 

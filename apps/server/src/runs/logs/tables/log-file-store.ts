@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-import type { LogBatch, StoredBatch, StreamKey } from '../log-batch.ts';
+import { type LogBatch, type StoredBatch, type StreamKey, streamKeyOf } from '../log-batch.ts';
 
 /**
  * Tables of a file. Rows are in the order in which they come, so that a flush writes at the end of the file, and little
@@ -95,7 +95,7 @@ export class LogFile {
    * Reads the batches of a stream that end after `after`, oldest first: at most `most`, and about `sizeBytes` bytes.
    */
   read(stream: StreamKey, after: string, limits: ReadLimits): { batches: StoredBatch[]; isAll: boolean } {
-    const no = this.#streams.get(keyOf(stream));
+    const no = this.#streams.get(streamKeyOf(stream));
     if (no === undefined || this.lastId <= after) return { batches: [], isAll: true };
     return take(this.#readBatches.iterate(no, after), limits);
   }
@@ -139,7 +139,7 @@ export class LogFile {
       'SELECT no, device_id, automation_id FROM stream',
     );
     for (const { no, device_id: deviceId, automation_id: automationId } of streams.iterate())
-      this.#streams.set(keyOf({ deviceId, automationId }), no);
+      this.#streams.set(streamKeyOf({ deviceId, automationId }), no);
     const runs = this.#sqlite.prepare<[], RunRow>(
       'SELECT run_id, max(last_seq) AS seq, max(newest) AS newest, max(last_id) AS last_id FROM batch GROUP BY run_id',
     );
@@ -156,7 +156,7 @@ export class LogFile {
   }
 
   #streamNo(stream: StreamKey): number {
-    const key = keyOf(stream);
+    const key = streamKeyOf(stream);
     const known = this.#streams.get(key);
     if (known !== undefined) return known;
     const no = this.#insertStream.get(stream.deviceId, stream.automationId)?.no ?? 0;
@@ -202,5 +202,3 @@ function openSqlite(file: string): Database.Database {
     throw error;
   }
 }
-
-const keyOf = ({ deviceId, automationId }: StreamKey): string => `${deviceId} ${automationId}`;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import type { StoredBatch, StreamKey } from '../log-batch.ts';
+import { type StoredBatch, type StreamKey, streamKeyOf } from '../log-batch.ts';
 import { firstAfter } from '../log-query.ts';
 
 const maxBytes = 32 * 1024 * 1024;
@@ -19,7 +19,6 @@ interface Tail {
 }
 
 const sizeOf = ({ entries }: StoredBatch): number => entries.length + batchBytes;
-const keyOf = ({ deviceId, automationId }: StreamKey): string => `${deviceId} ${automationId}`;
 const endOf = ({ after, batches }: Tail): string => batches.at(-1)?.last_id ?? after;
 
 /**
@@ -34,7 +33,7 @@ export class RecentBatches {
 
   /** Finds the cached batches with entries after `from`, and the ID after which the database is to be asked. */
   find(stream: StreamKey, from: string): { batches: readonly StoredBatch[]; upTo: string } {
-    const tail = this.#tails.get(keyOf(stream));
+    const tail = this.#tails.get(streamKeyOf(stream));
     if (tail === undefined || tail.after > from || endOf(tail) <= from) return { batches: [], upTo: from };
     return { batches: tail.batches.slice(firstAfter(tail.batches, from)), upTo: endOf(tail) };
   }
@@ -42,7 +41,7 @@ export class RecentBatches {
   /** Adds `batches`, which come next after the ID `after`. */
   add(stream: StreamKey, after: string, batches: readonly StoredBatch[]): void {
     if (batches.length === 0) return;
-    const key = keyOf(stream);
+    const key = streamKeyOf(stream);
     const tail = this.#tails.get(key);
     const isContinued = tail !== undefined && tail.after <= after && after <= endOf(tail);
     // A reader of a long log from further back than the cache must not take its end from the readers who follow it.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { SaxesParser } from 'saxes';
 import { SettingError } from '@phalanx/settings';
@@ -198,7 +198,7 @@ export class Bucket {
       } catch (error) {
         if (isAbsence(error)) throw error;
         if (count === tries || !isPassing(error)) throw asFault(error);
-        await wait(backoffMs({ firstMs: this.#retryMs, jitter: 0.5 }, count));
+        await pause(backoffMs({ firstMs: this.#retryMs, jitter: 0.5 }, count));
       }
     }
   }
