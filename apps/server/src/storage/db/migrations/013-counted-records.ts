@@ -5,10 +5,7 @@ import { execute } from './001-schema/column-types.ts';
 /** Columns that lists of records are filtered by. An index that has them is counted without reading the records. */
 const filters = 'id, status, type, is_partial, tag';
 
-/**
- * Lists of records are counted in their indexes: there are no tallies any more. Records have a column for each filter, in
- * place of one number for type, status and completeness.
- */
+/** Lists of records are counted in their indexes, and a record has a column for each filter, in place of tallies and one number for three filters. */
 export const countedRecords: Migration = {
   async up(db) {
     await execute(db, ({ text }) => [
