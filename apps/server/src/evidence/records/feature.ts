@@ -238,8 +238,9 @@ class RecordRetention {
   }
 
   async #deleteAll(of: 'project_id' | 'owner_id', id: string): Promise<void> {
-    for (let count = recordsPerStep; count === recordsPerStep;) {
-      count = await this.#options.store.deleteSome(of, id, recordsPerStep);
+    for (;;) {
+      const count = await this.#options.store.deleteSome(of, id, recordsPerStep);
+      if (count === undefined) return;
       this.#options.onDeleted(count);
       await nextTurn();
     }

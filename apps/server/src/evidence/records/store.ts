@@ -15,20 +15,27 @@ const screensPerStatement = 50;
 const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
   from.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
 
-/** Changes a record as it is, while nobody else does. Undefined: there is none. */
+/** Changes a record with its row locked, and whatever `lock` locks before. Undefined: there is none. */
 const changeRecord = <Result>(
   db: Db,
   id: string,
   work: (transaction: Transaction, before: StoredRecord) => Promise<Result>,
-  isChange: (result: Result) => boolean = () => true,
+  {
+    lock = async () => undefined,
+    isChange = () => true,
+  }: {
+    lock?: (transaction: Transaction, record: StoredRecord) => Promise<void>;
+    isChange?: (result: Result) => boolean;
+  } = {},
 ): Promise<Result | undefined> =>
   change<Result | undefined>(
     db,
     async (transaction) => {
       const found = await findRecord(transaction, id);
       if (found === undefined) return undefined;
-      await lockRecordsOf(transaction, found.owner_id);
-      const before = await findRecord(transaction, id);
+      await lock(transaction, found);
+      const row = transaction.selectFrom('record').selectAll().where('id', '=', id).forNoKeyUpdate();
+      const before = await row.executeTakeFirst();
       return before && work(transaction, before);
     },
     (result) => result !== undefined && isChange(result),
@@ -84,7 +91,7 @@ export function createRecordStore(db: Db) {
       { commit = null, ...retention }: RetentionOptions & { commit?: string | null },
     ): Promise<{ isNew: boolean; deleted: number }> =>
       transact(db, async (transaction) => {
-        await lockRecordsOf(transaction, record.owner_id);
+        await lockRecordsOf(transaction, record);
         if ((await findRecord(transaction, record.id)) !== undefined) return { isNew: false, deleted: 0 };
         await transaction.insertInto('record').values(record).execute();
         for (let first = 0; first < screens.length; first += screensPerStatement) {
@@ -110,7 +117,7 @@ export function createRecordStore(db: Db) {
           await transaction.updateTable('record').set({ status }).where('id', '=', id).execute();
           return { record: { ...record, status }, marked: true };
         },
-        ({ marked }) => marked,
+        { isChange: ({ marked }) => marked },
       ),
 
     /**
@@ -122,13 +129,22 @@ export function createRecordStore(db: Db) {
       saved: boolean,
       retention: RetentionOptions,
     ): Promise<{ record: StoredRecord; deleted: number } | undefined> =>
-      changeRecord(db, id, async (transaction, before) => {
-        const record = { ...before, saved: saved ? 1 : 0 };
-        if (before.saved !== record.saved) {
-          await transaction.updateTable('record').set({ saved: record.saved }).where('id', '=', id).execute();
-        }
-        return { record, deleted: saved ? 0 : await trimGroup(transaction, record, retention) };
-      }),
+      changeRecord(
+        db,
+        id,
+        async (transaction, before) => {
+          const record = { ...before, saved: saved ? 1 : 0 };
+          if (before.saved !== record.saved) {
+            await transaction
+              .updateTable('record')
+              .set({ saved: record.saved })
+              .where('id', '=', id)
+              .execute();
+          }
+          return { record, deleted: saved ? 0 : await trimGroup(transaction, record, retention) };
+        },
+        saved ? {} : { lock: lockRecordsOf },
+      ),
   };
 }
 

@@ -30,7 +30,7 @@ export interface Marking {
 
 export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
 
-/** Changes that people make to groups. Each change of groups locks the records of their owner. */
+/** Changes that people make to groups. Each change of groups locks the records of their automation. */
 export function createGroupChangeStore(db: Db) {
   return {
     /** Undefined: it is gone, was merged into another one, or another server has carried out the note. */
@@ -148,7 +148,7 @@ export function createGroupChangeStore(db: Db) {
   };
 }
 
-/** Runs a change with all records of the owner locked. */
+/** Runs a change with all records of the automation locked. */
 const changing = <Result>(
   db: Db,
   id: string,
@@ -159,7 +159,7 @@ const changing = <Result>(
     async (transaction) => {
       const found = await findLiving(transaction, id);
       if (found === undefined) return undefined;
-      await lockRecordsOf(transaction, found.owner_id);
+      await lockRecordsOf(transaction, found);
       const group = await findLiving(transaction, id);
       return group && work(transaction, group);
     },

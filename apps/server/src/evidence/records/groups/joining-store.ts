@@ -87,7 +87,7 @@ const settle = <Result>(
     const query = transaction.selectFrom('record').selectAll().where('id', '=', id);
     const found = await query.executeTakeFirst();
     if (found === undefined) return undefined;
-    await lockRecordsOf(transaction, found.owner_id);
+    await lockRecordsOf(transaction, found);
     const isWaiting = transaction
       .selectFrom('record_grouping')
       .select('record_id')

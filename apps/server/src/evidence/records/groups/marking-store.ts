@@ -2,7 +2,6 @@ import type { RecordStatus } from '@phalanx/protocol';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { transact } from '../../../storage/db/transactions.ts';
 import type { StoredRecord } from '../stored-record.ts';
-import { lockRecordsOf } from '../retention/retention-store.ts';
 
 /** A transaction of this length is not noticed by others. */
 const recordsPerTransaction = 100;
@@ -14,10 +13,7 @@ export function createMarkingStore(db: Db) {
     /** Changes some of the records, and returns those that have changed; undefined: all is done. */
     step: (moveId: string): Promise<StoredRecord[] | undefined> =>
       transact(db, async (transaction) => {
-        const found = await findUnfinished(transaction, moveId);
-        if (found === undefined) return undefined;
-        await lockRecordsOf(transaction, found.owner_id);
-        const move = await findUnfinished(transaction, moveId);
+        const move = await takeUnfinished(transaction, moveId);
         if (move === undefined || move.mark === null) return undefined;
         const { mark, is_undone: isUndone } = move;
         const rows = await transaction
@@ -25,6 +21,7 @@ export function createMarkingStore(db: Db) {
           .select('record_id')
           .where('move_id', '=', moveId)
           .where('is_done', '=', isUndone)
+          .orderBy('record_id')
           .limit(recordsPerTransaction)
           .execute();
         const changed: StoredRecord[] = [];
@@ -52,13 +49,14 @@ export function createMarkingStore(db: Db) {
   };
 }
 
-const findUnfinished = (transaction: Transaction, moveId: string) =>
+/** Locks the move: its records are changed by one step at a time, and it is undone between two of them. */
+const takeUnfinished = (transaction: Transaction, moveId: string) =>
   transaction
     .selectFrom('group_move')
-    .innerJoin('record_group', 'record_group.id', 'group_move.group_id')
-    .select(['group_move.mark', 'group_move.is_undone', 'record_group.owner_id'])
-    .where('group_move.id', '=', moveId)
-    .where('group_move.is_unfinished', '=', 1)
+    .select(['mark', 'is_undone'])
+    .where('id', '=', moveId)
+    .where('is_unfinished', '=', 1)
+    .forNoKeyUpdate()
     .executeTakeFirst();
 
 /** Undefined: the record is gone, or somebody has marked it otherwise. */

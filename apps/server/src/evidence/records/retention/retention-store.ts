@@ -24,11 +24,13 @@ export interface RetentionOptions {
 type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
 
 /**
- * Locks the records of an owner: their lists' counts are read and then written, so one transaction at a time changes
- * them.
+ * Locks the records of an automation against others that come, go or change their groups: a retention limit and the counts
+ * of groups are read and then acted upon. A record that only changes needs no more than the lock of its row.
  */
-export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promise<void> =>
-  serialize(transaction, `records of ${ownerId}`);
+export const lockRecordsOf = (
+  transaction: Transaction,
+  { owner_id: ownerId, automation_id: automationId }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
+): Promise<void> => serialize(transaction, `records of ${ownerId}/${automationId}`);
 
 /** Deletes a record, and enqueues the deletion of its captures. */
 async function removeRecord(transaction: Transaction, record: StoredRecord): Promise<void> {
@@ -42,8 +44,8 @@ const shortestProtectionMs = 59 * dayMs;
 /** More go with the next call: a transaction of this length is not noticed by others. */
 const deletionsPerTransaction = 100;
 
-/** Lists some of the records of a group that are beyond its limit and not protected, oldest first. */
-async function listDoomed(
+/** Locks some of the records of a group that are beyond its limit and not protected, oldest first: one that is being saved stays. */
+async function takeDoomed(
   transaction: Db,
   group: RetentionGroup,
   { limit, nowMs }: { limit: number; nowMs: number },
@@ -61,6 +63,7 @@ async function listDoomed(
     .where((eb) => eb.or([eb('saved', '=', 0), eb('added_at', '<=', nowMs - shortestProtectionMs)]))
     .orderBy('id')
     .limit(deletionsPerTransaction)
+    .forUpdate()
     .execute();
   return candidates.filter((record) => record.saved === 0 || protectionEnd(record.added_at) <= nowMs);
 }
@@ -72,7 +75,7 @@ export async function trimGroup(
   { limits, nowMs }: RetentionOptions,
 ): Promise<number> {
   const limit = group.retention_group === '' ? limits.others : limits.debugPerTag;
-  const doomed = await listDoomed(transaction, group, { limit, nowMs });
+  const doomed = await takeDoomed(transaction, group, { limit, nowMs });
   for (const record of doomed) await removeRecord(transaction, record);
   return doomed.length;
 }
@@ -84,7 +87,7 @@ export function createRetentionStore(db: Db) {
   return {
     trim: (group: RetentionGroup, retention: RetentionOptions): Promise<number> =>
       transact(db, async (transaction) => {
-        await lockRecordsOf(transaction, group.owner_id);
+        await lockRecordsOf(transaction, group);
         return trimGroup(transaction, group, retention);
       }),
 
@@ -103,9 +106,9 @@ export function createRetentionStore(db: Db) {
     deleteOne: (id: string): Promise<StoredRecord | undefined> =>
       change(db, async (transaction) => {
         const found = transaction.selectFrom('record').selectAll().where('id', '=', id);
-        const { owner_id: ownerId } = (await found.executeTakeFirst()) ?? {};
-        if (ownerId === undefined) return undefined;
-        await lockRecordsOf(transaction, ownerId);
+        const before = await found.executeTakeFirst();
+        if (before === undefined) return undefined;
+        await lockRecordsOf(transaction, before);
         const record = await found.executeTakeFirst();
         if (record === undefined) return undefined;
         await transaction.deleteFrom('group_screen').where('record_id', '=', id).execute();
@@ -113,14 +116,20 @@ export function createRetentionStore(db: Db) {
         return record;
       }),
 
-    /** Deletes up to `limit` records of a project or an owner, saved or not. Returns how many went. */
-    deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number> =>
+    /**
+     * Deletes up to `limit` records of one automation of a project or an owner, saved or not. Returns how many went;
+     * undefined: there were none.
+     */
+    deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number | undefined> =>
       transact(db, async (transaction) => {
         const found = transaction.selectFrom('record').where(of, '=', id);
-        const owner = await found.select('owner_id').limit(1).executeTakeFirst();
-        if (owner === undefined) return 0;
-        await lockRecordsOf(transaction, owner.owner_id);
-        const records = await found.selectAll().where('owner_id', '=', owner.owner_id).limit(limit).execute();
+        const one = await found.select(['owner_id', 'automation_id']).limit(1).executeTakeFirst();
+        if (one === undefined) return undefined;
+        await lockRecordsOf(transaction, one);
+        const ofAutomation = found
+          .where('owner_id', '=', one.owner_id)
+          .where('automation_id', '=', one.automation_id);
+        const records = await ofAutomation.selectAll().orderBy('id').limit(limit).execute();
         for (const record of records) await removeRecord(transaction, record);
         return records.length;
       }),
