@@ -4,7 +4,7 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import type { ProjectStore, SharedProject } from './store.ts';
-import { boundedCache } from '../../kernel/bounded-cache.ts';
+import { Cached } from '../../kernel/cached.ts';
 
 export type { SharedProject } from './store.ts';
 
@@ -59,8 +59,7 @@ const maxRemembered = 10_000;
 /** Roles of users in projects, cached in memory because every reader of logs and events asks for them. */
 export class ProjectPeople {
   readonly #store: ProjectStore;
-  readonly #known = boundedCache<People>(maxRemembered);
-  #changes = 0;
+  readonly #known = new Cached<People>(maxRemembered);
 
   constructor(store: ProjectStore) {
     this.#store = store;
@@ -79,29 +78,23 @@ export class ProjectPeople {
     return (await this.#read(projectId)).accepted;
   }
 
-  async #read(projectId: string): Promise<People> {
-    const known = this.#known.get(projectId);
-    if (known !== undefined) return known;
-    const changesBefore = this.#changes;
-    const rows = await this.#store.listRoles(projectId);
-    const people: People = {
-      roles: new Map(rows.map(({ user_id: userId, role }) => [userId, role])),
-      accepted: new Set(rows.flatMap(({ user_id: userId, isAccepted }) => (isAccepted ? [userId] : []))),
-    };
-    // Caches only when nothing changed meanwhile, because rows from before a change must not be kept after it.
-    if (changesBefore === this.#changes) this.#known.set(projectId, people);
-    return people;
+  #read(projectId: string): Promise<People> {
+    return this.#known.get(projectId, async () => {
+      const rows = await this.#store.listRoles(projectId);
+      return {
+        roles: new Map(rows.map(({ user_id: userId, role }) => [userId, role])),
+        accepted: new Set(rows.flatMap(({ user_id: userId, isAccepted }) => (isAccepted ? [userId] : []))),
+      };
+    });
   }
 
   /** Forgets all roles. Call it when another server may have changed the members of some project. */
   forgetAll(): void {
-    this.#changes += 1;
-    this.#known.clear();
+    this.#known.forgetAll();
   }
 
   /** Forgets the roles in a project. Call it after its members have changed, or it is gone. */
   forget(projectId: string): void {
-    this.#changes += 1;
-    this.#known.delete(projectId);
+    this.#known.forget(projectId);
   }
 }

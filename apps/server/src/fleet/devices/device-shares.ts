@@ -1,4 +1,5 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
+import { Reloading } from '../../kernel/reloading.ts';
 import type { Acceptance } from '../../http/acceptance.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
@@ -63,7 +64,7 @@ export class DeviceShares {
   /** Targets that have been shared since the start, though they may not be any more. */
   readonly #everShared = new Set<string>();
   readonly #listeners: (() => void)[] = [];
-  #changes = 0;
+  readonly #reloading = new Reloading();
 
   constructor(store: ShareStore) {
     this.#store = store;
@@ -72,12 +73,10 @@ export class DeviceShares {
   /** Call it at the start, and when another server may have changed something. */
   async load(): Promise<void> {
     for (const { id, name } of await this.#store.listUsers()) this.#names.set(id, name);
-    for (let before = -1; before !== this.#changes;) {
-      before = this.#changes;
-      const shares = await this.#store.listAll();
-      // Shares that were read before a change would undo it.
-      if (before === this.#changes) this.#replace(shares);
-    }
+    await this.#reloading.reload(
+      () => this.#store.listAll(),
+      (shares) => this.#replace(shares),
+    );
     this.#tell();
   }
 
@@ -244,7 +243,7 @@ export class DeviceShares {
   }
 
   #set(target: ShareTarget, userId: string, membership: Membership): void {
-    this.#changes += 1;
+    this.#reloading.noteChange();
     this.#add(target, userId, membership);
   }
 
@@ -256,7 +255,7 @@ export class DeviceShares {
   }
 
   #remove(target: ShareTarget, userId: string): void {
-    this.#changes += 1;
+    this.#reloading.noteChange();
     const members = this.#shared.get(targetKey(target))?.members;
     if (members?.delete(userId) !== true) return;
     this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);

@@ -1,4 +1,4 @@
-import { boundedCache } from '../../kernel/bounded-cache.ts';
+import { Cached } from '../../kernel/cached.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Authenticate } from '../requests/authentication.ts';
 import type { Principal } from '../requests/principal.ts';
@@ -69,7 +69,7 @@ interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ store, clock, limits, onError }: AuthenticatorOptions): Authenticator {
-  const cache = boundedCache<Principal>(cacheSize);
+  const cache = new Cached<Principal>(cacheSize);
   const lastUses = new Map<string, number>();
   /**
    * Header that each connection was let in with: most send one token again and again, and to hash it takes a
@@ -78,7 +78,6 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
   const entries = new WeakMap<object, { authorization: string; hash: string }>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
   const inUse: (() => readonly string[])[] = [];
-  let revocations = 0;
 
   const flush = async (): Promise<void> => {
     if (lastUses.size === 0) return;
@@ -107,14 +106,6 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
     return principalOf(found.token, found.user);
   };
 
-  const read = async (hash: string, secret?: string): Promise<Principal> => {
-    const revocationsBefore = revocations;
-    const principal = await lookUp(hash, secret);
-    // A principal that was read before a revocation must not come back into the cache after it.
-    if (revocations === revocationsBefore) cache.set(hash, principal);
-    return principal;
-  };
-
   const admit = (principal: Principal): Principal => {
     const { expiresAt, tokenId, userId } = principal;
     const now = clock.now();
@@ -131,30 +122,25 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
 
   const findEntered = (authorization: string | undefined, connection: object): Principal | undefined => {
     const entry = entries.get(connection);
-    return entry?.authorization === authorization ? cache.get(entry?.hash ?? '') : undefined;
+    return entry?.authorization === authorization ? cache.find(entry?.hash ?? '') : undefined;
   };
 
   const enter = async (authorization = '', address: () => string, connection: object): Promise<Principal> => {
     const secret = secretOf(authorization);
     const hash = hashTokenSecret(secret);
-    const known = cache.get(hash);
-    if (known === undefined) requireGuesses(secret, address);
-    const principal = admit(known ?? (await read(hash, secret)));
+    if (cache.find(hash) === undefined) requireGuesses(secret, address);
+    const principal = admit(await cache.get(hash, () => lookUp(hash, secret)));
     entries.set(connection, { authorization, hash });
     return principal;
   };
 
   const forget = (tokenId: string): void => {
-    revocations += 1;
-    for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
+    cache.forgetWhere((principal) => principal.tokenId === tokenId);
     lastUses.delete(tokenId);
     for (const listener of forgetListeners) listener(tokenId);
   };
 
-  const renew = (): void => {
-    revocations += 1;
-    cache.clear();
-  };
+  const renew = (): void => cache.forgetAll();
 
   return {
     authenticate(authorization, address, connection = {}) {
@@ -166,7 +152,7 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
         return countRefusal(error, address);
       }
     },
-    authenticateHash: async (hash) => admit(cache.get(hash) ?? (await read(hash))),
+    authenticateHash: async (hash) => admit(await cache.get(hash, () => lookUp(hash))),
     forget,
     renew,
     onRecheck: (listTokens) => void inUse.push(listTokens),

@@ -6,6 +6,7 @@ import { nameKey } from '../../../storage/db/dialect.ts';
 import { type LabelSet, SelectorCache } from './selector-cache.ts';
 import type { LabelStore, LabelTarget, StoredLabelSet, StoredPool } from './store.ts';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
+import { Reloading } from '../../../kernel/reloading.ts';
 
 type LabelledDevice = Pick<FleetDevice, 'id' | 'ownerId' | 'stored'>;
 
@@ -25,7 +26,7 @@ export class PhoneLabels {
   #sets = new Map<string, LabelSet>();
   #pools = new Map<string, StoredPool>();
   readonly #selectors = new SelectorCache();
-  #changes = 0;
+  readonly #reloading = new Reloading();
   #listeners: (() => void)[] = [];
 
   constructor(store: LabelStore) {
@@ -34,14 +35,13 @@ export class PhoneLabels {
 
   /** Call it at the start, and when another server may have changed something. */
   async load(): Promise<void> {
-    for (let before = -1; before !== this.#changes;) {
-      before = this.#changes;
-      const [sets, pools] = [await this.#store.listSets(), await this.#store.listPools()];
-      // Rows that were read before a change would undo it.
-      if (before !== this.#changes) continue;
-      this.#sets = new Map(sets.map((row) => [targetKey(row), setOf(row)]));
-      this.#pools = new Map(pools.map((row) => [poolKeyOf(row), row]));
-    }
+    await this.#reloading.reload(
+      async () => ({ sets: await this.#store.listSets(), pools: await this.#store.listPools() }),
+      ({ sets, pools }) => {
+        this.#sets = new Map(sets.map((row) => [targetKey(row), setOf(row)]));
+        this.#pools = new Map(pools.map((row) => [poolKeyOf(row), row]));
+      },
+    );
     this.#tell();
   }
 
@@ -89,7 +89,7 @@ export class PhoneLabels {
   /** Call it when the target is gone. */
   async forget(target: LabelTarget): Promise<void> {
     await this.#store.deleteSet(target);
-    this.#changes += 1;
+    this.#reloading.noteChange();
     this.#sets.delete(targetKey(target));
   }
 
@@ -106,7 +106,7 @@ export class PhoneLabels {
   /** False: the user has as many others as they may. */
   async putPool(pool: StoredPool, max: number): Promise<boolean> {
     if (!(await this.#store.putPool(pool, max))) return false;
-    this.#changes += 1;
+    this.#reloading.noteChange();
     this.#pools.set(poolKeyOf(pool), pool);
     this.#tell();
     return true;
@@ -115,13 +115,13 @@ export class PhoneLabels {
   async deletePool(userId: string, name: string): Promise<boolean> {
     const key = { user_id: userId, name_key: nameKey(name) };
     const isDeleted = await this.#store.deletePool(userId, key.name_key);
-    this.#changes += 1;
+    this.#reloading.noteChange();
     this.#pools.delete(poolKeyOf(key));
     return isDeleted;
   }
 
   #note(row: StoredLabelSet): void {
-    this.#changes += 1;
+    this.#reloading.noteChange();
     this.#sets.set(targetKey(row), setOf(row));
     this.#tell();
   }

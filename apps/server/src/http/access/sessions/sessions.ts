@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { boundedCache } from '../../../kernel/bounded-cache.ts';
+import { Cached } from '../../../kernel/cached.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 import type { OwnAddress } from '../../requests/own-address.ts';
@@ -9,12 +9,12 @@ import type { Authenticator } from '../authenticator.ts';
 import { hashTokenSecret } from '../token-secret.ts';
 import type { SessionStore, StoredSession } from './session-store.ts';
 import { findSessionSecret } from './session-cookie.ts';
-import { hourMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '../../../kernel/durations.ts';
 
 const idleMs = 12 * hourMs;
-export const maxSessionMs = 7 * 24 * hourMs;
+export const maxSessionMs = 7 * dayMs;
 /** Minimum time between two stored uses of a session, in ms. */
-const noteUseMs = 5 * 60 * 1000;
+const noteUseMs = 5 * minuteMs;
 
 interface SessionsOptions {
   store: SessionStore;
@@ -26,9 +26,7 @@ interface SessionsOptions {
 /** Browsers that are signed in, each with the token that stands behind it. */
 export class Sessions {
   readonly #options: SessionsOptions;
-  readonly #cache = boundedCache<StoredSession>(10_000);
-  /** Number of times that sessions have ended. */
-  #ends = 0;
+  readonly #cache = new Cached<StoredSession>(10_000);
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -58,8 +56,7 @@ export class Sessions {
 
   /** Call it when a browser has signed out at another server. */
   forgetAll(): void {
-    this.#ends += 1;
-    this.#cache.clear();
+    this.#cache.forgetAll();
   }
 
   /** Finds the caller by the session cookie of the request; undefined when it has none. */
@@ -75,26 +72,28 @@ export class Sessions {
   }
 
   async #find(hash: string): Promise<StoredSession> {
-    const { store, clock } = this.#options;
-    const now = clock.now();
-    const isOver = ({ usedAt, createdAt }: StoredSession): boolean =>
-      usedAt + idleMs < now || createdAt + maxSessionMs < now;
-    const endsBefore = this.#ends;
-    const known = this.#cache.get(hash);
-    // The session may have been used at another server meanwhile.
-    const session = known !== undefined && !isOver(known) ? known : await store.find(hash);
+    const now = this.#options.clock.now();
+    const session = await this.#cache.get(hash, () => this.#read(hash, now));
+    if (session.usedAt + noteUseMs >= now && session.createdAt + maxSessionMs >= now) return session;
+    // It may have been used at another server meanwhile.
+    this.#cache.forget(hash);
+    return this.#cache.get(hash, () => this.#read(hash, now));
+  }
+
+  /** Reads a session, and notes its use. Throws when it has ended. */
+  async #read(hash: string, now: number): Promise<StoredSession> {
+    const { store } = this.#options;
+    const session = await store.find(hash);
     if (session === undefined)
       throw ApiError.of('unauthorized', {
         reason: 'The token of this sign-in was revoked, or the sign-in has ended.',
       });
-    if (isOver(session))
+    if (session.usedAt + idleMs < now || session.createdAt + maxSessionMs < now)
       throw ApiError.of('unauthorized', {
         reason: 'A sign-in ends after twelve hours without use, and after a week.',
       });
-    const isStale = session.usedAt + noteUseMs < now;
-    if (isStale) await store.noteUse(hash, now);
-    // A session that was read before an end must not come back after it.
-    if (this.#ends === endsBefore) this.#cache.set(hash, isStale ? { ...session, usedAt: now } : session);
-    return session;
+    if (session.usedAt + noteUseMs >= now) return session;
+    await store.noteUse(hash, now);
+    return { ...session, usedAt: now };
   }
 }
