@@ -1,3 +1,4 @@
+import { minuteMs } from '../../kernel/durations.ts';
 import type { GitProgram } from './git-process.ts';
 import { GitRepository } from './git-repository.ts';
 
@@ -17,10 +18,10 @@ interface PoolOptions {
 /** Maximum number of open repositories. Each has one process. */
 const defaultMaxOpen = 96;
 /** Age at which an open process is replaced, because its knowledge of packs becomes outdated. */
-const maxAgeMs = 30 * 60 * 1000;
+const maxAgeMs = 30 * minuteMs;
 /** Idle time after which an open process costs more memory than it saves time. */
-const maxIdleMs = 5 * 60 * 1000;
-const idleCheckMs = 60 * 1000;
+const maxIdleMs = 5 * minuteMs;
+const idleCheckMs = minuteMs;
 
 /** Keeps repositories open for the next request. The least recently used one makes room. */
 export class RepositoryPool {

@@ -3,6 +3,7 @@ import { type LaunchSecrets, SecretMatcher } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
+import { minuteMs } from '../../kernel/durations.ts';
 
 interface Kept {
   readonly values: readonly string[];
@@ -14,7 +15,7 @@ interface Kept {
  * room.
  */
 const maxKeptUnits = 4 * 1024 * 1024;
-const keptMs = 10 * 60 * 1000;
+const keptMs = 10 * minuteMs;
 
 /** Cache of matchers for the secrets of projects, each built once for the present secrets. */
 export class ProjectMatchers {

@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import { createAuditStore, type AuditStore } from './store.ts';
 import { firstIdOf } from './read-audit.ts';
 import { addAuditRoutes } from './routes.ts';
-import { hourMs, dayMs } from '../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '../../kernel/durations.ts';
 
 /** Time for which refusals of one kind are counted before their number is noted. */
-const countingMs = 5 * 60 * 1000;
+const countingMs = 5 * minuteMs;
 
 /** Reading the audit log, and its retention. */
 export function serveAudit(context: Context): void {

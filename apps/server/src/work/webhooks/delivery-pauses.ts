@@ -1,5 +1,5 @@
 import { withJitter } from '../../kernel/backoff.ts';
-import { hourMs, minuteMs, secondMs } from '../../kernel/durations.ts';
+import { secondMs, minuteMs, hourMs, dayMs } from '../../kernel/durations.ts';
 
 /** Backoff of Standard Webhooks: retries over three days. */
 const pausesMs = [
@@ -11,13 +11,13 @@ const pausesMs = [
   10 * hourMs,
   14 * hourMs,
   20 * hourMs,
-  24 * hourMs,
+  dayMs,
 ];
 export const maxAttempts = pausesMs.length + 1;
 
 const jitter = 0.1;
 /** A receiver may ask for a longer pause than ours, but not for longer than this. */
-const maxAskedMs = 24 * hourMs;
+const maxAskedMs = dayMs;
 
 /**
  * Pause before the next retry after so many attempts; undefined: no more are made. `asked`: pause that the receiver

@@ -11,8 +11,9 @@ import { prepareGit } from '../../git/prepare-git.ts';
 import { LargePacks, largePacksName } from './large-packs.ts';
 import { createPackLogStore, type PackLogStore } from './pack-log-store.ts';
 import { RepositoryCache } from '../repositories/repository-cache.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 
-const timeoutMs = 30 * 60 * 1000;
+const timeoutMs = 30 * minuteMs;
 
 interface ProjectCheck {
   git: GitProgram;

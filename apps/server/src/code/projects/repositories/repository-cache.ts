@@ -4,6 +4,7 @@ import path from 'node:path';
 import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
 import type { LargePacks } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore } from '../packs/pack-log-store.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 
 interface CacheOptions {
   /** Folder with one bare repository a project. */
@@ -14,7 +15,7 @@ interface CacheOptions {
 
 const mainBranch = 'refs/heads/main';
 /** Time that old packs stay. It is far longer than the service reads the state of one moment. */
-const keptMs = 5 * 60 * 1000;
+const keptMs = 5 * minuteMs;
 /** File that changes at each start of the machine, where it exists. */
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 

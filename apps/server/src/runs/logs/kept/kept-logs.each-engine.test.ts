@@ -7,7 +7,7 @@ import { countLogParts, hasClosedLogs, keptBytes, lastKeptId } from '../../../te
 import { engines } from '../../../testing/engines/test-database.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { TestServer } from '../../../testing/test-server.ts';
-import { dayMs, minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '../../../kernel/durations.ts';
 
 describe.each(engines)('kept logs beside %s', (engine) => {
   let server: TestServer;
@@ -162,7 +162,7 @@ describe.each(engines)('kept logs beside %s', (engine) => {
 
     it('has what a host could only deliver when it was older than 10 minutes', async () => {
       const { runId, launchId } = await server.startRun(host, deviceId);
-      const at = server.clock.now() - 3 * 60 * minuteMs;
+      const at = server.clock.now() - 3 * hourMs;
       host.buffer(runId, [
         [at, 0, 1, 'late'],
         [server.clock.now(), 0, 1, 'young'],

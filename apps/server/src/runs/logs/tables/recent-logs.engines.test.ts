@@ -12,7 +12,7 @@ import type { LogTables } from './log-tables.ts';
 import { createPostgresTables } from './postgres-tables-store.ts';
 import { createProgressStore } from './progress-store.ts';
 import { RecentLogs } from './recent-logs.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs } from '../../../kernel/durations.ts';
 
 const stream = {
   runId: 'run',
@@ -214,7 +214,7 @@ describe.skipIf(!isPostgresHere)('log entries in tables', () => {
     clock.advance(10 * minuteMs);
     await logs.expire();
     expect(await messagesIn(logs)).toEqual([]);
-    clock.advance(-60 * minuteMs);
+    clock.advance(-hourMs);
     const next = await open();
     await next.append([numbered(2, 1)]);
     expect(await entriesIn(next, last)).toHaveLength(1);
