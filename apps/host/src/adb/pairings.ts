@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../connection/server-connection.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
+import { minuteMs } from '../time/durations.ts';
 import { connectorTo } from './adb-server.ts';
 import { parseDeviceList } from './device-list.ts';
 import {
@@ -31,7 +32,7 @@ interface PairingsOptions {
 
 type Told = Omit<Pairing, 'id'>;
 
-const keptMs = 10 * 60_000;
+const keptMs = 10 * minuteMs;
 const maxAtOnce = 10;
 /** The phone asks nobody; adb gives it ten seconds to answer. */
 const pairTimeoutMs = 20_000;

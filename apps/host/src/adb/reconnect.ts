@@ -2,6 +2,7 @@ import type { AdbServerClient } from '@yume-chan/adb';
 
 import { createBackoff } from '../time/backoff.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
+import { hourMs } from '../time/durations.ts';
 import type { ListedDevice } from './device-list.ts';
 import type { LinkedPhone } from './link.ts';
 import { connectTo, findOtherPort, findWhereabouts, instanceName, isNetworkName } from './wireless.ts';
@@ -12,7 +13,7 @@ export interface ReconnectPauses {
 }
 
 // adb lists each phone that comes as offline for some seconds. An hour at last, so that a phone which is away for good costs little.
-const usualPauses: ReconnectPauses = { firstMs: 5000, lastMs: 3_600_000 };
+const usualPauses: ReconnectPauses = { firstMs: 5000, lastMs: hourMs };
 /** adb itself gives an address ten seconds, and there may be two. */
 const answerTimeoutMs = 25_000;
 

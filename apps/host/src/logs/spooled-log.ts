@@ -8,12 +8,13 @@ import {
 } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
+import { hourMs } from '../time/durations.ts';
 import type { EndedStep } from './run-trace.ts';
 import type { LogBudget, LogLimits } from './log-limits.ts';
 import type { SpoolFile } from './spool-file.ts';
 
 /** A time further away than this from the host's own was made up by the run's process. */
-const maxAgeMs = 60 * 60 * 1000;
+const maxAgeMs = hourMs;
 
 const maxLineNumber = 2 ** 31 - 1;
 

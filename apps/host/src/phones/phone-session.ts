@@ -23,6 +23,7 @@ import type { HelperChoice } from '../config.ts';
 import type { StartQueue } from './start/start-queue.ts';
 import type { HostTimings } from '../time/host-timings.ts';
 import { pause } from '../time/time-limit.ts';
+import { minuteMs } from '../time/durations.ts';
 
 export interface SessionOptions {
   readonly timings: HostTimings;
@@ -42,7 +43,7 @@ export interface SessionOptions {
 const maxHelperDeaths = 5;
 const reconnectAt = 3;
 const rebootAt = 4;
-const deathWindowMs = 10 * 60_000;
+const deathWindowMs = 10 * minuteMs;
 
 /** Brings a connected phone to `ready` and keeps it there. Returns, after closing the connection, when the phone does not answer or is gone. */
 export async function runSession(

@@ -1,9 +1,10 @@
 import type { Driver } from '../driver/driver.ts';
+import { minuteMs } from '../time/durations.ts';
 
 /** Time for which the helper holds the screen awake after each time it is told to, should the host be gone. */
-const heldMs = 10 * 60_000;
+const heldMs = 10 * minuteMs;
 /** Renewal interval. Without the helper a key press counts as use, and keeps any screen on for that time. */
-const renewMs = { uiautomator2: 4 * 60_000, resident: 10_000, dump: 10_000 } as const;
+const renewMs = { uiautomator2: 4 * minuteMs, resident: 10_000, dump: 10_000 } as const;
 
 /** Wakes the screen for runs, holds it awake while there are any, and lets the phone sleep after them. */
 export class ScreenHolder {

@@ -1,5 +1,6 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
 import { fieldText } from '../tree/text-fields.ts';
+import { minuteMs } from '../../time/durations.ts';
 
 /** The marks by which a mask can know a field; texts that are no nodes have no place. */
 interface Seen extends Pick<UiNode, 'viewId' | 'className'>, Partial<Pick<UiNode, 'boundsInScreen'>> {
@@ -13,7 +14,7 @@ interface Reading {
 }
 
 /** Time after which a field that is not told from its equals is taken to be gone. */
-const unsureMs = 10 * 60_000;
+const unsureMs = 10 * minuteMs;
 
 /**
  * The field into which a secret was typed, from one reading of the screen to the next. A node of an app keeps its ID; fields without one,

@@ -2,6 +2,7 @@ import type { ScreenMask, UiNode } from '@phalanx/protocol';
 
 import { maskOfSecret, type SecretMask } from './secret-parts.ts';
 import { TypedField } from './typed-field.ts';
+import { minuteMs } from '../../time/durations.ts';
 
 export type HeldMask = ScreenMask | SecretMask | TypedField;
 
@@ -13,7 +14,7 @@ interface MaskHolder {
 /** Fields of one user, of apps that never come to the front again. */
 const maxStanding = 100;
 /** A field that was out of view for longer keeps nobody from the app. */
-const keptFromOthersMs = 10 * 60_000;
+const keptFromOthersMs = 10 * minuteMs;
 
 export interface TypedSecret {
   readonly secret: string;

@@ -5,12 +5,13 @@ import type { UiBackend } from '../../driver/ui-backend.ts';
 import type { HostTimings } from '../../time/host-timings.ts';
 import { follow, pause, withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneRecord } from '../phone-record.ts';
+import { hourMs } from '../../time/durations.ts';
 import { type PhoneRules, reasonToRest, sampleFacts, freePercent } from './phone-health.ts';
 
 /** Android deletes some thousand files for it. A run that begins meanwhile waits for longer. */
 const trimTimeoutMs = 30_000;
 /** Minimum pause between two trims. The rest after one is no cache, and asking again soon would free nothing. */
-const againMs = 6 * 3_600_000;
+const againMs = 6 * hourMs;
 const gigabyte = 1e9;
 
 /** `helper`: the phone answers but its UI helper doesn't. `phone`: nothing answers. */

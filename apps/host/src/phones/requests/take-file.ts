@@ -7,6 +7,7 @@ import { shellQuote } from '../../driver/shell/phone-shell.ts';
 import { usualFolder } from '../../driver/shell/shared-storage.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
+import { minuteMs } from '../../time/durations.ts';
 import type { AnswerContext } from './answer-context.ts';
 
 /** An installer takes these. */
@@ -16,7 +17,7 @@ const answerMs = 8000;
 /** Looking at an APK may take a phone minutes. */
 const endingMs = 240_000;
 /** Maximum pause between two parts of a file before it is given up. */
-const abandonedMs = 10 * 60_000;
+const abandonedMs = 10 * minuteMs;
 
 interface Upload {
   readonly path: string;

@@ -23,6 +23,7 @@ import { hideTypedSecret } from '../../hide-typed-secret.ts';
 import type { Phone } from '../../phone.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { screenOf } from '../screen-reader.ts';
+import { minuteMs } from '../../../time/durations.ts';
 import { ActRefused, findAll, findTarget, said } from './find-target.ts';
 import { nearestTo } from './nearest-to.ts';
 import { type Look, PhoneEye } from './phone-look.ts';
@@ -37,7 +38,7 @@ const lookEveryMs = 250;
 /** A list that loads on may look like its end once. */
 const vainSwipesAtEnd = 2;
 /** Time for which a typed secret is hidden from anybody who looks at the phone later. */
-const hiddenMs = 10 * 60_000;
+const hiddenMs = 10 * minuteMs;
 
 /** Codes of the driver that say why nothing was touched. */
 const ownRefusals = ['app_not_allowed', 'covered', 'not_in_view', 'gone'] as const;

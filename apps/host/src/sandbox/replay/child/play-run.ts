@@ -4,6 +4,7 @@ import type { ReplayFetches, ReplayLimits, SandboxCallResult } from '@phalanx/pr
 import { digestOf } from '../../child/digest-of.ts';
 import { explainedError } from '../../child/explained-error.ts';
 import { isOutOfMemory } from '../../run/run-end.ts';
+import { hourMs } from '../../../time/durations.ts';
 import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
 
 /** Result as `SandboxCallResult`, or JSON of one. */
@@ -30,7 +31,6 @@ export interface PlayLimits extends ReplayLimits {
 }
 
 const maxCalls = 2000;
-const hourMs = 3_600_000;
 /** Maximum length of an order in characters of JSON, as in a run. */
 const maxOrderLength = 500_000;
 const maxRandomBytes = 65_536;

@@ -15,6 +15,7 @@ import {
 } from '@phalanx/protocol';
 import { shortened } from '../../child/shortened.ts';
 import type { SourcePositions } from '../../child/source-positions.ts';
+import { hourMs } from '../../../time/durations.ts';
 import { answerCall, changesPhone, notReplayed, ShownScreen } from './phone-of-screen.ts';
 import type { CallAnswer, Player, VirtualClock } from './play-run.ts';
 import { isDebug, submitted } from './single-screen.ts';
@@ -25,7 +26,6 @@ const readingMs = 1000;
 const maxIdleReadings = 3;
 /** Readings of the last screen; then the code waits for another one. */
 const maxLastReadings = 200;
-const hourMs = 3_600_000;
 
 const toField = /^(?:input\.(?:text|clearText|key)|secret\.type)$/;
 
