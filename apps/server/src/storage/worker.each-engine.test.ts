@@ -344,10 +344,6 @@ describe.each(engines)('work in %s', (engine) => {
       await once(signal, 'abort');
       throw new Error('stopped');
     });
-    // Hears of no transactions of the other one.
-    const idle = await addServer(db.withoutPlugins(), async ({ items }) => {
-      done[1].push(...items.map(({ key }) => key));
-    });
     const undone = transact(db, async (transaction) => {
       await enqueue(transaction, kind, [{ key: 'undone' }]);
       throw new Error('undone');
@@ -355,12 +351,20 @@ describe.each(engines)('work in %s', (engine) => {
     await expect(undone).rejects.toThrow('undone');
     await enqueueAll(db, ['a']);
     await expect.poll(() => done).toEqual([['a'], []]);
-    await enqueueAll(db, ['b']);
+    // A trigger tells nobody; a start looks for it.
+    const trigger = async (key: string) =>
+      sql`INSERT INTO work (kind, key, due_at) VALUES (${kind}, ${key}, 0)`.execute(db);
+    await trigger('b');
+    // Hears of no transactions of the other one.
+    const idle = await addServer(db.withoutPlugins(), async ({ items }) => {
+      done[1].push(...items.map(({ key }) => key));
+    });
     await expect.poll(() => done).toEqual([['a'], ['b']]);
-    // A trigger tells nobody.
-    await sql`INSERT INTO work (kind, key, due_at) VALUES (${kind}, 'c', 0)`.execute(db);
-    vi.advanceTimersByTime(1000);
+    await enqueueAll(db, ['c']);
     await expect.poll(() => done).toEqual([['a'], ['b', 'c']]);
+    await trigger('d');
+    vi.advanceTimersByTime(1000);
+    await expect.poll(() => done).toEqual([['a'], ['b', 'c', 'd']]);
     await idle.close();
     await busy.close();
     const left = await db.selectFrom('work').select(['key', 'claimed_until', 'attempts']).execute();
