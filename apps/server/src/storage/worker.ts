@@ -155,7 +155,7 @@ export class Worker {
     }
   }
 
-  async #end(ending: Promise<void>): Promise<void> {
+  async #end(ending: Promise<unknown>): Promise<void> {
     await ending.catch((error: unknown) => this.#context.faults.report(error, 'a claim could not be ended'));
   }
 

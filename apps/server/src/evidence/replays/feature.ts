@@ -1,4 +1,5 @@
 import type { Context } from '../../http/context.ts';
+import { addWorker } from '../../storage/worker.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { EventFeed } from '../../runs/events/event-feed.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
@@ -10,7 +11,7 @@ import { layDraft } from './draft.ts';
 import { ReplayChanges } from './replay-view.ts';
 import { ReplayHosts } from './replay-hosts.ts';
 import { SequenceReplays } from './sequence-replays.ts';
-import { ReplayWorker } from './replay-worker.ts';
+import { claimMs, ReplayMaker } from './replay-maker.ts';
 import { createReplayStore } from './store.ts';
 import { findFiles } from './replayed-files.ts';
 import { addReplayRoutes } from './routes.ts';
@@ -26,14 +27,14 @@ interface Dependencies {
 
 /** Saved screens that hosts replay with the code of projects. */
 export function serveReplays(context: Context, dependencies: Dependencies): void {
-  const { app, clock, database, faults, limits, log, timing } = context;
+  const { app, clock, database, limits, log, timing } = context;
   const { preparation, projects, records, feed } = dependencies;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
   // Nobody's host works for a project that its owner was only made an editor of.
   const listHostOwners = records.listAcceptedReviewers;
   const changes = new ReplayChanges({ listAcceptedReviewers: listHostOwners, feed, log });
-  const worker = new ReplayWorker({
+  const maker = new ReplayMaker({
     ...{
       keptScreens: records.keptScreens,
       store,
@@ -49,11 +50,16 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       listHostOwners,
       changes,
       clock,
-      faults,
       hostLookMs: timing.sweepMs,
     },
   });
-  app.addHook('onClose', () => worker.close());
+  addWorker(context, {
+    kind: 'replay screens',
+    // A user has one of each cause at a time.
+    places: { all: 4, lane: 1 },
+    claimMs,
+    work: (claim, signal) => maker.make(claim, signal),
+  });
   addReplayRoutes(app, {
     store,
     access: projects.access,
@@ -72,9 +78,6 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       if (await hosts.isThere(await listHostOwners({ ownerId, automationId: id }))) return;
       throw ApiError.of('no_replay_host', { project_id: id });
     },
-    onChanged: (replay) => {
-      changes.changed(replay);
-      void worker.look().catch((error: unknown) => faults.report(error, 'no look at replays'));
-    },
+    onChanged: (replay) => changes.changed(replay),
   });
 }

@@ -1,8 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Transaction } from '../../storage/db/tables/tables.ts';
+import { cancelWork } from '../../storage/db/work-queue.ts';
 import { emptyTree, type NoteSaved } from '../../code/projects/saved-state.ts';
-import { noCounts } from './store.ts';
+import { enqueueReplay, noCounts } from './store.ts';
 
 /** Commits of a project whose replays have not ended. A burst of more has results for the newest ones only. */
 const maxUnendedCommits = 20;
@@ -18,7 +19,7 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
   await stopUnended(transaction, projectId, { cause: 'save', newest: 0, now });
   if (isCommit)
     await stopUnended(transaction, projectId, { cause: 'commit', newest: maxUnendedCommits - 1, now });
-  await transaction
+  const replay = await transaction
     .insertInto('replay')
     .values({
       ...{ id: uuidv7(), project_id: projectId, owner_id: ownerId, tree_id: saved.files ?? emptyTree },
@@ -26,9 +27,10 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
       ...{ commit_hash: isCommit ? (saved.head ?? null) : null, screen_set: isCommit ? 'all' : 'open' },
       ...{ cause: isCommit ? 'commit' : 'save', status: 'waiting', problem: '', made_by: ownerId },
       ...{ counts: JSON.stringify(noCounts), created_at: now, started_at: null, ended_at: null },
-      claimed_until: 0,
     })
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await enqueueReplay(transaction, replay);
 };
 
 /** Finds the project's owner, and a screen of its groups; null: there is none. One statement, as each save asks it. */
@@ -68,6 +70,7 @@ async function stopUnended(
     .execute();
   const ids = rows.slice(newest).map(({ id }) => id);
   if (ids.length === 0) return;
+  await cancelWork(transaction, 'replay screens', ids);
   await transaction
     .updateTable('replay')
     .set({ status: 'stopped', ended_at: now })

@@ -4,8 +4,15 @@ import { v7 as uuidv7 } from 'uuid';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { countRows, roomWithin } from '../../storage/db/quota.ts';
-import { transact } from '../../storage/db/transactions.ts';
 import type { Database, Row } from '../../storage/db/tables/tables.ts';
+import {
+  cancelWork,
+  type Claim,
+  enqueue,
+  finishWork,
+  postponeWork,
+  renewClaim,
+} from '../../storage/db/work-queue.ts';
 import { addToOutbox } from '../../storage/db/webhook-outbox.ts';
 
 export type StoredReplay = Row<'replay'>;
@@ -52,6 +59,15 @@ export interface ReplayEnd {
   now: number;
 }
 
+/** A replay that this server makes. */
+export interface Attempt {
+  readonly claim: Claim;
+  readonly replay: StoredReplay;
+}
+
+/** Interval at which a commit looks for the end of older ones that other servers replay. */
+const olderCommitLookMs = 1000;
+
 export type ReplayStore = ReturnType<typeof createReplayStore>;
 
 /** Replays and what became of each screen. */
@@ -73,7 +89,7 @@ export function createReplayStore(db: Db) {
             ...{ is_draft: draft === undefined ? 0 : 1, group_id, record_id, sequence: null },
             ...{ screen_set, cause: 'request', status: 'waiting', problem: '', made_by },
             counts: JSON.stringify(noCounts),
-            ...{ created_at: given.now, started_at: null, ended_at: null, claimed_until: 0 },
+            ...{ created_at: given.now, started_at: null, ended_at: null },
           })
           .returningAll()
           .executeTakeFirstOrThrow();
@@ -82,6 +98,7 @@ export function createReplayStore(db: Db) {
             .insertInto('replay_draft')
             .values({ replay_id: replay.id, content: draft })
             .execute();
+        await enqueueReplay(transaction, replay);
         return replay;
       }),
 
@@ -118,6 +135,7 @@ export function createReplayStore(db: Db) {
     /** Stops a replay and returns it as it is then. A replay that has ended stays as it is. */
     stop: (id: string, now: number): Promise<StoredReplay | undefined> =>
       change(db, async (transaction) => {
+        await cancelWork(transaction, 'replay screens', [id]);
         await transaction
           .updateTable('replay')
           .set({ status: 'stopped', ended_at: now })
@@ -128,82 +146,56 @@ export function createReplayStore(db: Db) {
         return transaction.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst();
       }),
 
-    /**
-     * Lists replays that nobody has claimed: per user the oldest one of each cause. A commit waits for those before it.
-     */
-    listDue: (now: number, limit: number): Promise<StoredReplay[]> =>
-      db
-        .selectFrom('replay')
-        .selectAll()
-        .where('id', 'in', (eb) =>
-          eb
-            .selectFrom('replay as due')
-            .select((due) => due.fn.min('due.id').as('id'))
-            .where('due.ended_at', 'is', null)
-            .where('due.claimed_until', '<=', now)
-            .where((of) =>
-              of.or([
-                of('due.cause', '!=', 'commit'),
-                of.not(
-                  of.exists(
-                    of
-                      .selectFrom('replay as older')
-                      .select('older.id')
-                      .whereRef('older.project_id', '=', 'due.project_id')
-                      .whereRef('older.id', '<', 'due.id')
-                      .where('older.cause', '=', 'commit')
-                      .where('older.ended_at', 'is', null),
-                  ),
-                ),
-              ]),
-            )
-            .groupBy(['due.made_by', 'due.cause']),
-        )
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-
-    /** Claims a replay, and begins it anew. False: another server has it. */
-    claim: (replay: StoredReplay, until: number, now: number): Promise<boolean> =>
-      transact(db, async (transaction) => {
-        const changes = { status: 'running' as const, problem: '', started_at: now };
-        const counts = JSON.stringify(noCounts);
-        if (!(await renew(transaction, replay, { claimed_until: until, counts, ...changes }))) return false;
-        await transaction.deleteFrom('replay_verdict').where('replay_id', '=', replay.id).execute();
-        return true;
-      }),
+    /** Begins a claimed replay anew. Undefined: it has ended. A commit is put off while older ones of its project go on. */
+    async begin(claim: Claim, now: number): Promise<Attempt | undefined> {
+      const id = idOf(claim);
+      const query = db.selectFrom('replay').selectAll().where('id', '=', id).where('ended_at', 'is', null);
+      const replay = await query.executeTakeFirst();
+      if (replay === undefined) return undefined;
+      if (replay.cause === 'commit' && (await hasOlderCommit(db, replay))) {
+        await postponeWork(db, claim, { dueAt: now + olderCommitLookMs, problem: '' });
+        return undefined;
+      }
+      const attempt = { claim, replay };
+      const begun = {
+        status: 'running' as const,
+        problem: '',
+        started_at: now,
+        counts: JSON.stringify(noCounts),
+      };
+      const isBegun = await renewClaim(db, claim, claim.until, async (transaction) => {
+        await transaction.deleteFrom('replay_verdict').where('replay_id', '=', id).execute();
+        return update(transaction, attempt, begun);
+      });
+      return isBegun ? attempt : undefined;
+    },
 
     /** Adds verdicts and renews the claim. False: it was stopped, or another server has it. */
     proceed: (
-      replay: StoredReplay,
+      attempt: Attempt,
       {
         until,
         counts,
         verdicts,
       }: { until: number; counts: ReplayCounts; verdicts: readonly StoredVerdict[] },
     ): Promise<boolean> =>
-      transact(db, async (transaction) => {
-        const changes = { claimed_until: until, counts: JSON.stringify(counts) };
-        if (!(await renew(transaction, replay, changes))) return false;
+      renewClaim(db, attempt.claim, until, async (transaction) => {
+        if (!(await update(transaction, attempt, { counts: JSON.stringify(counts) }))) return false;
         if (verdicts.length > 0) await transaction.insertInto('replay_verdict').values(verdicts).execute();
         return true;
       }),
 
     /** Puts the replay off until then, with its reason as the problem. */
-    postpone: (
-      replay: StoredReplay,
-      { until, problem }: { until: number; problem: string },
-    ): Promise<boolean> =>
-      transact(db, (transaction) =>
-        renew(transaction, replay, {
-          ...{ status: 'waiting', problem, started_at: null, claimed_until: until },
-        }),
+    postpone: (attempt: Attempt, { until, problem }: { until: number; problem: string }): Promise<boolean> =>
+      postponeWork(db, attempt.claim, { dueAt: until, problem }, (transaction) =>
+        update(transaction, attempt, { status: 'waiting', problem, started_at: null }),
       ),
 
     /** Ends a replay, and deletes the old ones of its project. */
-    end: (replay: StoredReplay, { status, problem, sequence = null, now }: ReplayEnd): Promise<boolean> =>
-      transact(db, async (transaction) => {
-        if (!(await renew(transaction, replay, { status, problem, sequence, ended_at: now }))) return false;
+    end: (attempt: Attempt, { status, problem, sequence = null, now }: ReplayEnd): Promise<boolean> =>
+      finishWork(db, attempt.claim, async (transaction) => {
+        const { replay } = attempt;
+        if (!(await update(transaction, attempt, { status, problem, sequence, ended_at: now }))) return false;
         await deleteDraft(transaction, replay.id);
         await tellOfEnd(transaction, replay, now);
         const causes = ['request', 'commit'] as const;
@@ -256,24 +248,43 @@ export function createReplayStore(db: Db) {
   };
 }
 
-/**
- * Changes a replay whose claim is unchanged. Each claim writes another time, so only one server has the stored time.
- */
-async function renew(
+/** Enqueues a replay: a server makes one of each user and cause at a time. */
+export const enqueueReplay = (
   transaction: Transaction,
-  replay: StoredReplay,
+  { id, made_by: userId, cause, created_at: dueAt }: StoredReplay,
+): Promise<void> => enqueue(transaction, 'replay screens', [{ key: id, lane: `${userId} ${cause}`, dueAt }]);
+
+/** A claim has one replay. */
+const idOf = ({ items }: Claim): string => items.map(({ key }) => key).join('');
+
+/** Whether an older commit of its project is replayed, or is to be. */
+async function hasOlderCommit(db: Db, { id, project_id: projectId }: StoredReplay): Promise<boolean> {
+  const older = await db
+    .selectFrom('replay')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('id', '<', id)
+    .where('cause', '=', 'commit')
+    .where('ended_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return older !== undefined;
+}
+
+/** Changes a replay that has not ended. False: it has, or is gone. */
+async function update(
+  transaction: Transaction,
+  { replay }: Attempt,
   changes: Partial<StoredReplay>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('replay')
     .set(changes)
     .where('id', '=', replay.id)
-    .where('claimed_until', '=', replay.claimed_until)
     .where('ended_at', 'is', null)
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
-  Object.assign(replay, changes);
-  return true;
+  if (numUpdatedRows > 0n) Object.assign(replay, changes);
+  return numUpdatedRows > 0n;
 }
 
 /** Tells webhooks of the end of a replay of a set, unless a save caused it. */

@@ -114,17 +114,34 @@ function chooseKeys(
   return claims;
 }
 
-/** Extends the claim. False: it was lost, and what belongs to it must not be stored any more. */
-export async function renewClaim(db: Db, claim: Claim, until: EpochMs): Promise<boolean> {
-  const renewed = await held(db, claim).set({ claimed_until: until }).executeTakeFirst();
-  if (renewed.numUpdatedRows < claim.items.length) return false;
-  claim.until = until;
-  return true;
+/** Writes of the same transaction. False: what the work is about is gone. */
+type Writing = (transaction: Transaction) => Promise<boolean>;
+
+const nothing: Writing = async () => true;
+
+/** Extends the claim, and writes what belongs to it. False: it was lost, and nothing is written. */
+export async function renewClaim(
+  db: Db,
+  claim: Claim,
+  until: EpochMs,
+  write: Writing = nothing,
+): Promise<boolean> {
+  const isRenewed = await transact(
+    db,
+    async (transaction) => (await isHeld(transaction, claim, until)) && write(transaction),
+  );
+  // Only now: the transaction may have been undone.
+  if (isRenewed) claim.until = until;
+  return isRenewed;
 }
 
-/** Removes the items, or leaves those that were enqueued again to the next claim. */
-export const finishWork = (db: Db, claim: Claim): Promise<void> =>
+/**
+ * Removes the items, or leaves those that were enqueued again to the next claim, and writes what belongs to that. False:
+ * the claim was lost, and nothing is written.
+ */
+export const finishWork = (db: Db, claim: Claim, write: Writing = nothing): Promise<boolean> =>
   transact(db, async (transaction) => {
+    if (!(await isHeld(transaction, claim, claim.until))) return false;
     const { numDeletedRows } = await transaction
       .deleteFrom('work')
       .where('kind', '=', claim.kind)
@@ -134,24 +151,38 @@ export const finishWork = (db: Db, claim: Claim): Promise<void> =>
       .executeTakeFirst();
     if (numDeletedRows < claim.items.length)
       await held(transaction, claim).set({ claimed_until: 0 }).execute();
+    return write(transaction);
   });
 
-/** Ends the claim after a failed attempt. Items that were not enqueued again are due at that time. */
+/** Ends the claim of an attempt that is not the last one. Items that were not enqueued again are due at that time. */
 export const postponeWork = (
   db: Db,
   claim: Claim,
   { dueAt, problem }: { dueAt: EpochMs; problem: string },
-): Promise<void> =>
+  write: Writing = nothing,
+): Promise<boolean> =>
   transact(db, async (transaction) => {
+    if (!(await isHeld(transaction, claim, claim.until))) return false;
     const failed = held(transaction, claim).where('is_again', '=', 0);
     await failed.set({ claimed_until: 0, due_at: dueAt, problem }).execute();
     await held(transaction, claim).set({ claimed_until: 0 }).execute();
+    return write(transaction);
   });
 
 /** Gives the items back as if they had not been claimed. */
 export async function giveBack(db: Db, claim: Claim): Promise<void> {
   const attempts = sql<number>`CASE WHEN is_again = 1 THEN attempts ELSE attempts - 1 END`;
   await held(db, claim).set({ claimed_until: 0, attempts }).execute();
+}
+
+/** Removes items that nobody is to do any more. A server that is at one has lost its claim. */
+export async function cancelWork(
+  transaction: Transaction,
+  kind: WorkKind,
+  keys: readonly string[],
+): Promise<void> {
+  const query = transaction.deleteFrom('work').where('kind', '=', kind);
+  await query.where('key', 'in', textsIn(transaction, keys)).execute();
 }
 
 const keysOf = (db: Db, { items }: Claim) =>
@@ -167,3 +198,9 @@ const held = (db: Db, claim: Claim) =>
     .where('kind', '=', claim.kind)
     .where('key', 'in', keysOf(db, claim))
     .where('claimed_until', '=', claim.until);
+
+/** Whether this server has all items of the claim, which then ends at `until`. */
+async function isHeld(transaction: Transaction, claim: Claim, until: EpochMs): Promise<boolean> {
+  const { numUpdatedRows } = await held(transaction, claim).set({ claimed_until: until }).executeTakeFirst();
+  return numUpdatedRows >= claim.items.length;
+}

@@ -21,6 +21,9 @@ async function goBack(db: Db): Promise<void> {
     db,
     'drop table work',
     `update installation set needs = ''`,
+    'drop index replay_unended',
+    'alter table replay add column claimed_until bigint not null default 0',
+    'create index replay_due on replay (claimed_until) where ended_at is null',
     'create table capture_deletion (record_id text primary key)',
     'create table kept_chunk_deletion (run_id text primary key)',
     'create table large_pack_removal (large_key text primary key, removed_at bigint not null)',
@@ -36,15 +39,24 @@ async function goBack(db: Db): Promise<void> {
   }
 }
 
-describe.each(engines)('deletions that the release before has left, in %s,', (engine) => {
+describe.each(engines)('work that the release before has left, in %s,', (engine) => {
   it('are enqueued, and so is what triggers note from then on', async () => {
     const db = await openTestDatabase(engine);
     await goBack(db);
+    await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
     await execute(
       db,
       `insert into capture_deletion values ('record'), ('run')`,
       `insert into kept_chunk_deletion values ('run')`,
       `insert into large_pack_removal values ('project/pack', 1000)`,
+      `insert into project (id, owner_id, name, name_key, created_at) values ('p', 'u', 'p', 'p', 0)`,
+      ...['waits', 'ended'].map(
+        (
+          id,
+        ) => `insert into replay (id, project_id, owner_id, tree_id, screen_set, cause, status, problem, made_by,
+          counts, created_at, ended_at, claimed_until)
+          values ('${id}', 'p', 'u', '', 'all', 'save', 'waiting', '', 'u', '{}', 7, ${id === 'ended' ? 8 : 'null'}, 5)`,
+      ),
     );
     // Kysely gives migrations a database of unknown tables.
     await work.up(db);
@@ -54,10 +66,10 @@ describe.each(engines)('deletions that the release before has left, in %s,', (en
       { kind: 'delete captures', key: 'run', due_at: 0 },
       { kind: 'delete kept logs', key: 'run', due_at: 0 },
       { kind: 'delete large packs', key: 'project/pack', due_at: 1000 + weekMs },
+      { kind: 'replay screens', key: 'waits', due_at: 7 },
     ];
     expect(await list().execute()).toEqual(before);
 
-    await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
     for (const id of ['silent', 'talks']) await addRun(db, id);
     const chunk = { first: 1, count: 1, last_id: '1', packed: Buffer.from('x') };
     await createKeptChunkStore(db, 'log').add(new Map([['talks', chunk]]));

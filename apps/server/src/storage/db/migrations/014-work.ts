@@ -24,6 +24,11 @@ export const work: Migration = {
         select 'delete captures', record_id, 0 from capture_deletion
         union all select 'delete kept logs', run_id, 0 from kept_chunk_deletion
         union all select 'delete large packs', large_key, removed_at + ${largePackKeptMs} from large_pack_removal`,
+      `insert into work (kind, key, lane, due_at)
+        select 'replay screens', id, made_by || ' ' || cause, created_at from replay where ended_at is null`,
+      'drop index replay_due',
+      'alter table replay drop column claimed_until',
+      'create index replay_unended on replay (made_by) where ended_at is null',
     ]);
     for (const table of ['run_file', 'film_part']) {
       await dropTrigger(db, `${table}s_end`, table);

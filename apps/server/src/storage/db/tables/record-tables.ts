@@ -239,8 +239,6 @@ export interface ReplayTable {
   created_at: EpochMs;
   started_at: EpochMs | null;
   ended_at: EpochMs | null;
-  /** End of the claim of a server. */
-  claimed_until: EpochMs;
 }
 
 /** The unsaved text of a replay that has not ended. */

@@ -12,10 +12,9 @@ import {
   type ReplayVerdict,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import { periodically } from '../../kernel/periodically.ts';
+import type { Claim } from '../../storage/db/work-queue.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
 import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import { createProjectFiles, type SavedFiles } from '../../code/projects/project-files.ts';
@@ -25,7 +24,7 @@ import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
 import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
 import type { SequenceReplays } from './sequence-replays.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
-import { noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
+import { type Attempt, noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
 
 interface Options {
   keptScreens: KeptScreens;
@@ -38,16 +37,12 @@ interface Options {
   listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   changes: ReplayChanges;
   clock: Clock;
-  faults: FaultMonitor;
   /** Interval of the look for a host by a replay that nobody has asked for. */
   hostLookMs: number;
 }
 
-const lookEveryMs = 1000;
 /** Lease of a replay, longer than one of its steps: a server that is killed keeps others from it for this time. */
-const claimMs = 45_000;
-/** Maximum number of replays at a time on one server. A user has one of each cause at a time. */
-const maxAtOnce = 4;
+export const claimMs = 45_000;
 const screensPerStep = 50;
 const lengthPerStep = 2 * 1024 * 1024;
 /** Time limit of a replay of a set of screens. */
@@ -76,72 +71,55 @@ function problemOf(error: unknown, { cause }: StoredReplay): string {
   throw error;
 }
 
-/** Does replays that wait, of any server. */
-export class ReplayWorker {
+/** A replay that goes on until this server stops. */
+interface Making extends Attempt {
+  readonly signal: AbortSignal;
+}
+
+/** Makes replays. */
+export class ReplayMaker {
   readonly #options: Options;
-  readonly #endLooking: () => Promise<void>;
-  readonly #running = new Map<string, Promise<void>>();
-  #isClosed = false;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#endLooking = periodically(options.faults, lookEveryMs, () => this.look());
   }
 
-  /** Begins replays that wait, as far as there are places. */
-  async look(): Promise<void> {
-    const { store, clock } = this.#options;
-    for (const replay of await store.listDue(clock.now(), maxAtOnce * 5)) {
-      if (this.#isClosed || this.#running.size >= maxAtOnce) return;
-      const turn = `${replay.made_by} ${replay.cause}`;
-      if (this.#running.has(turn)) continue;
-      const work = this.#work(replay).finally(() => this.#running.delete(turn));
-      this.#running.set(turn, work);
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#endLooking();
-    await Promise.all(this.#running.values());
-  }
-
-  async #work(replay: StoredReplay): Promise<void> {
-    const { store, changes, clock, faults } = this.#options;
-    try {
-      const now = clock.now();
-      if (!(await store.claim(replay, now + claimMs, now))) return;
-      changes.changed(replay);
-      if (await this.#finish(replay)) changes.changed(replay);
-    } catch (error) {
-      faults.report(error, 'screens could not be replayed');
-    }
+  /** Makes a claimed replay. Rejects when it has to be made again. */
+  async make(claim: Claim, signal: AbortSignal): Promise<void> {
+    const { store, changes, clock } = this.#options;
+    const attempt = await store.begin(claim, clock.now());
+    if (attempt === undefined) return;
+    changes.changed(attempt.replay);
+    if (await this.#finish({ ...attempt, signal })) changes.changed(attempt.replay);
+    else signal.throwIfAborted();
   }
 
   /** False: it is not this server's any more. */
-  async #finish(replay: StoredReplay): Promise<boolean> {
+  async #finish(making: Making): Promise<boolean> {
     const { store, clock, hostLookMs } = this.#options;
+    const { replay } = making;
     let sequence: string | null = null;
     try {
       if (replay.record_id !== null) {
-        const outcome = await this.#replaySequence(replay, replay.record_id);
+        const outcome = await this.#replaySequence(making, replay.record_id);
         if (outcome === undefined) return false;
         sequence = JSON.stringify(outcome).toWellFormed();
-      } else if (!(await this.#replayAll(replay))) return false;
+      } else if (!(await this.#replayAll(making))) return false;
     } catch (error) {
       const now = clock.now();
       const problem = problemOf(error, replay);
       const isPatient = replay.cause !== 'request' && now - replay.created_at < hostTimeoutMs;
       if (error instanceof NoReplayHost && isPatient)
-        return store.postpone(replay, { until: now + hostLookMs, problem });
-      return store.end(replay, { status: 'failed', problem, now });
+        return store.postpone(making, { until: now + hostLookMs, problem });
+      return store.end(making, { status: 'failed', problem, now });
     }
-    return store.end(replay, { status: 'done', problem: '', sequence, now: clock.now() });
+    return store.end(making, { status: 'done', problem: '', sequence, now: clock.now() });
   }
 
   /** False: it was stopped, or is another server's. */
-  async #replayAll(replay: StoredReplay): Promise<boolean> {
+  async #replayAll(making: Making): Promise<boolean> {
     const { keptScreens, store, hosts, changes, clock } = this.#options;
+    const { replay, signal } = making;
     if (clock.now() - replay.created_at > maxAgeMs)
       throw new CannotReplay('It could not be made in an hour.');
     const files = await this.#filesOf(replay);
@@ -156,8 +134,8 @@ export class ReplayWorker {
     const goesOn = async (verdicts: readonly StoredVerdict[] = []): Promise<boolean> => {
       const now = clock.now();
       if (now - (replay.started_at ?? now) > maxMs) throw new CannotReplay('It took more than ten minutes.');
-      if (this.#isClosed) return false;
-      if (!(await store.proceed(replay, { until: now + claimMs, counts, verdicts }))) return false;
+      if (signal.aborted) return false;
+      if (!(await store.proceed(making, { until: now + claimMs, counts, verdicts }))) return false;
       if (verdicts.length > 0) changes.changed(replay);
       return true;
     };
@@ -191,15 +169,16 @@ export class ReplayWorker {
   }
 
   /** Undefined: it was stopped, or is another server's. */
-  async #replaySequence(replay: StoredReplay, recordId: string): Promise<SequenceOutcome | undefined> {
+  async #replaySequence(making: Making, recordId: string): Promise<SequenceOutcome | undefined> {
     const { sequences, store, clock } = this.#options;
+    const { replay, signal } = making;
     const { owner_id: ownerId, project_id: automationId } = replay;
     const read = await sequences.read(recordId);
     if ('problem' in read) throw new CannotReplay(`The record ${read.problem}.`);
     const counts: ReplayCounts = { ...noCounts, screens: read.sequence.screens.length };
     const goesOn = async (): Promise<boolean> => {
       const until = clock.now() + claimMs;
-      return !this.#isClosed && store.proceed(replay, { until, counts, verdicts: [] });
+      return !signal.aborted && store.proceed(making, { until, counts, verdicts: [] });
     };
     const files = await this.#filesOf(replay);
     const outcome = await sequences.replay({
