@@ -42,6 +42,7 @@ const config: KnipConfig = {
         'real-screens/main.ts',
         'mcp-session/main.ts',
         'fuzz/{main,stall-watch}.ts',
+        'transcripts/main.ts',
       ],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
     },

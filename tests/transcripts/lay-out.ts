@@ -1,0 +1,14 @@
+const lineLength = 110;
+
+/** JSON with a line for each field, but for values that fit into one. */
+export function layOut(value: unknown, indent = ''): string {
+  const line = JSON.stringify(value);
+  if (typeof value !== 'object' || value === null || line.length + indent.length <= lineLength) return line;
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const fields = Object.entries(value).map(([key, one]: [string, unknown]) => {
+    const name = Array.isArray(value) ? '' : `${JSON.stringify(key)}: `;
+    return `${inner}${name}${layOut(one, inner)}`;
+  });
+  return `${open}\n${fields.join(',\n')}\n${indent}${close}`;
+}
