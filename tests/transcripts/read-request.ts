@@ -25,8 +25,10 @@ export function readRequest(
   const details = filled(given, valueOf);
   const contract = allRoutes.find(({ operationId }) => operationId === what);
   const [first = ''] = parameters;
-  if (contract === undefined)
+  if (contract === undefined) {
+    if (!/^[A-Z]+$/.test(what)) throw new Error(`there is no operation ${what}`);
     return { caller, operation: undefined, method: what, path: `${first}${end}`, details };
+  }
   const { method, operationId: operation } = contract;
   const path = contract.path.replaceAll(/:\w+/g, () => encodeURIComponent(parameters.shift() ?? ''));
   // A whole address, as replies have it.
