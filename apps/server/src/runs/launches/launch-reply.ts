@@ -79,6 +79,7 @@ export interface LaunchReply {
 /** Adds an outcome for each device to a refusal that has none: it means the same for all of them. */
 export function withDeviceRefusals(error: unknown, deviceIds: readonly string[]): unknown {
   if (!(error instanceof ApiError) || error.status !== 400 || error.devices !== undefined) return error;
+  if (deviceIds.length === 0) return error;
   const { code, message: reason } = error;
   const ids = [...new Set(deviceIds)];
   return error.withDevices(
