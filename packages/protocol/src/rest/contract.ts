@@ -81,11 +81,11 @@ export const ErrorBody = Type.Object(
     message: Type.String({ description: 'What is wrong, where, and what to do' }),
     code: Type.Enum(errorCodes, {
       title: 'ErrorCode',
-      description: `A stable word for programs:\n\n${errorTexts}`,
+      description: `An error code for programs; the meaning of a code never changes:\n\n${errorTexts}`,
     }),
     errors: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Only when code does not compile: one line each, with position',
+        description: 'Only for `compile_failed`: one line for each compile error, with its position',
       }),
     ),
   },

@@ -27,7 +27,7 @@ export const eventRoutes = {
     tag: 'Events',
     summary: 'Follow devices, runs, logs, records, groups and replays as they change (server-sent events)',
     description:
-      'Sends `device`, `run`, `log`, `record`, `group` and `replay` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`. A stream that does not take its events is cut off: its last event is `error`, with the body of a refusal.',
+      'Sends `device`, `run`, `log`, `record`, `group` and `replay` events about everything that the caller may see, from now on. A `log` event carries entries in the format of `automationLogs`, and its event ID is the ID of the last entry: after a disconnect, continue from there with `automationLogs`. The service closes a stream whose client reads too slowly: its last event is `error`, with an error body.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
@@ -36,7 +36,7 @@ export const eventRoutes = {
       types: Type.Optional(
         Type.String({
           pattern: '^(device|run|log|record|group|replay)(,(device|run|log|record|group|replay))*$',
-          description: 'Comma-separated; all without it',
+          description: 'Event types, separated by commas. Default: all types',
         }),
       ),
     }),

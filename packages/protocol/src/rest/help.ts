@@ -4,7 +4,8 @@ import { success, type RouteContract } from './contract.ts';
 
 const pageName = Type.String({
   maxLength: 200,
-  description: 'Its path below `docs` without `.md`, or `types/` and the name of a declaration file',
+  description:
+    'The path of the page below `docs` without `.md`, or `types/` and the name of a declaration file',
   examples: ['errors'],
 });
 
@@ -13,19 +14,21 @@ export const HelpPage = Type.Object(
     name: pageName,
     title: Type.String(),
     group: Type.String({
-      description: 'What it is about, such as `Operating`. Pages of a group follow each other',
+      description: 'The topic of the page, such as `Operating`. Pages of one group are listed together',
     }),
   },
-  { title: 'HelpPage', description: 'A page of the documentation of this version' },
+  { title: 'HelpPage', description: 'A page of the documentation, for the version of this service' },
 );
 export type HelpPage = Static<typeof HelpPage>;
 
 export const HelpResult = Type.Object(
   {
     page: HelpPage,
-    section: Type.String({ description: 'The title of the section' }),
-    anchor: Type.String({ description: 'Of the section within its page; empty for the beginning' }),
-    text: Type.String({ description: 'Markdown of the section, cut at 2,000 characters' }),
+    section: Type.String({ description: 'Title of the section' }),
+    anchor: Type.String({
+      description: 'Anchor of the section within its page; empty for the beginning of the page',
+    }),
+    text: Type.String({ description: 'Markdown of the section, truncated to 2,000 characters' }),
   },
   { title: 'HelpResult' },
 );
@@ -39,7 +42,7 @@ export const helpRoutes = {
     operationId: 'listHelpPages',
     tag: 'Service',
     summary: 'List the pages of the documentation',
-    description: 'Each of them is also Markdown at `/help/` with its name and `.md`.',
+    description: 'Each page is also available as Markdown at `/help/<name>.md`.',
     scope: null,
     reach: null,
     responses: { 200: Type.Object({ success, pages: Type.Array(HelpPage) }) },
@@ -64,7 +67,7 @@ export const helpRoutes = {
     operationId: 'searchHelp',
     tag: 'Service',
     summary: 'Search the documentation',
-    description: 'The ten sections that have most of the words, the best first.',
+    description: 'Returns the ten sections that match the most words of the query, best match first.',
     scope: null,
     reach: null,
     query: Type.Object({

@@ -9,14 +9,18 @@ export const maxPageLimit = 1000;
 /** The query of every list: begin without `cursor`, then pass the last reply's `next_cursor`, with the same filters. */
 export const pageQuery = {
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1100, description: '`next_cursor` of the last reply' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 1100,
+      description: 'The `next_cursor` of the previous page. Default: begin with the first page',
+    }),
   ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: maxPageLimit,
       default: defaultPageLimit,
-      description: 'The most that one reply holds',
+      description: 'Maximum number of items in a page',
     }),
   ),
 };
@@ -34,6 +38,6 @@ export const pageOf = <Fields extends TProperties>(fields: Fields) =>
     success,
     ...fields,
     next_cursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Pass it as `cursor` to read on; null at the end',
+      description: 'Pass it as `cursor` to get the next page; null on the last page',
     }),
   });

@@ -13,54 +13,57 @@ const settings = {
     minLength: 1,
     maxLength: 2000,
     description:
-      'Where to: http or https, without a user name, where addresses that are not public are refused; or `mailto:` and one address that the operator of the service allows',
+      'Destination of the messages: an http or https URL with a public address and no user name, or `mailto:` and one e-mail address that the operator of the service allows',
     examples: ['https://receiver.example/phalanx', 'mailto:ada@example.com'],
   }),
   format: WebhookFormat,
   events: Type.Array(Type.Enum(webhookEventNames), {
     minItems: 1,
     maxItems: webhookEventNames.length,
-    description: 'What it tells of',
+    description: 'Events that the webhook sends',
     examples: [['run.ended']],
   }),
   outcomes: Type.Array(RunOutcome, {
     maxItems: 10,
-    description: 'Of `run.ended`: only runs with these outcomes. Empty: all',
+    description: 'For `run.ended`: only runs with these outcomes. Empty: all outcomes',
     examples: [['failed', 'timed_out', 'lost']],
   }),
   project_ids: Type.Array(Id, {
     maxItems: 100,
     description:
-      'Of `run.ended`, `record.new`, `group.opened`, `group.reopened`, `drift.found`, `replay.finished`, `schedule.skipped`, `runs.failing` and `runs.none`: only of these projects. Empty: all that you may see',
+      'For `run.ended`, `record.new`, `group.opened`, `group.reopened`, `drift.found`, `replay.finished`, `schedule.skipped`, `runs.failing` and `runs.none`: only these projects. Empty: all projects that you may see',
     examples: [[]],
   }),
   not_ready_minutes: Type.Integer({
     minimum: 1,
     maximum: 10_080,
     description:
-      'Of `device.not_ready` and `device.back`: only phones that were not ready for so long. Default 10',
+      'For `device.not_ready` and `device.back`: how long a device must not be ready, in minutes. Default 10',
     examples: [10],
   }),
   failing_percent: Type.Integer({
     minimum: 1,
     maximum: 100,
-    description: 'Of `runs.failing`: how many of the runs have no success. Default 50',
+    description:
+      'For `runs.failing`: share of runs without success, in percent, from which the event is sent. Default 50',
     examples: [50],
   }),
   failing_hours: Type.Integer({
     minimum: 1,
     maximum: 168,
-    description: 'Of `runs.failing`: runs of so many last hours. Default 24',
+    description: 'For `runs.failing`: length of the period whose runs are counted, in hours. Default 24',
     examples: [24],
   }),
   silent_hours: Type.Integer({
     minimum: 1,
     maximum: 720,
-    description: 'Of `runs.none`: how long nothing was launched. Default 24',
+    description:
+      'For `runs.none`: time without a launch, in hours, after which the event is sent. Default 24',
     examples: [24],
   }),
   paused: Type.Boolean({
-    description: 'It hears of nothing that happens meanwhile; what waits is sent when it is resumed',
+    description:
+      'Whether the webhook is paused: new events are not sent; deliveries that already wait are sent after it is resumed',
   }),
 };
 
@@ -98,13 +101,13 @@ const WebhookChanges = Type.Object({
 export const WebhookHealth = Type.Object(
   {
     state: Type.Enum(['unused', 'ok', 'failing', 'paused', 'disabled'] as const, {
-      description: '`disabled`: the service paused it, see `problem`',
+      description: '`disabled`: the service has paused the webhook; `problem` says why',
     }),
-    waiting: Type.Integer({ description: 'Deliveries that have still to be made' }),
+    waiting: Type.Integer({ description: 'Number of deliveries that wait to be sent' }),
     failing_since: nullable(EpochMs),
     last_success_at: nullable(EpochMs),
     last_failure_at: nullable(EpochMs),
-    last_failure: Type.String({ description: 'Why the last delivery that failed did; else empty' }),
+    last_failure: Type.String({ description: 'Reason of the last failed delivery; empty if none failed' }),
   },
   { title: 'WebhookHealth' },
 );
@@ -117,9 +120,12 @@ export const Webhook = Type.Object(
     ...settings,
     signature,
     public_key: nullable(
-      Type.String({ description: 'Of `v1a`: messages are checked with it (`whpk_…`); null for `v1`' }),
+      Type.String({
+        description:
+          'For `v1a`: the public key (`whpk_…`) with which receivers verify messages; null for `v1`',
+      }),
     ),
-    problem: Type.String({ description: 'Why the service paused it; else empty' }),
+    problem: Type.String({ description: 'Why the service paused the webhook; empty if it did not' }),
     health: WebhookHealth,
     created_at: EpochMs,
   },
@@ -135,16 +141,19 @@ export const WebhookDelivery = Type.Object(
     response_status: nullable(
       Type.Integer({
         description:
-          'Of the last attempt: the status of HTTP, or of SMTP for an e-mail. Null: there was no response',
+          'HTTP status of the response to the last attempt, or SMTP status for e-mail; null without a response',
       }),
     ),
-    problem: Type.String({ description: 'Why the last attempt failed; else empty' }),
+    problem: Type.String({ description: 'Why the last attempt failed; empty if it did not' }),
     created_at: EpochMs,
     next_attempt_at: nullable(EpochMs),
     ended_at: nullable(EpochMs),
     payload: Type.Object({ type: Type.String(), timestamp: Type.String(), data: JsonObject }),
   },
-  { title: 'WebhookDelivery', description: 'Its `id` is the `webhook-id` of all its attempts.' },
+  {
+    title: 'WebhookDelivery',
+    description: 'One delivery of a message. Its `id` is the `webhook-id` of all its attempts.',
+  },
 );
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
 
@@ -156,7 +165,7 @@ const withSecret = Type.Object({
   secret: nullable(
     Type.String({
       description:
-        'Of `v1`, and shown only here: messages are checked with it (`whsec_…`). Null for `v1a` and for e-mails',
+        'For `v1`: the shared secret (`whsec_…`) with which receivers verify messages; it is shown only here. Null for `v1a` and for e-mail',
     }),
   ),
 });
@@ -173,8 +182,8 @@ export const webhookRoutes = {
     path: '/api/v2/webhooks',
     operationId: 'createWebhook',
     tag: 'Webhooks',
-    summary: 'Have messages sent to an address when something happens',
-    description: `The messages are those of Standard Webhooks (https://www.standardwebhooks.com), messages to a chat, or e-mails. You hear only of what you may see.\n\n${eventTexts}`,
+    summary: 'Create a webhook, which sends messages about events to an address',
+    description: `Messages follow Standard Webhooks (https://www.standardwebhooks.com), or are chat messages or e-mails. A webhook sends only events about what its owner may see.\n\n${eventTexts}`,
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'create_webhook',
@@ -244,8 +253,9 @@ export const webhookRoutes = {
     path: '/api/v2/webhooks/:id/secret',
     operationId: 'rotateWebhookSecret',
     tag: 'Webhooks',
-    summary: 'Give a webhook a new secret or key pair',
-    description: 'For 24 hours messages carry two signatures: with the new one and with the one before.',
+    summary: 'Rotate the secret or key pair of a webhook',
+    description:
+      'For 24 hours, messages carry two signatures: one with the new key and one with the previous key.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'rotate_webhook_secret',
@@ -259,7 +269,7 @@ export const webhookRoutes = {
     operationId: 'testWebhook',
     tag: 'Webhooks',
     summary: 'Send a message of the type `webhook.test`',
-    description: 'The reply does not wait for it: read the deliveries.',
+    description: 'The reply does not wait for the delivery; read its result from the deliveries.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'test_webhook',
@@ -285,8 +295,8 @@ export const webhookRoutes = {
     path: '/api/v2/webhooks/:id/deliveries/:deliveryId/replay',
     operationId: 'replayWebhookDelivery',
     tag: 'Webhooks',
-    summary: 'Make a delivery again, with the same `webhook-id`',
-    description: 'One that still waits is attempted at once.',
+    summary: 'Send a delivery again, with the same `webhook-id`',
+    description: 'A delivery that still waits is attempted at once.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'replay_webhook_delivery',
