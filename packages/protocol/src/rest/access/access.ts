@@ -24,26 +24,27 @@ export const User = Type.Object(
     role: UserRole,
     created_at: EpochMs,
     disabled_at: Type.Union([EpochMs, Type.Null()], {
-      description: 'Since when all of their tokens are refused; null when they may come in',
+      description:
+        'When the user was disabled, since when all of their tokens are refused; null for an enabled user',
     }),
   },
   { title: 'User' },
 );
 export type User = Static<typeof User>;
 
-const PerDay = Type.Union([Type.Integer(), Type.Null()], { description: 'Null means any number' });
+const PerDay = Type.Union([Type.Integer(), Type.Null()], { description: 'Maximum per day; null: unlimited' });
 
 export const TokenBudget = Type.Object(
   {
     runs_per_day: PerDay,
     minutes_per_day: PerDay,
-    runs_used: Type.Integer({ description: 'Runs that it has begun today' }),
+    runs_used: Type.Integer({ description: 'Number of runs that the token has started today' }),
     minutes_used: Type.Integer({
-      description: 'Of its runs that have ended today, and of those that go on',
+      description: 'Minutes used today by runs of the token that have ended or still run',
     }),
     free_at: {
       ...EpochMs,
-      description: 'When the day ends, at midnight UTC, and everything may be used again',
+      description: 'When the budget is reset: the next midnight UTC',
     },
   },
   { title: 'TokenBudget' },
@@ -57,19 +58,19 @@ export const Token = Type.Object(
     name: Type.String(),
     scopes: Type.Array(Scope),
     project_ids: Type.Union([Type.Array(Type.String()), Type.Null()], {
-      description: 'The only projects it may touch; null means all of its user',
+      description: 'IDs of the only projects that the token may access; null: all projects of its user',
     }),
     selector: Type.Union([Type.String(), Type.Null()], {
-      description: 'The only phones it reaches; null means all of its user',
+      description: 'Selector of the only devices that the token may access; null: all devices of its user',
     }),
     max_phones: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'On so many phones one launch may start; null means any number',
+      description: 'Maximum number of devices in one launch; null: unlimited',
     }),
     apps: Type.Union([Type.Array(Type.String()), Type.Null()], {
-      description: 'The only apps that it may use on phones; null means all',
+      description: 'Package names of the only apps that the token may use on devices; null: all apps',
     }),
     budget: Type.Union([TokenBudget, Type.Null()], {
-      description: 'What it may use in a day, and has used today; null: as much as its user',
+      description: 'Daily budget of the token and its usage today; null: no budget of its own',
     }),
     created_at: EpochMs,
     expires_at: Type.Union([EpochMs, Type.Null()]),
@@ -86,7 +87,7 @@ export const accessRoutes = {
     path: '/api/v2/me',
     operationId: 'me',
     tag: 'Account',
-    summary: 'Who this token belongs to and what it may do',
+    summary: 'Read the user of this token, and what the token may do',
     scope: 'read',
     reach: { projects: 'open', phones: 'none' },
     responses: { 200: Type.Object({ success, user: User, token: Token }) },
@@ -101,7 +102,7 @@ export const accessRoutes = {
     reach: ofAdministrators,
     query: Type.Object({
       ...idPageQuery,
-      search: Type.Optional(searchText('Part of the name, in any letter case')),
+      search: Type.Optional(searchText('Part of the name, case-insensitive')),
     }),
     responses: { 200: pageOf({ users: Type.Array(User) }) },
   },
@@ -125,7 +126,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Rename, disable or enable a user, or change their role (administrators)',
     description:
-      'A disabled user’s tokens answer 401 at once, and their event streams and host connections end; projects, devices and tokens stay for the day on which they are enabled again.',
+      'All requests with tokens of a disabled user get 401 at once, and their event streams and host connections are closed. Their projects, devices and tokens are kept and work again once the user is enabled.',
     scope: 'admin',
     reach: ofAdministrators,
     audit: 'update_user',
@@ -146,7 +147,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Delete a user for good (administrators)',
     description:
-      'Their tokens, devices, runs and records of direct code go with them, and they leave the projects of others. Their own projects are deleted only with `projects=delete`.',
+      'Also deletes their tokens, devices, runs and records of direct code, and removes them from the projects of others. Their own projects are deleted only with `projects=delete`.',
     scope: 'admin',
     reach: ofAdministrators,
     audit: 'delete_user',
@@ -160,8 +161,9 @@ export const accessRoutes = {
     path: '/api/v2/tokens',
     operationId: 'listTokens',
     tag: 'Account',
-    summary: 'List your tokens; administrators with the scope `admin` see everyone’s',
-    description: 'A token that is limited to projects sees itself and what was made with it.',
+    summary: 'List your tokens; administrators with the scope `admin` see the tokens of all users',
+    description:
+      'A token that is limited to projects sees only itself and the tokens that were created with it.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
@@ -175,9 +177,9 @@ export const accessRoutes = {
     path: '/api/v2/tokens',
     operationId: 'createToken',
     tag: 'Account',
-    summary: 'Create a token; its secret is shown this once',
+    summary: 'Create a token; its secret is shown only in this reply',
     description:
-      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit it to phones, at the moment of each request, `max_phones` the phones of one launch, and `apps` the apps that it uses there, by packages such as `com.example.shop` or `com.example.*`: such a token lists and uses these phones, launches projects there and reads their runs, edits code, makes jobs and schedules that keep its limit, and calls `/mcp`; all other endpoints are closed to it. `runs_per_day` and `minutes_per_day` are its budget, in runs that it begins and minutes that they take together: what is beyond is refused with `budget_spent` until midnight UTC. Such a token makes no tokens.',
+      'Default scopes: `read`, `launch`, `edit` and `review`. The new token never has a scope or a project that the token of the request does not have. By default it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit the token to devices, evaluated at each request; `max_phones` limits the number of devices in one launch; `apps` limits the apps, by package names such as `com.example.shop` or `com.example.*`. A token with such a limit can list and use these devices, launch projects on them and read their runs, edit code, create jobs and schedules that keep its limit, and call `/mcp`; all other endpoints refuse it. `runs_per_day` and `minutes_per_day` are its budget: the number of runs that it starts, and the minutes that they take together. Beyond the budget, launches are refused with `budget_spent` until midnight UTC. A token with a budget cannot create tokens.',
     scope: 'admin',
     reach: { projects: 'within', phones: 'refused', budget: 'refused' },
     audit: 'create_token',
@@ -203,8 +205,8 @@ export const accessRoutes = {
     path: '/api/v2/tokens/:id',
     operationId: 'deleteToken',
     tag: 'Account',
-    summary: 'Revoke a token at once, and those that were made with it',
-    description: 'A token may always revoke itself; for others it needs the scope `admin`.',
+    summary: 'Revoke a token, and all tokens that were created with it, at once',
+    description: 'A token may always revoke itself; to revoke other tokens it needs the scope `admin`.',
     scope: 'read',
     reach: { projects: 'within', phones: 'own_token' },
     audit: 'delete_token',
@@ -223,15 +225,21 @@ export const sessionRoutes = {
     path: '/api/v2/session',
     operationId: 'signIn',
     tag: 'Account',
-    summary: 'Sign a browser in with a token, or with a sign-in link of the terminal',
+    summary: 'Sign a browser in, with a token or with a sign-in link from the command line',
     description:
-      'The reply sets a cookie that scripts can’t read. Pages of this service alone may use it: every request with it is looked at for where it comes from. It ends after 12 hours without use, after 7 days, with its token, and by signing out.',
+      'The reply sets a session cookie that scripts cannot read. Only pages of this service may use it: the origin of each request is checked. The session ends after 12 hours without use, after 7 days, when its token ends, and on sign-out.',
     scope: null,
     reach: null,
     audit: 'sign_in',
     body: Type.Object({
       token: Type.Optional(secret),
-      link: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'Works once' })),
+      link: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 500,
+          description: 'Secret of a sign-in link, which can be used once',
+        }),
+      ),
     }),
     bodyExample: { token: 'phx_…' },
     responses: { 201: Type.Object({ success, expires_at: EpochMs }) },
@@ -243,7 +251,7 @@ export const sessionRoutes = {
     operationId: 'signOut',
     tag: 'Account',
     summary: 'Sign this browser out',
-    description: 'The token that it signed in with stays as it is.',
+    description: 'The token that was used to sign in stays valid.',
     scope: 'read',
     reach: { projects: 'open', phones: 'none' },
     audit: 'sign_out',

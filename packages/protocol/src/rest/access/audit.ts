@@ -13,17 +13,26 @@ export const AuditEntry = Type.Object(
     at: EpochMs,
     action: AuditAction,
     outcome: AuditOutcome,
-    code: Type.Union([Type.String(), Type.Null()], { description: 'Why it was refused or failed' }),
-    user: Type.Union([named, Type.Null()], { description: 'Null when the token was no good' }),
+    code: Type.Union([Type.String(), Type.Null()], {
+      description: 'Error code of a refused or failed action; else null',
+    }),
+    user: Type.Union([named, Type.Null()], {
+      description: 'User who did it; null if the token was not valid',
+    }),
     token: Type.Union([named, Type.Null()]),
-    address: Type.Union([Type.String(), Type.Null()], { description: 'Where the request came from' }),
-    subject: Type.Union([AuditSubject, Type.Null()], { description: 'What it was done to' }),
+    address: Type.Union([Type.String(), Type.Null()], {
+      description: 'IP address that the request came from',
+    }),
+    subject: Type.Union([AuditSubject, Type.Null()], {
+      description: 'Object of the action, such as a project or a device',
+    }),
     details: JsonObject,
     count: Type.Integer({
       minimum: 1,
-      description: 'How often, when refusals of one kind came in numbers; of everything else each is noted',
+      description:
+        'Number of times. Repeated refusals of one kind share an entry; every other action has an entry of its own',
     }),
-    request_id: Type.Union([Type.String(), Type.Null()], { description: 'As the reply had it' }),
+    request_id: Type.Union([Type.String(), Type.Null()], { description: 'The `x-request-id` of the reply' }),
   },
   { title: 'AuditEntry' },
 );
@@ -39,7 +48,7 @@ const filters = {
 };
 
 const visible =
-  'Administrators with the scope `admin` see everything, others what they did and what was done to what is theirs; a token that is limited to projects sees what was done to these.';
+  'Administrators with the scope `admin` see all entries. Other users see their own actions and the actions on what they own; a token that is limited to projects sees the actions on these projects.';
 
 /** The audit log: users, their actions, tokens and addresses. */
 export const auditRoutes = {
@@ -48,8 +57,8 @@ export const auditRoutes = {
     path: '/api/v2/audit',
     operationId: 'listAudit',
     tag: 'Audit',
-    summary: 'List who did what, newest first',
-    description: `${visible} A page may be short although more follows: only \`next_cursor\` tells the end.`,
+    summary: 'List the entries of the audit log, newest first',
+    description: `${visible} A page may be short although more entries follow: only a \`next_cursor\` of null marks the last page.`,
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({ ...idPageQuery, ...filters }),
@@ -60,7 +69,7 @@ export const auditRoutes = {
     path: '/api/v2/audit/export',
     operationId: 'exportAudit',
     tag: 'Audit',
-    summary: 'Read all of it as JSON lines, newest first',
+    summary: 'Export the audit log as JSON lines, newest first',
     description: `${visible} Each line is an \`AuditEntry\`.`,
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },

@@ -23,7 +23,8 @@ export const DeviceMember = Type.Object(
     name: Type.String(),
     role: DeviceRole,
     through: Type.Union([Type.Enum(['device', 'host']), Type.Null()], {
-      description: 'What is shared with them: the device alone or all phones of its host; null for the owner',
+      description:
+        'The share that gives the role: `device` for this device alone, `host` for all devices of its host; null for the owner',
     }),
     accepted,
   },
@@ -37,12 +38,12 @@ export const Host = Type.Object(
     name: Type.String(),
     connected: Type.Boolean(),
     since: Type.Union([EpochMs, Type.Null()], {
-      description: 'When it connected, or when its connection ended; null: that is not known',
+      description: 'When the host connected, or disconnected if it is not connected; null: unknown',
     }),
     problem: nullable(
       Type.String({
         description:
-          'Why it finds no phones, and what to do, such as that no adb server runs; null: it has none to tell',
+          'Why the host finds no devices, and what to do about it, such as when no adb server runs; null: no known problem',
       }),
     ),
     devices: Type.Object({ total: Type.Integer(), ready: Type.Integer() }),
@@ -70,7 +71,7 @@ const memberRoutes = <Path extends string, Name extends string, Kind extends 'de
       path: `${path}/:id/members`,
       operationId: `list${name}Members`,
       tag: 'Devices',
-      summary: `List with whom ${what} is shared, its owner first`,
+      summary: `List the members with whom ${what} is shared, owner first`,
       scope: 'read',
       reach: { projects: 'open', phones: 'refused' },
       params,
@@ -99,7 +100,7 @@ const memberRoutes = <Path extends string, Name extends string, Kind extends 'de
       tag: 'Devices',
       summary: `Stop sharing ${what} with a user (owner, or the member)`,
       description:
-        'Events end at once. What the user has started goes on until it ends or is stopped. Whoever leaves hosts of one ID that several owners share gives `owner_id`.',
+        'The user gets no more events of it at once. Runs that they have started continue until they end or are stopped. A member who leaves a host whose ID several owners share with them must send `owner_id`.',
       scope: 'edit',
       reach: { projects: 'refused', phones: 'refused' },
       audit: `unshare_${kind}`,
@@ -144,11 +145,15 @@ export const ReceivedShare = Type.Object(
   {
     kind: ShareKind,
     id: Id,
-    name: Type.String({ description: 'As its owner calls it; of a phone without a name, the serial number' }),
+    name: Type.String({
+      description: 'Name of the device, host or project; for a device without a name, its serial number',
+    }),
     owner: UserName,
     role: Type.Union([ShareRole, MemberRole]),
     shared_at: nullable(EpochMs),
-    accepted_at: Type.Union([EpochMs, Type.Null()], { description: 'Null: it waits for your decision' }),
+    accepted_at: Type.Union([EpochMs, Type.Null()], {
+      description: 'When you accepted the share; null: not yet accepted',
+    }),
   },
   { title: 'ReceivedShare' },
 );
@@ -161,9 +166,9 @@ export const shareRoutes = {
     path: '/api/v2/shares',
     operationId: 'listShares',
     tag: 'Devices',
-    summary: 'List what others share with you: phones, hosts and projects',
+    summary: 'List the devices, hosts and projects that others share with you',
     description:
-      'Each waits until you accept it. Before that you may use it by its ID, and nothing of yours is put to work by it: selectors, pools, jobs, schedules, replays on your hosts, statistics and webhooks leave it out. To refuse or leave it, delete yourself as a member of the phone, host or project.',
+      'A share waits until you accept it. Before that, you may use it by its ID, but it is left out of selectors, pools, jobs, schedules, replays on your hosts, statistics and webhooks. To refuse or leave a share, delete yourself as a member of the device, host or project.',
     scope: 'read',
     reach: { projects: 'refused', phones: 'refused' },
     query: Type.Object({ ...pageQuery, state: Type.Optional(ShareState) }),
@@ -174,9 +179,9 @@ export const shareRoutes = {
     path: '/api/v2/shares/accept',
     operationId: 'acceptShare',
     tag: 'Devices',
-    summary: 'Accept a phone, a host or a project that somebody shares with you',
+    summary: 'Accept a device, host or project that is shared with you',
     description:
-      'A host stands for all its phones, also those that come later. A weaker role stays accepted; a stronger one, and what is taken away and shared again, waits again. With `role` only that role is accepted: when the owner has changed it since you looked, the answer is `share_changed`. `owner_id` is for hosts of one ID that several owners share.',
+      'Accepting a host accepts all its devices, including later ones. A share that is changed to a weaker role stays accepted; one that is changed to a stronger role, or removed and shared again, must be accepted again. With `role`, only that role is accepted: if the owner has changed it since you read it, the request fails with `share_changed`. `owner_id` is needed for a host whose ID several owners share with you.',
     scope: 'edit',
     reach: { projects: 'refused', phones: 'refused' },
     audit: 'accept_share',
@@ -186,7 +191,7 @@ export const shareRoutes = {
       owner_id: Type.Optional(Uuid),
       role: Type.Optional(
         Type.Enum([...shareRoles, ...memberRoles], {
-          description: 'The role that you have seen. Default: any',
+          description: 'The role that you expect. Default: any role',
         }),
       ),
     }),

@@ -35,24 +35,26 @@ export const UsageRow = Type.Object(
   {
     limit: Type.Enum([...limitNames], { title: 'LimitName' }),
     used: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Null: it is not one number of the user, such as the runs of each device',
+      description:
+        'Current usage; null where there is no single number for the user, such as for runs per device',
     }),
-    most: Type.Integer({ description: 'What may be used' }),
+    most: Type.Integer({ description: 'The limit: the maximum that may be used' }),
     unit: Type.Enum(['count', 'bytes']),
     per: Type.Enum(['user', 'device', 'host', 'minute'], {
       description:
-        'Whose number it is; `minute`: of the user, or of the hosts of the user, together. Of a `host` and a `minute`, `most` may come at once, and again every minute',
+        'What the limit is counted per; `minute`: per minute, for the user or all hosts of the user together. For `host` and `minute`, a burst of `most` is allowed, refilled every minute',
     }),
     setting: Type.String({
-      description: 'What the operator sets',
+      description: 'Name of the setting with which the operator changes the limit',
       examples: ['PHALANX_MAX_PROJECTS'],
     }),
     code: Type.Union([Type.Enum(errorCodes), Type.Null()], {
-      description: 'Of a refusal; null: what is beyond is left out, or waits at the host',
+      description:
+        'Error code of a refusal at this limit; null: what exceeds the limit is dropped, or waits at the host',
     }),
     refused: Type.Integer({
       description:
-        'How often it was met since the service started; of several servers, at the one that answers',
+        'How often the limit was reached since the service started; with several servers, at the server that answers',
     }),
   },
   { title: 'UsageRow' },
@@ -72,7 +74,7 @@ export const usageRoutes = {
     path: '/api/v2/me/usage',
     operationId: 'myUsage',
     tag: 'Account',
-    summary: 'What you use, and of what limit',
+    summary: 'Read your usage and its limits',
     scope: 'read',
     reach: { projects: 'open', phones: 'none' },
     responses: {
@@ -80,7 +82,7 @@ export const usageRoutes = {
         success,
         usage: Usage,
         budget: Type.Union([TokenBudget, Type.Null()], {
-          description: 'Of the token of the request; null: it has none',
+          description: 'Budget of the token of the request; null: the token has no budget',
         }),
       }),
     },
@@ -90,7 +92,7 @@ export const usageRoutes = {
     path: '/api/v2/users/:id/usage',
     operationId: 'userUsage',
     tag: 'Account',
-    summary: 'What a user uses (administrators)',
+    summary: 'Read the usage of a user (administrators)',
     scope: 'admin',
     reach: ofAdministrators,
     params: Type.Object({ id: Id }),
@@ -102,7 +104,7 @@ export const usageRoutes = {
     path: '/api/v2/usage',
     operationId: 'listUsage',
     tag: 'Account',
-    summary: 'What every user uses (administrators)',
+    summary: 'List the usage of every user (administrators)',
     scope: 'admin',
     reach: ofAdministrators,
     query: Type.Object(idPageQuery),
