@@ -11,14 +11,14 @@ const params = Type.Object({ id: Id });
 const leaseId = Type.Optional(
   Type.String({
     maxLength: 100,
-    description: 'The lease that you have: refused with `lease_lost` when it does not hold any more',
+    description: 'ID of your lease; if that lease has ended, the request is refused with `lease_lost`',
   }),
 );
 
 /** Results of the steps of an `act`. */
 export const ActOutcome = Type.Object(
   {
-    done: Type.Boolean({ description: 'Whether all steps were done' }),
+    done: Type.Boolean({ description: 'Whether all steps succeeded' }),
     steps: Type.Array(
       Type.Object(
         {
@@ -27,17 +27,17 @@ export const ActOutcome = Type.Object(
           refusal: Type.Optional(ActRefusal),
           message: Type.Optional(Type.String()),
           candidates: Type.Optional(
-            Type.Array(Type.String(), { description: 'Lines of `screen` that may be meant' }),
+            Type.Array(Type.String(), { description: 'Lines of `screen` that could match the target' }),
           ),
         },
         { title: 'ActStepOutcome' },
       ),
     ),
     screen: CompactScreenView,
-    settled: Type.Boolean({ description: 'False: the screen moves all the time' }),
-    captures: Type.Integer({ minimum: 0, description: 'How often the phone was read' }),
+    settled: Type.Boolean({ description: 'Whether the screen came to rest; false: it keeps changing' }),
+    captures: Type.Integer({ minimum: 0, description: 'How often the screen was read' }),
     code: Type.Array(Type.String(), {
-      description: 'What was done as code of an automation, which waits for what it saw',
+      description: 'The steps as code of an automation, with waits for the nodes that they acted on',
       examples: [["await (await agent.actions.waitForText('Settings')).tap();"]],
     }),
   },
@@ -54,13 +54,15 @@ export const deviceControlRoutes = {
     tag: 'Devices',
     summary: 'Watch the screen live (WebSocket)',
     description:
-      'Send `{"type":"next"}` for each picture. The answer is `{"type":"frame","captured_at","width","height"}`, followed by a binary message with the JPEG; or, after a second without a change, `{"type":"still","captured_at"}`; or `{"type":"nothing","reason"}` while there is no picture. `width` and `height` are those of the screen, in whose pixels `input` counts; the picture is at most 540 pixels wide. All who watch a phone share one stream of at most ten pictures a second; nothing is taken while nobody asks. With `?video=h264` the answers may be `{"type":"video","captured_at","width","height","codec","packets":[{"is_key","size_bytes"}]}` instead, followed by a binary message with those packets of H.264 (Annex B) one after the other: the first one that you get is a key frame, as is the first after packets that you were too slow for. `next` may then be sent up to 30 times ahead, and one `next` is used up by each answer. Where there is no video now, for example because a mask is active on the phone, you get pictures, and `no_video` in their messages says why. Close codes: 4003 when the token has ended, 4004 when the device is no longer yours to see.',
+      'Send `{"type":"next"}` to request each picture. The answer is `{"type":"frame","captured_at","width","height"}`, followed by a binary message with the JPEG; or, after a second without a change, `{"type":"still","captured_at"}`; or `{"type":"nothing","reason"}` while there is no picture. `width` and `height` are the size of the screen in pixels, which are the coordinates of `input`; the picture is at most 540 pixels wide. All viewers of a device share one stream of at most ten pictures per second; no pictures are taken while no viewer requests any. With `?video=h264`, answers may be `{"type":"video","captured_at","width","height","codec","packets":[{"is_key","size_bytes"}]}` instead, followed by a binary message with these H.264 packets (Annex B), concatenated: the first packet is a key frame, and so is the first packet after any that were skipped because you were too slow. You may then send up to 30 `next` ahead; each answer uses up one. While video is not available, for example because a mask is active on the device, you get pictures, and `no_video` in their messages says why. Close codes: 4003 when the token has ended, 4004 when you may no longer see the device.',
     scope: 'read',
     reach: { projects: 'open', phones: 'path', apps: 'refused' },
     params,
     query: Type.Object({
       video: Type.Optional(
-        Type.Enum(['h264'] as const, { description: 'The video that you can show; default: pictures alone' }),
+        Type.Enum(['h264'] as const, {
+          description: 'Video codec that the client can decode. Default: only pictures',
+        }),
       ),
     }),
     responses: { 101: [] },
@@ -71,9 +73,9 @@ export const deviceControlRoutes = {
     path: '/api/v2/devices/live',
     operationId: 'devicesLive',
     tag: 'Devices',
-    summary: 'Watch many screens live, small, on one connection (WebSocket)',
+    summary: 'Watch small live pictures of many devices on one connection (WebSocket)',
     description:
-      'Say `{"type":"watch","device_ids":[…]}` of the phones that can be seen, at most 20 at once and 200 altogether, and `{"type":"leave","device_ids":[…]}` of those that cannot any more; the phones of `selector` are watched from the beginning. What changes comes unasked, at most twice a second for each phone: `{"type":"frame","device_id","captured_at","width","height"}`, followed by a binary message with the JPEG, which is 240 pixels wide; `{"type":"nothing","device_id","reason"}` while there is no picture; `{"type":"gone","device_id"}` when the phone is not yours to see, or no longer. Answer the pictures with `{"type":"shown","pictures":1}`: beyond 16 that are not answered, pictures are left out, and the newest comes when there is room again. Close codes: 4003 when the token has ended, 1008 after anything else that is said.',
+      'Send `{"type":"watch","device_ids":[…]}` to start watching devices, at most 20 in one message and 200 in total, and `{"type":"leave","device_ids":[…]}` to stop; the devices of `selector` are watched from the beginning. The service pushes changes, at most twice a second for each device: `{"type":"frame","device_id","captured_at","width","height"}`, followed by a binary message with the JPEG, which is 240 pixels wide; `{"type":"nothing","device_id","reason"}` while there is no picture; `{"type":"gone","device_id"}` if you may not, or no longer, see the device. Acknowledge pictures with `{"type":"shown","pictures":1}`: while 16 pictures are not acknowledged, further ones are skipped, and the newest is sent once there is room. Close codes: 4003 when the token has ended, 1008 after any other message.',
     scope: 'read',
     reach: { projects: 'open', phones: 'wall', apps: 'refused' },
     query: Type.Object({ selector: Type.Optional(Selector) }),
@@ -87,7 +89,7 @@ export const deviceControlRoutes = {
     tag: 'Devices',
     summary: 'Tap, swipe, pinch, type, paste, press a key or start an app, by hand',
     description:
-      'Answered when the phone has done it. It comes between the calls of an automation that runs there. Refused while somebody else holds the lease; your own lease begins anew with it.',
+      'The reply is sent when the device has done the input. If an automation runs on the device, the input is done between its calls. Refused while another user holds the lease of the device; your own lease is extended by each input.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     audit: 'touch_device',
@@ -96,7 +98,8 @@ export const deviceControlRoutes = {
       lease_id: leaseId,
       tell_window: Type.Optional(
         Type.Enum(['true', 'false'] as const, {
-          description: 'Whether the reply of a tap or swipe says which window got the touch; default `false`',
+          description:
+            'Whether the reply to a tap or swipe says which window received the touch. Default `false`',
         }),
       ),
     }),
@@ -107,7 +110,8 @@ export const deviceControlRoutes = {
         ...SuccessMessage.properties,
         touched_window: Type.Optional(
           Type.Union([TouchedWindow, Type.Null()], {
-            description: 'With `tell_window=true`; null where the phone does not tell, and for other inputs',
+            description:
+              'With `tell_window=true`: the window that received the touch; null if the device does not report it, and for other inputs',
           }),
         ),
       }),
@@ -122,9 +126,9 @@ export const deviceControlRoutes = {
     path: '/api/v2/devices/:id/clipboard',
     operationId: 'readDeviceClipboard',
     tag: 'Devices',
-    summary: 'Read the clipboard of the phone',
+    summary: 'Read the clipboard of a device',
     description:
-      'Empty when there is no text on it. Refused while somebody else holds the lease. `input` with `clipboard` writes it; the text is gone when a lease or a run begins or ends, and before another user reads it.',
+      'Empty if the clipboard holds no text. Refused while another user holds the lease of the device. `input` with `clipboard` writes the clipboard; it is cleared when a lease or a run begins or ends, and before another user reads it.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     params,
@@ -138,9 +142,9 @@ export const deviceControlRoutes = {
     operationId: 'sendFileToDevice',
     tag: 'Devices',
     summary:
-      'Send a file to the phone in parts: an APK is installed, another file is stored where apps see it',
+      'Send a file to a device in parts: APKs are installed, other files are stored in the shared storage',
     description:
-      'Parts come in their order, each after the answer to the one before; at most 2,048. After the last one the phone installs an APK, or a bundle of APKs (`.apk`, `.apks`, `.xapk`, `.apkm`), which needs `PHALANX_ALLOW_APP_CHANGES=true` at its host; another file is then at `path`, and Android was asked to index it. What of a bundle is not on the phone is named. While the answer is `working`, ask again with the last part. Refused while somebody else holds the lease; your own lease begins anew with each part.',
+      'Send the parts in order, each after the reply to the previous one; at most 2,048 parts. After the last part, the device installs an APK or a bundle of APKs (`.apk`, `.apks`, `.xapk`, `.apkm`), if `PHALANX_ALLOW_APP_CHANGES=true` is set at its host; any other file is stored at `path`, and Android is asked to index it. The reply names the parts of a bundle that were not installed. While the reply is `working`, repeat the last part. Refused while another user holds the lease of the device; your own lease is extended by each part.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     audit: 'send_file',
@@ -162,9 +166,9 @@ export const deviceControlRoutes = {
     path: '/api/v2/devices/:id/act',
     operationId: 'deviceAct',
     tag: 'Devices',
-    summary: 'Do up to ten steps by hand, on what a compact screen has numbered',
+    summary: 'Do up to ten steps by hand, on the numbered lines of a compact screen',
     description:
-      'Before each touch the phone looks for the node again, by what it is and what stands beside it: the same one is touched where it is now; one that cannot be told from others, or is gone, is refused. Stops at the first step that fails, and answers when the screen has come to rest, with what has changed since `screen_id`. Refused while somebody else holds the lease, and while an automation runs on the phone.',
+      'Before each touch, the node is searched again by its properties and its neighbors, and touched at its current place; a node that is gone, or that cannot be distinguished from others, is refused. Stops at the first step that fails. The reply is sent when the screen has come to rest, with the changes since `screen_id`. Refused while another user holds the lease of the device, and while an automation runs on it.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     audit: 'act_on_device',
@@ -176,11 +180,16 @@ export const deviceControlRoutes = {
       project_id: Type.Optional(
         Type.String({
           maxLength: 200,
-          description: 'Whose secrets the steps type; you have to be able to edit it, with the scope `edit`',
+          description:
+            'ID of the project whose secrets the steps type; you need the right to edit it, and the scope `edit`',
         }),
       ),
       timeout_ms: Type.Optional(
-        Type.Integer({ minimum: 1000, maximum: 55_000, description: 'Of all steps; default 30000' }),
+        Type.Integer({
+          minimum: 1000,
+          maximum: 55_000,
+          description: 'Timeout for all steps together, in milliseconds. Default 30000',
+        }),
       ),
     }),
     bodyExample: {
@@ -212,13 +221,17 @@ export const deviceControlRoutes = {
     params,
     body: Type.Object({
       duration_ms: Type.Optional(
-        Type.Integer({ minimum: 5000, maximum: 3_600_000, description: 'Default 60000' }),
+        Type.Integer({
+          minimum: 5000,
+          maximum: 3_600_000,
+          description: 'Duration of the lease, in milliseconds. Default 60000',
+        }),
       ),
       lease_id: leaseId,
       exclusive: Type.Optional(
         Type.Boolean({
           description:
-            'For this program alone: until the lease ends, not even your other programs touch the device without its `lease_id`',
+            'Whether only requests with this `lease_id` may touch the device until the lease ends; even your other programs are refused. Default false',
         }),
       ),
     }),
@@ -228,7 +241,9 @@ export const deviceControlRoutes = {
         lease: Type.Object(
           {
             ...DeviceLease.properties,
-            lease_id: Type.String({ description: 'For `input`, `act`, and to extend or end the lease' }),
+            lease_id: Type.String({
+              description: 'ID of the lease, for `input` and `act`, and to extend or end the lease',
+            }),
           },
           { title: 'TakenLease' },
         ),
@@ -241,8 +256,8 @@ export const deviceControlRoutes = {
     path: '/api/v2/devices/:id/lease/code',
     operationId: 'readLeaseCode',
     tag: 'Devices',
-    summary: 'Read what `act` did during your lease, as code of an automation',
-    description: 'Kept until the lease ends, of the last 300 acts.',
+    summary: 'Read the steps that `act` did during your lease, as code of an automation',
+    description: 'The code of the last 300 acts is kept until the lease ends.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     params,
@@ -255,7 +270,7 @@ export const deviceControlRoutes = {
     path: '/api/v2/devices/:id/lease',
     operationId: 'endDeviceLease',
     tag: 'Devices',
-    summary: 'Give the phone back; its owner ends anybody’s lease',
+    summary: 'Release a lease; the owner of the device can end the lease of any user',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'path' },
     audit: 'end_lease',

@@ -14,7 +14,7 @@ export const RunningAutomation = Type.Object(
   {
     run_id: Uuid,
     automation_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'Null for direct code of somebody else',
+      description: 'ID of the project, or the launch ID of direct code; null for direct code of another user',
     }),
     started_at: Type.Union([EpochMs, Type.Null()]),
     user: UserName,
@@ -33,26 +33,26 @@ export const Device = Type.Object(
   {
     device_id: Type.String({
       description:
-        'Of one phone for ever. With a serial number of its own a phone keeps it at every host; without one, at its place',
+        'Permanent ID of one device. A device with a unique serial number keeps its ID at every host; one without keeps it while it stays at the same port of the same host',
     }),
     serial: Type.String({
       description:
-        'Its serial number, or what its host calls it, such as `usb:1-1`, when it has none of its own',
+        'Serial number, or the name that the host gives it, such as `usb:1-1`, if it has no unique serial number',
     }),
-    name: Type.String({ description: 'That its owner gave it; empty without one' }),
+    name: Type.String({ description: 'Name given by the owner; empty without one' }),
     labels: Labels,
     state: DeviceState,
-    reason: Type.String({ description: 'The state in a sentence that says what to do' }),
+    reason: Type.String({ description: 'Explanation of the state in a sentence, with what to do' }),
     since: EpochMs,
     warnings: Type.Array(PhoneWarning, {
-      description: 'What somebody should look after; the phone takes launches all the same',
+      description: 'Problems that need attention but do not prevent launches',
     }),
     battery_percent: Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Type.Null()], {
       description:
-        'As its host last told it, in steps of five; null: it is not known, or there is no battery. `GET /devices/:id/health` has it to the percent',
+        'Battery level that its host last reported, in percent, in steps of five; null: unknown, or no battery. `GET /api/v2/devices/:id/history` has the exact level',
     }),
     confirmed_at: Type.Union([EpochMs, Type.Null()], {
-      description: 'When its host last confirmed it as ready',
+      description: 'When its host last confirmed that the device is ready',
     }),
     brand: Type.String(),
     model: Type.String(),
@@ -66,13 +66,15 @@ export const Device = Type.Object(
         name: Type.String(),
         connected: Type.Boolean({
           description:
-            'Whether the host is connected; a phone that is `offline` all the same is not seen by it',
+            'Whether the host is connected to the service. A device that is `offline` although its host is connected is not connected to that host',
         }),
       }),
       Type.Null(),
     ]),
     running: Type.Array(RunningAutomation),
-    lease: Type.Union([DeviceLease, Type.Null()], { description: 'Who controls it by hand' }),
+    lease: Type.Union([DeviceLease, Type.Null()], {
+      description: 'The lease of the user who controls the device by hand; null: nobody does',
+    }),
     role: DeviceRole,
     accepted,
     owner: UserName,
@@ -86,7 +88,7 @@ const pixels = Type.Integer({ minimum: 1 });
 /** The screen of a phone at one moment. */
 export const DeviceScreen = Type.Object({
   captured_at: EpochMs,
-  rotation: Type.Integer({ minimum: 0, maximum: 3, description: 'Quarter turns' }),
+  rotation: Type.Integer({ minimum: 0, maximum: 3, description: 'Rotation of the screen, in quarter turns' }),
   width: pixels,
   height: pixels,
   picture: Type.Union([
@@ -98,7 +100,7 @@ export const DeviceScreen = Type.Object({
   ),
   picture_remark: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: 'What is to be known of the picture, such as that it is all black and nobody knows why',
+      description: 'A remark about the picture, such as that it is all black for an unknown reason',
     }),
   ),
   tree: Type.Object(
@@ -107,14 +109,14 @@ export const DeviceScreen = Type.Object({
       source: Type.String(),
       root: JsonObject,
     },
-    { description: 'The accessibility tree, in the form of `uiUrl` of a record' },
+    { description: 'The accessibility tree, in the format of `uiUrl` of a record' },
   ),
 });
 export type DeviceScreen = Static<typeof DeviceScreen>;
 
 export const ScreenId = Type.String({
   pattern: '^[0-9a-f]{8}-[0-9a-f]{6}$',
-  description: 'Of a compact screen that was read within the last ten minutes',
+  description: 'ID of a compact screen that was read in the last ten minutes',
   examples: ['7f3a91c2-5be014'],
 });
 
@@ -123,12 +125,12 @@ export const CompactScreenView = Type.Object(
   {
     screen_id: ScreenId,
     view: Type.Enum(['compact', 'diff'] as const, {
-      description: 'A screen that differs much is told as a whole, also when its changes were asked for',
+      description: 'Format of `lines`. A request for `diff` gets `compact` if most of the screen has changed',
     }),
     captured_at: EpochMs,
     lines: Type.Array(Type.String(), {
       description:
-        'Compact: the app and the size, a numbered line for each thing that can be read or touched, and what is left out. Diff: `-` and the numbers that are gone, `+` a new line, `~` a changed one. What is the same keeps its number.',
+        '`compact`: the app and the screen size, a numbered line for each node that can be read or touched, and what is left out. `diff`: `-` with the numbers of removed lines, `+` before a new line, `~` before a changed line. Unchanged nodes keep their numbers.',
     }),
   },
   { title: 'CompactScreen' },
@@ -154,7 +156,7 @@ export const deviceRoutes = {
     operationId: 'listDevices',
     tag: 'Devices',
     summary:
-      'List your devices and those that are shared with you, in the order in which they were first seen',
+      'List your devices and those that are shared with you, in the order in which they were first connected',
     scope: 'read',
     reach: { projects: 'open', phones: 'selector' },
     query: Type.Object({
@@ -162,7 +164,7 @@ export const deviceRoutes = {
       state: Type.Optional(DeviceState),
       host_id: Type.Optional(Uuid),
       search: Type.Optional(
-        searchText('Part of ID, serial number, name, brand or model, in any letter case'),
+        searchText('Part of the ID, serial number, name, brand or model, case-insensitive'),
       ),
       selector: Type.Optional(Selector),
     }),
@@ -199,15 +201,19 @@ export const deviceRoutes = {
     path: '/api/v2/devices/:id/screen',
     operationId: 'deviceScreen',
     tag: 'Devices',
-    summary: 'Read what the screen shows now: tree and picture of one moment',
+    summary: 'Read the current screen of a device: its tree and its picture, captured at the same moment',
     description:
-      '`view=compact` gives about 300 tokens in place of 16,000, for coding agents, with numbers that `act` takes; `view=diff` what has changed since the screen `since`, which keeps the numbers of what is the same. The full reply has an `ETag`: with `If-None-Match`, a screen that is still the same is answered with 304. The picture is null where the app in front forbids pictures (FLAG_SECURE) and when the screen is off.',
+      '`view=compact` is meant for coding agents: it takes about 300 tokens instead of 16,000, and its line numbers are the targets of `act`. `view=diff` returns the changes since the screen `since`, in which unchanged nodes keep their numbers. The full reply has an `ETag`: with `If-None-Match`, an unchanged screen is answered with 304. The picture is null while the app in front forbids screenshots (FLAG_SECURE) and while the screen is off.',
     scope: 'read',
     reach: { projects: 'open', phones: 'path' },
     params,
     query: Type.Object({
       width: Type.Optional(
-        Type.Integer({ minimum: 16, maximum: 10_000, description: 'Most pixels of the picture in width' }),
+        Type.Integer({
+          minimum: 16,
+          maximum: 10_000,
+          description: 'Maximum width of the picture, in pixels',
+        }),
       ),
       view: Type.Optional(Type.Enum(['full', 'compact', 'diff'] as const, { description: 'Default `full`' })),
       since: Type.Optional(ScreenId),
@@ -228,13 +234,13 @@ export const deviceRoutes = {
     tag: 'Devices',
     summary: 'Inspect a line of a compact screen: its attributes, and the selectors that find it',
     description:
-      'The phone looks for the node again, as `act` does. Each selector was tried on the screen as it is now.',
+      'The node is searched again on the current screen, as in `act`, and each selector is tested there.',
     scope: 'read',
     reach: { projects: 'open', phones: 'refused' },
     params: Type.Object({
       id: Id,
       screen_id: ScreenId,
-      number: Type.String({ pattern: '^[0-9]{1,4}$', description: 'Of the line', examples: ['3'] }),
+      number: Type.String({ pattern: '^[0-9]{1,4}$', description: 'Number of the line', examples: ['3'] }),
     }),
     responses: { 200: Type.Object({ success, node: NodeInspection }) },
     errors: [
@@ -247,9 +253,10 @@ export const deviceRoutes = {
     path: '/api/v2/devices/:id/history',
     operationId: 'deviceHistory',
     tag: 'Devices',
-    summary: 'Read how a phone is, what it went through, and what its host did to mend it',
+    summary:
+      'Read the health of a device: its battery and storage, its state changes, and the repairs that its host tried',
     description:
-      'The last 200 events, also those from before a restart of its host, which keeps them and is asked: it has to be connected.',
+      'Returns the last 200 events. The host keeps them, also across restarts, and must be connected.',
     scope: 'read',
     reach: { projects: 'open', phones: 'path' },
     params,
@@ -261,8 +268,8 @@ export const deviceRoutes = {
     path: '/api/v2/devices/:id/apps',
     operationId: 'deviceApps',
     tag: 'Devices',
-    summary: 'List the apps that are installed on a phone, by package name',
-    description: 'The phone is asked: its host has to be connected.',
+    summary: 'List the apps that are installed on a device, by package name',
+    description: 'The list is read from the device, so its host must be connected.',
     scope: 'read',
     reach: { projects: 'open', phones: 'path' },
     params,

@@ -6,13 +6,19 @@ import { success, type RouteContract } from '../contract.ts';
 /** A phone that is paired with the ADB server of a host by a code that it scans. */
 export const Pairing = Type.Object(
   {
-    id: Type.String({ maxLength: 100, description: 'Kept by its host for some minutes' }),
-    state: Type.Enum(['waiting', 'pairing', 'connecting', 'connected', 'failed'], {
-      description: '`waiting`: until a phone scans the code',
+    id: Type.String({
+      maxLength: 100,
+      description: 'ID of the pairing, which its host keeps for ten minutes',
     }),
-    reason: Type.String({ maxLength: 2000, description: 'The state in a sentence that says what to do' }),
+    state: Type.Enum(['waiting', 'pairing', 'connecting', 'connected', 'failed'], {
+      description: '`waiting`: no device has scanned the code yet',
+    }),
+    reason: Type.String({
+      maxLength: 2000,
+      description: 'Explanation of the state in a sentence, with what to do',
+    }),
     serial: Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
-      description: 'Of the phone, as soon as it is paired',
+      description: 'Serial number of the device, once it is paired; null before',
     }),
   },
   { title: 'Pairing' },
@@ -28,9 +34,9 @@ export const pairingRoutes = {
     path: '/api/v2/hosts/:id/pairings',
     operationId: 'startPairing',
     tag: 'Devices',
-    summary: 'Have the ADB server of a host wait for a phone that scans a code (owner)',
+    summary: 'Start to pair a device with the ADB server of a host by a QR code (owner)',
     description:
-      'Show `code` as a QR code. On the phone: Developer options, Wireless debugging, "Pair device with QR code". Phone and host are in the same network.',
+      'Show `code` as a QR code. On the phone, open Developer options, Wireless debugging, "Pair device with QR code". Phone and host must be in the same network.',
     scope: 'edit',
     reach: { projects: 'refused', phones: 'refused' },
     audit: 'pair_phone',
@@ -39,7 +45,9 @@ export const pairingRoutes = {
       201: Type.Object({
         success,
         pairing: Pairing,
-        code: Type.String({ description: 'Whoever has it can be paired instead of the phone' }),
+        code: Type.String({
+          description: 'Content of the QR code. Keep it secret: any device that has it can be paired instead',
+        }),
       }),
     },
     errors,
@@ -49,7 +57,7 @@ export const pairingRoutes = {
     path: '/api/v2/hosts/:id/pairings/:pairing_id',
     operationId: 'getPairing',
     tag: 'Devices',
-    summary: 'Read how far a pairing is (owner)',
+    summary: 'Read the state of a pairing (owner)',
     scope: 'read',
     reach: { projects: 'refused', phones: 'refused' },
     params: Type.Object({ id: Id, pairing_id: Type.String({ minLength: 1, maxLength: 100 }) }),
