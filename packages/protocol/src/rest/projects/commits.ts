@@ -5,7 +5,7 @@ import { success, type RouteContract } from '../contract.ts';
 import { FileChange } from './files.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-const hash = Type.String({ description: "Git's hash, 40 hexadecimal digits" });
+const hash = Type.String({ description: 'Git hash, 40 hexadecimal digits' });
 const params = Type.Object({ id: Id });
 const nullableHash = Type.Union([hash, Type.Null()]);
 
@@ -29,7 +29,8 @@ export const FileDiff = Type.Object(
     path: Type.String(),
     change: FileChange,
     diff: Type.Union([Type.String(), Type.Null()], {
-      description: 'Unified text; null when the file is binary, too large, or beyond the limit of the reply',
+      description:
+        'Unified diff; null if the file is binary or too large, or if the reply has reached its size limit',
     }),
   },
   { title: 'FileDiff' },
@@ -45,7 +46,7 @@ export const commitRoutes = {
     tag: 'Commits',
     summary: 'Commit all current changes',
     description:
-      '`message` has 1 to 1000 characters without the white space around it. Its line ends become LF, as git has them. A line `Solves <ID of a group>` solves that group of records in this commit; it needs the scope `review`, too.',
+      '`message` has 1 to 1000 characters, not counting leading and trailing white space. Line breaks are converted to LF. A line `Solves <group ID>` marks that group of records as solved in this commit, which also needs the scope `review`.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: 'commit',
@@ -58,7 +59,7 @@ export const commitRoutes = {
         solves: Type.Optional(
           Type.Array(Uuid, {
             description:
-              'Groups of records that lines such as `Solves 0197c6a4-…` of the message have marked',
+              'IDs of the groups of records that were marked as solved by lines such as `Solves 0197c6a4-…` in the message',
           }),
         ),
       }),
@@ -83,7 +84,7 @@ export const commitRoutes = {
     path: '/api/v2/automation/diff/:id',
     operationId: 'diff',
     tag: 'Commits',
-    summary: 'What has changed since the newest commit, or in a commit, file by file',
+    summary: 'Read the changes since the newest commit, or of one commit, by file',
     scope: 'read',
     reach: { projects: 'within', phones: 'none' },
     params,
@@ -91,7 +92,7 @@ export const commitRoutes = {
       commit: Type.Optional(
         Type.String({
           pattern: '^[0-9a-f]{40}$',
-          description: 'What this commit changed, instead of what is not committed',
+          description: 'Hash of a commit whose changes are returned, instead of the uncommitted changes',
         }),
       ),
     }),
@@ -100,10 +101,12 @@ export const commitRoutes = {
         success,
         base: Type.Union([hash, Type.Null()], {
           description:
-            'What the files are compared with: the newest commit, or the one before `commit`; null: nothing',
+            'Commit that the files are compared with: the newest commit, or the parent of `commit`; null: there is none',
         }),
         files: Type.Array(FileDiff),
-        truncated: Type.Boolean({ description: 'Whether the reply leaves text out because of its limit' }),
+        truncated: Type.Boolean({
+          description: 'Whether diffs are left out because of the size limit of the reply',
+        }),
       }),
     },
     errors: ['project_not_found', 'commit_not_found', 'too_many_waiting', 'too_busy'],
@@ -113,9 +116,9 @@ export const commitRoutes = {
     path: '/api/v2/automation/revert/:id',
     operationId: 'revert',
     tag: 'Commits',
-    summary: 'Put all files back to a commit',
+    summary: 'Revert all files to a commit',
     description:
-      'The files become those of the commit, as uncommitted changes; the history stays as it is. With the newest commit, this discards what was not committed. Uncommitted changes that it replaces are kept as the commit `replaced`, which can be reverted to like any other.',
+      'Replaces all files with those of the commit, as uncommitted changes; the history does not change. Reverting to the newest commit discards the uncommitted changes. Uncommitted changes that are replaced are kept as the commit `replaced`, to which you can revert as to any other.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: 'revert',

@@ -19,12 +19,12 @@ const params = Type.Object({ id: Id });
 /** Conditions on the current file: unless they hold, the answer is 412, and nothing is changed. */
 const changeHeaders = Type.Object({
   'if-match': Type.Optional(
-    Type.String({ description: 'Only if the file has this `ETag`; `*`: only if there is one' }),
+    Type.String({ description: 'Only if the file has this `ETag`; `*`: only if the file exists' }),
   ),
-  'if-none-match': Type.Optional(Type.String({ description: '`*`: only if there is no such file yet' })),
+  'if-none-match': Type.Optional(Type.String({ description: '`*`: only if the file does not exist yet' })),
 });
 export const filePath = Type.String({
-  description: 'Relative path in the project, such as `flows/login.ts`; at most 1,024 bytes',
+  description: 'Relative path in the project, such as `flows/login.ts`, of at most 1,024 bytes',
 });
 const path = filePath;
 export const NewFile = Type.Object({ path, content: Type.String() });
@@ -32,14 +32,15 @@ export const NewFile = Type.Object({ path, content: Type.String() });
 const commit = Type.Optional(
   Type.String({
     pattern: '^[0-9a-f]{40}$',
-    description: 'As this commit of the history has it, instead of what is saved',
+    description: 'Hash of a commit: reads the files of that commit instead of the saved files',
   }),
 );
 
 const tree = Type.Optional(
   Type.String({
     pattern: '^[0-9a-f]{40}$',
-    description: 'As it ran: the `tree` of a run of the project, also when its files were never committed',
+    description:
+      'The `tree` of a run of the project: reads the file as that run had it, even if it was never committed',
   }),
 );
 
@@ -50,14 +51,17 @@ export type FileChange = Static<typeof FileChange>;
 export const FileListing = Type.Object(
   {
     path: Type.String(),
-    size: Type.Integer({ minimum: 0, description: 'Bytes; of a deleted file, what the newest commit has' }),
+    size: Type.Integer({
+      minimum: 0,
+      description: 'Size in bytes; for a deleted file, its size in the newest commit',
+    }),
     etag: Type.String({
-      description: 'The version of its content, for `If-Match`',
+      description: 'Version of the content, for `If-Match`',
       examples: ['"3b18e512dba79e4c8300dd08aeb37f8e728b8dad"'],
     }),
     change: FileChange,
     compiled_path: Type.String({
-      description: 'Where its compiled form is; its own path when there is none',
+      description: 'Path of the compiled file; the same as `path` if the file is not compiled',
     }),
   },
   { title: 'File' },
@@ -67,7 +71,7 @@ export type FileListing = Static<typeof FileListing>;
 /** JSON writes one byte as up to six ("\u0001"). */
 const bodyLimitBytes = 6 * maxFileBytes + 64 * 1024;
 const treeEtag = Type.String({
-  description: 'The version of all saved files together',
+  description: 'Version of all saved files together',
   examples: ['"4b825dc642cb6eb9a060e54bf8d69288fbee4904"'],
 });
 
@@ -101,7 +105,7 @@ const checkedBytes = 1024 * 1024;
 const placeInCode = Type.Object({
   path,
   content: Type.String(),
-  position: Type.Integer({ minimum: 0, description: 'Where in `content`, in UTF-16 units' }),
+  position: Type.Integer({ minimum: 0, description: 'Offset in `content`, in UTF-16 code units' }),
 });
 
 /** Reading and writing the files of a project. */
@@ -113,7 +117,7 @@ export const fileRoutes = {
     tag: 'Files',
     summary: 'Create or update a file; TypeScript is compiled',
     description:
-      '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to the `.js`, `.mjs` or `.cjs` beside them; when that fails, nothing is changed. `content` holds at most 52,428,800 bytes of UTF-8.',
+      '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to a `.js`, `.mjs` or `.cjs` file in the same folder; if that fails, nothing is changed. `content` has at most 52,428,800 bytes of UTF-8.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: 'write_file',
@@ -125,11 +129,13 @@ export const fileRoutes = {
       200: Type.Object({
         success,
         path: Type.String(),
-        compiledPath: Type.String({ description: 'The same as `path` when nothing was compiled' }),
+        compiledPath: Type.String({
+          description: 'Path of the compiled file; the same as `path` if nothing was compiled',
+        }),
         compiled: Type.Boolean(),
         warnings: Type.Array(Type.String(), {
           description:
-            'Lines such as `main.ts(3,7): error TS2305: …` for what was saved all the same: mistakes that this change brings into other files, and mistakes in a `.js`, `.d.ts` or `.json` file',
+            'Errors that did not prevent the write, as lines such as `main.ts(3,7): error TS2305: …`: errors that this change causes in other files, and errors in a `.js`, `.d.ts` or `.json` file',
         }),
       }),
     },
@@ -140,13 +146,15 @@ export const fileRoutes = {
     path: '/api/v2/automation/file/:id',
     operationId: 'readFile',
     tag: 'Files',
-    summary: 'Read a file, or what was compiled of one',
+    summary: 'Read a file, or the compiled form of a file',
     scope: 'read',
     reach: { projects: 'within', phones: 'none' },
     params,
     headers: Type.Object({
       'if-none-match': Type.Optional(
-        Type.String({ description: 'The `ETag` of the last reply: 304 when it is still the same' }),
+        Type.String({
+          description: 'The `ETag` of an earlier reply; if the file has not changed, the reply is 304',
+        }),
       ),
     }),
     query: Type.Object({ path, commit, tree }),
@@ -161,9 +169,9 @@ export const fileRoutes = {
     path: '/api/v2/automation/check/:id',
     operationId: 'checkFile',
     tag: 'Files',
-    summary: 'Check a file as it would be saved, without saving it',
+    summary: 'Check a file without saving it',
     description:
-      'For editors, while somebody types: what a write of the same content would refuse or warn of.',
+      'For editors, while the user types: returns the errors and warnings of a write with the same content.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: null,
@@ -174,9 +182,12 @@ export const fileRoutes = {
       200: Type.Object({
         success,
         errors: Type.Array(Type.String(), {
-          description: 'Lines such as `main.ts(3,7): error TS2305: …` for which a write would be refused',
+          description:
+            'Errors for which a write would be refused, as lines such as `main.ts(3,7): error TS2305: …`',
         }),
-        warnings: Type.Array(Type.String(), { description: 'Lines of what would be saved all the same' }),
+        warnings: Type.Array(Type.String(), {
+          description: 'Errors that would not prevent a write, in the same format',
+        }),
       }),
     },
     errors: whyNotChecked,
@@ -186,8 +197,8 @@ export const fileRoutes = {
     path: '/api/v2/automation/symbol/:id',
     operationId: 'findSymbol',
     tag: 'Files',
-    summary: 'Tell what stands at a place in a file as it would be saved',
-    description: 'For editors: the type, documentation and signatures of the name at `position`.',
+    summary: 'Describe the symbol at a position in a file that is not saved yet',
+    description: 'For editors: returns the type, documentation and signatures of the name at `position`.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: null,
@@ -202,8 +213,9 @@ export const fileRoutes = {
     path: '/api/v2/automation/completions/:id',
     operationId: 'listCompletions',
     tag: 'Files',
-    summary: 'List what could stand at a place in a file as it would be saved',
-    description: 'For editors: members after a dot, words of a union in quotes, or else the globals.',
+    summary: 'List completions at a position in a file that is not saved yet',
+    description:
+      'For editors: returns members after a dot, the values of a union type inside quotes, and otherwise the names in scope.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: null,
@@ -219,7 +231,7 @@ export const fileRoutes = {
     operationId: 'findReferences',
     tag: 'Files',
     summary: 'Find where a name in a file is defined and used in the project',
-    description: 'For editors, to go to a definition and to rename: of the name at `position`.',
+    description: 'For editors, to go to a definition and to rename: searches the name at `position`.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: null,
@@ -236,12 +248,12 @@ export const fileRoutes = {
     tag: 'Files',
     summary: 'Search the text of all files',
     description:
-      'Lines that contain `text` in any letter case, in the order of the paths; at most 20 of a file.',
+      'Returns the lines that contain `text`, case-insensitive, ordered by path; at most 20 lines of a file.',
     scope: 'read',
     reach: { projects: 'within', phones: 'none' },
     params,
     query: Type.Object({
-      text: searchText('As it stands in a line', { minLength: 1 }),
+      text: searchText('Text to find within a line', { minLength: 1 }),
     }),
     responses: {
       200: Type.Object({
@@ -250,10 +262,12 @@ export const fileRoutes = {
           Type.Object({
             path: Type.String(),
             line: Type.Integer({ minimum: 1 }),
-            text: Type.String({ description: 'The line, at most 300 characters' }),
+            text: Type.String({ description: 'The line, truncated to 300 characters' }),
           }),
         ),
-        truncated: Type.Boolean({ description: 'Whether there are more than the 1,000 that are listed' }),
+        truncated: Type.Boolean({
+          description: 'Whether there are more matches than the 1,000 that are listed',
+        }),
       }),
     },
     errors: ['project_not_found', 'too_many_waiting', 'too_busy'],
@@ -263,7 +277,7 @@ export const fileRoutes = {
     path: '/api/v2/automation/file/:id',
     operationId: 'deleteFile',
     tag: 'Files',
-    summary: 'Delete a file, and what was compiled of it',
+    summary: 'Delete a file and its compiled form',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: 'delete_file',
@@ -278,8 +292,9 @@ export const fileRoutes = {
     path: '/api/v2/automation/rename/:id',
     operationId: 'renameFile',
     tag: 'Files',
-    summary: 'Rename a file, and what names it in the imports of others',
-    description: 'All or nothing: the project as it would be is checked and compiled as a whole.',
+    summary: 'Rename a file, and update the imports of it in other files',
+    description:
+      'The project with the change is checked and compiled as a whole; if that fails, nothing is changed.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: 'rename_file',
@@ -289,8 +304,10 @@ export const fileRoutes = {
       200: Type.Object({
         success,
         etag: treeEtag,
-        changed: Type.Array(Type.String(), { description: 'Other files whose imports name it anew' }),
-        warnings: Type.Array(Type.String(), { description: 'As those of a write' }),
+        changed: Type.Array(Type.String(), {
+          description: 'Paths of the other files whose imports were updated',
+        }),
+        warnings: Type.Array(Type.String(), { description: 'Warnings as of a write' }),
       }),
     },
     errors: ['project_not_found', 'file_not_found', ...whyNotSaved],
@@ -300,8 +317,8 @@ export const fileRoutes = {
     path: '/api/v2/automation/files/:id',
     operationId: 'listFiles',
     tag: 'Files',
-    summary: 'List the files by path, with what has changed since the newest commit',
-    description: 'The files of a `commit` are all `unchanged`.',
+    summary: 'List the files by path, with their changes since the newest commit',
+    description: 'With `commit`, all files are `unchanged`.',
     scope: 'read',
     reach: { projects: 'within', phones: 'none' },
     params,
@@ -309,7 +326,7 @@ export const fileRoutes = {
     responses: {
       200: pageOf({
         files: Type.Array(FileListing),
-        dirty: Type.Boolean({ description: 'Whether there is something to commit' }),
+        dirty: Type.Boolean({ description: 'Whether there are uncommitted changes' }),
         etag: treeEtag,
       }),
     },
@@ -322,7 +339,7 @@ export const fileRoutes = {
     tag: 'Files',
     summary: 'Write and delete many files at once, all or nothing',
     description:
-      'The project as it would be is checked and compiled as a whole; when that fails, or when the files are not those of `expected_etag` any more, nothing is changed. Each file has the rules of a single write.',
+      'The project with the changes is checked and compiled as a whole; if that fails, or if the saved files no longer have the version `expected_etag`, nothing is changed. The rules of a single write apply to each file.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'none' },
     audit: 'replace_files',
@@ -330,10 +347,12 @@ export const fileRoutes = {
     body: Type.Object({
       files: Type.Array(NewFile, {
         maxItems: maxProjectFiles,
-        description: 'New files, and those with new content; all others stay as they are',
+        description: 'New and changed files; all other files are kept',
       }),
       deleted: Type.Array(path, { maxItems: maxProjectFiles }),
-      expected_etag: Type.String({ description: "The list's `etag`: what the changes were made to" }),
+      expected_etag: Type.String({
+        description: 'The `etag` of the file list that the changes are based on',
+      }),
     }),
     bodyExample: {
       files: [{ path: 'flows/login.ts', content: 'export const user = "ada";\n' }],
@@ -346,7 +365,7 @@ export const fileRoutes = {
         success,
         etag: treeEtag,
         warnings: Type.Array(Type.String(), {
-          description: 'Mistakes in the `.js`, `.d.ts` and `.json` files among `files`, of the first 100',
+          description: 'Errors in the first 100 of the `.js`, `.d.ts` and `.json` files among `files`',
         }),
       }),
     },

@@ -27,11 +27,13 @@ const projectFields = {
   changed_at: nullable(
     Type.Integer({
       ...EpochMs,
-      description: 'When its files, commits, branches or tags changed last; null before the first change',
+      description:
+        'When its files, commits, branches or tags were last changed; null before the first change',
     }),
   ),
   clone_path: Type.String({
-    description: 'Path of the git repository on this service; any user name, the API token as password',
+    description:
+      'Path of the git repository at this service. Git signs in with any user name and an API token as the password',
   }),
 };
 
@@ -55,13 +57,13 @@ export const projectRoutes = {
     path: '/api/v2/automation-project',
     operationId: 'listProjects',
     tag: 'Projects',
-    summary: 'List the projects you own or share, newest first',
+    summary: 'List the projects that you own or that are shared with you, newest first',
     scope: 'read',
     reach: { projects: 'within', phones: 'none' },
     query: Type.Object({
       ...idPageQuery,
-      name: Type.Optional(Type.String({ description: 'The whole name, in any letter case' })),
-      search: Type.Optional(searchText('Part of the name, in any letter case')),
+      name: Type.Optional(Type.String({ description: 'The full name, case-insensitive' })),
+      search: Type.Optional(searchText('Part of the name, case-insensitive')),
     }),
     responses: { 200: pageOf({ projects: Type.Array(Project) }) },
   },
@@ -71,7 +73,8 @@ export const projectRoutes = {
     operationId: 'createProject',
     tag: 'Projects',
     summary: 'Create a project',
-    description: 'It is empty; write `main.ts` next. A token that is limited to projects creates none.',
+    description:
+      'The new project is empty; write `main.ts` next. A token that is limited to projects cannot create projects.',
     scope: 'edit',
     reach: { projects: 'refused', phones: 'none' },
     audit: 'create_project',
@@ -128,7 +131,7 @@ export const projectRoutes = {
     path: '/api/v2/automation-project/:id/members',
     operationId: 'listProjectMembers',
     tag: 'Projects',
-    summary: 'List who has a part in a project, its owner first',
+    summary: 'List the members of a project, owner first',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params,

@@ -8,7 +8,9 @@ import { idPageQuery, pageOf } from '../page.ts';
 export const Secret = Type.Object(
   {
     name: Type.String(),
-    version: Type.Integer({ description: 'Grows by one with each new value' }),
+    version: Type.Integer({
+      description: 'Version of the value, which increases by one with each new value',
+    }),
     created_at: EpochMs,
     updated_at: EpochMs,
   },
@@ -41,7 +43,7 @@ export const secretRoutes = {
     tag: 'Projects',
     summary: 'Store a secret, or give it a new value (owner, editors)',
     description:
-      'Automations of the project read it by `agent.secrets.get(name)`. A run has the value of the moment of its launch. Phalanx replaces known values by `[secret]` in logs, results, errors, records and UI trees, and covers them in pictures.',
+      'Automations of the project read it with `agent.secrets.get(name)`. A run gets the value that was stored at its launch. Phalanx replaces the values with `[secret]` in logs, results, errors, records and UI trees, and covers them in pictures.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'set_secret',
@@ -59,7 +61,7 @@ export const secretRoutes = {
     operationId: 'deleteSecret',
     tag: 'Projects',
     summary: 'Delete a secret (owner, editors)',
-    description: 'Runs that have begun keep it until they end.',
+    description: 'Runs that have started keep the value until they end.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'delete_secret',
@@ -88,7 +90,7 @@ export const secretRecipientRoutes = {
     tag: 'Projects',
     summary: 'List the users whose hosts get the secrets of a project (owner, editors)',
     description:
-      'Beside those of its owner and editors. On phones of other hosts, a project with secrets is not launched (`secrets_withheld`).',
+      'The hosts of the owner and the editors get them as well. On devices of any other host, a project with secrets cannot be launched (`secrets_withheld`).',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params: Type.Object({ id: Id }),
@@ -102,7 +104,7 @@ export const secretRecipientRoutes = {
     operationId: 'putSecretRecipient',
     tag: 'Projects',
     summary: 'Let the hosts of a user get the secrets of a project (owner)',
-    description: 'Whoever owns a host can read what it gets.',
+    description: 'The owner of a host can read the secrets that it gets.',
     scope: 'edit',
     reach: { projects: 'refused', phones: 'refused' },
     audit: 'add_secret_recipient',
@@ -116,7 +118,7 @@ export const secretRecipientRoutes = {
     operationId: 'deleteSecretRecipient',
     tag: 'Projects',
     summary: 'Keep the secrets of a project from the hosts of a user (owner)',
-    description: 'Runs that have begun keep what they got: give the secrets new values.',
+    description: 'Runs that have started keep the secrets that they got, so give the secrets new values.',
     scope: 'edit',
     reach: { projects: 'refused', phones: 'refused' },
     audit: 'remove_secret_recipient',
