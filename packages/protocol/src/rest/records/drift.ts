@@ -12,7 +12,7 @@ export const DriftReason = Type.Object(
   {
     by: Type.Enum(['failing', 'reopened'] as const, {
       description:
-        '`failing`: the share of bad runs is at least twice that of the version before, and that is no chance (p < 0.01). `reopened`: a solved group has opened again, which had no record of this version before',
+        '`failing`: the share of bad runs is at least twice that of the previous version, with statistical significance (p < 0.01). `reopened`: a solved group, which had no record of this version before, was reopened',
     }),
     group_id: Type.Optional(Uuid),
     runs: count,
@@ -29,12 +29,14 @@ export type DriftReason = Static<typeof DriftReason>;
 export const NearestState = Type.Object(
   {
     kind: Type.Enum(['golden', 'group'] as const, {
-      description: 'A golden screen of the saved code, or a screen of a group',
+      description: '`golden`: a golden screen among the saved files. `group`: a screen of a group',
     }),
-    name: Type.String({ description: 'The path of the golden screen, or the ID of the group' }),
+    name: Type.String({ description: 'Path of the golden screen, or ID of the group' }),
     state: Type.String(),
-    likeness: Type.Number({ description: 'From 0 to 1' }),
-    difference: Type.String({ description: 'In words, such as `#pay_button is gone; #pay_now is new`' }),
+    likeness: Type.Number({ description: 'Similarity of the screens, from 0 to 1' }),
+    difference: Type.String({
+      description: 'Description of the difference, such as `#pay_button is gone; #pay_now is new`',
+    }),
   },
   { title: 'NearestState' },
 );
@@ -49,7 +51,9 @@ export const DriftGroup = Type.Object(
     status: GroupStatus,
     records: count,
     phones: count,
-    nearest: Type.Union([NearestState, Type.Null()], { description: 'null: none is like it' }),
+    nearest: Type.Union([NearestState, Type.Null()], {
+      description: 'The most similar known screen; null: none is similar',
+    }),
   },
   { title: 'DriftGroup' },
 );
@@ -60,18 +64,24 @@ export const AppVersionFigures = Type.Object(
     package: Type.String(),
     version: Type.String(),
     runs: Type.Integer({
-      description: 'That have ended by themselves, and that have read screens of this app the most',
+      description:
+        'Number of runs that ended without being stopped and that read screens of this app more than of any other',
     }),
     bad_runs: Type.Integer({
-      description: 'Of these: out of steps, timed out, or ended by an error that the code did not catch',
+      description:
+        'Number of these runs that were out of steps, timed out, or failed with an error that the code did not catch',
     }),
     records: count,
-    groups: Type.Integer({ description: 'Groups that began with a record of this version' }),
+    groups: Type.Integer({ description: 'Number of groups whose first record is of this version' }),
     first_seen: EpochMs,
     last_seen: EpochMs,
-    drift_at: Type.Union([EpochMs, Type.Null()], { description: 'When `drift.found` was told' }),
+    drift_at: Type.Union([EpochMs, Type.Null()], {
+      description: 'When `drift.found` was sent; null: it was not',
+    }),
     drift: Type.Union([DriftReason, Type.Null()]),
-    new_groups: Type.Array(DriftGroup, { description: 'Of the groups, the newest ones that are open' }),
+    new_groups: Type.Array(DriftGroup, {
+      description: 'The newest open groups whose first record is of this version',
+    }),
   },
   { title: 'AppVersionFigures' },
 );
@@ -83,9 +93,9 @@ export const driftRoutes = {
     path: '/api/v2/automation/drift/:id',
     operationId: 'getDrift',
     tag: 'Records',
-    summary: 'Read what became of the runs of a project with each version of its apps',
+    summary: 'Read statistics of the runs of a project for each version of its apps',
     description:
-      'The version that was seen first last comes first. Owners and shared editors of the project see it. Up to 100 versions; those that were not seen for 180 days are forgotten.',
+      'Ordered by when the version was first seen, newest first; at most 100 versions. Visible to the owner and the shared editors of the project. A version that was not seen for 180 days is deleted.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params: Type.Object({ id: Id }),

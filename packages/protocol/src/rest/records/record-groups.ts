@@ -19,10 +19,10 @@ export const JoinReason = Type.Object(
   {
     by: Type.Enum(['new', 'key', 'likeness', 'id', 'error', 'person'] as const, {
       description:
-        '`new`: the group began with it. `key`: its screen has a known print. `likeness`: it is like a screen of the group. `id`: it has an ID that no other group has. `error`: it crashed with the same error at the same place. `person`: somebody merged or split groups',
+        '`new`: the record is the first of its group. `key`: its screen has a fingerprint of the group. `likeness`: its screen is similar to a screen of the group. `id`: its screen has a view ID that only this group has. `error`: it crashed with the same error at the same place. `person`: a user merged or split groups',
     }),
-    likeness: Type.Optional(Type.Number({ description: 'From 0 to 1' })),
-    id: Type.Optional(Type.String({ description: 'The ID of the view' })),
+    likeness: Type.Optional(Type.Number({ description: 'Similarity of the screens, from 0 to 1' })),
+    id: Type.Optional(Type.String({ description: 'View ID, for `id`' })),
   },
   { title: 'JoinReason' },
 );
@@ -36,9 +36,9 @@ export const GroupRecord = Type.Object(
     status: RecordStatus,
     device_info: OutOfStepsRecord.properties.device_info,
     added: Type.String({ description: 'ISO 8601' }),
-    commit: nullableText('Of the run; null when it is not known'),
+    commit: nullableText('Commit that the run executed; null: unknown'),
     outdated: Type.Boolean({
-      description: 'Whether its run had older code than the one that solved the group',
+      description: 'Whether its run executed code from before the commit that solved the group',
     }),
     reason: JoinReason,
     screen: RecordScreen,
@@ -51,11 +51,11 @@ export type GroupRecord = Static<typeof GroupRecord>;
 /** The error of a crash that the code did not catch. */
 export const GroupError = Type.Object(
   {
-    name: Type.String({ description: 'Such as `WaitTimeoutError`; without a stack the code of the error' }),
-    message: Type.String({ description: 'Its first line, at most 1,000 letters' }),
-    place: nullableText(
-      'The line of the code where it came up, such as `main.ts:20`; null when no stack tells',
-    ),
+    name: Type.String({
+      description: 'Name of the error, such as `WaitTimeoutError`; without a stack, its error code',
+    }),
+    message: Type.String({ description: 'First line of the message, truncated to 1,000 characters' }),
+    place: nullableText('Line of the code that threw the error, such as `main.ts:20`; null without a stack'),
   },
   { title: 'GroupError' },
 );
@@ -68,29 +68,29 @@ export const RecordGroup = Type.Object(
     automation_name: Type.String(),
     status: GroupStatus,
     title: Type.String({
-      description: 'The first words of the screen; of crashes, of the error. May be empty',
+      description: 'First words of the screen or, for a crash, of the error. May be empty',
     }),
     error: Type.Union([GroupError, Type.Null()], {
-      description: 'When its newest record is a crash: the error of that',
+      description: 'Error of the newest record, if that is a crash; else null',
     }),
     package_name: Type.String(),
     next_stage: Type.String(),
     screen_state: Type.String(),
-    records: Type.Integer({ description: 'That are there now: old ones are deleted' }),
-    phones: Type.Integer({ description: 'That these records are of' }),
+    records: Type.Integer({ description: 'Number of records that are kept; old records are deleted' }),
+    phones: Type.Integer({ description: 'Number of devices that these records come from' }),
     first_seen: EpochMs,
     last_seen: EpochMs,
     assignee: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()]),
-    solved_in: nullableText('The commit that was named when the group was solved'),
+    solved_in: nullableText('Commit in which the group was solved; null if none was given'),
     solved_at: nullableTime,
     proved: Type.Union([Type.Enum(['yes', 'no', 'not_replayable'] as const), Type.Null()], {
       description:
-        'Of a group that is solved in a commit: whether the code of that commit recognises and handles all of its kept screens, as the replay of the commit says. `not_replayable`: the code says nothing of some of them. null: no replay says',
+        'For a group that was solved in a commit: whether the replay of that commit has recognised and handled all kept screens of the group. `not_replayable`: for some of them, the code stores no screen. null: not replayed',
     }),
     reopened_at: nullableTime,
-    reopened_by: nullableText('The record that has reopened it'),
-    first_version: nullableText('Of the app, of the record that it began with'),
-    sample: Type.Union([GroupRecord, Type.Null()], { description: 'Its newest record' }),
+    reopened_by: nullableText('ID of the record that reopened the group'),
+    first_version: nullableText('App version of the first record of the group; null: unknown'),
+    sample: Type.Union([GroupRecord, Type.Null()], { description: 'The newest record of the group' }),
   },
   { title: 'RecordGroup' },
 );
@@ -100,13 +100,15 @@ export type RecordGroup = Static<typeof RecordGroup>;
 export const GroupVerdict = Type.Object(
   {
     replay_id: Uuid,
-    commit: nullableText('Whose code it was; null: files that no commit has'),
+    commit: nullableText('Commit whose code was replayed; null: uncommitted files'),
     cause: Type.Enum(replayCauses),
     ended_at: EpochMs,
     screens: Type.Integer(),
-    known: Type.Integer({ description: 'That the code recognises' }),
-    handled: Type.Integer({ description: 'Of these: on which it acts, too' }),
-    not_told: Type.Integer({ description: 'Of which the code says nothing, so they can’t be replayed' }),
+    known: Type.Integer({ description: 'Number of screens that the code recognises' }),
+    handled: Type.Integer({ description: 'Number of recognised screens on which the code acts' }),
+    not_told: Type.Integer({
+      description: 'Number of screens that cannot be replayed, because the code stores no screen',
+    }),
   },
   { title: 'GroupVerdict' },
 );
@@ -130,9 +132,9 @@ export type SignFragility = (typeof signFragilities)[number];
 export const FixedFile = Type.Object(
   {
     path: Type.String(),
-    content: Type.String({ description: 'The whole file with the change' }),
-    diff: Type.String({ description: 'What changes, as a unified diff' }),
-    etag: Type.String({ description: 'Of the saved file that was changed' }),
+    content: Type.String({ description: 'Full content of the file with the change' }),
+    diff: Type.String({ description: 'The change as a unified diff' }),
+    etag: Type.String({ description: '`etag` of the saved file that the change is based on' }),
   },
   { title: 'FixedFile' },
 );
@@ -140,20 +142,22 @@ export const FixedFile = Type.Object(
 /** A sign of the screens of a group, and the change of the code that adds it. */
 export const SignCandidate = Type.Object(
   {
-    sign: Type.String({ description: 'As code: an entry of `states`, or `when` of a dialog' }),
-    holds: Type.Integer({ description: 'Kept screens of the group on which it holds: all of them' }),
-    elsewhere: Type.Integer({ description: 'Other saved screens on which it holds: none' }),
+    sign: Type.String({ description: 'The sign as code: an entry of `states`, or the `when` of a dialog' }),
+    holds: Type.Integer({
+      description: 'Number of kept screens of the group that it matches, which is all of them',
+    }),
+    elsewhere: Type.Integer({ description: 'Number of other saved screens that it matches, which is 0' }),
     fragile: Type.Array(
       Type.Enum(signFragilities, {
         description:
-          '`opaque_id`: the ID looks as if a program had made it. `text`: it needs a text. `one_language`: the text is known in one wording, of phones in one language. `one_app_version`: the group’s records are of one version of the app. `seen_once`: the group has one kept screen',
+          'Reasons why the sign may break. `opaque_id`: the ID looks generated. `text`: it depends on a text. `one_language`: the text was seen only on devices in one language. `one_app_version`: all records of the group are of one version of the app. `seen_once`: the group has only one kept screen',
       }),
     ),
     files: Type.Array(FixedFile, {
-      description: 'Of the saved files, those that change. Empty when no place for it was found',
+      description: 'Saved files with the change. Empty if no place for the sign was found',
     }),
-    problem: Type.String({ description: 'Why no file changes; empty when one does' }),
-    snippet: Type.String({ description: 'To put in by hand' }),
+    problem: Type.String({ description: 'Why no file is changed; empty if one is' }),
+    snippet: Type.String({ description: 'Code to insert by hand' }),
   },
   { title: 'SignCandidate' },
 );
@@ -172,9 +176,9 @@ export const groupRoutes = {
     path: '/api/v2/groups',
     operationId: 'listGroups',
     tag: 'Records',
-    summary: 'List the groups of records that show the same screen, or crashed with the same error',
+    summary: 'List the groups: records that show the same screen, or crashed with the same error',
     description:
-      'The last screen of each record that is not `debug` puts it into a group, soon after its tree has arrived; a crash its error, without the numbers in it, and the function of the code where it came up. Owners and shared editors of the automation see its groups. Begins with the group that was seen last, or with the one that has the most records.',
+      'Each record except `debug` records belongs to a group, soon after its tree was uploaded: by its last screen or, for a crash, by its error (ignoring numbers) and the function that threw it. Visible to the owner and the shared editors of the automation. Ordered by last occurrence or by number of records, as `sort` says, highest first.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
@@ -191,8 +195,8 @@ export const groupRoutes = {
     path: '/api/v2/groups/:id',
     operationId: 'getGroup',
     tag: 'Records',
-    summary: 'Read one group, with its newest screens of up to eight phones',
-    description: 'The ID of a group that was merged into another one gives that one.',
+    summary: 'Read one group, with the newest screen of each of up to eight devices',
+    description: 'The ID of a group that was merged into another group returns that group.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params,
@@ -200,20 +204,22 @@ export const groupRoutes = {
       200: Type.Object({
         success,
         group: RecordGroup,
-        screens: Type.Array(GroupRecord, { description: 'The newest one of each phone' }),
+        screens: Type.Array(GroupRecord, { description: 'Newest record of each device' }),
         app_versions: Type.Array(
-          Type.Object({ version: nullableText('null: not known'), records: Type.Integer() }),
-          { description: 'Of its newest 5,000 records, those with the most records first' },
+          Type.Object({ version: nullableText('null: unknown'), records: Type.Integer() }),
+          { description: 'App versions of its newest 5,000 records, most frequent first' },
         ),
         languages: Type.Array(
-          Type.Object({ language: nullableText('null: not known'), records: Type.Integer() }),
-          { description: 'Of the phones, likewise' },
+          Type.Object({ language: nullableText('null: unknown'), records: Type.Integer() }),
+          { description: 'Device languages of the same records, most frequent first' },
         ),
         newest_verdict: Type.Union([GroupVerdict, Type.Null()]),
         kept_screens: Type.Array(Type.String(), {
-          description: 'Names of the screens of which replays have copies',
+          description: 'Names of the screens that are kept for replays',
         }),
-        last_change: Type.Union([GroupChange, Type.Null()], { description: 'What `undo` would undo' }),
+        last_change: Type.Union([GroupChange, Type.Null()], {
+          description: 'The change that `undo` would undo; null: none',
+        }),
       }),
     },
     errors: ['group_not_found'],
@@ -223,7 +229,7 @@ export const groupRoutes = {
     path: '/api/v2/groups/:id/records',
     operationId: 'listGroupRecords',
     tag: 'Records',
-    summary: 'List the records of a group, newest first, with the reason why each belongs to it',
+    summary: 'List the records of a group, newest first, each with the reason why it belongs to the group',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params,
@@ -236,7 +242,7 @@ export const groupRoutes = {
     path: '/api/v2/automation-project/out-of-steps/:id/group',
     operationId: 'groupOfRecord',
     tag: 'Records',
-    summary: 'Read which group a record belongs to, or why it has none',
+    summary: 'Read the group of a record, or why it has none',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params,
@@ -245,7 +251,7 @@ export const groupRoutes = {
         success,
         group_id: Type.Union([Uuid, Type.Null()]),
         reason: Type.Union([JoinReason, Type.Null()]),
-        problem: Type.String({ description: 'Why it has no group; empty when it has one' }),
+        problem: Type.String({ description: 'Why the record has no group; empty if it has one' }),
       }),
     },
     errors: ['record_not_found'],
@@ -257,7 +263,7 @@ export const groupRoutes = {
     tag: 'Records',
     summary: 'Solve, ignore, reopen or assign a group',
     description:
-      'Its pending records are marked as well: `solved` marks them as solved, `ignored` as skipped; `"mark_records": false` leaves them. A solved group opens again with the first record of a run that began later. With `solved_in` it opens with the first record of a run whose commit contains that commit, and records of older commits are `outdated`.',
+      'Also marks the pending records of the group: as solved for `solved`, as skipped for `ignored`; `"mark_records": false` leaves them pending. A solved group is reopened by the first record of a run that began later. With `solved_in`, it is reopened by the first record of a run whose commit contains that commit; records of older commits are `outdated`.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'change_group',
@@ -265,12 +271,12 @@ export const groupRoutes = {
     body: Type.Object({
       status: Type.Optional(GroupStatus),
       assignee_id: Type.Optional(
-        Type.Union([Id, Type.Null()], { description: 'An owner or shared editor; null: nobody' }),
+        Type.Union([Id, Type.Null()], { description: 'ID of the owner or of a shared editor; null: nobody' }),
       ),
       solved_in: Type.Optional(
         Type.String({
           pattern: '^[0-9a-fA-F]{7,40}$',
-          description: 'A commit of the project, with `"status": "solved"`',
+          description: 'Hash of a commit of the project, with `"status": "solved"`',
         }),
       ),
       mark_records: Type.Optional(Type.Boolean()),
@@ -285,7 +291,7 @@ export const groupRoutes = {
     operationId: 'mergeGroups',
     tag: 'Records',
     summary: 'Merge other groups of the same automation into this one',
-    description: 'Later records of their screens join this group, too.',
+    description: 'Later records of their screens join this group as well.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'merge_groups',
@@ -301,7 +307,7 @@ export const groupRoutes = {
     tag: 'Records',
     summary: 'Move records of a group to a new group',
     description:
-      'Later records join the new group when their screens have the prints of these, or are more like them. A print that records of both groups have stays with the old one.',
+      'Later records join the new group if their screens have the fingerprints of these records, or are more similar to them. A fingerprint that is shared by records of both groups stays with the old group.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'split_group',
@@ -315,9 +321,9 @@ export const groupRoutes = {
     path: '/api/v2/groups/:id/propose',
     operationId: 'proposeFix',
     tag: 'Records',
-    summary: 'Propose signs that recognise the screens of a group, and the change of the code for each',
+    summary: 'Propose signs that recognise the screens of a group, with the code change for each',
     description:
-      'Up to five signs, the most lasting first. Each holds on all kept screens of the group and on no other saved screen of the automation: kept screens of other groups, golden screens of the saved files, and screens of records that were recognised. The change is made to the saved files and compiles; nothing is saved. The token needs the scope `review` as well.',
+      'Returns up to five signs, the most stable first. Each matches all kept screens of the group and no other saved screen of the automation: kept screens of other groups, golden screens of the saved files, and screens of records that were recognised. Each change is based on the saved files and compiles; nothing is saved. The token also needs the scope `review`.',
     scope: 'edit',
     reach: { projects: 'within', phones: 'refused' },
     audit: null,
@@ -326,13 +332,13 @@ export const groupRoutes = {
       state: Type.Optional(
         Type.String({
           pattern: '^[A-Za-z_][A-Za-z0-9_]{0,59}$',
-          description: 'What the code is to call the screen; by default a name made of its title',
+          description: 'Name of the state in the code. Default: a name made from the title of the group',
         }),
       ),
       kind: Type.Optional(
         Type.Enum(fixKinds, {
           description:
-            '`state` (default): a state of the screen. `dialog`: an entry of `dialogs` of `runStages`, which presses a button',
+            'Kind of the change. `state` (default): a new state of the screen. `dialog`: an entry of `dialogs` of `runStages`, which presses a button',
         }),
       ),
     }),
@@ -342,10 +348,10 @@ export const groupRoutes = {
         success,
         state: Type.String(),
         kind: Type.Enum(fixKinds),
-        screens: Type.Integer({ description: 'Kept screens of the group' }),
-        others: Type.Integer({ description: 'Other saved screens that were looked at' }),
+        screens: Type.Integer({ description: 'Number of kept screens of the group' }),
+        others: Type.Integer({ description: 'Number of other saved screens that were compared' }),
         candidates: Type.Array(SignCandidate),
-        problem: Type.String({ description: 'Why there is no candidate; empty when there is one' }),
+        problem: Type.String({ description: 'Why there is no candidate; empty if there is one' }),
       }),
     },
     errors: ['group_not_found', 'compiler_unavailable'],
@@ -357,7 +363,7 @@ export const groupRoutes = {
     tag: 'Records',
     summary: 'Undo the last mark, merge or split of a group',
     description:
-      'Records that the mark has marked are pending again. Refused when another group of the merge or split has been changed since.',
+      'Undoing a mark makes the records that it marked pending again. Refused if another group of the merge or split has been changed since.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'undo_group',
@@ -370,9 +376,9 @@ export const groupRoutes = {
     path: '/api/v2/groups/:id/screens/:name',
     operationId: 'deleteGroupScreen',
     tag: 'Records',
-    summary: 'Delete the copy of a screen of a group, so that no replay uses it again',
+    summary: 'Delete the kept copy of a screen of a group, so that replays no longer use it',
     description:
-      '`kept_screens` of the group and the verdicts of replays have its name. Records that show the screen stay; delete those by themselves.',
+      'Its name is in `kept_screens` of the group and in the verdicts of replays. Records that show the screen are kept; delete them separately.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'delete_group_screen',

@@ -17,12 +17,12 @@ export const RecordScreen = Type.Object(
   {
     _id: Type.String(),
     uiUrl: Type.Union([Type.String(), Type.Null()], {
-      description: 'Full URL of the accessibility tree (JSON); null when it could not be captured',
+      description: 'Full URL of a JSON file with the accessibility tree; null if it could not be captured',
     }),
     screenshot: Type.Object({
       screenshotUrl: Type.Union([Type.String(), Type.Null()], {
         description:
-          'Full URL of a JPEG; null when none was wanted (which is not `partial`) or it could not be taken',
+          'Full URL of a JPEG screenshot; null if none was requested (the record is then not `partial`), or if it could not be taken',
       }),
       compressedWidth: Type.Integer(),
       compressedHeight: Type.Integer(),
@@ -31,11 +31,11 @@ export const RecordScreen = Type.Object(
     }),
     nextStage: Type.String(),
     screenState: Type.String(),
-    maxSteps: Type.Integer({ description: 'Remaining steps; 0 means out of steps' }),
+    maxSteps: Type.Integer({ description: 'Remaining steps when captured; 0 means out of steps' }),
     timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
     actions: Type.Array(RecordedCall, {
       description:
-        'What the automation did before it stored the next screen, the first 30 calls: where it touched, what it opened, and of typed text the length. Calls on password fields and on what is masked are left out',
+        'The first 30 calls of the automation before it stored the next screen: what it touched and opened, and the length of typed text. Calls on password fields and on masked nodes are left out',
     }),
   },
   { title: 'Screen' },
@@ -59,12 +59,12 @@ export const OutOfStepsRecord = Type.Object(
     added: Type.String({ description: 'ISO 8601' }),
     saved: Type.Boolean(),
     tag: Type.String(),
-    partial: Type.Boolean({ description: 'Whether something of the capture is missing that was wanted' }),
+    partial: Type.Boolean({ description: 'Whether a requested part of the capture is missing' }),
     error: Type.Union([RunError, Type.Null()], {
-      description: 'What ended the run, of a `crash` or a `timeout` that its host has recorded',
+      description: 'Error that ended the run, for a `crash` or a `timeout` that the host recorded; else null',
     }),
     app: Type.Union([RecordedApp, Type.Null()], {
-      description: 'The app of the last screen, as far as the phone told it in time; null without a tree',
+      description: 'App of the last screen, as far as the device reported it in time; null without a tree',
     }),
   },
   { title: 'Record' },
@@ -88,7 +88,7 @@ export const recordRoutes = {
     tag: 'Records',
     summary: 'Read one record, with its position among those that match',
     description:
-      'Newest first. `cursor` reads that record; `before_cursor` the next older match, `after_cursor` the next newer one. They exclude each other.',
+      'Returns the newest matching record. `cursor` returns the record with that ID, `before_cursor` the next older match, `after_cursor` the next newer match; only one of the three may be used.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     query: Type.Object({
@@ -134,7 +134,7 @@ export const recordRoutes = {
     path: '/api/v2/automation-project/out-of-steps/:id/status',
     operationId: 'markOutOfSteps',
     tag: 'Records',
-    summary: 'Mark a pending record as solved or skipped, for good',
+    summary: 'Mark a pending record as solved or skipped; this cannot be changed afterwards',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'mark_record',
@@ -148,7 +148,7 @@ export const recordRoutes = {
     path: '/api/v2/automation-project/out-of-steps/:id/save',
     operationId: 'saveOutOfSteps',
     tag: 'Records',
-    summary: 'Save a record, or stop saving it',
+    summary: 'Save or unsave a record',
     description: 'A saved record is protected from automatic deletion for 2 months from its creation.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
@@ -163,9 +163,9 @@ export const recordRoutes = {
     path: '/api/v2/records/:id',
     operationId: 'deleteOutOfSteps',
     tag: 'Records',
-    summary: 'Delete a record with its trees and pictures, also a saved one',
+    summary: 'Delete a record with its trees and pictures, even if it is saved',
     description:
-      'The copy of its screen that replays use is deleted as well, and the record leaves its group. Golden screens are files of the project and stay.',
+      'The copy of its screen that is kept for replays is deleted as well, and the record leaves its group. Golden screens are files of the project and are kept.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'delete_record',
@@ -178,9 +178,9 @@ export const recordRoutes = {
     path: '/api/v2/hosts/records/:record_id/screens/:screen_id/:kind',
     operationId: 'putCapture',
     tag: 'Hosts',
-    summary: 'Upload a capture of a record that the host has told of',
+    summary: 'Upload a capture of a record that the host has announced',
     description:
-      'The body is the tree (`application/json`) or the picture (`image/jpeg`). The same again is a success.',
+      'The body is the tree (`application/json`) or the picture (`image/jpeg`). Repeating an upload is a success.',
     scope: 'host',
     reach: { projects: 'refused', phones: 'refused' },
     audit: null,
@@ -203,12 +203,15 @@ export const recordRoutes = {
     tag: 'Records',
     summary: 'Read a capture: a tree (JSON) or a picture (JPEG)',
     description:
-      'Open such an address only as a record gives it (`uiUrl`, `screenshotUrl`): it is signed and works for a day, without a header.',
+      'Use the URL exactly as it is in a record (`uiUrl`, `screenshotUrl`): it is signed, valid for one day, and needs no Authorization header.',
     scope: null,
     reach: null,
     params: Type.Object({ record_id: LowerCaseUuid, screen_id: LowerCaseUuid, kind: CaptureKind }),
     query: Type.Object({
-      expires: Type.String({ pattern: '^[1-9][0-9]{0,11}$', description: 'Epoch seconds' }),
+      expires: Type.String({
+        pattern: '^[1-9][0-9]{0,11}$',
+        description: 'End of validity, in seconds since the Unix epoch',
+      }),
       signature: Type.String({ maxLength: 100 }),
     }),
     responses: { 200: captureTypes, 206: captureTypes },

@@ -10,7 +10,7 @@ export const replaySets = ['open', 'all', 'golden'] as const;
 export const ReplaySet = Type.Enum(replaySets, {
   title: 'ReplaySet',
   description:
-    '`open`: screens of the open groups. `all`: those of all groups, and the golden screens. `golden`: the golden screens of the code',
+    'Screens that are replayed. `open`: the screens of open groups. `all`: the screens of all groups, and the golden screens. `golden`: the golden screens of the project',
 });
 export type ReplaySet = Static<typeof ReplaySet>;
 
@@ -41,7 +41,7 @@ export const SequenceOutcome = Type.Object(
     result: SequenceResult,
     own_code: Type.Union([Type.Enum(['same', 'not_reproducible', 'not_known'] as const), Type.Null()], {
       description:
-        'Asked when the code does not do what the record tells. `same`: the commit of its run does, so the difference is of this code. `not_reproducible`: that commit does not either, so the record says nothing of this code. `not_known`: the run is gone, had changes that no commit has, or its commit is no longer in the history',
+        'Control replay with the code of the run, done if the replayed code does not do what the record shows. `same`: the code of the run does it, so the difference comes from the replayed code. `not_reproducible`: the code of the run does not do it either, so the record proves nothing about the replayed code. `not_known`: the run was deleted or had uncommitted changes, or its commit is no longer in the history. null: not done',
     }),
   },
   { title: 'SequenceOutcome' },
@@ -50,15 +50,15 @@ export type SequenceOutcome = Static<typeof SequenceOutcome>;
 
 export const ReplayCounts = Type.Object(
   {
-    screens: count('In the set'),
-    replayed: count('Have a verdict by now'),
-    known: count('Of these: recognised, or as expected'),
-    handled: count('Of the known ones of groups: the code acts on them'),
-    recognised: count('Were not known before'),
-    broken: count('Were known before, and are not now'),
-    not_told: count('The code says of them nothing, so they can’t be replayed'),
-    golden: count('Golden screens, of those that have a verdict by now'),
-    golden_expected: count('Of these: as expected'),
+    screens: count('Number of screens in the set'),
+    replayed: count('Number of screens that have a verdict so far'),
+    known: count('Number of these that are recognised, or as expected'),
+    handled: count('Number of known screens of groups on which the code acts'),
+    recognised: count('Number of screens that are known and were not known before'),
+    broken: count('Number of screens that were known before and no longer are'),
+    not_told: count('Number of screens that cannot be replayed, because the code stores no screen'),
+    golden: count('Number of golden screens that have a verdict so far'),
+    golden_expected: count('Number of these golden screens that are as expected'),
   },
   { title: 'ReplayCounts' },
 );
@@ -69,28 +69,32 @@ export const Replay = Type.Object(
     id: Uuid,
     project_id: Uuid,
     commit: Type.Union([Type.String(), Type.Null()], {
-      description: 'The commit whose files were replayed; null: files that no commit has',
+      description: 'Commit whose files were replayed; null: uncommitted files',
     }),
     draft: Type.Boolean({
-      description: 'Whether it was of unsaved text, which no later replay is compared with',
+      description: 'Whether it replayed unsaved files; later replays are not compared with a draft',
     }),
     set: ReplaySet,
     group_id: Type.Union([Uuid, Type.Null()], {
-      description: 'Only the screens of this group were replayed, and `set` does not count',
+      description: 'Group whose screens were replayed, in place of `set`; null: the screens of `set`',
     }),
     cause: Type.Enum(replayCauses, {
       description:
-        '`request`: somebody has asked for it. `save`: files were saved; the newest save takes its place. `commit`: a commit or push moved `main`',
+        '`request`: a user requested it. `save`: files were saved; a newer save replaces the replay. `commit`: a commit or push changed `main`',
     }),
     mode: Type.Enum(replayModes, {
-      description: '`screens`: each screen alone. `sequence`: those of one record in order',
+      description: '`screens`: each screen separately. `sequence`: the screens of one record in order',
     }),
-    record_id: Type.Union([Uuid, Type.Null()], { description: 'Of a `sequence`; its `set` does not count' }),
-    sequence: Type.Union([SequenceOutcome, Type.Null()], { description: 'Of a `sequence` that is done' }),
+    record_id: Type.Union([Uuid, Type.Null()], {
+      description: 'Record of a `sequence`, in place of `set`; else null',
+    }),
+    sequence: Type.Union([SequenceOutcome, Type.Null()], {
+      description: 'Result of a `sequence` that is done; else null',
+    }),
     status: Type.Enum(replayStatuses),
-    problem: Type.String({ description: 'Why it failed, or what it waits for; else empty' }),
+    problem: Type.String({ description: 'Why the replay failed, or what it waits for; else empty' }),
     made_by: Type.String({
-      description: 'ID of the user; the owner of the project when a save or a commit is the cause',
+      description: 'ID of the user who requested it; for a save or a commit, the owner of the project',
     }),
     counts: ReplayCounts,
     created_at: EpochMs,
@@ -105,18 +109,18 @@ export const ReplayedScreenView = Type.Object(
   {
     position: Type.Integer(),
     kind: Type.Enum(['group', 'golden'] as const),
-    name: Type.String({ description: 'The path of a golden screen; the print of a screen of a group' }),
+    name: Type.String({ description: 'Path of a golden screen, or fingerprint of a screen of a group' }),
     group_id: Type.Union([Uuid, Type.Null()]),
     expected: Type.Union([Type.String(), Type.Null()], {
-      description: 'The state that a golden screen names',
+      description: 'State that a golden screen expects; else null',
     }),
     outcome: Type.Enum(replayOutcomes, {
       description:
-        '`handled`: recognised, and the code acts. `recognised`: it would still run out of steps. `expected` and `unexpected`: of golden screens. `not_told`: the code stores no screen. `failed`: it threw, or took too long',
+        '`handled`: recognised, and the code acts on it. `recognised`: recognised, but the run would still be out of steps. `unknown`: not recognised. `expected` and `unexpected`: whether a golden screen has its expected state. `not_told`: the code stores no screen. `failed`: the code threw an error, or took too long',
     }),
     change: Type.Enum(replayChanges, {
       description:
-        'Against the last replay of other code, for a save or a commit of other commits; without one, against what the record says',
+        'Change since the last replay of other code (for a save or a commit, since that of another commit); without one, compared with the record',
     }),
     verdict: ReplayVerdict,
   },
@@ -140,7 +144,7 @@ export const replayRoutes = {
     tag: 'Records',
     summary: 'Replay saved screens with the code of a project',
     description:
-      'A host without phones can do it. Poll the replay until its status is `done`. The code sees each saved screen instead of a phone; the first screen that it stores is its verdict. With `files` or `deleted` it is a draft: they are laid over the files, by the rules of writes, and nothing is saved; the scope `edit` is needed, too. A `sequence` asks whether the run of a record would have gone otherwise: the next screen is shown when the code has done what the record tells.',
+      'Runs on a host, which needs no devices. Poll the replay until its status is `done`. The code sees each saved screen in place of a device; the first screen that it stores is the verdict. With `files` or `deleted`, the replay is a draft: the changes are applied to the saved files by the rules of writes, but not saved; this also needs the scope `edit`. A `sequence` shows whether the run of a record would now go differently: the next screen is shown once the code has done what the record shows.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'replay',
@@ -150,19 +154,27 @@ export const replayRoutes = {
       commit: Type.Optional(
         Type.String({
           pattern: '^[0-9a-fA-F]{7,40}$',
-          description: 'Of the history of the project; default: the saved files',
+          description: 'Hash of a commit of the project. Default: the saved files',
         }),
       ),
-      group_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only the screens of this group' })),
+      group_id: Type.Optional(
+        Type.String({ maxLength: 100, description: 'ID of a group: only its screens' }),
+      ),
       mode: Type.Optional(
-        Type.Enum(replayModes, { description: 'Default `screens`; a `sequence` needs `record_id`' }),
+        Type.Enum(replayModes, { description: 'Default `screens`; `sequence` needs `record_id`' }),
       ),
       record_id: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Of the project: its screens are replayed in order' }),
+        Type.String({
+          maxLength: 100,
+          description: 'ID of a record of the project, whose screens are replayed in order',
+        }),
       ),
-      files: Type.Optional(Type.Array(NewFile, { maxItems: maxDraftFiles, description: 'Unsaved text' })),
+      files: Type.Optional(Type.Array(NewFile, { maxItems: maxDraftFiles, description: 'Unsaved files' })),
       deleted: Type.Optional(
-        Type.Array(filePath, { maxItems: maxDraftFiles, description: 'Files that the draft does not have' }),
+        Type.Array(filePath, {
+          maxItems: maxDraftFiles,
+          description: 'Paths of files that are deleted in the draft',
+        }),
       ),
     }),
     bodyExample: { set: 'open' },
@@ -188,9 +200,9 @@ export const replayRoutes = {
     path: '/api/v2/automation/replays/:id',
     operationId: 'listReplays',
     tag: 'Records',
-    summary: 'List the last replays of a project, newest first',
+    summary: 'List the recent replays of a project, newest first',
     description:
-      'Saves replay the screens of open groups, commits and pushes the whole set (`all`). The newest replay with the hash of a commit and the cause `commit` is its result.',
+      'A save replays the screens of open groups (`open`); a commit or push replays all screens (`all`). The result of a commit is the newest replay with its hash and the cause `commit`.',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params,
@@ -215,7 +227,7 @@ export const replayRoutes = {
     path: '/api/v2/replays/:id/verdicts',
     operationId: 'listReplayVerdicts',
     tag: 'Records',
-    summary: 'List what the code made of each screen',
+    summary: 'List the verdicts of a replay, one for each screen',
     scope: 'read',
     reach: { projects: 'within', phones: 'refused' },
     params,
@@ -223,10 +235,12 @@ export const replayRoutes = {
       ...pageQuery,
       changed: Type.Optional(
         Type.Enum(['true', 'false'] as const, {
-          description: '`true`: only screens that are newly recognised or newly broken',
+          description: '`true`: only screens whose `change` is `recognised` or `broken`',
         }),
       ),
-      group_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only the screens of this group' })),
+      group_id: Type.Optional(
+        Type.String({ maxLength: 100, description: 'ID of a group: only its screens' }),
+      ),
     }),
     responses: { 200: pageOf({ verdicts: Type.Array(ReplayedScreenView) }) },
     errors: ['replay_not_found'],
@@ -237,7 +251,7 @@ export const replayRoutes = {
     operationId: 'stopReplay',
     tag: 'Records',
     summary: 'Stop a replay',
-    description: 'The verdicts that are there stay. A replay that has ended stays as it is.',
+    description: 'Keeps the verdicts so far. A replay that has ended is not changed.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'stop_replay',
