@@ -13,11 +13,11 @@ const maxSide = 100_000;
 export const FilmNumber = Type.Integer({
   minimum: 1,
   maximum: maxFilmParts,
-  description: 'Its place in the film, from 1',
+  description: 'Number of the picture or video in the film, from 1',
 });
 const side = Type.Integer({ minimum: 1, maximum: maxSide });
 const no_video = Type.Optional(
-  Type.String({ maxLength: 300, description: 'Why there is a picture and no video, where it is known' }),
+  Type.String({ maxLength: 300, description: 'Why there is a picture instead of a video, if known' }),
 );
 
 /** A host's description of a picture or a video that it uploads. */
@@ -53,7 +53,7 @@ export type FilmVideo = Static<typeof FilmVideo>;
 export const film = Type.Optional(
   Type.Boolean({
     description:
-      'Whether a film is made of each run: a video of its screen; where the host or the phone makes none, or something is masked, one or two small pictures a second, black where masks are. `GET /api/v2/runs/:id/film` has it',
+      'Whether a film of each run is recorded: a video of the screen or, if the host or the device cannot record video or a mask is active, one or two small pictures per second, with masked parts in black. Read it with `GET /api/v2/runs/:id/film`. Default false',
   }),
 );
 
@@ -66,13 +66,17 @@ export const filmRoutes = {
     tag: 'Runs',
     summary: 'List the pictures and videos of the film of a run, oldest first',
     description:
-      'For runs that were launched with `film`, also while they go on. A run without one that has completed and has called its phone has one picture: its last screen. A screen that does not change is one picture: each stands until the next, or until a video begins. A video is a part of some ten seconds: the next one follows at once unless the screen was turned, something was masked or the phone was away. `no_video` of a picture says why it is none. Whoever may read the log of the run may see its film, which is kept as long as the run.',
+      'For runs that were launched with `film`, also while they run. A completed run without a film has one picture, its last screen, if it made any call to its device. A picture is valid until the next picture or video begins; an unchanged screen is one picture. A video covers about ten seconds, and the next one follows without a gap unless the screen was rotated, a mask became active or the device was unavailable. `no_video` of a picture says why it is not a video. Visible to everyone who may read the log of the run; kept as long as the run.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
     query: Type.Object({
       cursor: Type.Optional(
-        Type.String({ pattern: '^[0-9]{1,4}$', description: 'The number after which to read on' }),
+        Type.String({
+          pattern: '^[0-9]{1,4}$',
+          description:
+            'The number of the last picture or video of the previous page. Default: begin with the first',
+        }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 1000 })),
     }),
@@ -98,7 +102,7 @@ export const filmRoutes = {
     tag: 'Hosts',
     summary: 'Upload a picture or a video of the film of a run of the host',
     description:
-      'A video says until when it shows the screen. A number that the film has is a success, and its body is not read.',
+      'A video needs `ended_at`, the time until which it shows the screen. Repeating an upload with a number that the film already has is a success, and its body is not read.',
     scope: 'host',
     reach: { projects: 'refused', phones: 'refused' },
     audit: null,

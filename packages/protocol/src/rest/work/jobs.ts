@@ -18,7 +18,7 @@ import { idPageQuery, pageOf } from '../page.ts';
 export const retryReasons = ['lost', 'phone', 'error', 'timeout', 'out_of_steps'] as const;
 export const RetryReason = Type.Enum(retryReasons, {
   description:
-    '`lost`: nobody knows how the run ended · `phone`: the phone or its host failed · `error`: the code failed · `timeout` · `out_of_steps`',
+    '`lost`: it is unknown how the run ended · `phone`: the device or its host failed · `error`: the code failed · `timeout`: the run timed out · `out_of_steps`: the run was out of steps',
 });
 export type RetryReason = Static<typeof RetryReason>;
 export const defaultRetries = { most: 3, on: ['lost', 'phone'] } as const satisfies {
@@ -39,30 +39,46 @@ export const maxInputs = 10_000;
 export const workFields = {
   selector: Type.Optional(Selector),
   device_ids: Type.Optional(
-    Type.Array(Id, { minItems: 1, maxItems: 1000, description: 'The only phones, in place of `selector`' }),
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: 1000,
+      description: 'IDs of the only devices to use, instead of `selector`',
+    }),
   ),
   count: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1000,
       description:
-        'Without `inputs`: so many runs, each on another phone (default: one, or one for each of `device_ids`). With `inputs`: the most phones at once',
+        'Without `inputs`: number of runs, each on a different device (default: one, or one for each of `device_ids`). With `inputs`: maximum number of devices at the same time',
     }),
   ),
   parameters: Type.Optional(jsonObject({ examples: [{ greeting: 'Hello' }] })),
   priority: Type.Optional(
-    Type.Integer({ minimum: -100, maximum: 100, description: 'Among your own jobs; greater begins first' }),
+    Type.Integer({
+      minimum: -100,
+      maximum: 100,
+      description: 'Priority among your own jobs: higher values start first. Default 0',
+    }),
   ),
   wait_seconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 30 * 86_400, description: 'What has not begun by then fails' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 30 * 86_400,
+      description:
+        'Maximum waiting time, in seconds; tasks that have not started by then fail. Default: unlimited',
+    }),
   ),
   retries: Type.Optional(
     Type.Union([retryCount, Retries], {
-      description: `How often a task is tried again, and after what. A number is \`most\`; default \`${JSON.stringify(defaultRetries)}\``,
+      description: `Maximum number of retries of a task, and the reasons to retry it. A number sets \`most\`. Default \`${JSON.stringify(defaultRetries)}\``,
     }),
   ),
   exclusive: Type.Optional(
-    Type.Boolean({ description: 'Only on phones without another run. Default true', default: true }),
+    Type.Boolean({
+      description: 'Whether to use only devices without another run. Default true',
+      default: true,
+    }),
   ),
   film,
   phone_settings: phoneSettings,
@@ -72,7 +88,10 @@ export const workFields = {
         key: Type.String({ minLength: 1, maxLength: 200 }),
         most: Type.Integer({ minimum: 1, maximum: 10_000 }),
       },
-      { description: 'At most so many tasks at once of your jobs with this key' },
+      {
+        description:
+          'Concurrency limit: at most `most` tasks of your jobs with the same `key` run at the same time. Default: none',
+      },
     ),
   ),
 };
@@ -84,14 +103,14 @@ export const JobBody = Type.Object({
     Type.Array(JsonObject, {
       minItems: 1,
       maxItems: maxInputs,
-      description: 'A run for each: the code has it as `agent.arguments.jobVariables`',
+      description: 'Inputs, one task for each: the code reads its input from `agent.arguments.jobVariables`',
     }),
   ),
   inputs_text: Type.Optional(
     Type.String({
       maxLength: 5 * 1024 * 1024,
       description:
-        'In place of `inputs`: CSV with a line of up to 200 column names, or JSON lines. Commas stand between the values, or semicolons or tabs when the line of names has no comma. A value has at most 64 KiB',
+        'Inputs as text, instead of `inputs`: CSV with a header line of up to 200 column names, or JSON lines. Values are separated by commas, or by semicolons or tabs if the header line has no comma. A value has at most 64 KiB',
       examples: ['name,city\nAda,London\n'],
     }),
   ),
@@ -100,7 +119,7 @@ export const JobBody = Type.Object({
       minLength: 1,
       maxLength: 200,
       description:
-        'Another request with the same key gives the first job, as long as it is kept, and makes none',
+        'Idempotency key: a repeated request with the same key returns the first job, as long as that is kept, and creates no other',
     }),
   ),
 });
@@ -123,12 +142,12 @@ export const Job = Type.Object(
   {
     id: Uuid,
     automation_id: Type.String(),
-    project_name: Type.String({ description: 'When the job was made' }),
+    project_name: Type.String({ description: 'Name of the project when the job was created' }),
     user: Type.Object({ id: Type.String(), name: Type.String() }),
     status: JobStatus,
-    reason: Type.String({ description: 'Why it waits, or why it failed, in a sentence; else empty' }),
+    reason: Type.String({ description: 'Why the job waits or failed, in a sentence; else empty' }),
     place: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'How many of your own tasks begin before its next one; null when none waits',
+      description: 'Number of your own tasks that start before its next one; null if none of its tasks waits',
     }),
     tasks: counts,
     selector: nullable(Type.String()),
@@ -155,7 +174,9 @@ export const TaskAttempt = Type.Object(
     device_id: Type.String(),
     began_at: EpochMs,
     ended_at: nullable(EpochMs),
-    reason: Type.String({ description: 'What it came to: `running`, `completed`, or why it was not' }),
+    reason: Type.String({
+      description: 'Result of the attempt: `running`, `completed`, or the reason why it did not complete',
+    }),
   },
   { title: 'TaskAttempt' },
 );
@@ -163,17 +184,22 @@ export const TaskAttempt = Type.Object(
 export const Task = Type.Object(
   {
     id: Uuid,
-    number: Type.Integer({ description: 'Its place among the inputs, from 1' }),
+    number: Type.Integer({ description: 'Number of the task among the inputs, from 1' }),
     status: JobStatus,
-    parent_id: nullable(Type.String({ description: 'The task whose code has added it' })),
+    parent_id: nullable(
+      Type.String({ description: 'ID of the task whose code added it; null if it is from the inputs' }),
+    ),
     input: Type.Union([JsonObject, Type.Null()]),
     result: Type.Unknown({
-      description: 'What the code gave to `agent.control.setResult` or `submitTask`; else null',
+      description:
+        'Result that the code set with `agent.control.setResult` or `submitTask`; null without one',
     }),
     error: Type.Union([RunError, Type.Null()]),
-    run_id: nullable(Type.String({ description: 'Its newest run' })),
+    run_id: nullable(Type.String({ description: 'ID of its newest run; null before the first' })),
     device_id: nullable(Type.String()),
-    due_at: Type.Union([EpochMs, Type.Null()], { description: 'When it is tried again' }),
+    due_at: Type.Union([EpochMs, Type.Null()], {
+      description: 'Time of the next retry; null if none is planned',
+    }),
     attempts: Type.Array(TaskAttempt),
     ended_at: nullable(EpochMs),
   },
@@ -191,9 +217,9 @@ export const jobRoutes = {
     path: '/api/v2/jobs',
     operationId: 'createJob',
     tag: 'Jobs',
-    summary: 'Run a saved project on phones as soon as they are free',
+    summary: 'Create a job, which runs a saved project on devices as soon as they are free',
     description:
-      'The job waits for phones that fit. Each task is run once; one whose phone or host failed is run again, as `retries` says, and each attempt is a run of its own. Phones are shared fairly between users.',
+      'The job waits for matching devices. Each task is run once; a task whose device or host failed is retried as `retries` says, and each attempt is a separate run. Devices are shared fairly between users.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'work', budget: 'within' },
     audit: 'create_job',
@@ -232,7 +258,10 @@ export const jobRoutes = {
       ...idPageQuery,
       automation_id: Type.Optional(Id),
       open: Type.Optional(
-        Type.Enum(['true', 'false'] as const, { description: 'Only those that have not ended, or have' }),
+        Type.Enum(['true', 'false'] as const, {
+          description:
+            '`true`: only jobs that have not ended. `false`: only jobs that have ended. Default: both',
+        }),
       ),
     }),
     responses: { 200: pageOf({ jobs: Type.Array(Job) }) },
@@ -242,7 +271,7 @@ export const jobRoutes = {
     path: '/api/v2/jobs/:id',
     operationId: 'getJob',
     tag: 'Jobs',
-    summary: 'Read one job: what its tasks came to, its place, and why it waits',
+    summary: 'Read one job: its number of tasks by status, its place in the queue, and why it waits',
     scope: 'read',
     reach: { projects: 'within', phones: 'kept' },
     params,
@@ -267,9 +296,9 @@ export const jobRoutes = {
     path: '/api/v2/jobs/:id/results',
     operationId: 'exportJobResults',
     tag: 'Jobs',
-    summary: 'Export the table of inputs and results',
+    summary: 'Export the inputs and results of a job as a table',
     description:
-      'A column for each field of the inputs and of the results; with more than 200 of one of them, a single column with JSON.',
+      'The table has a column for each field of the inputs and of the results; if either has more than 200 fields, it becomes a single column with JSON.',
     scope: 'read',
     reach: { projects: 'within', phones: 'kept' },
     params,
@@ -282,7 +311,7 @@ export const jobRoutes = {
     path: '/api/v2/jobs/:id/cancel',
     operationId: 'cancelJob',
     tag: 'Jobs',
-    summary: 'Cancel a job: what waits never begins, and what runs is stopped',
+    summary: 'Cancel a job: waiting tasks never start, and running tasks are stopped',
     scope: 'launch',
     reach: { projects: 'within', phones: 'kept' },
     audit: 'cancel_job',
@@ -295,9 +324,9 @@ export const jobRoutes = {
     path: '/api/v2/jobs/:id/resume',
     operationId: 'resumeJob',
     tag: 'Jobs',
-    summary: 'Let the tasks that failed or were cancelled wait again',
+    summary: 'Resume a job: its failed and cancelled tasks wait again',
     description:
-      'What has completed stays as it is. All that waits then runs as you: with your phones and rights, and the limits and the budget of your token. A key of another maker is free again.',
+      'Completed tasks are not changed. All waiting tasks then run with your devices and rights, and with the limits and the budget of your token. If another user created the job, its key is released.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'kept', budget: 'within' },
     audit: 'resume_job',
@@ -318,7 +347,7 @@ export const jobRoutes = {
     path: '/api/v2/jobs/:id',
     operationId: 'deleteJob',
     tag: 'Jobs',
-    summary: 'Delete a job that has ended, with its tasks; its runs stay',
+    summary: 'Delete a job that has ended, with its tasks; its runs are kept',
     scope: 'launch',
     reach: { projects: 'within', phones: 'kept' },
     audit: 'delete_job',

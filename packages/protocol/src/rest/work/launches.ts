@@ -18,19 +18,21 @@ export const DeviceOutcome = Type.Object(
   {
     device_id: Type.String(),
     outcome: Type.Enum(['started', 'stopped', 'nothing_to_stop', 'refused', 'not_acknowledged'] as const, {
-      description: '`not_acknowledged`: the device did not confirm in time',
+      description: 'Result on this device. `not_acknowledged`: the device did not confirm in time',
     }),
-    code: nullable(Type.String({ description: 'A stable word for programs; null when all went well' })),
-    reason: nullable(Type.String({ description: 'A sentence for people; null when all went well' })),
+    code: nullable(Type.String({ description: 'Error code for programs; null on success' })),
+    reason: nullable(Type.String({ description: 'Explanation for people; null on success' })),
     run_id: nullable(
-      Type.String({ description: 'The run that was started or stopped; of several, the newest' }),
+      Type.String({
+        description: 'ID of the run that was started or stopped; if there are several, of the newest',
+      }),
     ),
   },
   { title: 'DeviceOutcome' },
 );
 export type DeviceOutcome = Static<typeof DeviceOutcome>;
 
-const devices = Type.Array(DeviceOutcome, { description: 'A row for each device' });
+const devices = Type.Array(DeviceOutcome, { description: 'Results, one for each device' });
 const reply = Type.Object({ success, message: Type.String(), devices });
 /** Without `devices` when the body did not say which. */
 const refusal = Type.Object(
@@ -43,14 +45,14 @@ export const LaunchDirectBody = Type.Object({
   launch_id: Uuid,
   command,
   code: Type.String({
-    description: 'JavaScript or TypeScript',
+    description: 'JavaScript or TypeScript code to run',
     examples: ['console.log(agent.arguments.automationParameters);'],
   }),
   name: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'What lists call it, such as the name of its file',
+      description: 'Name of the run in lists, such as a file name. Default: none',
       examples: ['checkout.ts'],
     }),
   ),
@@ -62,7 +64,7 @@ export const LaunchBody = Type.Object({
     Type.Array(Id, {
       minItems: 1,
       maxItems: 10_000,
-      description: 'Required without `selector`; duplicates count once',
+      description: 'IDs of the devices; required without `selector`. Duplicates are ignored',
     }),
   ),
   selector: Type.Optional(Selector),
@@ -70,7 +72,8 @@ export const LaunchBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 10_000,
-      description: 'With `selector`: on so many of the phones that are free; without it, on each of them',
+      description:
+        'With `selector`: number of free devices to launch on. Default: all free devices that match',
     }),
   ),
   automationId: Id,
@@ -88,7 +91,7 @@ export const launchRoutes = {
     tag: 'Launches',
     summary: 'Run a saved project on devices, or stop it there',
     description:
-      'Phones are given by `device_ids`, or by `selector`: then those are chosen that are free, which means ready, without a run, and not controlled by hand. All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not. `launch_id` is your idempotency key of a start: the same request again gets the same answer, and never starts anything twice.',
+      'Name the devices with `device_ids`, or select them with `selector`, which uses only free devices: ready, without a run, and not controlled by hand. All devices are checked before anything is started. A start runs the saved files as they are at that moment, committed or not; the reply is sent when every device has the code and has started it. `launch_id` is the idempotency key of a start: repeating the request returns the same reply and never starts a second run.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'launch', budget: 'within' },
     audit: 'launch',
@@ -132,7 +135,7 @@ export const launchRoutes = {
     tag: 'Launches',
     summary: 'Run code on one device, or stop it',
     description:
-      'A start is answered when the device holds the code and has begun. `launch_id` is also the idempotency key: the same request again never starts a second run. A stop is answered when the run has ended; stopping what does not run is a success.',
+      'The reply to a start is sent when the device has the code and has started it. `launch_id` is also the idempotency key: repeating the request never starts a second run. The reply to a stop is sent when the run has ended; stopping something that does not run is a success.',
     scope: 'launch',
     reach: { projects: 'refused', phones: 'direct', budget: 'within' },
     audit: 'launch',
@@ -176,7 +179,8 @@ export const launchRoutes = {
     operationId: 'stopRun',
     tag: 'Runs',
     summary: 'Stop one run',
-    description: 'Answered when the run has ended; stopping one that has ended is a success.',
+    description:
+      'The reply is sent when the run has ended; stopping a run that has already ended is a success.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'run' },
     audit: 'stop',

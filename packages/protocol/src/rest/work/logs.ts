@@ -9,14 +9,14 @@ export type LogLevel = (typeof logLevels)[number];
 
 export const LogEntry = Type.Object(
   {
-    id: Type.String({ description: 'UUIDv7, strictly increasing per device; the `from` cursor' }),
+    id: Type.String({ description: 'UUIDv7, strictly increasing per device; used as the `from` cursor' }),
     automationId: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
-    message: Type.String({ description: "What Node's console prints for the same arguments" }),
-    lineNumber: Type.Integer({ minimum: 0, description: "Line in the user's source; 0 when there is none" }),
+    message: Type.String({ description: 'Console output, formatted as by the console of Node.js' }),
+    lineNumber: Type.Integer({ minimum: 0, description: 'Line in the source file; 0 if unknown' }),
     messageLevel: Type.Enum(logLevels),
     run_id: Uuid,
     path: Type.Union([Type.String(), Type.Null()], {
-      description: 'Source file, as in the project; null when there is none',
+      description: 'Path of the source file in the project; null if unknown',
     }),
     timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
   },
@@ -39,7 +39,7 @@ export const logRoutes = {
     tag: 'Logs',
     summary: 'Read the console logs of the last 10 minutes',
     description:
-      'Oldest first, at most 1,000 entries: ask again with the `id` of the last one as `from`. An empty list means that there is nothing newer.',
+      'Returns at most 1,000 entries, oldest first; to get more, repeat the request with the `id` of the last entry as `from`. An empty list means that there are no newer entries.',
     scope: 'read',
     reach: { projects: 'within', phones: 'body' },
     audit: null,

@@ -70,8 +70,9 @@ export const runTaskRoutes = {
     path: '/api/v2/hosts/runs/:run_id/tasks',
     operationId: 'callRunTasks',
     tag: 'Hosts',
-    summary: 'Do what the code of a run asks of the job that it is of',
-    description: 'No tasks: the run is of no job, or there is no other task for it.',
+    summary: 'Do what the code of a run asks of its job',
+    description:
+      'The reply has no tasks if the run belongs to no job, or if there is no further task for it.',
     scope: 'host',
     reach: { projects: 'refused', phones: 'refused' },
     audit: null,

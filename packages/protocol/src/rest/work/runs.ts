@@ -14,21 +14,28 @@ import { pageOf, idPageQuery } from '../page.ts';
 export const Run = Type.Object({
   run_id: Uuid,
   automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
-  launch_id: nullable(Type.String({ description: "The caller's launch ID; null for a saved project" })),
-  name: nullable(
-    Type.String({ description: 'Of the project when it was launched, or what the launch called its code' }),
+  launch_id: nullable(
+    Type.String({
+      description: 'The launch ID of direct code, chosen by the caller; null for a saved project',
+    }),
   ),
-  launch: Type.String({ description: 'The same for all runs that one request started' }),
+  name: nullable(
+    Type.String({
+      description:
+        'Name of the project at the launch, or the name that the launch gave its direct code; null without one',
+    }),
+  ),
+  launch: Type.String({ description: 'ID of the launch, shared by all runs that one request started' }),
   device_id: Type.String(),
   status: RunStatus,
   outcome: Type.Union([RunOutcome, Type.Null()], {
     description:
-      'What a run that has ended came to. One that is `completed` may have ended `out_of_steps` (or `timed_out` on its way), when its last such record was not followed by success',
+      'Outcome of a run that has ended; else null. A run with the status `completed` has the outcome `out_of_steps` or `timed_out` if its last record of that type was not followed by success',
   }),
   error: Type.Union([RunError, Type.Null()]),
-  commit: nullable(Type.String({ description: 'Commit of the project that ran' })),
+  commit: nullable(Type.String({ description: 'Commit of the project at the launch; null without one' })),
   dirty: Type.Union([Type.Boolean(), Type.Null()], {
-    description: 'Whether there were uncommitted changes',
+    description: 'Whether the run included uncommitted changes; null for direct code',
   }),
   created_at: EpochMs,
   started_at: nullable(EpochMs),
@@ -46,14 +53,14 @@ export const RunLauncher = Type.Object({
       Type.Object({
         job_id: Uuid,
         task_number: Type.Integer({
-          description: 'Place of its first task among the inputs of the job, from 1',
+          description: 'Number of its first task among the inputs of the job, from 1',
         }),
         schedule_id: nullable(Uuid),
-        schedule_name: nullable(Type.String({ description: 'Null when the schedule was deleted' })),
+        schedule_name: nullable(Type.String({ description: 'Name of the schedule; null if it was deleted' })),
       }),
       Type.Null(),
     ],
-    { description: 'The job of its first task, and the schedule that made the job; null without a job' },
+    { description: 'The job of its first task, and the schedule that created the job; null without a job' },
   ),
 });
 export type RunLauncher = Static<typeof RunLauncher>;
@@ -69,11 +76,13 @@ export const maxCountedRuns = 1000;
 export const RunDetail = Type.Object(
   {
     ...ListedRun.properties,
-    project_name: nullable(Type.String({ description: 'When it was launched; null for direct code' })),
+    project_name: nullable(
+      Type.String({ description: 'Name of the project at the launch; null for direct code' }),
+    ),
     tree: nullable(
       Type.String({
         description:
-          "Git's hash of the saved files that ran, committed or not; `GET /api/v2/automation/file/:id` reads one of them with it for as long as the run is kept and the newest 1,000 such hashes of its project have it. Null for direct code",
+          'Git tree hash of the saved files that ran, committed or not. Pass it to `GET /api/v2/automation/file/:id` to read one of these files, as long as the run is kept and the hash is among the newest 1,000 of its project. Null for direct code',
       }),
     ),
     parameters: Type.Union(
@@ -87,13 +96,15 @@ export const RunDetail = Type.Object(
       ],
       {
         description:
-          'What the launch gave to the code. Everybody who may see the run can read it: keep secrets out of it. Null when it was larger than 1 MiB',
+          'Parameters of the launch. Everyone who may see the run can read them, so do not put secrets into them. Null if they were larger than 1 MiB',
       },
     ),
-    result: Type.Unknown({ description: 'What the code gave to `agent.control.setResult`; null without it' }),
+    result: Type.Unknown({
+      description: 'Result that the code set with `agent.control.setResult`; null without one',
+    }),
     log_complete: Type.Boolean({
       description:
-        'Whether the run has ended and all of its log is stored, so that nothing comes any more. False also for a run that is lost, whose host may still bring it',
+        'Whether the log is final: the run has ended and all of its log is stored. Also false for a lost run, whose host may still send log entries',
     }),
     records: Type.Array(Type.Object({ record_id: Uuid, type: RecordType }), {
       description: 'Out-of-steps records of the run, newest first, at most 100',
@@ -118,7 +129,7 @@ export const runRoutes = {
     tag: 'Runs',
     summary: 'List runs, newest first',
     description:
-      'A search looks through 10,000 runs a page. A page may be empty and have a `next_cursor`, when so many were searched and too few found.',
+      'Each page of a search examines up to 10,000 runs, so a page may be empty and still have a `next_cursor`.',
     scope: 'read',
     reach: { projects: 'within', phones: 'query' },
     query: Type.Object({
@@ -130,14 +141,16 @@ export const runRoutes = {
       status: Type.Optional(RunStatus),
       search: Type.Optional(
         searchText(
-          'Text in the name, the ID, or the code or the first 1,000 letters of the message of the error, in either letter case',
+          'Part of the name, of the ID, or of the code or the first 1,000 characters of the message of the error, case-insensitive',
           { minLength: 1 },
         ),
       ),
       created_after: Type.Optional(TimeInput),
       created_before: Type.Optional(TimeInput),
       total: Type.Optional(
-        Type.Enum(['true', 'false'], { description: 'Whether the reply says how many runs match' }),
+        Type.Enum(['true', 'false'], {
+          description: 'Whether the reply includes the number of runs that match. Default `false`',
+        }),
       ),
     }),
     responses: {
@@ -147,13 +160,15 @@ export const runRoutes = {
           [
             Type.Object({
               runs: Type.Integer({ maximum: maxCountedRuns }),
-              or_more: Type.Boolean({ description: 'Whether there may be more: no more are counted' }),
+              or_more: Type.Boolean({
+                description: 'Whether there may be more, because counting stopped at the limit',
+              }),
             }),
             Type.Null(),
           ],
           {
             description:
-              'How many runs match, from the cursor on, at most 1,000; of a search among the runs that it looked through. Null unless the query asks for it',
+              'Number of runs that match, counted from the cursor on, at most 1,000; for a search, among the runs that it examined. Null unless requested by `total`',
           },
         ),
       }),
@@ -164,7 +179,7 @@ export const runRoutes = {
     path: '/api/v2/runs/:id',
     operationId: 'getRun',
     tag: 'Runs',
-    summary: 'Read one run, with what explains it',
+    summary: 'Read one run, with its parameters, result, launcher and records',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
@@ -176,9 +191,9 @@ export const runRoutes = {
     path: '/api/v2/runs/:id/code',
     operationId: 'runCode',
     tag: 'Runs',
-    summary: 'Read the direct code that a run has executed',
+    summary: 'Read the direct code that a run executed',
     description:
-      'As the launch sent it, for as long as the run is kept; stacks and steps call it `main.ts`. Only its launcher may read it. The files of a project that ran are read by the `tree` of the run.',
+      'Returns the code as it was sent in the launch, as long as the run is kept; stack traces and steps call it `main.ts`. Only the user who launched it may read it. For a project, read its files with the `tree` of the run.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
@@ -187,7 +202,8 @@ export const runRoutes = {
         success,
         code: nullable(
           Type.String({
-            description: 'Null for a saved project, and for code of more than 1 MiB, which is not kept',
+            description:
+              'The code; null for a saved project, and for code of more than 1 MiB, which is not kept',
           }),
         ),
       }),
@@ -201,7 +217,7 @@ export const runRoutes = {
     tag: 'Runs',
     summary: 'Read the whole log of a run',
     description:
-      'Oldest first, for as long as the run is kept, also while it still runs. Of a log beyond the limit the beginning and the end are kept, with an entry where some were left out. A page may be empty and have a `next_cursor`, when much was searched and nothing found; to follow a run, go on with the last entry’s `id`.',
+      'Returns entries oldest first, as long as the run is kept, also while it runs. If a log exceeds its limit, its beginning and its end are kept, with an entry in place of those left out. With `search`, a page may be empty and still have a `next_cursor`. To follow a run, pass the `id` of the last entry as `from`.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
@@ -210,16 +226,17 @@ export const runRoutes = {
       levels: Type.Optional(
         Type.String({
           pattern: '^(log|warn|error)(,(log|warn|error))*$',
-          description: 'Comma-separated; all without it',
+          description: 'Levels, separated by commas. Default: all levels',
         }),
       ),
-      search: Type.Optional(searchText('Text in the message, in either letter case')),
+      search: Type.Optional(searchText('Part of the message, case-insensitive')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: logPageSize, default: logPageSize })),
       last: Type.Optional(
         Type.Integer({
           minimum: 1,
           maximum: logPageSize,
-          description: 'Only so many entries, from the end, whatever the other parameters say',
+          description:
+            'Returns only this number of entries, from the end of the log, and ignores the other parameters',
         }),
       ),
     }),
@@ -228,9 +245,9 @@ export const runRoutes = {
         success,
         logs: Type.Array(LogEntry),
         next_cursor: Type.Union([Type.String(), Type.Null()], {
-          description: 'Pass it as `from` to read on; null when there is no more now',
+          description: 'Pass it as `from` to get the next page; null if there are no more now',
         }),
-        truncated: Type.Boolean({ description: 'Whether entries in the middle were left out' }),
+        truncated: Type.Boolean({ description: 'Whether entries in the middle of the log were left out' }),
       }),
     },
     errors: ['run_not_found', 'too_many_waiting', 'too_busy'],
@@ -242,7 +259,7 @@ export const runRoutes = {
     tag: 'Runs',
     summary: 'List the files that a run has attached, by name',
     description:
-      'What the code gave to `agent.run.attach`, also while the run goes on. A file appears here when its host has uploaded it. Whoever may read the log of the run may read its files; they are kept as long as the run.',
+      'Lists the files that the code attached with `agent.run.attach`, also while the run is running. A file is listed once its host has uploaded it. Visible to everyone who may read the log of the run; kept as long as the run.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
@@ -256,7 +273,7 @@ export const runRoutes = {
     tag: 'Runs',
     summary: 'Download a file that a run has attached',
     description:
-      'Takes a `Range`. The content type is that of a PNG or JPEG picture, and else `application/octet-stream`, so that no browser shows what an automation wrote; the list has the type that the code gave.',
+      'Supports `Range`. PNG and JPEG pictures are served with their own content type, and every other file as `application/octet-stream`, so that browsers do not render what an automation wrote; the list has the type that the code gave.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id, name: RunFileName }),
@@ -269,7 +286,7 @@ export const runRoutes = {
     operationId: 'putRunFile',
     tag: 'Hosts',
     summary: 'Upload a file that a run of the host has attached',
-    description: 'The same file ID again is a success, and its body is not read.',
+    description: 'Repeating an upload with the same file ID is a success, and its body is not read.',
     scope: 'host',
     reach: { projects: 'refused', phones: 'refused' },
     audit: null,

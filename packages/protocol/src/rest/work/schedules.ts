@@ -10,27 +10,27 @@ const settings = {
   cron: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Minute, hour, day of month, month, day of week',
+    description: 'Cron expression: minute, hour, day of month, month, day of week',
     examples: ['0 2 * * *'],
   }),
   time_zone: Type.String({
     minLength: 1,
     maxLength: 100,
-    description: 'A name of the IANA database',
+    description: 'IANA time zone name',
     examples: ['Europe/Berlin'],
   }),
   jitter_seconds: Type.Integer({
     minimum: 0,
     maximum: 3600,
-    description: 'A turn begins up to so much later, at random',
+    description: 'Maximum random delay of each turn, in seconds. Default 0',
   }),
   overlap: Type.Enum(['skip', 'queue', 'allow'] as const, {
     description:
-      'When the job before has not ended: no job, one job when it has (further ones are skipped), or a job beside it. Default `skip`',
+      'What a turn does while the previous job has not ended. `skip`: it creates no job. `queue`: one job is created when the previous one ends; further turns are skipped. `allow`: a job is created at once. Default `skip`',
   }),
   missed: Type.Enum(['none', 'last'] as const, {
     description:
-      'Of turns whose time passed more than ten minutes ago, because the service stood still: none, or the last one. Default `none`',
+      'What happens to turns that were missed by more than ten minutes, because the service was down. `none`: all are skipped. `last`: the last one is made up for. Default `none`',
   }),
   paused: Type.Boolean(),
 };
@@ -67,9 +67,9 @@ export const Schedule = Type.Object(
     user: Type.Object({ id: Type.String(), name: Type.String() }),
     ...settings,
     work: Type.Object(workFields),
-    problem: Type.String({ description: 'Why it was paused by the service; else empty' }),
+    problem: Type.String({ description: 'Why the service paused the schedule; empty if it did not' }),
     next: Type.Array(EpochMs, {
-      description: 'The next five times within 50 years; none while it is paused',
+      description: 'The next five times within 50 years; empty while the schedule is paused',
     }),
     created_at: EpochMs,
   },
@@ -83,8 +83,12 @@ export const ScheduleTurn = Type.Object(
     id: Uuid,
     planned_at: EpochMs,
     at: EpochMs,
-    job_id: nullable(Type.String({ description: 'The job that was made; null: it was skipped' })),
-    reason: Type.String({ description: 'Why it was skipped, or who ran it by hand; else empty' }),
+    job_id: nullable(
+      Type.String({ description: 'ID of the job that was created; null if the turn was skipped' }),
+    ),
+    reason: Type.String({
+      description: 'Why the turn was skipped, or which user ran it by hand; else empty',
+    }),
   },
   { title: 'ScheduleTurn' },
 );
@@ -100,9 +104,9 @@ export const scheduleRoutes = {
     path: '/api/v2/schedules',
     operationId: 'createSchedule',
     tag: 'Schedules',
-    summary: 'Make a job again and again, at the times of a cron expression',
+    summary: 'Create a schedule, which creates a job at the times of a cron expression',
     description:
-      'The jobs have the rights that the maker of the schedule has at each turn. A schedule whose project or maker is gone is paused.',
+      'Each job has the rights that the creator of the schedule has at that turn. A schedule whose project or creator was deleted is paused.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'work', budget: 'within' },
     audit: 'create_schedule',
@@ -131,7 +135,7 @@ export const scheduleRoutes = {
     path: '/api/v2/schedules',
     operationId: 'listSchedules',
     tag: 'Schedules',
-    summary: 'List your schedules and those of projects in which you have a part, newest first',
+    summary: 'List your schedules and those of projects of which you are a member, newest first',
     scope: 'read',
     reach: { projects: 'within', phones: 'kept' },
     query: Type.Object({ ...idPageQuery, automation_id: Type.Optional(Id) }),
@@ -142,14 +146,16 @@ export const scheduleRoutes = {
     path: '/api/v2/schedules/times',
     operationId: 'listCronTimes',
     tag: 'Schedules',
-    summary: 'List the next five times of a cron expression, before a schedule is made with it',
+    summary: 'List the next five times of a cron expression, to check it before you create a schedule',
     scope: 'read',
     reach: { projects: 'open', phones: 'none' },
     query: Type.Object({ cron: settings.cron, time_zone: settings.time_zone }),
     responses: {
       200: Type.Object({
         success,
-        times: Type.Array(EpochMs, { description: 'Fewer when fewer come within 50 years' }),
+        times: Type.Array(EpochMs, {
+          description: 'The next five times, or fewer if there are fewer within 50 years',
+        }),
       }),
     },
     errors: ['invalid_cron'],
@@ -173,7 +179,7 @@ export const scheduleRoutes = {
     tag: 'Schedules',
     summary: 'Change or pause a schedule',
     description:
-      'Times that passed while it was paused are not made up for. Whoever changes more than the name, or sends it on, is its maker from then on: its jobs run with their phones and rights, and the limits and the budget of their token. A pause and a name change nothing of that.',
+      'Turns that pass during a pause are not made up for. A user who changes anything but the name, or resumes the schedule, becomes its creator: its jobs then run with the devices and rights of that user, and with the limits and the budget of their token. Pausing or renaming does not change the creator.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'work', budget: 'within' },
     audit: 'change_schedule',
@@ -199,7 +205,7 @@ export const scheduleRoutes = {
     path: '/api/v2/schedules/:id',
     operationId: 'deleteSchedule',
     tag: 'Schedules',
-    summary: 'Delete a schedule; its jobs stay',
+    summary: 'Delete a schedule; its jobs are kept',
     scope: 'launch',
     reach: { projects: 'within', phones: 'kept' },
     audit: 'delete_schedule',
@@ -212,9 +218,9 @@ export const scheduleRoutes = {
     path: '/api/v2/schedules/:id/run',
     operationId: 'runSchedule',
     tag: 'Schedules',
-    summary: 'Make the job of a schedule once, now',
+    summary: 'Create a job of a schedule now',
     description:
-      'The job runs as you: with your phones and rights, and the limits and the budget of your token. Its times, a pause and `overlap` do not matter: it begins beside a job of the schedule that has not ended. A later turn finds it as the job before.',
+      'The job runs with your devices and rights, and with the limits and the budget of your token. The times of the schedule, a pause and `overlap` are ignored: the job is created even if the previous one has not ended. For the next turn, it is the previous job.',
     scope: 'launch',
     reach: { projects: 'within', phones: 'work', budget: 'within' },
     audit: 'run_schedule',
@@ -240,7 +246,7 @@ export const scheduleRoutes = {
     operationId: 'listScheduleTurns',
     tag: 'Schedules',
     summary:
-      'List the turns of a schedule, newest first: the job of each, or why it was skipped; also the jobs that were made by hand',
+      'List the turns of a schedule, newest first: the job of each turn, or why it was skipped, including jobs that were created by hand',
     scope: 'read',
     reach: { projects: 'within', phones: 'kept' },
     params,

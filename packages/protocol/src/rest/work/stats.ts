@@ -7,7 +7,7 @@ import { success, type RouteContract, nullable } from '../contract.ts';
 export const statsGroupings = ['automation', 'device', 'pool', 'day', 'reason'] as const;
 export const StatsGrouping = Type.Enum(statsGroupings, {
   description:
-    'What a row is of. `device`: also phones without a run · `pool`: your pools, with the phones that each selects now · `reason`: why runs did not succeed',
+    'Field by which runs are grouped into rows. `device`: includes devices without runs · `pool`: your pools, with the devices that each selects now · `reason`: why runs did not succeed. Default `automation`',
 });
 export type StatsGrouping = Static<typeof StatsGrouping>;
 
@@ -19,25 +19,34 @@ export const Stat = Type.Object(
   {
     key: Type.String({
       description:
-        'ID of the project or the phone, name of the pool, day (`2026-11-25`, UTC), or code of the reason. Of direct code it is `direct`',
+        'ID of the project or device, name of the pool, day (`2026-11-25`, UTC), or code of the reason; `direct` for direct code',
     }),
-    name: Type.String({ description: 'For people' }),
-    runs: Type.Integer({ description: 'Runs that have ended' }),
+    name: Type.String({ description: 'Display name of the row' }),
+    runs: Type.Integer({ description: 'Number of runs that have ended' }),
     outcomes: Type.Array(Type.Object({ outcome: RunOutcome, runs: Type.Integer() }), {
-      description: 'How they ended, the most frequent first',
+      description: 'Number of runs by outcome, most frequent first',
     }),
     reasons: Type.Array(Type.Object({ reason: Type.String(), runs: Type.Integer() }), {
       description:
-        'Why they did not succeed, the most frequent first: the code of their error, or their outcome',
+        'Number of runs without success by reason, most frequent first: the code of the error, or the outcome',
     }),
-    success_share: share('Of the runs that nobody stopped; null when there were none'),
-    average_run_ms: nullable(Type.Integer({ description: 'Of runs that had begun' })),
-    average_wait_ms: nullable(
+    success_share: share(
+      'Share of successful runs among those that were not stopped, from 0 to 1; null if there were none',
+    ),
+    average_run_ms: nullable(
       Type.Integer({
-        description: 'From the launch, or from when the task of a job could have begun, to the first line',
+        description: 'Average duration of the runs that started, in milliseconds; null if there were none',
       }),
     ),
-    busy_share: share('How much of the time of these phones was spent in runs; null without a phone'),
+    average_wait_ms: nullable(
+      Type.Integer({
+        description:
+          'Average time from the launch (for a task of a job, from when it could have started) to the first line of code, in milliseconds; null if there was none',
+      }),
+    ),
+    busy_share: share(
+      'Share of the time of these devices that was spent in runs, from 0 to 1; null without a device',
+    ),
   },
   { title: 'Stat' },
 );
@@ -50,7 +59,7 @@ const query = Type.Object({
       minimum: 1,
       maximum: maxStatsDays,
       default: 30,
-      description: 'So many days, with today',
+      description: 'Number of days, including today',
     }),
   ),
   automation_id: Type.Optional(Id),
@@ -64,9 +73,9 @@ export const statsRoutes = {
     path: '/api/v2/stats',
     operationId: 'readStats',
     tag: 'Stats',
-    summary: 'Read how many runs there were, how they ended, how long they took and waited',
+    summary: 'Read statistics of runs: their number, outcomes, durations and waiting times',
     description:
-      'By automation unless `by` says otherwise; of all runs that you may see, also of those whose history was deleted since. A run counts when it has ended. Days begin at midnight UTC and are kept for 400 days.',
+      'Counts all runs that you may see and that have ended, even if their history has been deleted since. Grouped by automation unless `by` says otherwise. Days begin at midnight UTC; statistics are kept for 400 days.',
     scope: 'read',
     reach: { projects: 'within', phones: 'selector' },
     query,
@@ -87,7 +96,7 @@ export const statsRoutes = {
     path: '/api/v2/stats/export',
     operationId: 'exportStats',
     tag: 'Stats',
-    summary: 'Export the same as CSV',
+    summary: 'Export statistics of runs as CSV',
     scope: 'read',
     reach: { projects: 'within', phones: 'selector' },
     query,

@@ -32,13 +32,16 @@ export const StepAim = Type.Object({
   target: Type.Optional(
     Type.String({
       maxLength: maxStepTargetLength,
-      description:
-        'What the call acted on: a text, a selector, a node, an app. Of typed text only its length',
+      description: 'Target of the call: a text, a selector, a node or an app; for typed text only its length',
     }),
   ),
-  point: Type.Optional(places(2, 'x and y of a touch, in pixels of the screen')),
-  node: Type.Optional(places(4, 'Left, top, right and bottom of the node that was touched or found')),
-  swipe: Type.Optional(places(4, 'x and y of its beginning, then of its end')),
+  point: Type.Optional(places(2, 'x and y of the touch, in pixels of the screen')),
+  node: Type.Optional(
+    places(4, 'Left, top, right and bottom of the node that was touched or found, in pixels of the screen'),
+  ),
+  swipe: Type.Optional(
+    places(4, 'x and y of the start of the swipe, then of its end, in pixels of the screen'),
+  ),
 });
 export type StepAim = Static<typeof StepAim>;
 
@@ -46,10 +49,10 @@ export type StepAim = Static<typeof StepAim>;
 export const StepBegin = Type.Object({
   step: Type.Integer({
     ...one,
-    description: 'Counted from 1 within the run, in the order in which they began',
+    description: 'Number of the step within the run, from 1, in the order in which the steps began',
   }),
   parent: Type.Optional(
-    Type.Integer({ ...one, description: 'The step of `runStages` in which the call was made' }),
+    Type.Integer({ ...one, description: 'Number of the `runStages` step in which the call was made' }),
   ),
   name: Type.String({ pattern: '^[A-Za-z][A-Za-z.]{0,39}$' }),
   ...StepAim.properties,
@@ -63,11 +66,12 @@ export const StepEnd = Type.Object({
     pattern: '^[a-z][a-z0-9_]{0,63}$',
     description: '`ok`, the code of the error, or `unfinished` when the run ended first',
   }),
-  message: Type.Optional(Type.String({ ...short, description: 'How the error begins' })),
+  message: Type.Optional(Type.String({ ...short, description: 'Beginning of the error message' })),
   nearest: Type.Optional(
     Type.Array(shortText, {
       maxItems: maxNearest,
-      description: 'Of a wait that failed, what was nearest on the last screen',
+      description:
+        'For a wait that failed: the texts on the last screen that were most similar to its target',
     }),
   ),
   node: StepAim.properties.node,
@@ -82,13 +86,18 @@ export const WireStep = Type.Object({
   ...StepBegin.properties,
   ...StepEnd.properties,
   duration_ms: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  readings: Type.Optional(Type.Integer({ ...one, description: 'How often the screen was read meanwhile' })),
-  before: Type.Optional(
-    screen('The screen when it began, as the `screen_id` of a screen in a record of the run'),
+  readings: Type.Optional(
+    Type.Integer({ ...one, description: 'Number of times that the screen was read during the step' }),
   ),
-  after: Type.Optional(screen('The last screen that was read meanwhile, likewise')),
+  before: Type.Optional(screen('Screen when the step began, as the ID of a screen in a record of the run')),
+  after: Type.Optional(
+    screen('Last screen that was read during the step, as the ID of a screen in a record of the run'),
+  ),
   skipped: Type.Optional(
-    Type.Integer({ ...one, description: 'So many steps before this one came too fast to be recorded' }),
+    Type.Integer({
+      ...one,
+      description: 'Number of steps before this one that were not recorded, because they came too fast',
+    }),
   ),
 });
 export type WireStep = Static<typeof WireStep>;
@@ -96,14 +105,20 @@ export type WireStep = Static<typeof WireStep>;
 /** One call of `agent` in a run. */
 export const RunStep = Type.Object(
   {
-    id: Type.String({ description: 'UUIDv7; the `from` cursor' }),
+    id: Type.String({ description: 'UUIDv7; used as the `from` cursor' }),
     run_id: Uuid,
     ...WireStep.properties,
     path: Type.Union([Type.String(), Type.Null()], {
-      description: 'Source file of the call, as in the project; null when there is none',
+      description: 'Path of the source file of the call in the project; null if unknown',
     }),
-    line_number: Type.Integer({ minimum: 0, description: 'Its line; 0 when there is none' }),
-    timestamp: Type.Integer({ ...EpochMs, description: 'When it began' }),
+    line_number: Type.Integer({
+      minimum: 0,
+      description: 'Line of the call in the source file; 0 if unknown',
+    }),
+    timestamp: Type.Integer({
+      ...EpochMs,
+      description: 'Time when the step began, in milliseconds since the Unix epoch',
+    }),
   },
   { title: 'RunStep' },
 );
@@ -118,7 +133,7 @@ export const traceRoutes = {
     tag: 'Runs',
     summary: 'Read the steps of a run',
     description:
-      'Every call of `agent`, in the order in which they ended, for as long as the run is kept, also while it still runs. A step names its screens by their `screen_id`: the screens of the last steps before a failure, and all that the automation stored, are in the records of the run. Of a trace beyond the limit of a log the beginning and the end are kept.',
+      'Returns every call of `agent`, in the order in which the calls ended, as long as the run is kept, also while it runs. A step refers to its screens by ID: the screens of the last steps before a failure, and all screens that the automation stored, are in the records of the run. If a trace exceeds the limit of a log, its beginning and its end are kept.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),
@@ -131,14 +146,17 @@ export const traceRoutes = {
         success,
         steps: Type.Array(RunStep),
         next_cursor: Type.Union([Type.String(), Type.Null()], {
-          description: 'Pass it as `from` to read on; null when there is no more now',
+          description: 'Pass it as `from` to get the next page; null if there are no more now',
         }),
-        truncated: Type.Boolean({ description: 'Whether steps in the middle were left out' }),
+        truncated: Type.Boolean({ description: 'Whether steps in the middle of the trace were left out' }),
         film: Type.Array(FilmPicture, {
           description:
-            'Of a run that was launched with `film`: the pictures from the beginning of the first of these steps to the end of the last. With the videos at most 1,000; `GET /api/v2/runs/:id/film` has all',
+            'For a run that was launched with `film`: the pictures from the beginning of the first of these steps to the end of the last. At most 1,000 together with the videos; `GET /api/v2/runs/:id/film` returns all',
         }),
-        film_videos: Type.Array(FilmVideo, { description: 'The same: videos of a part of this time' }),
+        film_videos: Type.Array(FilmVideo, {
+          description:
+            'For a run that was launched with `film`: the videos that show a part of the same time',
+        }),
       }),
     },
     errors: ['run_not_found', 'too_many_waiting', 'too_busy'],
