@@ -85,7 +85,7 @@ export const ErrorBody = Type.Object(
     }),
     errors: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Only for `compile_failed`: one line for each compile error, with its position',
+        description: 'Compile errors, one line each, with position; only if code does not compile',
       }),
     ),
   },

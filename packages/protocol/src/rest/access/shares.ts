@@ -71,7 +71,7 @@ const memberRoutes = <Path extends string, Name extends string, Kind extends 'de
       path: `${path}/:id/members`,
       operationId: `list${name}Members`,
       tag: 'Devices',
-      summary: `List the members with whom ${what} is shared, owner first`,
+      summary: `List the members of ${what}, owner first`,
       scope: 'read',
       reach: { projects: 'open', phones: 'refused' },
       params,
@@ -129,7 +129,7 @@ export const hostRoutes = {
     query: Type.Object(pageQuery),
     responses: { 200: pageOf({ hosts: Type.Array(Host) }) },
   },
-  ...memberRoutes('/api/v2/hosts', 'Host', 'all phones of a host', 'host'),
+  ...memberRoutes('/api/v2/hosts', 'Host', 'all devices of a host', 'host'),
 } as const satisfies Record<string, RouteContract>;
 
 const shareKinds = ['device', 'host', 'project'] as const;

@@ -215,7 +215,11 @@ export const deviceRoutes = {
           description: 'Maximum width of the picture, in pixels',
         }),
       ),
-      view: Type.Optional(Type.Enum(['full', 'compact', 'diff'] as const, { description: 'Default `full`' })),
+      view: Type.Optional(
+        Type.Enum(['full', 'compact', 'diff'] as const, {
+          description: 'Format of the reply. Default `full`',
+        }),
+      ),
       since: Type.Optional(ScreenId),
     }),
     responses: {

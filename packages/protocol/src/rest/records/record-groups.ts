@@ -186,7 +186,11 @@ export const groupRoutes = {
       automation_id: Type.Optional(Id),
       status: Type.Optional(GroupStatus),
       assignee_id: Type.Optional(Id),
-      sort: Type.Optional(Type.Enum(['last_seen', 'records'], { description: 'Default `last_seen`' })),
+      sort: Type.Optional(
+        Type.Enum(['last_seen', 'records'], {
+          description: 'Sort order, highest first. Default `last_seen`',
+        }),
+      ),
     }),
     responses: { 200: pageOf({ groups: Type.Array(RecordGroup) }) },
   },
@@ -206,11 +210,14 @@ export const groupRoutes = {
         group: RecordGroup,
         screens: Type.Array(GroupRecord, { description: 'Newest record of each device' }),
         app_versions: Type.Array(
-          Type.Object({ version: nullableText('null: unknown'), records: Type.Integer() }),
+          Type.Object({ version: nullableText('App version; null: unknown'), records: Type.Integer() }),
           { description: 'App versions of its newest 5,000 records, most frequent first' },
         ),
         languages: Type.Array(
-          Type.Object({ language: nullableText('null: unknown'), records: Type.Integer() }),
+          Type.Object({
+            language: nullableText('BCP 47 language tag; null: unknown'),
+            records: Type.Integer(),
+          }),
           { description: 'Device languages of the same records, most frequent first' },
         ),
         newest_verdict: Type.Union([GroupVerdict, Type.Null()]),
@@ -378,7 +385,7 @@ export const groupRoutes = {
     tag: 'Records',
     summary: 'Delete the kept copy of a screen of a group, so that replays no longer use it',
     description:
-      'Its name is in `kept_screens` of the group and in the verdicts of replays. Records that show the screen are kept; delete them separately.',
+      'The name of the screen is in `kept_screens` of the group and in the verdicts of replays. Records that show the screen are kept; delete them separately.',
     scope: 'review',
     reach: { projects: 'within', phones: 'refused' },
     audit: 'delete_group_screen',
