@@ -19,12 +19,12 @@ export const errorTable = {
   launch_id_conflict: {
     status: 400,
     message:
-      'launch_id {launch_id} was already used for another request (other devices, code, project or parameters). Use a new UUID for a new launch.',
+      'launch_id {launch_id} was already used for a different request (devices, code, project or parameters differ). Use a new UUID for a new launch.',
   },
   stop_not_confirmed: {
     status: 400,
     message:
-      'Not every run was confirmed as ended within {seconds} s: {runs}. The stop stays requested; ask GET /api/v2/runs for their state.',
+      'Some runs were not confirmed as ended within {seconds} s: {runs}. The stop is still requested; check their state with GET /api/v2/runs.',
   },
   already_running: {
     status: 400,
@@ -51,7 +51,8 @@ export const errorTable = {
   },
   source_conflict: {
     status: 400,
-    message: '{path} would be compiled to {compiled}, as {other} is already: delete {other} first.',
+    message:
+      '{path} would be compiled to {compiled}, which is already compiled from {other}: delete {other} first.',
   },
   compiled_path_taken: {
     status: 400,
@@ -76,15 +77,15 @@ export const errorTable = {
   foreign_page: {
     status: 403,
     message:
-      'A page of another address ({origin}) may not use this browser’s sign-in: open the console of this service, or send a token.',
+      'A page from another origin ({origin}) may not use the session of this browser: open the console of this service, or send a token.',
   },
   capture_url_invalid: {
     status: 403,
-    message: 'This address of a capture is not valid: take it unchanged from its record.',
+    message: 'This capture URL is not valid: use it exactly as it is in the record.',
   },
   capture_url_expired: {
     status: 403,
-    message: 'This address of a capture has expired: read the record again, it gives a new one.',
+    message: 'This capture URL has expired: read the record again to get a new one.',
   },
   route_not_found: {
     status: 404,
@@ -92,17 +93,18 @@ export const errorTable = {
   },
   help_page_not_found: {
     status: 404,
-    message: 'There is no page {name} of the documentation: GET /api/v2/help lists them.',
+    message: 'The documentation has no page {name}: GET /api/v2/help lists its pages.',
   },
   device_not_found: { status: 404, message: 'Device {device_id} was not found.' },
   host_not_found: { status: 404, message: 'Host {host_id} was not found.' },
   pairing_not_found: {
     status: 404,
-    message: 'Host {host_id} has no pairing {pairing_id}: it keeps one for ten minutes. Start another one.',
+    message:
+      'Host {host_id} has no pairing {pairing_id}: pairings are kept for ten minutes. Start a new one.',
   },
   share_changed: {
     status: 409,
-    message: 'Another role of {target} is shared with you by now: {role}. Look at it, then accept that one.',
+    message: 'The share of {target} now has another role: {role}. Check it, then accept that role.',
   },
   share_not_found: { status: 404, message: 'There is no share of {target} with user {user_id}.' },
   run_not_found: { status: 404, message: 'Run {run_id} was not found.' },
@@ -116,15 +118,15 @@ export const errorTable = {
   tree_not_kept: {
     status: 404,
     message:
-      'The files {tree} are not kept: no kept run of project {project_id} had them, or they were dropped before files of runs were kept.',
+      'The files of tree {tree} are not stored: no stored run of project {project_id} used them, or they were deleted by an earlier release.',
   },
-  member_not_found: { status: 404, message: 'User {user_id} is no member of project {project_id}.' },
+  member_not_found: { status: 404, message: 'User {user_id} is not a member of project {project_id}.' },
   user_not_found: { status: 404, message: 'User {user_id} was not found.' },
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
   group_not_found: { status: 404, message: 'Group {group_id} was not found.' },
   group_screen_not_found: {
     status: 404,
-    message: 'Group {group_id} keeps no screen {screen}.',
+    message: 'Group {group_id} has no kept screen {screen}.',
   },
   replay_not_found: { status: 404, message: 'Replay {replay_id} was not found.' },
   no_replay_host: {
@@ -134,19 +136,20 @@ export const errorTable = {
   },
   too_many_replays: {
     status: 429,
-    message: 'Of your replays {limit} have not ended: wait for one, or stop it.',
+    message:
+      'You already have {limit} replays that have not ended, the maximum: wait until one has ended, or stop one.',
   },
   nothing_to_undo: {
     status: 409,
-    message: 'Nothing of group {group_id} can be undone: {reason}.',
+    message: 'No change of group {group_id} can be undone: {reason}.',
   },
   screen_expired: {
     status: 404,
     message:
-      'Screen {screen_id} is not known any more: screens are kept for ten minutes. Read the screen again.',
+      'Screen {screen_id} is unknown or has expired: screens are kept for ten minutes. Read the screen again.',
   },
   record_not_found: { status: 404, message: 'Record {record_id} was not found.' },
-  capture_not_found: { status: 404, message: 'The capture is gone: its record was deleted.' },
+  capture_not_found: { status: 404, message: 'The capture was not found: its record was deleted.' },
   run_file_not_found: {
     status: 404,
     message: 'Run {run_id} has no file {name}: GET /api/v2/runs/:id/files lists them.',
@@ -159,12 +162,12 @@ export const errorTable = {
   capture_not_expected: {
     status: 404,
     message:
-      'No record {record_id} of this user expects a {kind} of screen {screen_id}: tell of the record first.',
+      'No record {record_id} of this user expects a {kind} of screen {screen_id}: announce the record first.',
   },
-  method_not_allowed: { status: 405, message: '{path} does not take {method}; it takes {allowed}.' },
+  method_not_allowed: { status: 405, message: '{path} does not support {method}; use {allowed}.' },
   user_name_taken: {
     status: 409,
-    message: 'There is already a user "{name}", in this or another letter case: choose another name.',
+    message: 'A user named "{name}" already exists, ignoring letter case: choose another name.',
   },
   user_owns_projects: {
     status: 409,
@@ -173,11 +176,11 @@ export const errorTable = {
   },
   last_administrator: {
     status: 409,
-    message: 'User {user_id} is the last administrator: make another one first.',
+    message: 'User {user_id} is the last administrator: make another user an administrator first.',
   },
   project_name_taken: {
     status: 409,
-    message: 'You already have a project "{name}", in this or another letter case: choose another name.',
+    message: 'You already have a project named "{name}", ignoring letter case: choose another name.',
   },
   device_busy: {
     status: 409,
@@ -189,51 +192,55 @@ export const errorTable = {
   },
   host_offline: {
     status: 409,
-    message: 'Host {host_id} is not connected: start it, or look at its network.',
+    message: 'Host {host_id} is not connected: start it, or check its network connection.',
   },
   device_leased: {
     status: 409,
     message:
-      'Device {device_id} is controlled by hand by {user} until {until}: wait, or ask them to give it back.',
+      'Device {device_id} is controlled by hand by {user} until {until}: wait, or ask them to release it.',
   },
   lease_lost: {
     status: 409,
     message:
-      'The lease of device {device_id} that you show has ended, or somebody else has the device now: take it again, and read its screen.',
+      'Your lease of device {device_id} has ended, or another user has the device now: acquire a new lease, and read the screen again.',
   },
   device_in_use: {
     status: 409,
     message:
-      'An automation runs on device {device_id}, and would be touched in the middle of its work: wait until it has ended, or stop it.',
+      'An automation is running on device {device_id} and would be disturbed: wait until it has ended, or stop it.',
   },
   too_many_projects: {
     status: 409,
     message:
-      'A user may own {limit} projects (PHALANX_MAX_PROJECTS), and has as many: delete one, or ask the operator for more.',
+      'The limit of {limit} projects per user (PHALANX_MAX_PROJECTS) is reached: delete one, or ask the operator to raise the limit.',
   },
   too_many_tokens: {
     status: 409,
     message:
-      'A user may have {limit} tokens (PHALANX_MAX_TOKENS), and has as many: revoke one, or ask the operator for more.',
+      'The limit of {limit} tokens per user (PHALANX_MAX_TOKENS) is reached: revoke one, or ask the operator to raise the limit.',
   },
   project_bytes_exceeded: {
     status: 409,
     message:
-      'The projects of their owner may take {limit} bytes (PHALANX_MAX_PROJECT_MB), and nothing was stored beyond: delete projects, or ask the operator for more.',
+      'The limit of {limit} bytes for all projects of one owner (PHALANX_MAX_PROJECT_MB) would be exceeded, so nothing was stored: delete projects, or ask the operator to raise the limit.',
   },
   run_file_exists: {
     status: 400,
-    message: 'Run {run_id} has another file of the name {name}: give each file of a run a name of its own.',
+    message: 'Run {run_id} already has a different file named {name}: give each file of a run a unique name.',
   },
-  too_many_run_files: { status: 400, message: 'Run {run_id} has {limit} files, as many as a run may have.' },
+  too_many_run_files: {
+    status: 400,
+    message: 'Run {run_id} already has {limit} files, the maximum for a run.',
+  },
   capture_bytes_exceeded: {
     status: 409,
     message:
-      'The captures of a user and the files of their runs may take {limit} bytes (PHALANX_MAX_CAPTURE_MB), and nothing was stored beyond: old records and runs make room when they go, or ask the operator for more.',
+      'The limit of {limit} bytes for the captures of a user and the files of their runs (PHALANX_MAX_CAPTURE_MB) would be exceeded, so nothing was stored: wait until old records and runs are deleted, or ask the operator to raise the limit.',
   },
   precondition_failed: {
     status: 412,
-    message: '{path} is not the version that the request asks for, so nothing was changed: read it again.',
+    message:
+      '{path} does not have the version that the request expects, so nothing was changed: read it again.',
   },
   body_too_large: {
     status: 413,
@@ -241,7 +248,7 @@ export const errorTable = {
   },
   file_too_large: {
     status: 413,
-    message: 'Field content has {size} bytes of UTF-8; a file may have {limit}.',
+    message: 'Field content has {size} bytes of UTF-8; a file may have at most {limit}.',
   },
   unsupported_media_type: {
     status: 415,
@@ -249,7 +256,8 @@ export const errorTable = {
   },
   unsupported_encoding: {
     status: 415,
-    message: 'A body with Content-Encoding {encoding} is not taken: send it as it is, without that header.',
+    message:
+      'A body with Content-Encoding {encoding} is not supported: send it uncompressed, without that header.',
   },
   wrong_capture_type: {
     status: 415,
@@ -257,12 +265,12 @@ export const errorTable = {
   },
   range_not_satisfiable: {
     status: 416,
-    message: 'The part that the Range header asks for is outside of the {size} bytes.',
+    message: 'The range that the Range header requests is outside of the {size} bytes.',
   },
   misdirected_request: {
     status: 421,
     message:
-      'Browsers do not sign in to this service as {host}: use its own address, or let its operator set PHALANX_PUBLIC_URL.',
+      'Browsers cannot sign in to this service under the address {host}: use its own address, or have its operator set PHALANX_PUBLIC_URL.',
   },
   expectation_failed: {
     status: 417,
@@ -270,7 +278,8 @@ export const errorTable = {
   },
   upgrade_required: {
     status: 426,
-    message: 'This is a WebSocket: open it with one (ws:// or wss:// instead of http:// or https://).',
+    message:
+      'This endpoint is a WebSocket: open it with a WebSocket client (ws:// or wss:// instead of http:// or https://).',
   },
   headers_too_large: {
     status: 431,
@@ -282,66 +291,69 @@ export const errorTable = {
   },
   too_many_streams: {
     status: 429,
-    message: '{holder} already has {limit} streams open. Close one, then ask again.',
+    message: '{holder} already has {limit} streams open. Close one, then try again.',
   },
   stream_fell_behind: {
     status: 408,
     message:
-      'This stream did not take its events in time, and the oldest are gone: open it again, and read on from the last event ID with automationLogs.',
+      'This stream was read too slowly, and its oldest events were dropped: open it again, and continue from the last event ID with automationLogs.',
   },
   too_many_requests: {
     status: 429,
     message:
-      'More requests have come than the {limit} a second that are taken (PHALANX_REQUESTS_PER_SECOND). Ask again in {seconds} s.',
+      'The limit of {limit} requests per second (PHALANX_REQUESTS_PER_SECOND) is exceeded. Try again in {seconds} s.',
   },
   too_many_bad_tokens: {
     status: 429,
     message:
-      'From this address came more requests without a valid token than the {limit} a minute that are looked at (PHALANX_BAD_TOKENS_PER_MINUTE). Ask again in {seconds} s.',
+      'The limit of {limit} requests per minute without a valid token (PHALANX_BAD_TOKENS_PER_MINUTE) is exceeded for your address. Try again in {seconds} s.',
   },
   too_many_connections: {
     status: 429,
     message:
-      'There are {limit} connections, as many as may be at once (PHALANX_MAX_CONNECTIONS, PHALANX_MAX_CONNECTIONS_PER_ADDRESS). Close some, and ask again in {seconds} s.',
+      'The limit of {limit} connections (PHALANX_MAX_CONNECTIONS, PHALANX_MAX_CONNECTIONS_PER_ADDRESS) is reached. Close some, and try again in {seconds} s.',
   },
   too_many_runs: {
     status: 429,
     message:
-      'More than {limit} runs of yours would be under way (PHALANX_MAX_RUNS). Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
+      'More than {limit} of your runs would be active (PHALANX_MAX_RUNS). Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
   },
   budget_spent: {
     status: 429,
     message:
-      'The token "{token}" may use {most} a day, and has used {used}. Nothing was launched. It is free again at {free_at}.',
+      'The token "{token}" has a budget of {most} per day, and has used {used}. Nothing was launched. The budget is reset at {free_at}.',
   },
   too_many_device_runs: {
     status: 429,
     message:
-      'More than {limit} runs would be under way on a device (PHALANX_MAX_RUNS_PER_DEVICE): {devices}. Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
+      'More than {limit} runs would be active on a device (PHALANX_MAX_RUNS_PER_DEVICE): {devices}. Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
   },
   too_many_waiting: {
     status: 429,
     message:
-      'Of your requests {limit} wait for {work} (PHALANX_MAX_WAITING), and nothing was done for this one. Send it again in {seconds} s.',
+      'You already have {limit} requests that wait for {work} (PHALANX_MAX_WAITING), the maximum, and nothing was done for this one. Send it again in {seconds} s.',
   },
   too_busy: {
     status: 503,
     message:
-      'The service had no time for {work}: others who had less of it were served first, and nothing was done. Send it again in {seconds} s.',
+      'The service is too busy for {work}: users who had used less of it were served first, and nothing was done. Send it again in {seconds} s.',
   },
   internal: {
     status: 500,
-    message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
+    message: 'An internal error occurred in the service. Its log has the cause under request {request_id}.',
   },
-  app_not_allowed: { status: 403, message: 'Device {device_id} did not do that: {reason}.' },
-  host_request_failed: { status: 502, message: 'Device {device_id} did not do that: {reason}.' },
-  pairing_failed: { status: 502, message: 'Host {host_id} can pair no phone: {reason}.' },
-  screen_failed: { status: 502, message: 'Device {device_id} did not show its screen: {reason}.' },
-  screenshot_failed: { status: 502, message: 'Device {device_id} gave no screenshot: {reason}.' },
+  app_not_allowed: { status: 403, message: 'Device {device_id} refused the request: {reason}.' },
+  host_request_failed: { status: 502, message: 'The request to device {device_id} failed: {reason}.' },
+  pairing_failed: { status: 502, message: 'Host {host_id} cannot pair a device: {reason}.' },
+  screen_failed: { status: 502, message: 'The screen of device {device_id} could not be read: {reason}.' },
+  screenshot_failed: {
+    status: 502,
+    message: 'No screenshot of device {device_id} could be taken: {reason}.',
+  },
   storage_full: {
     status: 507,
     message:
-      'The service has no room left on its disk, so nothing was stored. Send it again later; its operator has to make room.',
+      'The service has no disk space left, so nothing was stored. Send it again later; its operator must free disk space.',
   },
   storage_unavailable: {
     status: 503,

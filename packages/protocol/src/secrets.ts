@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
 export const SecretName = Type.String({
   pattern: secretNamePattern,
-  description: 'Letters, digits and `_`, at most 64; it does not begin with a digit',
+  description: 'Up to 64 letters, digits and `_`, not beginning with a digit',
   examples: ['PASSWORD'],
 });
 
@@ -29,7 +29,7 @@ export const secretErrors = {
   secrets_withheld: {
     status: 400,
     message:
-      'The project has secrets, and the owners of these hosts are not among those who get them: {devices}. Choose other phones, or have the owner of the project list them: PUT /api/v2/automation-project/{project_id}/secret-recipients/:user_id, "phalanx secret allow USER".',
+      'The project has secrets, and the owners of these hosts are not allowed to get them: {devices}. Choose other devices, or have the owner of the project allow them: PUT /api/v2/automation-project/{project_id}/secret-recipients/:user_id, "phalanx secret allow USER".',
   },
   secret_recipient_not_found: {
     status: 404,
@@ -38,6 +38,6 @@ export const secretErrors = {
   secrets_unavailable: {
     status: 503,
     message:
-      'This server cannot read secrets: {reason}. Nothing was changed. Its operator finds what to do under "Secrets" in docs/operating.md.',
+      'This server cannot read secrets: {reason}. Nothing was changed. Its operator finds what to do in docs/operating.md, section "Secrets".',
   },
 } as const;

@@ -49,14 +49,14 @@ export const webhookEvents = {
   ),
   'device.not_ready': eventOf(
     'device.not_ready',
-    'A phone has been in other states than ready for `not_ready_minutes` of the webhook.',
+    'A device has not been ready for the `not_ready_minutes` of the webhook.',
     { ...phone, state: ReportedDeviceState, reason: text, since: EpochMs },
   ),
-  'device.back': eventOf('device.back', 'A phone is ready again after it was not for so long.', {
+  'device.back': eventOf('device.back', 'A device that was reported by `device.not_ready` is ready again.', {
     ...phone,
     not_ready_since: EpochMs,
   }),
-  'record.new': eventOf('record.new', 'There is a new out-of-steps record.', {
+  'record.new': eventOf('record.new', 'A new out-of-steps record was stored.', {
     record_id: text,
     automation_id: text,
     automation_name: text,
@@ -67,17 +67,17 @@ export const webhookEvents = {
   }),
   'group.opened': eventOf(
     'group.opened',
-    'A record shows a screen that no group of records has: there is a new one.',
+    'A record shows a screen or an error that no group has, so a new group was created.',
     group,
   ),
-  'group.reopened': eventOf('group.reopened', 'A record has opened a group again that was solved.', {
+  'group.reopened': eventOf('group.reopened', 'A record has reopened a solved group.', {
     ...group,
     assignee_id: orNull(text),
     solved_in: orNull(text),
   }),
   'drift.found': eventOf(
     'drift.found',
-    'The code of a project knows a version of an app worse than the version before. Told once for each version.',
+    'The runs of a project are worse with a version of an app than with the previous version. Sent once for each version.',
     {
       ...{ automation_id: text, automation_name: text, package: text, version: text },
       version_before: orNull(text),
@@ -88,7 +88,7 @@ export const webhookEvents = {
   ),
   'replay.finished': eventOf(
     'replay.finished',
-    'The replay of a commit, or one that somebody asked for, is done or has failed. Saves and drafts are not told of.',
+    'The replay of a commit, or a replay that a user requested, is done or has failed. Not sent for replays of saves and drafts.',
     {
       ...{ replay_id: text, automation_id: text, automation_name: text, commit: orNull(text) },
       ...{ cause: Type.Enum(['request', 'commit'] as const), status: Type.Enum(['done', 'failed'] as const) },
@@ -96,7 +96,7 @@ export const webhookEvents = {
       ...{ screens: count, known: count, recognised: count, broken: count, not_told: count },
     },
   ),
-  'schedule.skipped': eventOf('schedule.skipped', 'A turn of a schedule made no job.', {
+  'schedule.skipped': eventOf('schedule.skipped', 'A turn of a schedule created no job.', {
     schedule_id: text,
     schedule_name: text,
     automation_id: text,
@@ -105,24 +105,24 @@ export const webhookEvents = {
   }),
   'host.gone': eventOf(
     'host.gone',
-    'A host has been away for as long as it takes until its runs are lost (PHALANX_LOST_AFTER_SECONDS).',
+    'A host has been disconnected for so long that its runs count as lost (PHALANX_LOST_AFTER_SECONDS).',
     { ...host, since: EpochMs },
   ),
-  'host.back': eventOf('host.back', 'A host has connected again after it was away for so long.', {
+  'host.back': eventOf('host.back', 'A host that was reported by `host.gone` has connected again.', {
     ...host,
     gone_since: EpochMs,
   }),
   'runs.failing': eventOf(
     'runs.failing',
-    'Of the runs that you launched in the last `failing_hours`, at least five have ended, and `failing_percent` of them without success. Told again after that was over.',
+    'At least five of your runs of the last `failing_hours` have ended, at least `failing_percent` of them without success. Sent again only after the share was lower in between.',
     { hours: count, ended: count, failed: count },
   ),
   'runs.none': eventOf(
     'runs.none',
-    'You have launched nothing for `silent_hours`. Told again after something was launched.',
+    'You have launched nothing for `silent_hours`. Sent again only after another launch.',
     { hours: count, last_run_id: orNull(text), last_at: orNull(EpochMs) },
   ),
-  'webhook.test': eventOf('webhook.test', 'Somebody asked for a test.', { webhook_id: text }),
+  'webhook.test': eventOf('webhook.test', 'A user requested a test message.', { webhook_id: text }),
 } as const;
 
 export type WebhookEventName = keyof typeof webhookEvents;
@@ -157,16 +157,15 @@ export const webhookErrors = {
   webhook_paused: { status: 409, message: 'Webhook {webhook_id} is paused: resume it first.' },
   too_many_webhooks: {
     status: 409,
-    message: 'You have {limit} webhooks, and more are not kept: delete one first.',
+    message: 'You already have {limit} webhooks, the maximum: delete one first.',
   },
   too_many_webhook_tests: {
     status: 429,
     message:
-      'Tests and replays to one receiver have a rate: ten at once, then one every five seconds. Send it again later.',
+      'Tests and replays to one receiver are limited to ten at once, then one every five seconds. Send it again later.',
   },
   too_many_deliveries: {
     status: 429,
-    message:
-      'You have {limit} deliveries that wait, and more are not kept. Send it again when some have ended.',
+    message: 'You already have {limit} waiting deliveries, the maximum. Send it again when some have ended.',
   },
 } as const satisfies Record<string, { status: number; message: string }>;

@@ -67,7 +67,9 @@ it('runs beyond those of a day are refused until the day is over, also by direct
   await endAfter(1000);
   const many = await launch(api, phones.slice(0, 2));
   expect(many).toMatchObject({ status: 429, body: { code: 'budget_spent' } });
-  expect(many.body['message']).toContain('may use 3 runs a day, and has used 2, and 2 more would begin');
+  expect(many.body['message']).toContain(
+    'has a budget of 3 runs per day, and has used 2, and 2 more would begin',
+  );
   expect(Number(many.headers.get('retry-after'))).toBeGreaterThan(80_000);
   const direct = { device_id: phones[2], launch_id: randomUUID(), code: '1', command: 'start' };
   const path = '/api/v2/devices/launchDirectAutomation';
@@ -108,7 +110,7 @@ it('minutes count while runs go on, and when they have ended', async () => {
   await begin();
   await pass(5 * minuteMs);
   const refused = await launch(api, phones.slice(1, 2));
-  expect(refused.body['message']).toContain('may use 10 minutes of runs a day, and has used 11.');
+  expect(refused.body['message']).toContain('has a budget of 10 minutes of runs per day, and has used 11.');
   await endAfter(5 * minuteMs);
   expect((await launch(api)).body['code']).toBe('budget_spent');
   host.launchHabit = 'ack';

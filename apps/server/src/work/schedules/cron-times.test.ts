@@ -34,6 +34,6 @@ it('the next times of schedules are computed once until the first has passed', (
 
 it('a zone that does not exist is refused in one sentence', () => {
   expect(() => new CronTimes('0 2 * * *', 'Europe/Nowhere')).toThrow(
-    'The times 0 2 * * * in Europe/Nowhere cannot be used: there is no time zone "Europe/Nowhere".',
+    'The cron expression 0 2 * * * in Europe/Nowhere cannot be used: there is no time zone "Europe/Nowhere".',
   );
 });
