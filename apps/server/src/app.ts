@@ -185,7 +185,7 @@ async function drain({ node, limits, faults }: Context, { gateway }: Hosts): Pro
     await gateway.moveAway();
     await limits.requestsUnderWay.whenNone(maxDrainMs);
   } catch (error) {
-    faults.report(error, 'this server stops without knowing of others');
+    faults.report(error, 'hosts could not be moved to other servers at shutdown');
   }
 }
 

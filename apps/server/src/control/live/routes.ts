@@ -61,7 +61,7 @@ export function addLiveRoutes(
   };
   const recheckNow = (): void =>
     void recheck().catch((error: unknown) =>
-      faults.report(error, 'who may watch a device could not be looked up'),
+      faults.report(error, 'the rights of the viewers of a device could not be read'),
     );
   access.shares.onChange(recheckNow);
   access.labels.onChange(recheckNow);
@@ -136,7 +136,7 @@ export function addWallRoutes(
     },
     mayWatch: ({ principal }, device) => maySee(access, principal, device),
     hosts,
-    onFailure: (error) => faults.report(error, 'who may watch a wall could not be looked up'),
+    onFailure: (error) => faults.report(error, 'the devices of a wall could not be read'),
   });
 
   const listSelected = async ({ userId }: Principal, selector: string): Promise<string[]> => {

@@ -294,7 +294,7 @@ export class HostConnection implements HostLink {
 
   #watchSilence(timeoutMs: number): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#options.log.warn({ host: this.hostName }, 'host is silent: its connection is ended');
+      this.#options.log.warn({ host: this.hostName }, 'host is silent: closing its connection');
       this.#options.socket.terminate();
       this.#close();
     }, timeoutMs).unref();
@@ -307,7 +307,7 @@ export class HostConnection implements HostLink {
     else
       this.#options.log.error(
         { err: error, host: this.hostName },
-        'a message of a host could not be handled',
+        'a message from a host could not be handled',
       );
     const code = error instanceof HostRefused ? closeCodes.refused : closeCodes.protocolError;
     if (isTheirs) this.drop(code, error.message.slice(0, 120));

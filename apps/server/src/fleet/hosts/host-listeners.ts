@@ -110,7 +110,7 @@ class RetryingInbox {
         await next();
       } catch (error) {
         if (this.#faults.note(error)) continue;
-        this.#faults.report(error, 'a message of a host could not be handled');
+        this.#faults.report(error, 'a message from a host could not be handled');
         this.#link.drop(1011, 'the service could not handle a message');
         return;
       }

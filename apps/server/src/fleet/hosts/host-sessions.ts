@@ -73,7 +73,7 @@ export class HostSessions {
       await store.setProblem(epoch, problem);
       return true;
     } catch (error) {
-      faults.report(error, 'what a host says of its phones could not be stored');
+      faults.report(error, 'the device states from a host could not be stored');
       return false;
     }
   }
@@ -106,7 +106,7 @@ export class HostSessions {
     try {
       await work();
     } catch (error) {
-      faults.report(error, 'the end of a connection could not be stored');
+      faults.report(error, 'the end of a host connection could not be stored');
       return !faults.note(error) || !(await faults.whenStorable());
     }
     return true;

@@ -31,7 +31,7 @@ export function openAccess({ config, database, clock, limits, faults }: AccessCo
   const store = createAccessStore(database);
   const authenticator = createAuthenticator({
     ...{ store, clock, limits },
-    onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
+    onError: (error) => faults.report(error, 'the last-used times of tokens could not be stored'),
   });
   const ownAddress = new OwnAddress(config.listen.host, config.publicUrl);
   const sessions = new Sessions({ store: createSessionStore(database), authenticator, ownAddress, clock });

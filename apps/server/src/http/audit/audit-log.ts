@@ -158,7 +158,7 @@ export class AuditLog implements AuditEventSink {
   #writeLater(noted: Noted, count: number): void {
     const { commits, faults } = this.#options;
     const written = commits.write(this.#writeOf(noted, count)).catch((error: unknown) => {
-      faults.report(error, 'something could not be put in the audit log');
+      faults.report(error, 'an entry of the audit log could not be stored');
     });
     this.#backgroundWrites = Promise.all([this.#backgroundWrites, written]);
   }

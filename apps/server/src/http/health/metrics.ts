@@ -51,7 +51,7 @@ function recordFigures(registers: Registry[]): RecordFigures {
     }),
     deleted: new Counter({
       name: 'phalanx_records_deleted_total',
-      help: 'Out-of-steps records deleted, by retention or with their project',
+      help: 'Out-of-steps records deleted by retention or with their project',
       registers,
     }),
     captures: new Counter({
@@ -104,7 +104,7 @@ export const addGaugeBy = ({ registry }: Metrics, counted: CountedBy): void =>
 function faultsByPart(figures: Figures): Gauge<'part'> {
   return new Gauge({
     name: 'phalanx_faults',
-    help: 'Whether a part of the service does not work: 1 while it has a fault',
+    help: '1 while a part of the service has a fault, else 0',
     labelNames: ['part'],
     registers: [],
     collect() {
@@ -117,7 +117,7 @@ function faultsByPart(figures: Figures): Gauge<'part'> {
 function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
   const refusals = new Counter({
     name: 'phalanx_limit_refusals_total',
-    help: 'How often a limit was met',
+    help: 'Refusals because of a limit, by limit',
     labelNames: ['limit'],
     registers: [],
     collect() {
@@ -127,7 +127,7 @@ function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
   });
   const turns = new Gauge({
     name: 'phalanx_turns',
-    help: 'Work that users take turns at, by its kind and whether it waits',
+    help: 'Work in fair queues, by kind and state (waiting or working)',
     labelNames: ['work', 'state'],
     registers: [],
     collect() {
@@ -143,19 +143,19 @@ function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
 function clusterFigures({ node, isBusConnected, invalidationsAgeMs }: Figures): Gauge[] {
   const info = new Gauge({
     name: 'phalanx_server_info',
-    help: 'The name of this server; always 1',
+    help: 'Name of this server as a label; the value is always 1',
     labelNames: ['node'],
     registers: [],
   });
   info.set({ node }, 1);
   return [
     info,
-    gauge('phalanx_bus_connected', 'Whether the other servers can hear this one', () =>
+    gauge('phalanx_bus_connected', '1 while this server is connected to the message bus, else 0', () =>
       Number(isBusConnected()),
     ),
     gauge(
       'phalanx_invalidations_age_seconds',
-      'Time since this server has last read what to drop from its caches',
+      'Time since this server last read the cache invalidations of the other servers',
       () => invalidationsAgeMs() / 1000,
     ),
   ];
@@ -173,7 +173,7 @@ export function createMetrics(figures: Figures): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);
-  registry.registerMetric(gauge('phalanx_hosts_connected', 'Hosts that are connected', figures.hosts));
+  registry.registerMetric(gauge('phalanx_hosts_connected', 'Connected hosts', figures.hosts));
   registry.registerMetric(gauge('phalanx_runs_active', 'Runs that have not ended', figures.activeRuns));
   registry.registerMetric(
     gaugeBy({ name: 'phalanx_devices', help: 'Devices by state', label: 'state', read: figures.devices }),
@@ -181,15 +181,15 @@ export function createMetrics(figures: Figures): Metrics {
   registry.registerMetric(
     gaugeBy({
       name: 'phalanx_device_warnings',
-      help: "Devices of this server's hosts by what somebody should look after",
+      help: 'Devices with a warning, of hosts connected to this server, by warning code',
       label: 'code',
       read: async () => figures.warnings(),
     }),
   );
   registry.registerMetric(faultsByPart(figures));
-  registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));
+  registry.registerMetric(gauge('phalanx_connections', 'Open connections', figures.connections));
   registry.registerMetric(
-    gauge('phalanx_data_folder_free_bytes', 'Free bytes of the disk of the data folder', figures.freeBytes),
+    gauge('phalanx_data_folder_free_bytes', 'Free bytes on the disk of the data folder', figures.freeBytes),
   );
   for (const metric of limitFigures(figures)) registry.registerMetric(metric);
   for (const metric of clusterFigures(figures)) registry.registerMetric(metric);

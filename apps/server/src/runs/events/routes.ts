@@ -12,7 +12,7 @@ interface EventFilter {
   types: readonly string[] | undefined;
 }
 
-const fellBehind = 'an event stream did not take its events and was cut off';
+const fellBehind = 'an event stream was read too slowly and was closed';
 
 /** `GET /events` */
 export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: OpenStreams): void {

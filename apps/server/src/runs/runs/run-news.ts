@@ -31,7 +31,7 @@ export class RunNews {
     const news = new Batcher<string>({
       work: (runIds) => this.#read(runIds),
       faults,
-      failureMessage: 'what has become of runs could not be read',
+      failureMessage: 'the changes of runs could not be read',
     });
     this.#ends = [
       subscribeTo(bus, subject, RunIds, (ids) => news.add(ids.filter((id) => activeRuns.isAwaited(id)))),

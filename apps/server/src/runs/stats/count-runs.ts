@@ -10,13 +10,13 @@ export function countRuns(runs: Pick<Runs, 'onChange'>, { registry }: Pick<Metri
   const registers = [registry];
   const ended = new Counter({
     name: 'phalanx_runs_ended_total',
-    help: 'Runs that have ended, by what they came to and why',
+    help: 'Runs that have ended, by outcome and reason',
     labelNames: ['outcome', 'reason'],
     registers,
   });
   const durations = new Histogram({
     name: 'phalanx_run_duration_seconds',
-    help: 'From the first line of the code of a run to its end',
+    help: 'Duration of runs, from the first line of code to the end',
     labelNames: ['outcome'],
     buckets: [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600],
     registers,

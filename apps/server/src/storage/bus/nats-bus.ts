@@ -153,7 +153,7 @@ export class NatsBus implements Bus {
         this.#begin(connection);
         return;
       } catch (error) {
-        if (isFirst) log.error({ err: error }, 'NATS can not be reached: look at PHALANX_NATS_URL');
+        if (isFirst) log.error({ err: error }, 'cannot connect to NATS: check PHALANX_NATS_URL');
         await pause(retryMs);
       }
     }
@@ -163,7 +163,7 @@ export class NatsBus implements Bus {
     this.#connection = connection;
     this.#isReached = true;
     for (const listening of this.#listening) this.#subscribe(connection, listening);
-    this.#options.log.info('NATS is reached');
+    this.#options.log.info('connected to NATS');
     this.#tellOfGap();
     void this.#watch(connection);
   }
@@ -173,11 +173,11 @@ export class NatsBus implements Bus {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') {
         this.#isReached = false;
-        log.warn('NATS is not reached at present');
+        log.warn('connection to NATS lost');
       }
       if (type !== 'reconnect') continue;
       this.#isReached = true;
-      log.info('NATS is reached again');
+      log.info('reconnected to NATS');
       this.#tellOfGap();
     }
   }
@@ -206,7 +206,7 @@ export class NatsBus implements Bus {
     listening.subscription = connection.subscribe(listening.subject, {
       callback: (error, message) => {
         if (error === null) this.#hear(listening, message);
-        else this.#options.log.error({ err: error }, 'a message of another server was lost');
+        else this.#options.log.error({ err: error }, 'a message from another server was lost');
       },
     });
   }
@@ -216,7 +216,7 @@ export class NatsBus implements Bus {
     try {
       hear(message);
     } catch (error) {
-      this.#options.log.error({ err: error, subject }, 'a message of another server could not be read');
+      this.#options.log.error({ err: error, subject }, 'a message from another server could not be read');
     }
   }
 

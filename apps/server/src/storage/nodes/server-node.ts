@@ -68,7 +68,10 @@ export class ServerNode {
     try {
       await store.end(this.id, clock.now());
     } catch (error) {
-      faults.report(error, 'the end of this server could not be stored: the next one finds it gone');
+      faults.report(
+        error,
+        'the end of this server could not be stored: the other servers will notice it later',
+      );
     }
   }
 

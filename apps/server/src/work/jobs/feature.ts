@@ -101,7 +101,7 @@ export async function serveJobs(
   });
   addGaugeBy(metrics, {
     name: 'phalanx_tasks',
-    help: 'Tasks of jobs that wait or run, of all servers',
+    help: 'Job tasks that wait or run, for all servers',
     label: 'status',
     read: () => store.countTasks(),
   });

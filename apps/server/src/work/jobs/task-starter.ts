@@ -80,7 +80,7 @@ export class TaskStarter {
       () => void this.#beginning.delete(followed),
       (error: unknown) => {
         this.#beginning.delete(followed);
-        faults.report(error, 'a run that did not begin could not be called off');
+        faults.report(error, 'a run that did not start could not be cancelled');
       },
     );
     this.#beginning.add(followed);

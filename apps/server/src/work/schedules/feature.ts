@@ -38,7 +38,7 @@ export function serveSchedules(
   });
   addGaugeBy(metrics, {
     name: 'phalanx_schedules',
-    help: 'Schedules by state, of all servers',
+    help: 'Schedules by state, for all servers',
     label: 'state',
     read: () => store.countByState(),
   });

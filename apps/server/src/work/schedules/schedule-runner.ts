@@ -66,7 +66,7 @@ export class ScheduleRunner {
       if (slice.isOver) await slice.next();
       if (this.#isClosed) return;
       await this.#turn(schedule).catch((error: unknown) =>
-        faults.report(error, `schedule ${schedule.id} could not have its turn`),
+        faults.report(error, `a turn of schedule ${schedule.id} failed`),
       );
     }
     await this.#setTimer();

@@ -55,7 +55,7 @@ export class DeliveryWorker {
     const { faults, store, clock, lookEveryMs } = options;
     this.#toServe = new Batcher({
       work: async (ids) => this.#serve(await store.listDue(clock.now(), ids)),
-      ...{ faults, failureMessage: 'deliveries of webhooks could not be read' },
+      ...{ faults, failureMessage: 'webhook deliveries could not be read' },
     });
     this.#endLooking = periodically(faults, lookEveryMs, async () =>
       this.#serve(await store.listDue(clock.now())),
@@ -127,7 +127,7 @@ export class DeliveryWorker {
       isSent = sent.some(({ result }) => result === 'delivered');
       for (const [at, delivery] of claimed.entries()) await this.#settle(delivery, sent[at]);
     } catch (error) {
-      faults.report(error, 'a delivery of a webhook failed');
+      faults.report(error, 'a webhook delivery failed');
       for (const delivery of claimed)
         await store.settle(delivery, this.#afterFault(delivery), clock.now()).catch(() => undefined);
     } finally {
@@ -140,7 +140,9 @@ export class DeliveryWorker {
     const { store, faults } = this.#options;
     await store
       .giveMailBack(claimed)
-      .catch((error: unknown) => faults.report(error, 'an e-mail that was not sent could not be given back'));
+      .catch((error: unknown) =>
+        faults.report(error, 'the quota of an e-mail that was not sent could not be returned'),
+      );
   }
 
   async #settle(delivery: StoredDelivery, sent: Sent | undefined): Promise<void> {

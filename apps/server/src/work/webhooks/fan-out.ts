@@ -35,7 +35,7 @@ export class FanOut {
     this.#looks = new Batcher({
       work: () => this.#look(),
       faults: options.faults,
-      failureMessage: 'what webhooks are to tell of could not be read',
+      failureMessage: 'the events for webhooks could not be read',
     });
   }
 
@@ -75,7 +75,7 @@ export class FanOut {
       known.set(key, listening);
       return [{ event, webhooks: (await listening).filter((one) => asksFor(one, event, audience)) }];
     } catch (error) {
-      faults.report(error, `webhooks could not be told of ${event.id}`);
+      faults.report(error, `event ${event.id} could not be sent to webhooks`);
       return [];
     }
   }

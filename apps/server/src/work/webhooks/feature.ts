@@ -79,7 +79,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   });
   addGaugeBy(metrics, {
     ...{ name: 'phalanx_webhook_messages', label: 'state' },
-    help: 'Messages of webhooks that wait to be sent, and what has happened of which none were made yet, of all servers',
+    help: 'Webhook messages that wait to be sent, and events that are not yet turned into messages, for all servers',
     read: () => deliveries.countWaiting(),
   });
   addBackgroundJob(context, {

@@ -49,10 +49,7 @@ export class Upkeep {
       await this.#options.run(id, signal);
     } catch (error) {
       if (!signal.aborted)
-        this.#options.log.warn(
-          { err: error, projectId: id },
-          'the log of a project could not be packed anew',
-        );
+        this.#options.log.warn({ err: error, projectId: id }, 'the log of a project could not be repacked');
     }
   }
 }

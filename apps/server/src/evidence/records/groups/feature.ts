@@ -183,7 +183,7 @@ class GroupIntake {
         count = claimed.length;
       }
     } catch (error) {
-      faults.report(error, 'records could not be put into groups');
+      faults.report(error, 'records could not be grouped');
     }
   }
 

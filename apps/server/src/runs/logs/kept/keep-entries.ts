@@ -129,7 +129,7 @@ export class LogArchiver {
       return true;
     } catch (error) {
       const lost = this.#lossOf(table, error);
-      faults.report(error, lost ?? 'logs could not be kept; tried again');
+      faults.report(error, lost ?? 'logs could not be stored; retrying');
       // All entries of the table that could be kept are kept.
       if (lost !== undefined) store.giveUp(table);
       else this.#retryAt = clock.now() + retryMs;
