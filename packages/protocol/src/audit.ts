@@ -94,7 +94,7 @@ export type AuditAction = keyof typeof auditActions;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
 export const AuditAction = Type.Enum(Object.keys(auditActions) as AuditAction[], {
   title: 'AuditAction',
-  description: '`read` stands only in refusals',
+  description: 'Action of an audit entry; `read` occurs only in refusals',
 });
 
 /** `failed`: it was begun, and may be done in part. */
@@ -105,7 +105,7 @@ export const AuditSubject = Type.Object(
   {
     type: Type.Enum(subjectTypes),
     id: Type.String(),
-    name: Type.Union([Type.String(), Type.Null()], { description: 'As it was called then' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'Name at the time of the action' }),
   },
   { title: 'AuditSubject' },
 );

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 /** How the messages of a webhook are written. */
 export const WebhookFormat = Type.Enum(['phalanx', 'slack', 'teams'] as const, {
   description:
-    'How messages are written: `phalanx` is the JSON of Standard Webhooks, for programs; `slack` and `teams` are sentences for the chats of Slack and of Microsoft Teams. E-mails have none. Default `phalanx`',
+    'Format of the messages: `phalanx` is the JSON of Standard Webhooks, for programs; `slack` and `teams` are texts for chats in Slack and Microsoft Teams. Ignored for e-mail. Default `phalanx`',
   examples: ['phalanx'],
 });
 export type WebhookFormat = Static<typeof WebhookFormat>;

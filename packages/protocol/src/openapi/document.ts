@@ -19,17 +19,17 @@ const securitySchemes = {
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API token (`phx_…`); `POST /api/v2/tokens` makes more.',
+    description: 'An API token (`phx_…`); `POST /api/v2/tokens` creates more.',
   },
 };
 
 const successTexts: Record<number, string> = {
-  101: 'The connection is a WebSocket from here on.',
+  101: 'Switching to the WebSocket protocol.',
   200: 'Done.',
   201: 'Created.',
-  202: 'Accepted; it is done by itself.',
-  206: 'The part that was asked for.',
-  304: 'It is still the version that `If-None-Match` names.',
+  202: 'Accepted; the work continues in the background.',
+  206: 'The requested range.',
+  304: 'Not modified: the version is still the one in `If-None-Match`.',
 };
 const binaryTypes = new Set(['image/jpeg', 'application/gzip']);
 
@@ -45,7 +45,7 @@ const messagesOf = (components: Components): Record<string, object> =>
           summary: event.description,
           security: [],
           requestBody: { content: { 'application/json': { schema: components.refer(event) } } },
-          responses: { 200: { description: 'Any status from 200 to 299: it is delivered.' } },
+          responses: { 200: { description: 'Any status from 200 to 299 confirms the delivery.' } },
         },
       },
     ]),
@@ -67,7 +67,7 @@ export function openApiDocument(version: string): object {
       description: apiDescription,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The service that this document comes from' }],
+    servers: [{ url: '/', description: 'The service that serves this document' }],
     tags: Object.entries(routeTags).map(([name, text]) => ({ name, description: text })),
     security: [{ token: [] }],
     paths,

@@ -36,14 +36,20 @@ export const ActSelector = Type.Object(
       below: Anchor,
       above: Anchor,
     },
-    nth: Type.Optional(Type.Integer({ minimum: -100, maximum: 100, description: 'From 0; -1 is the last' })),
+    nth: Type.Optional(
+      Type.Integer({
+        minimum: -100,
+        maximum: 100,
+        description: 'Index of the match, from 0; -1 is the last',
+      }),
+    ),
   },
   {
     ...oneOrMore,
     title: 'ActSelector',
     examples: [{ isSwitch: true, rightOf: { hasText: 'Wi-Fi' } }],
     description:
-      'The conditions of a filter function, by their names; the node has to meet all of them. Of those beside something the nearest is meant.',
+      'Conditions of a filter function, by name; the node must meet all of them. For conditions on what is beside the node, the nearest node is used.',
   },
 );
 export type ActSelector = Static<typeof ActSelector>;
@@ -51,19 +57,19 @@ export type ActSelector = Static<typeof ActSelector>;
 const reference = Type.Integer({
   minimum: 1,
   maximum: 9999,
-  description: 'Number on the screen `screen_id`',
+  description: 'Number of a line of the screen `screen_id`',
   examples: [3],
 });
 const text = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'A text that one node has',
+  description: 'Text of the node; it must match exactly one node',
   examples: ['Wi-Fi'],
 });
 const ActTarget = Type.Union([reference, text, ActSelector], {
   title: 'ActTarget',
   description:
-    'What is meant: the number of a line of the compact screen, a text, or a selector. What fits several nodes is refused.',
+    'Target node: the number of a line of the compact screen, a text, or a selector. A target that matches several nodes is refused.',
 });
 export type ActTarget = Static<typeof ActTarget>;
 const Awaited = Type.Union([text, ActSelector]);
@@ -85,7 +91,7 @@ export const actKeys = {
 export const actKeyNames = Object.keys(actKeys) as (keyof typeof actKeys)[];
 
 const direction = Type.Enum(['down', 'up', 'left', 'right'] as const, {
-  description: 'Where what comes into view is: `down` moves the content up',
+  description: 'Direction of the content to bring into view: `down` moves the content up',
 });
 const packageName = Type.String({
   ...agentCalls['app.launch'].params.properties.packageName,
@@ -97,7 +103,7 @@ const url = Type.String({
 });
 const exact = { additionalProperties: false } as const;
 const closeKeyboard = Type.Optional(
-  Type.Boolean({ description: 'Close the keyboard where it lies over `on`' }),
+  Type.Boolean({ description: 'Whether to close the keyboard if it covers `on`. Default false' }),
 );
 const maxWaitMs = 30_000;
 
@@ -109,7 +115,11 @@ export const ActStep = Type.Union(
         type: Type.Literal('long_press'),
         on: ActTarget,
         duration_ms: Type.Optional(
-          Type.Integer({ minimum: 300, maximum: 5000, description: 'Default 1000' }),
+          Type.Integer({
+            minimum: 300,
+            maximum: 5000,
+            description: 'Duration of the press, in milliseconds. Default 1000',
+          }),
         ),
         close_keyboard: closeKeyboard,
       },
@@ -121,13 +131,15 @@ export const ActStep = Type.Union(
         text: Type.Optional(Type.String({ minLength: 0, maxLength: 2000 })),
         secret: Type.Optional(SecretName),
         on: Type.Optional(ActTarget),
-        clear: Type.Optional(Type.Boolean({ description: 'Empty the field first' })),
+        clear: Type.Optional(
+          Type.Boolean({ description: 'Whether to clear the field first. Default false' }),
+        ),
         close_keyboard: closeKeyboard,
       },
       {
         ...exact,
         description:
-          'Types into the field `on`, which is tapped first, or into the one that has the focus: `text`, or the value of the secret of the project `project_id`',
+          'Types `text`, or the value of `secret` of the project `project_id`, into the field `on`, which is tapped first, or into the focused field',
       },
     ),
     Type.Object(
@@ -135,7 +147,7 @@ export const ActStep = Type.Union(
         type: Type.Literal('key'),
         key: Type.Union([
           Type.Enum(actKeyNames),
-          Type.Integer({ minimum: 0, maximum: 1000, description: "Android's key code" }),
+          Type.Integer({ minimum: 0, maximum: 1000, description: 'Android key code' }),
         ]),
       },
       exact,
@@ -148,7 +160,7 @@ export const ActStep = Type.Union(
         direction: Type.Optional(direction),
         within: Type.Optional(ActTarget),
       },
-      { ...exact, description: 'Swipes the largest list, or `within`, until it is in view' },
+      { ...exact, description: 'Swipes `within`, or else the largest list, until the target is in view' },
     ),
     Type.Object({ type: Type.Literal('launch'), package_name: packageName }, exact),
     Type.Object(
@@ -163,9 +175,15 @@ export const ActStep = Type.Union(
       {
         type: Type.Literal('wait_for'),
         on: Awaited,
-        gone: Type.Optional(Type.Boolean({ description: 'Wait until it is no longer there' })),
+        gone: Type.Optional(
+          Type.Boolean({ description: 'Whether to wait until the node is gone instead. Default false' }),
+        ),
         timeout_ms: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: maxWaitMs, description: 'Default 10000' }),
+          Type.Integer({
+            minimum: 0,
+            maximum: maxWaitMs,
+            description: 'Timeout, in milliseconds. Default 10000',
+          }),
         ),
       },
       exact,
@@ -191,7 +209,7 @@ const actRefusals = [
 export const ActRefusal = Type.Enum(actRefusals, {
   title: 'ActRefusal',
   description:
-    '`gone`: not on the screen. `several`: more than one fits. `switched`: the switch is in another position than it was. `covered`: something lies over it. `timeout`: it did not come in time. `app_not_allowed`: the token is limited to other apps.',
+    'Reason of the refusal. `gone`: the node is not on the screen. `several`: more than one node matches. `switched`: the switch has changed its position. `covered`: another node or window covers it. `timeout`: it did not appear in time. `app_not_allowed`: the token is limited to other apps.',
 });
 export type ActRefusal = Static<typeof ActRefusal>;
 
@@ -255,7 +273,7 @@ export const PhoneInput = Type.Union(
       ways: Type.Array(Type.Object(way), {
         minItems: 1,
         maxItems: 10,
-        description: 'Several fingers at once, each along its own way: two that part zoom in',
+        description: 'Several fingers at once, each along its own path: two that move apart zoom in',
       }),
       duration_ms: Type.Optional(swipe.durationMs),
     }),
@@ -264,7 +282,7 @@ export const PhoneInput = Type.Union(
       type: Type.Literal('clipboard'),
       text: Type.String({
         ...agentCalls['clipboard.write'].params.properties.text,
-        description: 'Put on the clipboard',
+        description: 'Text to put on the clipboard',
       }),
     }),
     Type.Object({ type: Type.Literal('key'), key_code: agentCalls['input.key'].params.properties.keyCode }),

@@ -26,7 +26,7 @@ export const PhoneApps = Type.Array(
   Type.Object(
     {
       package_name: Type.String({ maxLength: 255 }),
-      is_system: Type.Boolean({ description: 'It came with the phone' }),
+      is_system: Type.Boolean({ description: 'Whether the app is a system app' }),
     },
     { title: 'PhoneApp' },
   ),

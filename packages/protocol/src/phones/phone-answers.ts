@@ -175,21 +175,22 @@ const FoundSelector = Type.Object(
   {
     wait: Type.String({
       maxLength: 20_000,
-      description: 'Waits for the node',
+      description: 'Code that waits for the node',
       examples: ["agent.actions.waitForId('name')"],
     }),
     find: Type.String({
       maxLength: 20_000,
-      description: 'Finds it on a screen that was read',
+      description: 'Code that finds the node on a screen that was read',
       examples: ["screen.findById('name')"],
     }),
-    use: Type.String({ maxLength: 20_000, description: 'A statement that waits for it and uses it' }),
-    count: Type.Integer({ minimum: 0, description: 'How many nodes of the screen it fits' }),
+    use: Type.String({ maxLength: 20_000, description: 'A statement that waits for the node and uses it' }),
+    count: Type.Integer({ minimum: 0, description: 'Number of nodes on the screen that match' }),
     finds: Type.Enum(['alone', 'nearest', 'first', 'another'] as const, {
-      description: 'Which of them the code gives: this one alone, the nearest or the first; or another one',
+      description:
+        'Match that the code returns. `alone`: this node, the only match. `nearest` or `first`: this node, as the nearest or first of several. `another`: a different node',
     }),
     depends_on: Type.Union([Type.Enum(['state', 'order'] as const), Type.Null()], {
-      description: 'What makes it find another node later',
+      description: 'Reason why it may find a different node later; null: none',
     }),
   },
   { title: 'FoundSelector' },
@@ -207,17 +208,20 @@ export const NodeInspection = Type.Object(
     bounds: Bounds,
     is: Type.Array(Type.String({ maxLength: 50 }), {
       maxItems: 20,
-      description: 'What it is: `clickable`, `checked`, `disabled` and so on',
+      description: 'States of the node, such as `clickable`, `checked` or `disabled`',
       examples: [['clickable']],
     }),
     children: Type.Integer({ minimum: 0 }),
     touch_obstacle: Type.Optional(
       Type.Union([Type.String({ maxLength: 2000 }), Type.Null()], {
         description:
-          'Why no touch gets to it, such as what lies over it; null when one does. Hosts of earlier releases do not say',
+          'Why touches do not reach the node, such as what covers it; null if they do. Missing from hosts of earlier releases',
       }),
     ),
-    selectors: Type.Array(FoundSelector, { maxItems: 20, description: 'The most lasting first' }),
+    selectors: Type.Array(FoundSelector, {
+      maxItems: 20,
+      description: 'Selectors that find the node, most stable first',
+    }),
   },
   { title: 'NodeInspection' },
 );

@@ -41,7 +41,7 @@ export const phoneWarningCodes = [
 export const PhoneWarning = Type.Object(
   {
     code: Type.Enum(phoneWarningCodes),
-    reason: Type.String({ maxLength: 500, description: 'What is the matter and what to do' }),
+    reason: Type.String({ maxLength: 500, description: 'Description of the problem, with what to do' }),
   },
   { title: 'PhoneWarning' },
 );
@@ -54,19 +54,24 @@ export const PhoneFacts = Type.Object(
     battery_present: Type.Optional(
       orNull(
         Type.Boolean({
-          description: 'False: the device has no battery, and all else of it is null. Null: it does not tell',
+          description:
+            'Whether the device has a battery; if false, all other battery fields are null. Null: unknown',
         }),
       ),
     ),
     battery_percent: orNull(Type.Number()),
-    temperature_celsius: orNull(Type.Number({ description: "The battery's" })),
+    temperature_celsius: orNull(
+      Type.Number({ description: 'Temperature of the battery, in degrees Celsius; null: unknown' }),
+    ),
     charging: orNull(Type.Boolean()),
-    free_bytes: orNull(Type.Number({ description: 'Room for apps and files' })),
-    storage_bytes: Type.Optional(orNull(Type.Number({ description: 'Of which `free_bytes` are free' }))),
+    free_bytes: orNull(Type.Number({ description: 'Free storage for apps and files, in bytes' })),
+    storage_bytes: Type.Optional(
+      orNull(Type.Number({ description: 'Total storage for apps and files, in bytes' })),
+    ),
     battery_health: Type.Optional(
       orNull(
         Type.Enum(['good', 'overheated', 'dead', 'overvoltage', 'failed', 'cold'], {
-          description: "Android's word for it",
+          description: 'Health of the battery as Android reports it; null: unknown',
         }),
       ),
     ),
@@ -74,20 +79,24 @@ export const PhoneFacts = Type.Object(
     battery_capacity_percent: Type.Optional(
       orNull(
         Type.Number({
-          description: 'What is left of the capacity that it had when new, where its maker tells',
+          description:
+            'Remaining battery capacity, in percent of the original capacity; null if the device does not report it',
         }),
       ),
     ),
-    battery_cycles: Type.Optional(orNull(Type.Number({ description: 'Where its maker tells' }))),
+    battery_cycles: Type.Optional(
+      orNull(Type.Number({ description: 'Number of charge cycles; null if the device does not report it' })),
+    ),
     charge_limit: Type.Optional(
       orNull(
         Type.String({
           maxLength: 100,
-          description: "Its maker's setting that spares the battery, as it is now; null where none is known",
+          description:
+            'Setting of the manufacturer that limits charging to protect the battery; null: none is known',
         }),
       ),
     ),
-    screen: orNull(Type.Enum(['on', 'locked', 'off'], { description: 'Null: the phone does not tell' })),
+    screen: orNull(Type.Enum(['on', 'locked', 'off'], { description: 'State of the screen; null: unknown' })),
     wifi_address: orNull(Type.String({ maxLength: 100 })),
     uptime_seconds: orNull(Type.Number()),
   },

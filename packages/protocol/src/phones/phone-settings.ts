@@ -25,7 +25,7 @@ export const PhoneSettings = Type.Object(
       Type.String({
         pattern: proxyForm,
         maxLength: 260,
-        description: 'The proxy that apps are told of, as `host:port`',
+        description: 'HTTP proxy setting of the device, as `host:port`',
         examples: ['10.0.0.5:3128'],
       }),
     ),
@@ -42,7 +42,7 @@ export const PhoneSettings = Type.Object(
         ...exact,
         minProperties: 1,
         maxProperties: maxLocales,
-        description: 'The language of apps, by their package names. From Android 13 on',
+        description: 'Languages of apps, by package name. Android 13 or newer',
         examples: [{ 'com.example.shop': 'de-DE' }],
       }),
     ),
@@ -52,13 +52,13 @@ export const PhoneSettings = Type.Object(
           latitude: Type.Number({ minimum: -90, maximum: 90 }),
           longitude: Type.Number({ minimum: -180, maximum: 180 }),
           accuracy: Type.Optional(
-            Type.Number({ minimum: 0.1, maximum: 100_000, description: 'Metres. Default 5' }),
+            Type.Number({ minimum: 0.1, maximum: 100_000, description: 'Accuracy, in metres. Default 5' }),
           ),
         },
         {
           ...exact,
           description:
-            'Where apps are told that the phone is. They can tell that it is a mock location. From Android 12 on',
+            'Location that the device reports to apps, which can detect that it is a mock location. Android 12 or newer',
           examples: [{ latitude: 52.52, longitude: 13.4 }],
         },
       ),
@@ -67,12 +67,12 @@ export const PhoneSettings = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 255,
-        description: 'Of the screen; 0 is as dark as the phone goes',
+        description: 'Brightness of the screen; 0 is the darkest',
       }),
     ),
     heads_up: Type.Optional(
       Type.Boolean({
-        description: 'Whether notifications may lie over the top of the screen when they come',
+        description: 'Whether new notifications may pop up over the top of the screen',
         examples: [false],
       }),
     ),
@@ -86,7 +86,7 @@ export const phoneSettings = Type.Optional(
   Type.Object(PhoneSettings.properties, {
     ...exact,
     description:
-      'Set on each phone before the code starts, and put back when the run has ended, however it ends. A phone that cannot do one of them fails its run before any code ran, with `setting_unsupported` or `setting_refused`',
+      'Device settings for the run: applied to each device before the code starts, and restored when the run has ended, however it ends. If a device cannot apply one of them, its run fails before any code runs, with `setting_unsupported` or `setting_refused`',
   }),
 );
 

@@ -14,7 +14,7 @@ export const SentFilePart = Type.Object(
     name: Type.String({
       pattern: '^[^/\\u0000-\\u001f\\u007f]*[^./\\u0000-\\u001f\\u007f][^/\\u0000-\\u001f\\u007f]*$',
       maxLength: 200,
-      description: 'Of the file, without a folder; an APK, or a bundle of one, is installed',
+      description: 'File name without a folder; an APK or a bundle of APKs is installed',
       examples: ['notes.pdf'],
     }),
     folder: Type.Optional(
@@ -23,16 +23,20 @@ export const SentFilePart = Type.Object(
           '^/(?:sdcard|storage)(?:/[^/\\u0000-\\u001f\\u007f]*[^./\\u0000-\\u001f\\u007f][^/\\u0000-\\u001f\\u007f]*)*$',
         maxLength: 400,
         description:
-          'Of the shared storage, where the file goes; made when it is missing. Default: `/sdcard/Pictures` for pictures, `/sdcard/Movies` for films, `/sdcard/Music` for sound, else `/sdcard/Download`',
+          'Folder of the shared storage for the file; it is created if it does not exist. Default: `/sdcard/Pictures` for pictures, `/sdcard/Movies` for videos, `/sdcard/Music` for audio, else `/sdcard/Download`',
         examples: ['/sdcard/DCIM/Camera'],
       }),
     ),
-    part: Type.Integer({ minimum: 0, maximum: maxSentFileParts - 1, description: 'From 0, in their order' }),
+    part: Type.Integer({
+      minimum: 0,
+      maximum: maxSentFileParts - 1,
+      description: 'Number of the part, from 0; parts must be sent in order',
+    }),
     is_last: Type.Boolean(),
     base64: Type.String({
       maxLength: Math.ceil(sentFilePartBytes / 3) * 4,
       pattern: '^[A-Za-z0-9+/]*={0,2}$',
-      description: 'At most 512 KiB',
+      description: 'Content of the part in Base64, at most 512 KiB',
     }),
   },
   { title: 'SentFilePart' },
@@ -47,17 +51,17 @@ export type SentFileState = Static<typeof SentFileState>;
 export const SentFile = Type.Object(
   {
     state: SentFileState,
-    path: Type.Optional(Type.String({ description: 'Of a stored file, on the phone' })),
+    path: Type.Optional(Type.String({ description: 'Path of a stored file on the device' })),
     in_media_store: Type.Optional(
       Type.Boolean({
         description:
-          'Of a stored file: whether Android has it in its index of media, where galleries and other apps look for files',
+          'For a stored file: whether it is in the media index of Android, where galleries and other apps look for files',
       }),
     ),
     not_installed: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Of an installed bundle: names of what in it did not get onto the phone. Of more than 50, the last line says how many more',
+          'For an installed bundle: names of its parts that were not installed. If there are more than 50, the last line says how many more',
       }),
     ),
   },

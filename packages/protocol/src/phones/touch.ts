@@ -24,9 +24,9 @@ export const TouchedWindow = Type.Object(
   {
     package_name: Type.String({
       maxLength: 255,
-      description: 'The app that it belongs to; empty where Android does not say',
+      description: 'Package name of the app that owns the window; empty if unknown',
     }),
-    is_keyboard: Type.Boolean({ description: 'It is the soft keyboard' }),
+    is_keyboard: Type.Boolean({ description: 'Whether the window is the soft keyboard' }),
   },
   { title: 'TouchedWindow' },
 );

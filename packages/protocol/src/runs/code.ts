@@ -8,10 +8,10 @@ export const CodeSymbol = Type.Object(
     documentation: Type.String(),
     signatures: Type.Array(
       Type.Object({
-        parameters: Type.Array(Type.String(), { description: 'Such as `timeoutMs?: number`' }),
+        parameters: Type.Array(Type.String(), { description: 'Parameters, such as `timeoutMs?: number`' }),
         returns: Type.String(),
       }),
-      { description: 'How it can be called' },
+      { description: 'Call signatures' },
     ),
   },
   { title: 'CodeSymbol' },
@@ -26,7 +26,9 @@ export const CodeCompletion = Type.Object(
       ...(['method', 'function', 'property', 'variable', 'constant', 'class', 'interface'] as const),
       ...(['enum', 'keyword', 'text'] as const),
     ]),
-    type: Type.String({ description: 'Empty when there is none, and after the first 100' }),
+    type: Type.String({
+      description: 'Type of the name; empty if there is none, and after the first 100 completions',
+    }),
     documentation: Type.String(),
   },
   { title: 'CodeCompletion' },
@@ -37,7 +39,10 @@ export type CodeCompletion = Static<typeof CodeCompletion>;
 export const CodePlace = Type.Object(
   {
     path: Type.String(),
-    start: Type.Integer({ minimum: 0, description: 'In UTF-16 units from the beginning of the file' }),
+    start: Type.Integer({
+      minimum: 0,
+      description: 'Offset from the beginning of the file, in UTF-16 code units',
+    }),
     end: Type.Integer({ minimum: 0 }),
   },
   { title: 'CodePlace' },
@@ -48,9 +53,12 @@ export type CodePlace = Static<typeof CodePlace>;
 export const CodeReferences = Type.Object(
   {
     definition: Type.Union([CodePlace, Type.Null()], {
-      description: 'Null for what is not defined in the project, such as the members of `agent`',
+      description:
+        'Place of the definition; null for names that are not defined in the project, such as the members of `agent`',
     }),
-    references: Type.Array(CodePlace, { description: 'All places, also the definition; at most 1,000' }),
+    references: Type.Array(CodePlace, {
+      description: 'All places where the name is used, including the definition; at most 1,000',
+    }),
   },
   { title: 'CodeReferences' },
 );

@@ -14,7 +14,7 @@ const maxNameBytes = 255;
 export const RunFileName = Type.String({
   minLength: 1,
   maxLength: maxNameLength,
-  description: 'Name of a file; names that differ in letter case alone are the same',
+  description: 'File name, case-insensitive',
   examples: ['report.csv'],
 });
 /** Media type in the form of a header, without quotes. */
@@ -30,7 +30,7 @@ export const RunFile = Type.Object(
   {
     name: RunFileName,
     size_bytes: Type.Integer({ minimum: 0, maximum: maxRunFileBytes }),
-    sha256: Type.String({ description: 'Of its content, in hexadecimal digits' }),
+    sha256: Type.String({ description: 'SHA-256 of the content, in hexadecimal digits' }),
     content_type: ContentType,
     created_at: EpochMs,
   },

@@ -21,7 +21,7 @@ export const RunError = Type.Object({
   message: Type.String({ maxLength: maxRunErrorLength }),
   stack: Type.Optional(
     Type.Union([Type.String({ maxLength: maxRunErrorLength }), Type.Null()], {
-      description: "The stack in the user's own files and lines; null when there is none",
+      description: 'Stack trace with the files and lines of the source code; null if there is none',
     }),
   ),
 });
