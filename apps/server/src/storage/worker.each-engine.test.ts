@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fastify, type FastifyInstance } from 'fastify';
@@ -339,7 +340,10 @@ describe.each(engines)('work in %s', (engine) => {
       await app.ready();
       return app;
     };
+    const request = new AsyncLocalStorage<string>();
     const busy = await addServer(db, async ({ items }, signal) => {
+      // A note of the request that enqueues is not for the changes of work.
+      expect(request.getStore()).toBeUndefined();
       done[0].push(...items.map(({ key }) => key));
       await once(signal, 'abort');
       throw new Error('stopped');
@@ -349,7 +353,7 @@ describe.each(engines)('work in %s', (engine) => {
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
-    await enqueueAll(db, ['a']);
+    await request.run('request', () => enqueueAll(db, ['a']));
     await expect.poll(() => done).toEqual([['a'], []]);
     // A trigger tells nobody; a start looks for it.
     const trigger = async (key: string) =>

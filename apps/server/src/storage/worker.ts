@@ -42,7 +42,7 @@ const maxProblemLength = 500;
 const subject = 'work';
 
 /** Adds a worker of this server for durable work of one kind. It ends with `app`. */
-export function addWorker({ app, cluster, ...context }: ServerContext, options: WorkerOptions): void {
+export function addWorker({ app, cluster, ...context }: ServerContext, options: WorkerOptions): Worker {
   const { kind } = options;
   const worker = new Worker(context, options);
   const look = (): void => void worker.look();
@@ -62,6 +62,7 @@ export function addWorker({ app, cluster, ...context }: ServerContext, options: 
     for (const end of ends) await end();
     await worker.close();
   });
+  return worker;
 }
 
 /** Does the work of one kind that is due, as far as there are places. */
@@ -96,6 +97,14 @@ export class Worker {
   look(): Promise<void> {
     if (!this.#closing.signal.aborted) this.#looks.add([this.#options.kind]);
     return this.whenLooked();
+  }
+
+  /** Does what is due. Resolves when this server is at none of it any more. */
+  async whenDone(): Promise<void> {
+    do {
+      await this.look();
+      await Promise.all(this.#underWay.values());
+    } while (this.size > 0);
   }
 
   /** Resolves when no look is under way. */

@@ -16,8 +16,8 @@ interface OfProject {
 export interface Solving {
   /** Finds the solutions of those groups of the project that the caller may mark. */
   find(question: OfProject, commits: readonly { hash: string; message: string }[]): Promise<Solution[]>;
-  /** Notes the solutions in the transaction that stores the commits. */
+  /** Enqueues the marks in the transaction that stores the commits. */
   note(transaction: Transaction, of: OfProject, solutions: readonly Solution[]): Promise<void>;
-  /** Marks the groups that are noted. */
+  /** Resolves when the groups are marked that this server marks; the marks begin by themselves. */
   mark(): Promise<void>;
 }

@@ -126,13 +126,11 @@ async function answerReceive(options: GateOptions, stream: HookStream, push: Sto
 
 /** Moves the refs. Returns the reason when nothing was moved. */
 async function move(
-  { projectServices, solving, audit, auditEvent, log, projectId }: GateOptions,
+  { projectServices, audit, auditEvent, log, projectId }: GateOptions,
   push: StoredPush,
 ): Promise<string | undefined> {
   try {
     await withNote(audit.noteOf(auditEvent), () => moveRefs(projectServices.repositories, push));
-    // Marks groups. Those that a failure leaves are marked a moment later.
-    void solving.mark().catch((error: unknown) => log.error({ err: error }, 'groups could not be marked'));
     return undefined;
   } catch (error) {
     if (error instanceof PushRefused) return error.lines[0];

@@ -68,7 +68,6 @@ const payers = {
   app_version: 'numbers of the versions of an app',
   group_move: 'texts of bounded length, of what people do by hand',
   group_move_record: 'numbers of the records of a move',
-  group_solving: 'texts of bounded length, of what people do by hand',
   work: 'IDs, until it is done',
   stored_bytes: 'the sums themselves',
   audit_entry: 'texts of bounded length, at the rate of requests',

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { TransactionBuilder } from 'kysely';
 import type { WorkKind } from './tables/column-types.ts';
 import type { Database, Db, Transaction } from './tables/tables.ts';
@@ -16,8 +17,10 @@ export function announce(transaction: Transaction, kind: WorkKind): void {
 /** Listens to kinds of which a transaction of this process has stored work. Returns the function that ends it. */
 export function onEnqueued(db: Db, listener: Listener): () => void {
   const all = listeners.get(db) ?? new Set();
-  listeners.set(db, all.add(listener));
-  return () => void all.delete(listener);
+  // Work is not of the request whose transaction makes it necessary: a note of that request is not for its changes.
+  const bound = AsyncResource.bind(listener);
+  listeners.set(db, all.add(bound));
+  return () => void all.delete(bound);
 }
 
 /** Executes a transaction, and tells of the work that it enqueued once it is stored. */

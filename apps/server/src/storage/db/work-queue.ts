@@ -140,19 +140,21 @@ export async function renewClaim(
  * the claim was lost, and nothing is written.
  */
 export const finishWork = (db: Db, claim: Claim, write: Writing = nothing): Promise<boolean> =>
-  transact(db, async (transaction) => {
-    if (!(await isHeld(transaction, claim, claim.until))) return false;
-    const { numDeletedRows } = await transaction
-      .deleteFrom('work')
-      .where('kind', '=', claim.kind)
-      .where('key', 'in', keysOf(transaction, claim))
-      .where('claimed_until', '=', claim.until)
-      .where('is_again', '=', 0)
-      .executeTakeFirst();
-    if (numDeletedRows < claim.items.length)
-      await held(transaction, claim).set({ claimed_until: 0 }).execute();
-    return write(transaction);
-  });
+  transact(db, async (transaction) => (await finishIn(transaction, claim)) && write(transaction));
+
+/** Does that in a transaction of the work itself, which is to write nothing when the claim was lost. */
+export async function finishIn(transaction: Transaction, claim: Claim): Promise<boolean> {
+  if (!(await isHeld(transaction, claim, claim.until))) return false;
+  const { numDeletedRows } = await transaction
+    .deleteFrom('work')
+    .where('kind', '=', claim.kind)
+    .where('key', 'in', keysOf(transaction, claim))
+    .where('claimed_until', '=', claim.until)
+    .where('is_again', '=', 0)
+    .executeTakeFirst();
+  if (numDeletedRows < claim.items.length) await held(transaction, claim).set({ claimed_until: 0 }).execute();
+  return true;
+}
 
 /** Ends the claim of an attempt that is not the last one. Items that were not enqueued again are due at that time. */
 export const postponeWork = (

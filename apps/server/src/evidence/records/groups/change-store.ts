@@ -2,12 +2,12 @@ import type { GroupStatus } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
+import { type Claim, finishIn } from '../../../storage/db/work-queue.ts';
 import { textsIn } from '../../../storage/db/dialect.ts';
 import { timeOfUuidV7 } from '../../../kernel/uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import { countMembers, type StoredGroup } from './membership-store.ts';
 import * as moves from './moves-store.ts';
-import { type NotedSolving, takeSolving } from './solving-store.ts';
 
 type MarkedAs = NonNullable<moves.StoredMove['mark']>;
 
@@ -24,8 +24,8 @@ export interface Marking {
   solvedCommit?: string | null;
   /** Null: its records stay as they are. */
   markedAs?: MarkedAs | null;
-  /** Note of the commit that this change carries out. */
-  noted?: NotedSolving;
+  /** Claim of the work that this change carries out. */
+  claim?: Claim;
 }
 
 export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
@@ -33,11 +33,11 @@ export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
 /** Changes that people make to groups. Each change of groups locks the records of their automation. */
 export function createGroupChangeStore(db: Db) {
   return {
-    /** Undefined: it is gone, was merged into another one, or another server has carried out the note. */
+    /** Undefined: it is gone, was merged into another one, or the claim was lost. */
     mark: (id: string, marking: Marking, maker: moves.Maker): Promise<Changed | undefined> =>
       changing(db, id, async (transaction, group) => {
-        const { status, assigneeId, solvedCommit = null, markedAs = null, noted } = marking;
-        if (noted !== undefined && !(await takeSolving(transaction, noted))) return undefined;
+        const { status, assigneeId, solvedCommit = null, markedAs = null, claim } = marking;
+        if (claim !== undefined && !(await finishIn(transaction, claim))) return undefined;
         const assigned = assigneeId === undefined ? {} : { assignee_id: assigneeId };
         if (status === undefined) return { groups: [await update(transaction, group, assigned)], move: null };
         const move = moves.newMove('mark', group.id, maker, { groups: [group], prints: {}, created: null });

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { addBackgroundJob } from '../../../storage/background-job.ts';
+import { addWorker } from '../../../storage/worker.ts';
 import { periodically } from '../../../kernel/periodically.ts';
 import type { Captures } from '../../../runs/captures/captures.ts';
 import type { Context } from '../../../http/context.ts';
@@ -10,7 +11,7 @@ import type { RecordChanges, CaptureUrl } from '../record-view.ts';
 import type { RecordStore } from '../store.ts';
 import { createGroupChangeStore } from './change-store.ts';
 import type { Solving } from '../../../code/commits/solving.ts';
-import { createCommitHistory, type CommitHistory, createSolving } from './solving.ts';
+import { createCommitHistory, type CommitHistory, createSolving, markSolved } from './solving.ts';
 import { GroupChanges, createGroupViews } from './group-view.ts';
 import { findNewestVerdict, createGroupStore } from './store.ts';
 import {
@@ -29,7 +30,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 import type { StoredGroup } from './membership-store.ts';
 import { SerialQueue } from '../../../kernel/serial-queue.ts';
-import { hourMs, dayMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '../../../kernel/durations.ts';
 
 export interface GroupDependencies {
   store: RecordStore;
@@ -76,18 +77,18 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
     listScreens: (id) => listKeptNames(database, id),
     deleteScreen: (id, name) => deleteKeptScreen(database, id, name),
   });
-  const solving = createSolving({
-    ...{ database, store, changeStore, access, clock },
+  const { carryOut, ...solving } = createSolving({
+    ...{ store, changeStore, access, clock },
     onMarked: async ({ groups, move }) => {
       if (move !== null) await finish(move);
       for (const group of groups) changes.changed(group);
     },
   });
-  addBackgroundJob(context, {
-    name: 'mark groups that commits solve',
-    everyMs: markingMs,
-    atStart: true,
-    work: () => solving.mark(),
+  const marker = addWorker(context, {
+    kind: markSolved,
+    places: { all: 1, lane: 1 },
+    claimMs: minuteMs,
+    work: carryOut,
   });
   addBackgroundJob(context, {
     name: 'delete groups without records',
@@ -104,7 +105,7 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
   });
   app.addHook('onReady', async () => void intake.look());
   app.addHook('onClose', () => intake.close());
-  return { look: () => void intake.look(), solving };
+  return { look: () => void intake.look(), solving: { ...solving, mark: () => marker.whenDone() } };
 }
 
 /** Returns what marks the records of a change. Another server finishes what a dead one has left. */

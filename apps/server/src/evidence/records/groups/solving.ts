@@ -1,16 +1,17 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import type { Db } from '../../../storage/db/database.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type Claim, enqueue } from '../../../storage/db/work-queue.ts';
 import { type AutomationAccess, isReviewerOf } from '../access-store.ts';
 import type { Changed, GroupChangeStore } from './change-store.ts';
-import { listSolvings, noteSolvings, takeSolving } from './solving-store.ts';
 import type { Solution, Solving } from '../../../code/commits/solving.ts';
 import type { GroupStore } from './store.ts';
+import type { Transaction } from '../../../storage/db/database.ts';
 import { isAncestor } from '../../../code/git/git-objects.ts';
 import type { Limits } from '../../../kernel/limits/limits.ts';
 import type { ProjectRepositories } from '../../../code/projects/repositories/project-repositories.ts';
 
 interface Options {
-  database: Db;
   store: Pick<GroupStore, 'find'>;
   changeStore: Pick<GroupChangeStore, 'mark'>;
   access: AutomationAccess;
@@ -18,13 +19,23 @@ interface Options {
   clock: Clock;
 }
 
+/** Kind of the work: a group is marked after the commit is stored. */
+export const markSolved = 'mark solved groups';
+const noted = Compile(
+  Type.Object({ group_id: Type.String(), commit_hash: Type.String(), user_id: Type.String() }),
+);
+
 const line = /^Solves:?[ \t]+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[ \t]*$/gim;
 /** Maximum number in all commits of one push together. */
 const maxSolutions = 100;
 
-export function createSolving({ database, store, changeStore, access, onMarked, clock }: Options): Solving {
+type AskingUser = Parameters<Solving['find']>[0];
+type CommitMessage = Parameters<Solving['find']>[1][number];
+
+/** What commits solve, and `carryOut`, which marks the groups that a claim is about. */
+export function createSolving({ store, changeStore, access, onMarked, clock }: Options) {
   return {
-    async find({ principal, projectId }, commits) {
+    async find({ principal, projectId }: AskingUser, commits: readonly CommitMessage[]): Promise<Solution[]> {
       // Refuses the same callers as `PATCH /groups/:id`.
       if (!principal.scopes.has('review') || principal.phones !== null) return [];
       const found: Solution[] = [];
@@ -36,29 +47,38 @@ export function createSolving({ database, store, changeStore, access, onMarked, 
       return found;
     },
 
-    note: (transaction, { principal, projectId }, solutions) =>
-      noteSolvings(
+    note: (
+      transaction: Transaction,
+      { principal }: AskingUser,
+      solutions: readonly Solution[],
+    ): Promise<void> =>
+      enqueue(
         transaction,
+        markSolved,
         solutions.map(({ hash, groupId }) => ({
-          ...{ group_id: groupId, commit_hash: hash, project_id: projectId },
-          ...{ user_id: principal.userId, noted_at: clock.now() },
+          key: `${groupId} ${hash}`,
+          dueAt: clock.now(),
+          payload: JSON.stringify({ group_id: groupId, commit_hash: hash, user_id: principal.userId }),
         })),
       ),
 
-    async mark() {
-      for (const noted of await listSolvings(database)) {
-        const { group_id: id, commit_hash: solvedCommit, user_id: userId } = noted;
+    carryOut: async (claim: Claim): Promise<void> => {
+      for (const { payload } of claim.items) {
+        const {
+          group_id: id,
+          commit_hash: solvedCommit,
+          user_id: userId,
+        } = noted.Parse(JSON.parse(payload ?? ''));
         const group = await store.find(id);
-        const marking = { status: 'solved', markedAs: 'solved', solvedCommit, noted } as const;
+        const marking = { status: 'solved', markedAs: 'solved', solvedCommit, claim } as const;
         const changed = group && (await changeStore.mark(group.id, marking, { userId, now: clock.now() }));
-        if (changed === undefined) await takeSolving(database, noted);
-        else await onMarked(changed);
+        if (changed !== undefined) await onMarked(changed);
       }
     },
   };
 }
 
-function solutionsIn(commits: readonly { hash: string; message: string }[]): Solution[] {
+function solutionsIn(commits: readonly CommitMessage[]): Solution[] {
   const found = new Map<string, Solution>();
   for (const { hash, message } of commits)
     for (const [, id = ''] of message.matchAll(line)) {

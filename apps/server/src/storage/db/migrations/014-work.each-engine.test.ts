@@ -24,6 +24,7 @@ async function goBack(db: Db): Promise<void> {
     'drop index replay_unended',
     'alter table replay add column claimed_until bigint not null default 0',
     'create index replay_due on replay (claimed_until) where ended_at is null',
+    `create table group_solving (group_id text, commit_hash text, project_id text, user_id text, noted_at bigint)`,
     'create table capture_deletion (record_id text primary key)',
     'create table kept_chunk_deletion (run_id text primary key)',
     'create table large_pack_removal (large_key text primary key, removed_at bigint not null)',
@@ -49,6 +50,7 @@ describe.each(engines)('work that the release before has left, in %s,', (engine)
       `insert into capture_deletion values ('record'), ('run')`,
       `insert into kept_chunk_deletion values ('run')`,
       `insert into large_pack_removal values ('project/pack', 1000)`,
+      `insert into group_solving values ('group', 'abc', 'p', 'u', 9)`,
       `insert into project (id, owner_id, name, name_key, created_at) values ('p', 'u', 'p', 'p', 0)`,
       ...['waits', 'ended'].map(
         (
@@ -66,9 +68,13 @@ describe.each(engines)('work that the release before has left, in %s,', (engine)
       { kind: 'delete captures', key: 'run', due_at: 0 },
       { kind: 'delete kept logs', key: 'run', due_at: 0 },
       { kind: 'delete large packs', key: 'project/pack', due_at: 1000 + weekMs },
+      { kind: 'mark solved groups', key: 'group abc', due_at: 9 },
       { kind: 'replay screens', key: 'waits', due_at: 7 },
     ];
     expect(await list().execute()).toEqual(before);
+    const [solving] = await db.selectFrom('work').select('payload').where('key', '=', 'group abc').execute();
+    const noted = { group_id: 'group', commit_hash: 'abc', user_id: 'u' };
+    expect(JSON.parse(solving?.payload ?? '')).toEqual(noted);
 
     for (const id of ['silent', 'talks']) await addRun(db, id);
     const chunk = { first: 1, count: 1, last_id: '1', packed: Buffer.from('x') };

@@ -26,6 +26,10 @@ export const work: Migration = {
         union all select 'delete large packs', large_key, removed_at + ${largePackKeptMs} from large_pack_removal`,
       `insert into work (kind, key, lane, due_at)
         select 'replay screens', id, made_by || ' ' || cause, created_at from replay where ended_at is null`,
+      `insert into work (kind, key, due_at, payload)
+        select 'mark solved groups', group_id || ' ' || commit_hash, noted_at,
+          '{"group_id":"' || group_id || '","commit_hash":"' || commit_hash || '","user_id":"' || user_id || '"}'
+        from group_solving`,
       'drop index replay_due',
       'alter table replay drop column claimed_until',
       'create index replay_unended on replay (made_by) where ended_at is null',
@@ -48,7 +52,7 @@ export const work: Migration = {
       ),
     });
     await execute(db, () => [
-      ...['capture_deletion', 'kept_chunk_deletion', 'large_pack_removal'].map(
+      ...['capture_deletion', 'kept_chunk_deletion', 'large_pack_removal', 'group_solving'].map(
         (table) => `drop table ${table}`,
       ),
       // Servers of before would look for these tables.

@@ -19,4 +19,9 @@ export const cachedThings = [
 export type CachedThing = (typeof cachedThings)[number];
 
 /** Kinds of durable work: a verb and its object, which follows `could not` in the log. */
-export type WorkKind = 'delete captures' | 'delete kept logs' | 'delete large packs' | 'replay screens';
+export type WorkKind =
+  | 'delete captures'
+  | 'delete kept logs'
+  | 'delete large packs'
+  | 'mark solved groups'
+  | 'replay screens';

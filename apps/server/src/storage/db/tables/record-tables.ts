@@ -171,16 +171,6 @@ export interface GroupMoveRecordTable {
   is_done: Flag;
 }
 
-/** A commit that says that it solves a group, which is still to be marked. */
-export interface GroupSolvingTable {
-  group_id: string;
-  commit_hash: string;
-  project_id: string;
-  /** User who marks it. */
-  user_id: string;
-  noted_at: EpochMs;
-}
-
 /** A copy of a screen that a print was made of: replays show it to the code when its record may be gone. */
 export interface GroupScreenTable {
   owner_id: string;

@@ -89,7 +89,6 @@ export interface Database {
   app_version: records.AppVersionTable;
   group_move: records.GroupMoveTable;
   group_move_record: records.GroupMoveRecordTable;
-  group_solving: records.GroupSolvingTable;
   stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
   audit_entry: AuditEntryTable;
   /** Users who may read an entry, beside administrators. */
