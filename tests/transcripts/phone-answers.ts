@@ -27,7 +27,7 @@ const acted = (steps: number): string => {
   return JSON.stringify({ results, captures: 2, settled: true, code: ['await agent.actions.home();'] });
 };
 
-/** What the phones of Ann show, and do. Undefined: the usual answer of a test host. */
+/** Answers of the phones of Ann. Undefined: the usual answer of a test host. */
 export function answerOf(question: Question): Buffer | undefined {
   const { type, request_id } = question;
   const head = JSON.stringify({ type, request_id });

@@ -23,7 +23,7 @@ export interface Transcript {
   readonly text: string;
   /** The operations that were asked for. */
   readonly played: ReadonlySet<string>;
-  /** What came to nothing, so that there is less to compare. */
+  /** Steps that failed, so that there is less to compare. */
   readonly complaints: readonly string[];
 }
 

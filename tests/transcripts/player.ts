@@ -15,7 +15,7 @@ const shortWaitMs = 2000;
 export class Player {
   /** The operations that were answered with a success. */
   readonly played = new Set<string>();
-  /** What came to nothing. */
+  /** Steps that failed. */
   readonly complaints: string[] = [];
   readonly #stage: Stage;
   readonly #parts: string[] = [];
@@ -47,7 +47,7 @@ export class Player {
     this.#parts.push(`${writtenRequest(line, details)}\n${written}`);
   }
 
-  /** What comes to nothing is a part of the transcript, which goes on. */
+  /** A step that fails becomes a line of the transcript, which goes on. */
   #complain(problem: unknown): void {
     const text = this.#stage.names.inText(problem instanceof Error ? problem.message : String(problem));
     this.complaints.push(text);

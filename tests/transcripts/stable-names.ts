@@ -9,7 +9,7 @@ const VARYING_FIELDS: Readonly<Record<string, string>> = {
 const patterns = {
   /** UUIDs, and the shorter ones of screens. */
   id: /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{6})\b/gi,
-  /** Of commits, which have times in them, and of contents. Git writes lengths before them. */
+  /** Hashes of commits, which have times in them, and of contents. Git writes lengths before them. */
   hash: /(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/g,
   secret: /\b(?:phx|whsec|whpk|whsk)_[\w+/=-]+/g,
   time: /\b\d{13}\b/g,
@@ -17,7 +17,7 @@ const patterns = {
   server: /http:\/\/127\.0\.0\.1:\d+/g,
   receiver: /http:\/\/127\.0\.0\.2:\d+/g,
   signed: /expires=[^&"]+&signature=[\w-]+/g,
-  /** What a phone scans to be paired. */
+  /** Text of the QR code that a phone scans to be paired. */
   pairing: /WIFI:T:ADB;S:[^;]+;P:[^;]+;;/g,
   git: /agent=git\/[\w.-]+/g,
 };

@@ -3,7 +3,7 @@ import type { Stage } from './stage.ts';
 /** Header `origin` of a page of the server that is asked. */
 export const ownOrigin = '<server>';
 
-/** What a step has beside its line. Each `$name` in a text stands for a value that was kept. */
+/** Details of a step beside its line. Each `$name` in a text stands for a value that was kept. */
 export interface StepDetails {
   body?: unknown;
   /** A body that is sent as it is, of `contentType`. */

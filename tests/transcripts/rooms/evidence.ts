@@ -67,7 +67,7 @@ export const evidenceSections = (random: SeededRandom): Section[] => {
         ['ann createProject', { body: { name: 'proof' }, keep: { proof: 'project.id' } }],
         ['ann writeFile $proof', { body: { path: 'main.ts', content: 'console.log("unknown");\n' } }],
         ['ann commit $proof', { body: { message: 'knows nothing' } }],
-        // Of the commit. A later one would say more of the screens, or not.
+        // The replay of the commit. A later replay might say more of the screens.
         ['ann listReplays $proof', { until: ['replays.0.status', 'done'] }],
         records,
         [

@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from '../../kernel/durations.ts';
 import {
   ReplayFetches,
   replayFetchesPath,
@@ -46,11 +47,11 @@ export const claimMs = 45_000;
 const screensPerStep = 50;
 const lengthPerStep = 2 * 1024 * 1024;
 /** Time limit of a replay of a set of screens. */
-const maxMs = 10 * 60_000;
+const maxMs = 10 * minuteMs;
 /** Time that a replay which nobody has asked for waits for a host. */
-const hostTimeoutMs = 2 * 60_000;
+const hostTimeoutMs = 2 * minuteMs;
 /** Maximum age at which a replay of a set of screens is begun. */
-const maxAgeMs = 60 * 60_000;
+const maxAgeMs = hourMs;
 const maxFetchesBytes = 1024 * 1024;
 const fetches = Compile(ReplayFetches);
 

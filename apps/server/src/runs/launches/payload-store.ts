@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
+import { dayMs, hourMs } from '../../kernel/durations.ts';
 import type { Bundle } from './bundles.ts';
 
 /** Values that the code of a launch is given. */
@@ -26,10 +27,10 @@ export interface LaunchPayload {
 
 const validator = Compile(Given);
 /** Minimum time between two notes of a bundle's use. */
-const noteUseAfterMs = 60 * 60 * 1000;
+const noteUseAfterMs = hourMs;
 /** Retention of a payload: nobody waits longer for a host to begin. */
-const payloadMs = 60 * 60 * 1000;
-const bundleMs = 24 * 60 * 60 * 1000;
+const payloadMs = hourMs;
+const bundleMs = dayMs;
 
 /** Stores the payload for an hour, in the transaction that stores the launch. */
 export async function storePayload(

@@ -32,7 +32,7 @@ const maxSolutions = 100;
 type AskingUser = Parameters<Solving['find']>[0];
 type CommitMessage = Parameters<Solving['find']>[1][number];
 
-/** What commits solve, and `carryOut`, which marks the groups that a claim is about. */
+/** Groups that commits solve, and `carryOut`, which marks the groups that a claim is about. */
 export function createSolving({ store, changeStore, access, onMarked, clock }: Options) {
   return {
     async find({ principal, projectId }: AskingUser, commits: readonly CommitMessage[]): Promise<Solution[]> {

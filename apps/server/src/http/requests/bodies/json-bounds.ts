@@ -25,6 +25,8 @@ export const jsonBounds = {
   masks: { depth: 8, names: 2000, values: 2000 },
   /** A table of ten columns with all rows that one job may have. */
   inputs: { depth: 64, names: 100_000, values: 200_000 },
+  /** A schema of parameters. Each level of objects takes two levels of `depth`. */
+  parametersSchema: { depth: 64, names: 10_000, values: 10_000 },
   /** A file of a project. It is nested more deeply than code, because nobody writes data by hand. */
   file: { depth: 1000, names: Infinity, values: Infinity },
 } as const satisfies Record<string, JsonBounds>;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Confinement } from '@phalanx/confinement';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 import { maxSchemaBytes } from '../../../code/files/parameters-schema.ts';
-import { findExcess, type JsonBounds } from '../../../http/requests/bodies/json-bounds.ts';
+import { findExcess, jsonBounds } from '../../../http/requests/bodies/json-bounds.ts';
 import type { Turns } from '../../../kernel/limits/turns.ts';
 import {
   type Budget,
@@ -13,9 +13,6 @@ import {
   programFiles,
 } from '../../../kernel/processes/confined-process.ts';
 import { type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
-
-/** Bounds of a schema. Each level of objects takes two levels of `depth`. */
-const bounds: JsonBounds = { depth: 64, names: 10_000, values: 10_000 };
 
 type Parameters = Record<string, unknown>;
 type Answer = Extract<FromProcess, { kind: 'fits' | 'refused' | 'schema_problem' }>;
@@ -33,7 +30,7 @@ function findSizeProblem(schema: string): string | undefined {
   const sizeBytes = Buffer.byteLength(schema);
   return sizeBytes > maxSchemaBytes
     ? `has ${sizeBytes} bytes, and at most ${maxSchemaBytes} are read`
-    : findExcess(Buffer.from(schema), bounds);
+    : findExcess(Buffer.from(schema), jsonBounds.parametersSchema);
 }
 
 const endProblems: Record<EndReason, string> = {
