@@ -19,8 +19,6 @@ export interface ActiveRun extends RunOrigin {
 export class ActiveRuns {
   readonly #byId = new Map<string, ActiveRun>();
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
-  /** Number of runs that have yet to begin, by launch. */
-  readonly #starting = new Map<string, number>();
   readonly #listeners = new Map<string, Set<(row: StoredRun) => void>>();
 
   get size(): number {
@@ -45,22 +43,14 @@ export class ActiveRuns {
     return [...this.#byId.values()];
   }
 
-  /** Number of runs of a launch that have yet to begin. */
-  countStarting(launch: string): number {
-    return this.#starting.get(launch) ?? 0;
-  }
-
   add(run: ActiveRun): void {
     this.#byId.set(run.runId, run);
     const onDevice = this.#byDevice.get(run.deviceId) ?? new Set();
     this.#byDevice.set(run.deviceId, onDevice.add(run));
-    this.#changeStarting(run.row, 1);
   }
 
   /** Takes over the stored row of a run that goes on. */
   update(run: ActiveRun, row: StoredRun): void {
-    this.#changeStarting(run.row, -1);
-    this.#changeStarting(row, 1);
     run.row = row;
   }
 
@@ -68,7 +58,6 @@ export class ActiveRuns {
     const run = this.#byId.get(runId);
     if (run === undefined) return;
     this.#byId.delete(runId);
-    this.#changeStarting(run.row, -1);
     const onDevice = this.#byDevice.get(run.deviceId);
     onDevice?.delete(run);
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);
@@ -115,13 +104,6 @@ export class ActiveRuns {
     clearTimeout(timer);
     for (const end of cancel) end();
     return done;
-  }
-
-  #changeStarting({ launch, status }: StoredRun, by: number): void {
-    if (status !== 'starting') return;
-    const count = this.countStarting(launch) + by;
-    if (count > 0) this.#starting.set(launch, count);
-    else this.#starting.delete(launch);
   }
 
   #listen(runId: string, listener: (row: StoredRun) => void): () => void {

@@ -34,10 +34,6 @@ interface Batch {
   /** Changes by run. */
   changes: Map<string, RunChange & { epoch: Epoch }>;
   stored: Promise<Stored>;
-  /** Number of runs that have begun, by launch. */
-  begun: Map<string, number>;
-  /** Stores the batch now; before, it waits for more changes. */
-  begin: () => void;
 }
 
 interface Stored {
@@ -48,8 +44,6 @@ interface Stored {
 
 /** Maximum number of changes in a statement; the next ones are a statement of their own. */
 const maxPerStatement = 5000;
-/** Time that runs that have begun wait for the others of their launch, so that all are one flush of the disk. */
-const gatherMs = 5;
 
 /**
  * Stores the changes of runs. Hosts report run by run: changes that wait for the same transaction are stored together.
@@ -73,20 +67,9 @@ export class RunChangeStore {
     if (changes.length === 0) return [];
     const batch = this.#batchFor(changes);
     for (const change of changes) batch.changes.set(change.runId, { ...change, epoch });
-    if (!this.#canWait(batch, changes)) batch.begin();
     const { runs, isOver } = await batch.stored;
     if (isOver(epoch)) throw new EpochOver();
     return changes.flatMap(({ runId }) => runs.get(runId) ?? []);
-  }
-
-  /** Whether each launch of these runs still waits for others of its runs. */
-  #canWait({ begun }: Batch, changes: readonly RunChange[]): boolean {
-    for (const { runId, status } of changes) {
-      const launch = this.#activeRuns.find(runId)?.row.launch;
-      if (launch === undefined || status !== 'running') return false;
-      begun.set(launch, (begun.get(launch) ?? 0) + 1);
-    }
-    return begun.entries().every(([launch, count]) => count < this.#activeRuns.countStarting(launch));
   }
 
   #batchFor(changes: readonly RunChange[]): Batch {
@@ -95,22 +78,16 @@ export class RunChangeStore {
     const takesThem = ({ changes: { size } }: Batch): boolean =>
       size < maxPerStatement && !changes.some(({ runId }) => open?.changes.has(runId));
     if (open !== undefined && takesThem(open)) return open;
-    open?.begin();
     return (this.#open = this.#newBatch());
   }
 
   #newBatch(): Batch {
     const changes: Batch['changes'] = new Map();
-    const { promise: isDue, resolve: begin } = Promise.withResolvers<void>();
-    const timer = setTimeout(begin, gatherMs);
-    const stored = isDue.then(() => {
-      clearTimeout(timer);
-      return this.#commits.write((transaction) => {
-        if (this.#open?.changes === changes) this.#open = undefined;
-        return this.#storeCurrent(transaction, [...changes.values()]);
-      }, runQueue);
-    });
-    return { changes, begun: new Map(), stored, begin };
+    const stored = this.#commits.write((transaction) => {
+      if (this.#open?.changes === changes) this.#open = undefined;
+      return this.#storeCurrent(transaction, [...changes.values()]);
+    }, runQueue);
+    return { changes, stored };
   }
 
   async #storeCurrent(
