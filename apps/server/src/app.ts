@@ -12,7 +12,7 @@ import type { ServerConfig } from './config.ts';
 import { addConsoleRoutes } from './operations/console/routes.ts';
 import type { Compiler } from './code/compile/compiler.ts';
 import { type Context, type ContextOverrides, createContext } from './http/context.ts';
-import { exclusively } from './storage/db/transactions.ts';
+import { withClusterLock } from './storage/db/transactions.ts';
 import type { DeviceAccess } from './fleet/devices/device-access.ts';
 import { openDevices, serveDevices } from './fleet/devices/feature.ts';
 import { openEvents } from './runs/events/feature.ts';
@@ -193,7 +193,7 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
   const context = await createContext(config, overrides);
   const { app, access, audit, clock, database, lock } = context;
   const administration = { store: access.store, clock, auditEvents: audit };
-  const firstToken = await exclusively(database, 'first start', () =>
+  const firstToken = await withClusterLock(database, 'first start', () =>
     ensureAdministrator(administration, config.adminToken),
   );
   const hosts = openHosts(context);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db } from './db/database.ts';
-import { byOneServer } from './db/transactions.ts';
+import { onOneServer } from './db/transactions.ts';
 import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
 import { periodically } from '../kernel/periodically.ts';
 import { SerialQueue } from '../kernel/serial-queue.ts';
@@ -22,7 +22,7 @@ export function addBackgroundJob(
   { name, everyMs, atStart = false, onEachServer = false, work }: BackgroundJob,
 ): () => Promise<void> {
   const once = async (): Promise<void> => work();
-  const locked = onEachServer ? once : byOneServer(database, name, once);
+  const locked = onEachServer ? once : onOneServer(database, name, once);
   const queue = new SerialQueue();
   const run = (): Promise<void> =>
     queue.run(locked).catch((error: unknown) => faults.report(error, `could not ${name}`));

@@ -4,6 +4,7 @@ import type { Db } from './db/database.ts';
 import { onEnqueued } from './db/enqueued-work.ts';
 import type { WorkKind } from './db/tables/column-types.ts';
 import { type Claim, claimWork, finishWork, giveBack, postponeWork } from './db/work-queue.ts';
+import { backoffMs } from '../kernel/backoff.ts';
 import { Batcher } from '../kernel/batcher.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { minuteMs } from '../kernel/durations.ts';
@@ -35,8 +36,8 @@ export interface WorkerOptions {
 
 /** Interval of the look that finds work of other servers, and work that is due later. */
 const lookEveryMs = 1000;
-const firstPauseMs = 1000;
-const maxPauseMs = minuteMs;
+/** No jitter: places and lanes bound how much is tried at a time. */
+const retry = { firstMs: 1000, maxMs: minuteMs, jitter: 0 };
 const maxProblemLength = 500;
 /** Subject whose messages are the kinds of work that a server has no place for. */
 const subject = 'work';
@@ -170,7 +171,7 @@ export class Worker {
 
   #afterFailure({ items }: Claim, error: unknown): { dueAt: number; problem: string } {
     const attempts = Math.max(...items.map((item) => item.attempts));
-    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** (attempts - 1));
-    return { dueAt: this.#context.clock.now() + pauseMs, problem: String(error).slice(0, maxProblemLength) };
+    const dueAt = this.#context.clock.now() + backoffMs(retry, attempts);
+    return { dueAt, problem: String(error).slice(0, maxProblemLength) };
   }
 }

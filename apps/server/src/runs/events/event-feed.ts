@@ -123,7 +123,7 @@ export class EventFeed {
   async #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {
     const { runAccess, bus } = this.#sources;
     const { deviceId, automationId } = run;
-    for (const userId of await runAccess.listHearers(run))
+    for (const userId of await runAccess.listRecipients(run))
       bus.publish({ ...event, userId, deviceId, automationId });
   }
 }

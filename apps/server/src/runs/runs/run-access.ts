@@ -71,7 +71,7 @@ export class RunAccess {
    * Lists the readers who are told without asking: the launcher, and those who have accepted both the project and the
    * phone.
    */
-  async listHearers(run: RunOrigin): Promise<string[]> {
+  async listRecipients(run: RunOrigin): Promise<string[]> {
     const { devices, people } = this.#options;
     const readers = await this.listReaders(run);
     const others = readers.filter((userId) => userId !== run.userId);

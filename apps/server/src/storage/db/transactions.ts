@@ -32,7 +32,7 @@ export async function transact<Result>(db: Db, work: Work<Result>): Promise<Resu
  * Runs `work`, which only reads, on a snapshot: all that it reads is of one moment, whatever is stored meanwhile. Nobody
  * who writes waits for it, nor does the event loop.
  */
-export const inOneMoment = <Result>(db: Db, work: Work<Result>): Promise<Result> =>
+export const readSnapshot = <Result>(db: Db, work: Work<Result>): Promise<Result> =>
   isPostgres(db)
     ? db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work)
     : readerOf(db).transaction().execute(work);
@@ -47,20 +47,20 @@ export async function serialize(transaction: Transaction, name: string): Promise
 }
 
 /** Locks found rows against deletion until the transaction ends. SQLite has one transaction at a time. */
-export const keepRows = <Table extends keyof Database, Found>(
+export const forKeyShare = <Table extends keyof Database, Found>(
   transaction: Transaction,
   query: SelectQueryBuilder<Database, Table, Found>,
 ): SelectQueryBuilder<Database, Table, Found> => (isPostgres(transaction) ? query.forKeyShare() : query);
 
 /** Locks the rows that the query finds until the transaction ends. Leaves out those that another transaction has. */
-export const takeRows = <Table extends keyof Database, Found>(
+export const forUpdateSkipLocked = <Table extends keyof Database, Found>(
   transaction: Transaction,
   query: SelectQueryBuilder<Database, Table, Found>,
 ): SelectQueryBuilder<Database, Table, Found> =>
   isPostgres(transaction) ? query.forUpdate().skipLocked() : query;
 
 /** Runs `work` when no other server runs work of this name. `work` stores in transactions of its own. */
-export const exclusively = <Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> =>
+export const withClusterLock = <Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> =>
   isPostgres(db)
     ? transact(db, async (transaction) => {
         await serialize(transaction, name);
@@ -72,7 +72,7 @@ export const exclusively = <Result>(db: Db, name: string, work: () => Promise<Re
 const aliveEveryMs = 10_000;
 
 /** Makes a function that runs shared work on one server at a time. It does nothing while another server is at it. */
-export const byOneServer =
+export const onOneServer =
   (db: Db, name: string, work: () => Promise<void>): (() => Promise<void>) =>
   () =>
     isPostgres(db)

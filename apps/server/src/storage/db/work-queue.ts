@@ -3,7 +3,7 @@ import { textsIn, rowsAs } from './dialect.ts';
 import { announce } from './enqueued-work.ts';
 import type { EpochMs, Json, WorkKind } from './tables/column-types.ts';
 import type { Db, Row, Transaction } from './tables/tables.ts';
-import { takeRows, transact } from './transactions.ts';
+import { forUpdateSkipLocked, transact } from './transactions.ts';
 
 export type WorkItem = Row<'work'>;
 
@@ -78,7 +78,7 @@ export const claimWork = (
       .where('lane', 'not in', textsIn(transaction, room.fullLanes))
       .orderBy('due_at')
       .limit(room.all * room.itemsOfClaim);
-    const chosen = chooseKeys(await takeRows(transaction, due).execute(), room);
+    const chosen = chooseKeys(await forUpdateSkipLocked(transaction, due).execute(), room);
     if (chosen.length === 0) return [];
     const rows = await transaction
       .updateTable('work')

@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { Db } from '../../storage/db/database.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { transact } from '../../storage/db/transactions.ts';
-import { insertDeliveries, type News } from './delivery-store.ts';
+import { insertDeliveries, type DeliveryEvent } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
 
 export type StoredAbsence = Row<'webhook_absence'>;
@@ -11,7 +11,7 @@ export interface AbsenceChanges {
   readonly begun: readonly StoredAbsence[];
   readonly told: readonly StoredAbsence[];
   readonly ended: readonly StoredAbsence[];
-  readonly news: readonly News[];
+  readonly events: readonly DeliveryEvent[];
 }
 
 const isAbsence = ({ webhook_id, kind, target_id }: StoredAbsence): RawBuilder<SqlBool> =>
@@ -53,7 +53,7 @@ export function createAbsenceStore(db: Db) {
             .execute();
         for (const row of changes.ended)
           await transaction.deleteFrom('webhook_absence').where(isAbsence(row)).execute();
-        await insertDeliveries(transaction, { webhook, news: changes.news, now });
+        await insertDeliveries(transaction, { webhook, events: changes.events, now });
       }),
   };
 }

@@ -5,7 +5,7 @@ import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { KnownHost, KnownHosts } from '../../fleet/hosts/connected-hosts.ts';
 import type { AbsenceStore, StoredAbsence } from './absence-store.ts';
-import type { News } from './delivery-store.ts';
+import type { DeliveryEvent } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
 import { minuteMs } from '../../kernel/durations.ts';
@@ -31,15 +31,15 @@ interface Seen {
   /** Its host changes servers, or has just come: what is known of it stays as it is for this time. */
   readonly isReturning: boolean;
   readonly audience: Audience;
-  readonly tellGone: (since: number) => Pick<News, 'type' | 'data'>;
-  readonly tellBack: (since: number) => Pick<News, 'type' | 'data'>;
+  readonly tellGone: (since: number) => Pick<DeliveryEvent, 'type' | 'data'>;
+  readonly tellBack: (since: number) => Pick<DeliveryEvent, 'type' | 'data'>;
 }
 
 interface Changes {
   begun: StoredAbsence[];
   told: StoredAbsence[];
   ended: StoredAbsence[];
-  news: News[];
+  events: DeliveryEvent[];
 }
 
 /** A webhook with the absences that it knows of; what is not seen again is left in `unseen`. */
@@ -70,7 +70,7 @@ export class AbsenceWatch {
       for await (const seen of this.#listSeen(userId, upSince))
         for (const watcher of watchers) await this.#compare(watcher, seen);
       for (const { webhook, unseen } of watchers)
-        await this.#note(webhook, { begun: [], told: [], ended: [...unseen.values()], news: [] });
+        await this.#note(webhook, { begun: [], told: [], ended: [...unseen.values()], events: [] });
     }
   }
 
@@ -95,7 +95,7 @@ export class AbsenceWatch {
 
   async #compare(watcher: Watcher, seen: readonly Seen[]): Promise<void> {
     const { webhook, known, unseen } = watcher;
-    const changes: Changes = { begun: [], told: [], ended: [], news: [] };
+    const changes: Changes = { begun: [], told: [], ended: [], events: [] };
     const events = readTexts(webhook.events);
     for (const one of seen) {
       const key = keyOf(one.kind, one.id);
@@ -108,9 +108,9 @@ export class AbsenceWatch {
   #compareOne(changes: Changes, { webhook, events, one, absence }: Comparison): void {
     const now = this.#options.clock.now();
     const { kind, awaySince } = one;
-    const tell = (event: string, told: Pick<News, 'type' | 'data'>): void => {
+    const tell = (event: string, told: Pick<DeliveryEvent, 'type' | 'data'>): void => {
       if (events.includes(event))
-        changes.news.push({ ...told, at: now, audience: JSON.stringify(one.audience) });
+        changes.events.push({ ...told, at: now, audience: JSON.stringify(one.audience) });
     };
     if (awaySince === undefined) {
       if (absence === undefined) return;
@@ -137,7 +137,7 @@ export class AbsenceWatch {
     const { store, clock, onDelivery } = this.#options;
     if (Object.values(changes).every(({ length }) => length === 0)) return;
     await store.note(webhook, changes, clock.now());
-    if (changes.news.length > 0) onDelivery([webhook.id]);
+    if (changes.events.length > 0) onDelivery([webhook.id]);
   }
 }
 
@@ -179,4 +179,4 @@ function seenHost({ id, ownerId, name, isConnected, since }: KnownHost, upSince:
 const newsOf = <Name extends 'device.not_ready' | 'device.back' | 'host.gone' | 'host.back'>(
   type: Name,
   data: WebhookData<Name>,
-): Pick<News, 'type' | 'data'> => ({ type, data: JSON.stringify(data) });
+): Pick<DeliveryEvent, 'type' | 'data'> => ({ type, data: JSON.stringify(data) });

@@ -19,11 +19,11 @@ export const readAudience = (json: string): Audience => validator.Parse(JSON.par
 /**
  * Lists the users who may hear of something at this moment. They hear of what others share once they have accepted it.
  */
-export async function hearersOf(
+export async function recipientsOf(
   { devices, people, runAccess, listAcceptedReviewers }: AudienceOptions,
   audience: Audience,
 ): Promise<string[]> {
-  if (audience.kind === 'run') return runAccess.listHearers(audience);
+  if (audience.kind === 'run') return runAccess.listRecipients(audience);
   if (audience.kind === 'record')
     return audience.isDirect ? [audience.ownerId] : listAcceptedReviewers(audience);
   if (audience.kind === 'schedule')

@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
-import { takeRows, transact } from '../../storage/db/transactions.ts';
+import { forUpdateSkipLocked, transact } from '../../storage/db/transactions.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { claimMail, giveMailBack, mayBeSent } from './mail/mail-use-store.ts';
@@ -12,7 +12,7 @@ export type StoredDelivery = Row<'webhook_delivery'>;
 export type StoredEvent = Row<'webhook_outbox'>;
 
 /** Content of a delivery: an event, or something that this service has seen itself. */
-export type News = Pick<StoredDelivery, 'type' | 'at' | 'data' | 'audience'>;
+export type DeliveryEvent = Pick<StoredDelivery, 'type' | 'at' | 'data' | 'audience'>;
 
 /** Result of an attempt. */
 export interface Attempt {
@@ -28,7 +28,7 @@ export interface Attempt {
 }
 
 /** The webhooks that tell of an event. */
-export interface Telling {
+export interface EventFanOut {
   readonly event: StoredEvent;
   readonly webhooks: readonly StoredWebhook[];
 }
@@ -74,22 +74,27 @@ export function createDeliveryStore(db: Db) {
         .execute(),
 
     /** Replaces the events by deliveries; leaves out those that another server was faster with. */
-    deliver: (all: readonly Telling[], now: number): Promise<void> =>
+    deliver: (all: readonly EventFanOut[], now: number): Promise<void> =>
       transact(db, async (transaction) => {
         const ids = all.map(({ event }) => event.id);
         const query = transaction.deleteFrom('webhook_outbox').where('id', 'in', textsIn(transaction, ids));
         const mine = new Set((await query.returning('id').execute()).map(({ id }) => id));
-        const news = new Map<StoredWebhook, News[]>();
+        const events = new Map<StoredWebhook, DeliveryEvent[]>();
         for (const { event, webhooks } of all.filter((one) => mine.has(one.event.id)))
-          for (const webhook of webhooks) news.set(webhook, [...(news.get(webhook) ?? []), event]);
-        for (const [webhook, told] of news) await insertDeliveries(transaction, { webhook, news: told, now });
+          for (const webhook of webhooks) events.set(webhook, [...(events.get(webhook) ?? []), event]);
+        for (const [webhook, told] of events)
+          await insertDeliveries(transaction, { webhook, events: told, now });
       }),
 
     /** Undefined: the user has as many that wait as they may. */
-    insert: (webhook: StoredWebhook, news: News, now: number): Promise<StoredDelivery | undefined> =>
+    insert: (
+      webhook: StoredWebhook,
+      event: DeliveryEvent,
+      now: number,
+    ): Promise<StoredDelivery | undefined> =>
       change(db, async (transaction) => {
         if ((await countWaiting(transaction, webhook.user_id)) >= maxWaiting) return undefined;
-        const [row] = await insertDeliveries(transaction, { webhook, news: [news], now });
+        const [row] = await insertDeliveries(transaction, { webhook, events: [event], now });
         return row;
       }),
 
@@ -158,7 +163,7 @@ export function createDeliveryStore(db: Db) {
           .orderBy('due_at')
           .orderBy('id')
           .limit(maxInMessageOf(webhook));
-        const ids = (await takeRows(transaction, due).execute()).map(({ id }) => id);
+        const ids = (await forUpdateSkipLocked(transaction, due).execute()).map(({ id }) => id);
         if (ids.length === 0) return [];
         const { user_id: userId, mailbox } = webhook;
         if (mailbox !== null && !(await claimMail(transaction, { userId, mailbox, now, until }))) return [];
@@ -219,17 +224,17 @@ const isOf = ({ id, attempts }: StoredDelivery): RawBuilder<SqlBool> =>
 
 interface Inserting {
   webhook: StoredWebhook;
-  news: readonly News[];
+  events: readonly DeliveryEvent[];
   now: number;
 }
 
 export async function insertDeliveries(
   transaction: Transaction,
-  { webhook, news, now }: Inserting,
+  { webhook, events, now }: Inserting,
 ): Promise<StoredDelivery[]> {
-  if (news.length === 0) return [];
+  if (events.length === 0) return [];
   const waiting = await countWaiting(transaction, webhook.user_id);
-  const rows = news.map(({ type, at, data, audience }, index) => {
+  const rows = events.map(({ type, at, data, audience }, index) => {
     const isFull = waiting + index >= maxWaiting;
     return {
       ...{ id: uuidv7(), webhook_id: webhook.id, user_id: webhook.user_id, type, at, data, audience },

@@ -6,13 +6,13 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { readProjects } from '../../http/requests/kept-token.ts';
-import type { DeliveryStore, StoredEvent, Telling } from './delivery-store.ts';
+import type { DeliveryStore, StoredEvent, EventFanOut } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
 import { readAudience } from './audience.ts';
 
 interface Options {
   store: DeliveryStore;
-  listHearers: (audience: Audience) => Promise<string[]>;
+  listRecipients: (audience: Audience) => Promise<string[]>;
   /** Told of webhooks that have something to do. */
   onDelivery: (webhookIds: readonly string[]) => void;
   clock: Clock;
@@ -53,11 +53,11 @@ export class FanOut {
     const { store, clock, onDelivery } = this.#options;
     for (;;) {
       const known = new Map<string, Promise<StoredWebhook[]>>();
-      const tellings: Telling[] = [];
-      for (const event of await store.listOutbox()) tellings.push(...(await this.#tellingsOf(event, known)));
-      if (tellings.length === 0) return;
-      await store.deliver(tellings, clock.now());
-      onDelivery(tellings.flatMap(({ webhooks }) => webhooks.map(({ id }) => id)));
+      const fanOuts: EventFanOut[] = [];
+      for (const event of await store.listOutbox()) fanOuts.push(...(await this.#fanOutsOf(event, known)));
+      if (fanOuts.length === 0) return;
+      await store.deliver(fanOuts, clock.now());
+      onDelivery(fanOuts.flatMap(({ webhooks }) => webhooks.map(({ id }) => id)));
     }
   }
 
@@ -65,11 +65,11 @@ export class FanOut {
    * Finds the webhooks that ask for an event. None for an unreadable event. `known`: webhooks that were read for others
    * of this look.
    */
-  async #tellingsOf(event: StoredEvent, known: Map<string, Promise<StoredWebhook[]>>): Promise<Telling[]> {
-    const { store, listHearers, faults } = this.#options;
+  async #fanOutsOf(event: StoredEvent, known: Map<string, Promise<StoredWebhook[]>>): Promise<EventFanOut[]> {
+    const { store, listRecipients, faults } = this.#options;
     try {
       const audience = readAudience(event.audience);
-      const userIds = await listHearers(audience);
+      const userIds = await listRecipients(audience);
       const key = [event.type, ...userIds.toSorted()].join(' ');
       const listening = known.get(key) ?? store.listListening(userIds, event.type);
       known.set(key, listening);

@@ -14,7 +14,7 @@ import { createRunWatchStore } from './run-watch-store.ts';
 import { AbsenceWatch } from './absence-watch.ts';
 import { RunWatch } from './run-watch.ts';
 import { FanOut } from './fan-out.ts';
-import { hearersOf } from './audience.ts';
+import { recipientsOf } from './audience.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 import { Messenger } from './messenger.ts';
@@ -46,7 +46,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const rule = createTargetRule(config.webhookNetworks);
   const { listAcceptedReviewers } = records;
   const hearing = { devices, people, runAccess: runs.access, listAcceptedReviewers };
-  const hearers = (audience: Audience): Promise<string[]> => hearersOf(hearing, audience);
+  const hearers = (audience: Audience): Promise<string[]> => recipientsOf(hearing, audience);
   const findUser = (id: string) => access.store.findUser(id);
   const nameOf = (userId: string): string => devices.shares.nameOf(userId);
   const names = createNames(devices, {
@@ -55,7 +55,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   });
   const { mail } = config;
   const messenger = new Messenger({
-    ...{ store, sealing, listHearers: hearers, findUser, rule, mail, names, clock },
+    ...{ store, sealing, listRecipients: hearers, findUser, rule, mail, names, clock },
     findToken: (id) => access.store.findToken(id),
   });
   const worker = new DeliveryWorker({
@@ -64,7 +64,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     findFailingSince: (id) => store.findFailingSince(id),
   });
   const onDelivery = (ids: readonly string[]): void => worker.look(ids);
-  const fanOut = new FanOut({ store: deliveries, listHearers: hearers, onDelivery, clock, faults });
+  const fanOut = new FanOut({ store: deliveries, listRecipients: hearers, onDelivery, clock, faults });
   app.addHook('onClose', async () => {
     await fanOut.close();
     await worker.close();

@@ -22,7 +22,7 @@ import { Mailer } from './mail/mailer.ts';
 interface Options {
   store: WebhookStore;
   sealing: Sealing;
-  listHearers: (audience: Audience) => Promise<string[]>;
+  listRecipients: (audience: Audience) => Promise<string[]>;
   findUser: (id: string) => Promise<Pick<Row<'user'>, 'disabled_at'> | undefined>;
   /** Undefined: it was revoked. */
   findToken: (id: string) => Promise<{ readonly expiresAt: number | null } | undefined>;
@@ -125,11 +125,11 @@ export class Messenger {
 
   /** Finds why a delivery is dropped: the user may no longer see what they might see when it happened. */
   async #findReasonToDrop(webhook: StoredWebhook, { audience }: StoredDelivery): Promise<string | undefined> {
-    const { listHearers, findUser } = this.#options;
+    const { listRecipients, findUser } = this.#options;
     const user = await findUser(webhook.user_id);
     if (user === undefined || user.disabled_at !== null) return 'The user of the webhook is disabled';
     const about = readAudience(audience);
-    const mayHear = (await listHearers(about)).includes(webhook.user_id) && isOfToken(webhook, about);
+    const mayHear = (await listRecipients(about)).includes(webhook.user_id) && isOfToken(webhook, about);
     return mayHear ? undefined : 'The user of the webhook may not see any more what it is about';
   }
 

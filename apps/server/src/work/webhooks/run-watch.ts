@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { readProjects } from '../../http/requests/kept-token.ts';
 import type { AbsenceStore } from './absence-store.ts';
 import type { RunsOf, RunWatchStore } from './run-watch-store.ts';
-import type { News } from './delivery-store.ts';
+import type { DeliveryEvent } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
 import { hourMs } from '../../kernel/durations.ts';
@@ -64,9 +64,9 @@ export class RunWatch {
     const now = clock.now();
     const row = known ?? { webhook_id: webhook.id, kind, target_id: '', since: now, is_told: 1 };
     const audience = JSON.stringify({ kind: 'user', userId: webhook.user_id });
-    const news: News = { type: kind, at: now, data: JSON.stringify(found ?? {}), audience };
-    const change = found === undefined ? { ended: [row] } : { begun: [row], news: [news] };
-    await store.note(webhook, { begun: [], told: [], ended: [], news: [], ...change }, now);
+    const event: DeliveryEvent = { type: kind, at: now, data: JSON.stringify(found ?? {}), audience };
+    const change = found === undefined ? { ended: [row] } : { begun: [row], events: [event] };
+    await store.note(webhook, { begun: [], told: [], ended: [], events: [], ...change }, now);
     onDelivery([webhook.id]);
   }
 }

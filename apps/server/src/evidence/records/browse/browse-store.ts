@@ -2,7 +2,7 @@ import type { RecordStatus, RecordType } from '@phalanx/protocol';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../storage/db/database.ts';
 import { rowsAs } from '../../../storage/db/dialect.ts';
-import { inOneMoment } from '../../../storage/db/transactions.ts';
+import { readSnapshot } from '../../../storage/db/transactions.ts';
 import type { ReviewScope, StoredRecord } from '../stored-record.ts';
 
 /** The wanted record: the newest, this one, or the next one on a side of an ID, which need not exist. */
@@ -50,7 +50,7 @@ export function createBrowseStore(db: Db) {
   return {
     /** Reads all of it at one moment. Undefined: there is no such record. */
     browse: ({ visible, scopes, filter, wanted }: BrowseQuery): Promise<BrowsePage | undefined> =>
-      inOneMoment(db, async (transaction) => {
+      readSnapshot(db, async (transaction) => {
         const searched = { scopes, filter };
         const id = wanted.kind === 'this' ? wanted.id : await findNext(transaction, searched, wanted);
         if (id === undefined) return undefined;

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Db } from '../../../storage/db/database.ts';
-import { keepRows, transact } from '../../../storage/db/transactions.ts';
+import { forKeyShare, transact } from '../../../storage/db/transactions.ts';
 import { textsIn, rowsAs } from '../../../storage/db/dialect.ts';
 import type { EntryKind } from '../log-batch.ts';
 
@@ -62,7 +62,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
           .selectFrom('run')
           .select('id')
           .where('id', 'in', textsIn(transaction, [...chunks.keys()]));
-        const rows = (await keepRows(transaction, runs).execute()).flatMap(({ id }) => {
+        const rows = (await forKeyShare(transaction, runs).execute()).flatMap(({ id }) => {
           const chunk = chunks.get(id);
           return chunk === undefined ? [] : { run_id: id, kind, ...chunk, size_bytes: chunk.packed.length };
         });

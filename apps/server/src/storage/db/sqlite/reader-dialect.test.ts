@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openTestDatabase } from '../../../testing/engines/test-database.ts';
 import type { Db } from '../database.ts';
-import { inOneMoment, transact } from '../transactions.ts';
+import { readSnapshot, transact } from '../transactions.ts';
 import { enqueue } from '../work-queue.ts';
 
 const add = (db: Db, key: string): Promise<void> =>
@@ -15,19 +15,19 @@ describe('a transaction of SQLite that only reads', () => {
   it('sees one moment, and what is written meanwhile is neither held up nor seen', async () => {
     const db = await openTestDatabase('SQLite');
     await add(db, 'before');
-    await inOneMoment(db, async (transaction) => {
+    await readSnapshot(db, async (transaction) => {
       expect(await list(transaction)).toEqual(['before']);
       await add(db, 'meanwhile');
       expect(await list(transaction)).toEqual(['before']);
     });
-    expect(await inOneMoment(db, list)).toEqual(['before', 'meanwhile']);
+    expect(await readSnapshot(db, list)).toEqual(['before', 'meanwhile']);
   });
 
   it('leaves the event loop to others, however long a statement takes', async () => {
     const db = await openTestDatabase('SQLite');
     let turns = 0;
     const counter = setInterval(() => (turns += 1), 1);
-    const counted = await inOneMoment(db, (transaction) =>
+    const counted = await readSnapshot(db, (transaction) =>
       sql<{
         n: number;
       }>`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1000000)
@@ -40,8 +40,10 @@ describe('a transaction of SQLite that only reads', () => {
 
   it('cannot write, and fails with the code of SQLite', async () => {
     const db = await openTestDatabase('SQLite');
-    const writing = inOneMoment(db, (transaction) => enqueue(transaction, 'delete captures', [{ key: 'a' }]));
+    const writing = readSnapshot(db, (transaction) =>
+      enqueue(transaction, 'delete captures', [{ key: 'a' }]),
+    );
     await expect(writing).rejects.toMatchObject({ code: 'SQLITE_READONLY' });
-    expect(await inOneMoment(db, list)).toEqual([]);
+    expect(await readSnapshot(db, list)).toEqual([]);
   });
 });
