@@ -59,7 +59,9 @@ describe.each(places)('captures in %s', (place) => {
     const received = await captures.receive(key, bytes('01234', '56789'));
     expect(await captures.find(key)).toBeUndefined();
     await received.keep();
-    expect((await captures.find(key))?.sizeBytes).toBe(10);
+    const found = await captures.find(key);
+    await found?.close();
+    expect(found?.sizeBytes).toBe(10);
     expect(await contentOf(key)).toBe('0123456789');
     expect(await contentOf(key, { first: 3, last: 5 })).toBe('345');
     expect(await contentOf(key, { first: 9, last: 9 })).toBe('9');
