@@ -13,7 +13,7 @@ import { PhoneSettings } from '../phones/phone-settings.ts';
 import { AppLimit } from '../phones/app-limit.ts';
 import { HostAnswerHeader, HostQuestion } from './host-questions.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
-import { logLevels } from '../rest/work/logs.ts';
+import { logLevels } from '../rest/runs/logs.ts';
 import { ScreenMasks } from '../masks.ts';
 import { JsonObject } from '../rest/contract.ts';
 import { CaptureKind, RecordReport, RunApp } from '../runs/records.ts';

@@ -4,7 +4,7 @@
  * a child runs user code and may have been taken over.
  */
 import { Type, type Static } from 'typebox';
-import { logLevels } from '../rest/work/logs.ts';
+import { logLevels } from '../rest/runs/logs.ts';
 import { maxSourcePathLength, maxLogMessageLength, maxRunResultBytes } from '../runs/run-limits.ts';
 
 /** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */

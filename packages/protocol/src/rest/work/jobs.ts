@@ -11,7 +11,7 @@ import {
   type RouteContract,
   nullable,
 } from '../contract.ts';
-import { film } from './film.ts';
+import { film } from '../runs/film.ts';
 import { idPageQuery, pageOf } from '../page.ts';
 
 /** Ends of a run after which a task is retried; a stop by a person is none of them. */

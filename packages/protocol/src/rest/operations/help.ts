@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { success, type RouteContract } from './contract.ts';
+import { success, type RouteContract } from '../contract.ts';
 
 const pageName = Type.String({
   maxLength: 200,

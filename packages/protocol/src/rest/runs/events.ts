@@ -1,12 +1,12 @@
 import { Type, type Static } from 'typebox';
-import { Id } from '../ids.ts';
-import { LogEntry } from './work/logs.ts';
-import { Device } from './fleet/devices.ts';
-import { RecordGroup } from './records/record-groups.ts';
-import { OutOfStepsRecord } from './records/records.ts';
-import { Replay } from './records/replays.ts';
-import { Run } from './work/runs.ts';
-import type { RouteContract } from './contract.ts';
+import { Id } from '../../ids.ts';
+import { LogEntry } from './logs.ts';
+import { Device } from '../fleet/devices.ts';
+import { RecordGroup } from '../evidence/record-groups.ts';
+import { OutOfStepsRecord } from '../evidence/records.ts';
+import { Replay } from '../evidence/replays.ts';
+import { Run } from './runs.ts';
+import type { RouteContract } from '../contract.ts';
 
 /** Events of `GET /api/v2/events`: the event's name is `type`, its data the JSON of the rest. */
 export const ServiceEvent = Type.Union([

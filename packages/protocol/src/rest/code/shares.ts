@@ -4,7 +4,7 @@ import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { accepted } from './accepted.ts';
 import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { idPageQuery, pageOf, pageQuery } from '../page.ts';
-import { MemberRole, memberRoles } from '../projects/projects.ts';
+import { MemberRole, memberRoles } from './projects.ts';
 
 /** Roles of a member with a phone: `view` sees it and its screen, `launch` also launches and stops on it. */
 export const shareRoles = ['view', 'launch'] as const;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
-import { success, type RouteContract } from './contract.ts';
-import { ofAdministrators } from './reach.ts';
+import { success, type RouteContract } from '../contract.ts';
+import { ofAdministrators } from '../reach.ts';
 
 export const healthRoutes = {
   alive: {

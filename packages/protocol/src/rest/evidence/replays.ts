@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { ReplayVerdict, SequenceResult } from '../../replay/replay-messages.ts';
 import { success, type RouteContract } from '../contract.ts';
-import { filePath, NewFile } from '../projects/files.ts';
+import { filePath, NewFile } from '../code/files.ts';
 import { idPageQuery, pageOf, pageQuery } from '../page.ts';
 
 export const replaySets = ['open', 'all', 'golden'] as const;

@@ -7,7 +7,7 @@ import { RecordType } from '../../runs/records.ts';
 import { ContentType, maxRunFileBytes, maxRunFiles, RunFile, RunFileName } from '../../runs/run-files.ts';
 import { RunError, RunOutcome, RunStatus } from '../../runs/runs.ts';
 import { JsonObject, success, type RouteContract, nullable } from '../contract.ts';
-import { RecordScreen } from '../records/records.ts';
+import { RecordScreen } from '../evidence/records.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
 /** A run as events have it. */

@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox';
 
-import { EpochMs, Id, Uuid } from '../ids.ts';
-import { RunOutcome } from '../runs/runs.ts';
-import { webhookEventNames, webhookEvents } from '../webhook-events.ts';
-import { WebhookFormat } from '../webhook-formats.ts';
-import { JsonObject, success, SuccessMessage, type RouteContract, nullable } from './contract.ts';
-import { idPageQuery, pageOf } from './page.ts';
+import { EpochMs, Id, Uuid } from '../../ids.ts';
+import { RunOutcome } from '../../runs/runs.ts';
+import { webhookEventNames, webhookEvents } from '../../webhook-events.ts';
+import { WebhookFormat } from '../../webhook-formats.ts';
+import { JsonObject, success, SuccessMessage, type RouteContract, nullable } from '../contract.ts';
+import { idPageQuery, pageOf } from '../page.ts';
 
 const settings = {
   name: Type.String({ maxLength: 200 }),
