@@ -41,18 +41,18 @@ export class LaunchAnswers {
   async repeat(key: LaunchKey, { id, fingerprint, answer }: StoredLaunch): Promise<LaunchAnswer> {
     requireSame(key, fingerprint);
     if (answer !== null) return readAnswer(answer);
-    return this.first(id, await awaitStoredStart(this.#options, id));
+    return this.answer(id, await awaitStoredStart(this.#options, id));
   }
 
   /** Makes the answer of a launch and stores it, unless another server has stored one; that one is returned. */
-  async first(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
+  async answer(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
     const { launches, namesOf } = this.#options;
-    const answer = await answerOf(outcome, namesOf);
-    if ('refusal' in answer) return readAnswer(await launches.saveAnswer(id, JSON.stringify(answer)));
+    const made = await answerOf(outcome, namesOf);
+    if ('refusal' in made) return readAnswer(await launches.saveAnswer(id, JSON.stringify(made)));
     // An answer that all runs have started need not be stored: the stored runs say so, too. Only a launch with a run
     // that was called off may have another answer, which was given before that run started.
     const isCalledOff = outcome.some((run) => run.stop_requested === 1);
     const earlier = isCalledOff ? await launches.findAnswer(id) : null;
-    return earlier === null ? answer : readAnswer(earlier);
+    return earlier === null ? made : readAnswer(earlier);
   }
 }

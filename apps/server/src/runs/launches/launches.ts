@@ -184,7 +184,7 @@ export class Launches {
       if ('earlier' in begun) return await this.#answers.repeat(begun.key, begun.earlier);
       const outcome = await awaitStart(this.#options, begun.rows);
       if (key === null) return await answerOf(outcome, this.#options.namesOf);
-      return await this.#answers.first(prepared.id, outcome);
+      return await this.#answers.answer(prepared.id, outcome);
     } catch (error) {
       throw withDeviceRefusals(error, deviceIds);
     }
@@ -207,7 +207,7 @@ export class Launches {
     return preparation.ofProject(target, project, { ...inputs, automationParameters });
   }
 
-  /** Has a turn until the launch is sent: a slow host must not hold up the user's launches on other phones. */
+  /** Holds the user's turn until the launch is sent. Hosts answer after it: a slow one holds up no other launch of the user. */
   #storeAndSend(launch: PreparedLaunch): Promise<Begun> {
     return this.#options.turns.run(launch.launcher.userId, () => this.#storeOnCurrentConnections(launch));
   }
