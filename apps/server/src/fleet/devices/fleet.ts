@@ -166,6 +166,8 @@ export class Fleet {
     if (ids.length === 0) return;
     await this.#options.endsStored();
     this.#tell(ids);
+    // Another host may have reported some of them before this one had let go of them.
+    await this.retryWaiting();
   }
 
   /** Repeats the waiting reports: phones that their other host has let go of are the waiting host's from now on. */
@@ -194,7 +196,9 @@ export class Fleet {
     if (changed.length === 0) return;
     await this.#options.store.saveStates(
       changed.map(({ device: { stored }, availability }) => ({
-        ...{ id: stored.id, epoch: stored.epoch, before: stored.state },
+        id: stored.id,
+        epoch: stored.epoch,
+        before: stored.state,
         ...availability,
       })),
     );

@@ -64,3 +64,15 @@ it('phones without a number of their own at one port of two hosts are two, and s
     .toEqual(before.map(([id = '', model = '']) => [id, model, model === 'A' ? 'offline' : 'ready']));
   await second.cut();
 });
+
+it('a phone of a host that goes is the other one’s at once, without the look that comes every few seconds', async () => {
+  const calm = await TestServer.start({ sweepMs: 3_600_000 });
+  const { host: first, deviceId } = await calm.connectHost({ serials: ['moved'] });
+  const { host: second } = await calm.connectHost({ serials: ['moved'] });
+  await first.cut();
+  await calm.seenEverywhere(deviceId, 'ready');
+  expect((await calm.start(deviceId)).status).toBe(200);
+  expect(second.messages('launch')).toHaveLength(1);
+  await second.cut();
+  await calm.dispose();
+});
