@@ -100,7 +100,8 @@ async function openStorage(config: ServerConfig, overrides: ContextOverrides) {
     isAlone: isExclusive,
     store: createNodeStore(database),
     onTime: databaseClock.adjust.bind(databaseClock),
-    ...{ clock, faults },
+    clock,
+    faults,
   });
   const cluster = await openCluster({ database, node, faults, log }, config);
   const commits = new GroupCommit(database);
@@ -123,7 +124,10 @@ function openKernel(storage: Storage, access: Access, limits: Limits): HttpKerne
   const { authenticator, sessions } = access;
   const { invalidations } = cluster;
   return createHttpKernel({
-    ...{ log, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
+    log,
+    limits,
+    trustProxy: config.trustProxy,
+    idleMs: config.limits.idleMs,
     authenticate: authenticator.authenticate,
     findCaller: sessions.findCaller.bind(sessions),
     noteFault: (error) => faults.note(error),
@@ -167,7 +171,9 @@ export async function createContext(config: ServerConfig, overrides: ContextOver
     limits,
     access,
     authenticator,
-    ...{ dataDir: config.dataDir, bucket, confinement },
+    dataDir: config.dataDir,
+    bucket,
+    confinement,
   };
 }
 

@@ -285,7 +285,9 @@ describe.each(engines)('work in %s', (engine) => {
     const worker = new Worker(
       { database: db, clock, faults: new FaultMonitor({ log: log.logger }) },
       {
-        ...{ kind, places, claimMs },
+        kind,
+        places,
+        claimMs,
         work: async ({ items }) => {
           for (const { key } of items) attempts.push([key, clock.time]);
           if (items.some(({ key }) => key === 'bad')) throw new Error('refused');

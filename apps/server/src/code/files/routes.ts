@@ -47,7 +47,9 @@ export async function addFileRoutes(
 
   await app.register(async (large) => {
     acceptLargeBodies(large, {
-      ...{ stagingFolder: repositories.git.stagingFolder, confinement, turns: limits.turns },
+      stagingFolder: repositories.git.stagingFolder,
+      confinement,
+      turns: limits.turns,
       admit: async ({ principal, params }) => {
         const id = typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
         await access.getProject(principal, id, editors);

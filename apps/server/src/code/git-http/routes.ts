@@ -158,12 +158,13 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     const guarding =
       auditEvent !== undefined
         ? guardPush({
-            ...{
-              projectServices: servicesFor(options.projectServices, userId),
-              log: options.log,
-              audit: options.audit,
-            },
-            ...{ projectId, principal, auditEvent, solving: options.solving },
+            projectServices: servicesFor(options.projectServices, userId),
+            log: options.log,
+            audit: options.audit,
+            projectId,
+            principal,
+            auditEvent,
+            solving: options.solving,
             fromHooks,
             toHooks,
           })

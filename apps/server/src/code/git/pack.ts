@@ -188,7 +188,9 @@ export async function packObjects<Result>(
     const args = ['pack-objects', '--quiet', '--delta-base-offset', ...(isDeep ? ['--revs'] : [])];
     const input = [...names].map((name) => `${name}\n`).join('');
     const { stdout } = await runGit(git, [...args, path.join(folder, 'pack')], {
-      ...{ gitDir, input, timeoutMs },
+      gitDir,
+      input,
+      timeoutMs,
       ...run,
     });
     return await use(path.join(folder, `pack-${stdout.toString().trim()}.pack`));

@@ -87,7 +87,10 @@ async function openRepositories(
 ): Promise<ProjectRepositories> {
   const { app, bucket, clock, commits, database, dataDir, faults, log } = context;
   const repositories = new ProjectRepositories({
-    ...{ git, clock, log, store: createPackLogStore(database, commits) },
+    git,
+    clock,
+    log,
+    store: createPackLogStore(database, commits),
     large: new LargePacks(await openBlobs({ name: largePacksName, dataDir, bucket }, faults)),
     onTidied: (id, bytes) => sizes.measured(id, bytes),
     onSaved,
@@ -108,7 +111,8 @@ export async function openProjects(
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
   const sizes: ProjectSizes = new ProjectSizes({
-    ...{ store, limits },
+    store,
+    limits,
     onFull: (id) => repositories.tidySoon(id),
   });
   const repositories = await openRepositories(context, git, { sizes, onSaved });

@@ -58,7 +58,9 @@ async function createProject(): Promise<string> {
 /** Opens repositories as one of several servers does, each with a cache of its own. */
 async function openRepositories(cache: string): Promise<ProjectRepositories> {
   const opened = new ProjectRepositories({
-    ...{ git, log, clock: systemClock },
+    git,
+    log,
+    clock: systemClock,
     store: createPackLogStore(database, new GroupCommit(database)),
     large: new LargePacks(await FolderBlobs.open(path.join(folder, 'project-packs'))),
     cacheFolder: path.join(folder, cache),
@@ -233,7 +235,9 @@ describe('the repositories of all projects', () => {
     await first.close();
     await mkdir(stray, { recursive: true });
     const second = new ProjectRepositories({
-      ...{ git, log, clock: systemClock },
+      git,
+      log,
+      clock: systemClock,
       store: createPackLogStore(database, new GroupCommit(database)),
       large: new LargePacks(await FolderBlobs.open(path.join(folder, 'project-packs'))),
       cacheFolder: path.join(folder, 'left-cache'),

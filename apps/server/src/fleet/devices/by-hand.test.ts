@@ -32,7 +32,11 @@ const path = (): string => `/api/v2/devices/${phone.deviceId}`;
 const readClipboard = (caller: Caller, query = ''): Promise<ApiReply> =>
   phone.api(caller)('GET', `${path()}/clipboard${query}`);
 const part = (name: string) => ({
-  ...{ upload_id: randomUUID(), name, part: 0, is_last: true, base64: 'SGVsbG8K' },
+  upload_id: randomUUID(),
+  name,
+  part: 0,
+  is_last: true,
+  base64: 'SGVsbG8K',
 });
 const sendFile = (caller: Caller, body: object = part('notes.txt')): Promise<ApiReply> =>
   phone.api(caller)('POST', `${path()}/files`, { body });

@@ -28,7 +28,12 @@ export async function openDevices(
   const { heartbeatMs } = timing;
   const placed = createDevicePlacementStore(database);
   const fleet = new Fleet({
-    ...{ store: createDeviceStore(database, commits), placed, clock, limits, heartbeatMs, nodeId: node.id },
+    store: createDeviceStore(database, commits),
+    placed,
+    clock,
+    limits,
+    heartbeatMs,
+    nodeId: node.id,
     endsStored: () => sessions.endsStored(),
   });
   const labels = new PhoneLabels(createLabelStore(database));

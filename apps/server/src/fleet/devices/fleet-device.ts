@@ -69,7 +69,10 @@ export function deviceElsewhere(row: DevicePlacement, here: string, nowMs: numbe
 /** A device of another server, which would have stored another state, had the host not confirmed the phone since. */
 const ofOtherServer = (row: DevicePlacement): FleetDevice => ({
   ...identityOf(row),
-  ...{ state: row.state, reason: row.reason, since: row.since, epoch: row.epoch },
+  state: row.state,
+  reason: row.reason,
+  since: row.since,
+  epoch: row.epoch,
   confirmedAt: row.state === 'ready' ? row.renewed_at : null,
   isHostConnected: true,
   isReturning: false,

@@ -230,7 +230,9 @@ export function addControlRoutes(
     auditEvent.isFrequent = leases.find(device) !== null;
     note(auditEvent, device);
     const lease = await leases.take(device, {
-      ...{ userId: principal.userId, leaseId: body.lease_id, isExclusive: body.exclusive },
+      userId: principal.userId,
+      leaseId: body.lease_id,
+      isExclusive: body.exclusive,
       durationMs: body.duration_ms ?? usualLeaseMs,
     });
     return { success: true, lease };

@@ -111,7 +111,9 @@ describe('a phone that is shared', () => {
     const { body } = await phone.api('launch by the host')('GET', '/api/v2/devices');
     expect(body['devices']).toHaveLength(2);
     const row = {
-      ...{ id: phone.host.hostId, connected: true, since: expect.any(Number) },
+      id: phone.host.hostId,
+      connected: true,
+      since: expect.any(Number),
       devices: { total: 2, ready: 2 },
     };
     expect(await hostsOf('launch by the host')).toMatchObject([{ ...row, role: 'launch' }]);
@@ -166,7 +168,8 @@ describe('a phone that is shared', () => {
       { user_id: phone.idOf('owner'), role: 'owner' },
       ...(['launch', 'view', 'launch by the host'] as const)
         .map((caller) => ({
-          ...{ user_id: phone.idOf(caller), name: caller },
+          user_id: phone.idOf(caller),
+          name: caller,
           ...(caller === 'launch by the host'
             ? { role: 'launch', through: 'host' }
             : { role: caller, through: 'device' }),

@@ -11,17 +11,15 @@ import { createDeviceStore, type DescribedDevice, type DeviceStore } from './sto
 import type { StoredDevice } from './stored-device.ts';
 
 const described = (serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice => ({
-  ...{
-    owner_id: 'u',
-    identity: serial,
-    serial,
-    phone_mark: '',
-    boot_mark: '',
-    host_id: 'h',
-    host_name: 'host',
-    brand: 'Google',
-    model: 'Pixel 9',
-  },
+  owner_id: 'u',
+  identity: serial,
+  serial,
+  phone_mark: '',
+  boot_mark: '',
+  host_id: 'h',
+  host_name: 'host',
+  brand: 'Google',
+  model: 'Pixel 9',
   android_version: '16',
   sdk_version: 36,
   screen_width: 1080,

@@ -175,7 +175,10 @@ export class KnownHosts {
 
   #view(row: StoredHost): KnownHost {
     return {
-      ...{ id: row.given_id, ownerId: row.owner_id, name: row.name, epoch: row.epoch },
+      id: row.given_id,
+      ownerId: row.owner_id,
+      name: row.name,
+      epoch: row.epoch,
       isConnected: this.#isConnected(row),
       isHere: row.node_id === this.#options.nodeId,
       problem: this.#isConnected(row) ? row.problem : null,

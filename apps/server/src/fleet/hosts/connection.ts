@@ -228,7 +228,8 @@ export class HostConnection implements HostLink {
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (header.type !== 'logs') return this.#takeAnswer(header, payload);
     return passLogs(payload, header.first_seq, {
-      ...{ scheduler: this.#options.limits.logFrameScheduler, userId: this.userId },
+      scheduler: this.#options.limits.logFrameScheduler,
+      userId: this.userId,
       isWanted: () => this.#isOpen,
       tell: (logs) => this.#options.listeners.tell('logs', this, header.run_id, logs),
     });

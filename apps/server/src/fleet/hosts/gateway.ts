@@ -159,8 +159,13 @@ export class HostGateway {
       const sessions = this.#requireSessions();
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new HostConnection({
-          ...{ ...this.#options, listeners: this.#listeners, arrivals: this.#arrivals, sessions },
-          ...{ socket: webSocket, principal, address },
+          ...this.#options,
+          listeners: this.#listeners,
+          arrivals: this.#arrivals,
+          sessions,
+          socket: webSocket,
+          principal,
+          address,
         });
         this.#connections.add(connection);
         webSocket.once('close', () => this.#forget(connection));

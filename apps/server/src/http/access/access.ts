@@ -30,7 +30,9 @@ interface AccessContext {
 export function openAccess({ config, database, clock, limits, faults }: AccessContext): Access {
   const store = createAccessStore(database);
   const authenticator = createAuthenticator({
-    ...{ store, clock, limits },
+    store,
+    clock,
+    limits,
     onError: (error) => faults.report(error, 'the last-used times of tokens could not be stored'),
   });
   const ownAddress = new OwnAddress(config.listen.host, config.publicUrl);

@@ -56,16 +56,17 @@ async function addToken(context: FirstStartContext, user: StoredUser, token: New
   await context.store.insertToken({
     scopes: [...scopes],
     ...rest,
-    ...{ id, userId: user.id, hash: hashTokenSecret(secret), createdAt: context.clock.now() },
-    ...{
-      projectIds: null,
-      selector: null,
-      maxPhones: null,
-      apps: null,
-      runsPerDay: null,
-      minutesPerDay: null,
-      parentId: null,
-    },
+    id,
+    userId: user.id,
+    hash: hashTokenSecret(secret),
+    createdAt: context.clock.now(),
+    projectIds: null,
+    selector: null,
+    maxPhones: null,
+    apps: null,
+    runsPerDay: null,
+    minutesPerDay: null,
+    parentId: null,
   });
 }
 

@@ -155,8 +155,11 @@ function tokenView(token: StoredToken, use: TokenUse, now: number): Token {
     apps: token.apps,
     budget: hasBudget(token)
       ? {
-          ...{ runs_per_day: token.runsPerDay, minutes_per_day: token.minutesPerDay },
-          ...{ runs_used: use.runs, minutes_used: Math.floor(use.runMs / minuteMs), free_at: freeAt(now) },
+          runs_per_day: token.runsPerDay,
+          minutes_per_day: token.minutesPerDay,
+          runs_used: use.runs,
+          minutes_used: Math.floor(use.runMs / minuteMs),
+          free_at: freeAt(now),
         }
       : null,
     created_at: token.createdAt,

@@ -184,7 +184,12 @@ describe('refusals', () => {
     for (let round = 0; round < 3; round++) await strangers(100);
     await expect.poll(() => refused()).toHaveLength(1);
     expect((await refused())[0]).toMatchObject({
-      ...{ user: null, token: null, address: '127.0.0.1', code: 'unauthorized', action: 'read', count: 1 },
+      user: null,
+      token: null,
+      address: '127.0.0.1',
+      code: 'unauthorized',
+      action: 'read',
+      count: 1,
       details: { route: 'GET /api/v2/devices/:id' },
     });
     await server.restart();

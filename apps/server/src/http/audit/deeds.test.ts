@@ -591,12 +591,17 @@ describe('what changes something', () => {
     await git('commit', '-q', '--allow-empty', '-m', 'empty');
     await git('push', '-q', 'origin', 'HEAD:refs/heads/side');
     expect(await newest(ann.api)).toMatchObject({
-      ...{ action: 'push', outcome: 'done', subject: { id: project.id, name: 'store' } },
+      action: 'push',
+      outcome: 'done',
+      subject: { id: project.id, name: 'store' },
       details: { ref_count: 1, refs: [{ name: 'refs/heads/side' }] },
     });
     await git('push', '-q', 'origin', 'HEAD:main');
     expect(await newest(ann.api)).toMatchObject({
-      ...{ action: 'push', outcome: 'done', user: { name: 'ann' }, token: { name: 'test' } },
+      action: 'push',
+      outcome: 'done',
+      user: { name: 'ann' },
+      token: { name: 'test' },
       details: { refs: [{ name: 'refs/heads/main' }] },
     });
   });

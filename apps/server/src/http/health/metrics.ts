@@ -88,7 +88,10 @@ interface CountedBy {
 
 function gaugeBy({ name, help, label, read }: CountedBy): Gauge {
   return new Gauge({
-    ...{ name, help, labelNames: [label], registers: [] },
+    name,
+    help,
+    labelNames: [label],
+    registers: [],
     async collect() {
       const counts = await read();
       this.reset();

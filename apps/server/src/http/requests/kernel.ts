@@ -106,7 +106,10 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   answerErrors(app);
   const { authenticate, findCaller, catchUp } = options;
   requireCallers(app, {
-    ...{ authenticate, findCaller, addressOf, catchUp },
+    authenticate,
+    findCaller,
+    addressOf,
+    catchUp,
     admitStranger: (address) => limits.spend('requests', address),
     turns: limits.requestTurns,
   });

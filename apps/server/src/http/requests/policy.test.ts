@@ -29,13 +29,11 @@ it.each([
     throw new Error('nobody asks');
   };
   requireCallers(app, {
-    ...{
-      authenticate: refuse,
-      findCaller: refuse,
-      addressOf: refuse,
-      catchUp: refuse,
-      admitStranger: refuse,
-    },
+    authenticate: refuse,
+    findCaller: refuse,
+    addressOf: refuse,
+    catchUp: refuse,
+    admitStranger: refuse,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody asks
     turns: {} as never,
   });

@@ -24,7 +24,9 @@ describe.skipIf(probe === undefined)('a full disk', () => {
     server = await TestServer.start({
       // Engine whose database is on this disk.
       engine: 'SQLite',
-      ...{ dataDir: `${disk.folder}/data`, log: log.logger, sweepMs: 200 },
+      dataDir: `${disk.folder}/data`,
+      log: log.logger,
+      sweepMs: 200,
     });
     ({ host, deviceId } = await server.connectHost());
   });

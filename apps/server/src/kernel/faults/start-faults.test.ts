@@ -23,7 +23,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function expectRefusal(env: Record<string, string>, says: RegExp): Promise<void> {
   const config = parseServerConfig({
-    ...{ PHALANX_LISTEN: '127.0.0.1:0', PHALANX_DATA_DIR: dataDir, PHALANX_LOG_LEVEL: 'silent' },
+    PHALANX_LISTEN: '127.0.0.1:0',
+    PHALANX_DATA_DIR: dataDir,
+    PHALANX_LOG_LEVEL: 'silent',
     ...env,
   });
   const error: unknown = await startServer(config).then(

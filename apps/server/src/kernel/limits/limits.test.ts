@@ -56,7 +56,11 @@ describe('what a user may have', () => {
     expect((await createProject(ada.api, 'one more')).status).toBe(409);
     expect((await createProject(bob.api, 'project 1')).status).toBe(201);
     expect(await usageRow(ada.token, 'projects')).toMatchObject({
-      ...{ used: 3, most: 3, unit: 'count', setting: 'PHALANX_MAX_PROJECTS', code: 'too_many_projects' },
+      used: 3,
+      most: 3,
+      unit: 'count',
+      setting: 'PHALANX_MAX_PROJECTS',
+      code: 'too_many_projects',
       refused: 1,
     });
   });

@@ -93,7 +93,10 @@ export class Limits {
       limit: 'waiting' | 'runs' = 'waiting',
     ): Turns =>
       new Turns({
-        ...{ places, placesPerUser, timeoutMs, maxWaiting: this.most(limit) },
+        places,
+        placesPerUser,
+        timeoutMs,
+        maxWaiting: this.most(limit),
         tooMany: (userId) => this.refusal(limit, userId, { seconds: 5, work }),
         tooLong: (userId) => this.refusal('waiting_time', userId, { seconds: 5, work }),
       });
@@ -217,7 +220,10 @@ export class Limits {
         limit,
         used: read === undefined ? null : await read(userId),
         most: this.most(limit) * (['minute', 'host'].includes(per) ? minuteS : 1),
-        ...{ unit, per, setting: limitSettings[key].name, code },
+        unit,
+        per,
+        setting: limitSettings[key].name,
+        code,
         refused: refused?.get(limit) ?? 0,
       });
     }

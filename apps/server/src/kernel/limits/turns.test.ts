@@ -6,7 +6,10 @@ import { Turns, type TurnsOptions } from './turns.ts';
 
 const turnsOf = (options: Partial<TurnsOptions> = {}): Turns =>
   new Turns({
-    ...{ places: 1, placesPerUser: 1, timeoutMs: 60_000, maxWaiting: 100 },
+    places: 1,
+    placesPerUser: 1,
+    timeoutMs: 60_000,
+    maxWaiting: 100,
     tooMany: () => ApiError.of('too_many_waiting', { limit: 1, work: 'it', seconds: 1 }),
     tooLong: () => ApiError.of('too_busy', { work: 'it', seconds: 1 }),
     ...options,

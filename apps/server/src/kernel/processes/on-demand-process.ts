@@ -31,7 +31,10 @@ class ReadyProcess<Question extends object, Reply extends { kind: string }> exte
     const maxMemoryBytes = (maxHeapMb + extraMb) * megabyte;
     const maxDataBytes = maxMemoryBytes + mappedMb * megabyte;
     super({
-      ...{ confinement, program, maxMemoryBytes, isReply },
+      confinement,
+      program,
+      maxMemoryBytes,
+      isReply,
       policy: { ...programFiles(), emptyNetwork: true, keptDescriptors: [3], maxDataBytes, maxFileBytes: 0 },
       nodeFlags: [`--max-old-space-size=${maxHeapMb}`],
     });

@@ -123,7 +123,9 @@ describe.skipIf(!isNatsHere)('the bus of NATS', () => {
     stranger.password = 'guessed';
     const lines: string[] = [];
     const bus = new NatsBus({
-      ...{ urls: [stranger], name: 'test', prefix },
+      urls: [stranger],
+      name: 'test',
+      prefix,
       log: pino({}, { write: (line) => lines.push(line) }),
     });
     opened.push(bus);

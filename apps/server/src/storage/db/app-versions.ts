@@ -27,8 +27,13 @@ const leastRatio = 2;
 const maxChance = 0.01;
 
 const columns: Parameters<typeof rowsAs>[2] = {
-  ...{ project_id: 'text', package: 'text', version: 'text', at: 'bigint' },
-  ...{ runs: 'bigint', bad_runs: 'bigint', records: 'bigint' },
+  project_id: 'text',
+  package: 'text',
+  version: 'text',
+  at: 'bigint',
+  runs: 'bigint',
+  bad_runs: 'bigint',
+  records: 'bigint',
 };
 
 /** Counts, in the transaction of what happens, and tells when the code knows a version worse than the one before. */
@@ -87,7 +92,9 @@ function sumsOf(counts: readonly AppVersionCount[]) {
       same.reduce((total, count) => total + (of(count) ?? 0), 0);
     return [
       {
-        ...{ project_id: first.projectId, package: first.package, version: first.version },
+        project_id: first.projectId,
+        package: first.package,
+        version: first.version,
         at: Math.max(...same.map(({ at }) => at)),
         runs: sum(({ runs }) => runs),
         bad_runs: sum(({ badRuns }) => badRuns),
@@ -134,8 +141,11 @@ interface Found {
 async function tell(transaction: Transaction, { row, before, reason, at }: Found): Promise<void> {
   const drift: DriftReason = {
     ...reason,
-    ...{ runs: row.runs, bad_runs: row.bad_runs, version_before: before?.version ?? null },
-    ...{ runs_before: before?.runs ?? 0, bad_runs_before: before?.bad_runs ?? 0 },
+    runs: row.runs,
+    bad_runs: row.bad_runs,
+    version_before: before?.version ?? null,
+    runs_before: before?.runs ?? 0,
+    bad_runs_before: before?.bad_runs ?? 0,
   };
   const { numUpdatedRows } = await transaction
     .updateTable('app_version')
@@ -153,11 +163,19 @@ async function tell(transaction: Transaction, { row, before, reason, at }: Found
     {
       at,
       data: {
-        ...{ automation_id: row.project_id, automation_name: project.name },
-        ...{ package: row.package, version: row.version, reason: by, ...figures, group_id: group_id ?? null },
+        automation_id: row.project_id,
+        automation_name: project.name,
+        package: row.package,
+        version: row.version,
+        reason: by,
+        ...figures,
+        group_id: group_id ?? null,
       },
       audience: {
-        ...{ kind: 'record', ownerId: project.owner_id, automationId: row.project_id, isDirect: false },
+        kind: 'record',
+        ownerId: project.owner_id,
+        automationId: row.project_id,
+        isDirect: false,
       },
     },
   ]);

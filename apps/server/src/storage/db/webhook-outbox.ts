@@ -45,7 +45,10 @@ export async function addToOutbox<Name extends ChosenEvent>(
 ): Promise<void> {
   if (events.length === 0) return;
   const rows = events.map(({ at, data, audience }) => ({
-    ...{ id: uuidv7(), at, data: JSON.stringify(data), audience: JSON.stringify(audience) },
+    id: uuidv7(),
+    at,
+    data: JSON.stringify(data),
+    audience: JSON.stringify(audience),
   }));
   await sql`INSERT INTO webhook_outbox (id, type, at, data, audience)
     SELECT id, ${type}, at, data, audience FROM ${rowsAs(transaction, 'told', columns, rows)}

@@ -102,7 +102,11 @@ async function receiveFor(checker: Checker, message: ToProcess): Promise<void> {
 const noAssistance = { ...nothingFound, wanted: [] };
 
 const refused = (errors: string[]): CheckedMessage => ({
-  ...{ kind: 'checked', errors, outputs: [], wanted: [], warnings: [] },
+  kind: 'checked',
+  errors,
+  outputs: [],
+  wanted: [],
+  warnings: [],
 });
 
 /**

@@ -3,18 +3,16 @@ import { expect, it } from 'vitest';
 import { SelectorCache } from './selector-cache.ts';
 
 const stored = {
-  ...{
-    id: 'id',
-    owner_id: 'me',
-    serial: 's',
-    identity: 's',
-    phone_mark: '',
-    boot_mark: '',
-    host_id: 'h',
-    host_name: 'Room',
-    brand: 'google',
-    model: 'Pixel 8',
-  },
+  id: 'id',
+  owner_id: 'me',
+  serial: 's',
+  identity: 's',
+  phone_mark: '',
+  boot_mark: '',
+  host_id: 'h',
+  host_name: 'Room',
+  brand: 'google',
+  model: 'Pixel 8',
   android_version: '16',
   sdk_version: 36,
   screen_width: 1,

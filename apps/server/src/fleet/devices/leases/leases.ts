@@ -31,7 +31,11 @@ interface LeasesOptions {
 }
 
 const leaseOf = ({ id, user_id, since, duration_ms, expires_at, is_exclusive }: StoredLease): Lease => ({
-  ...{ id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at },
+  id,
+  userId: user_id,
+  since,
+  durationMs: duration_ms,
+  expiresAt: expires_at,
   isExclusive: is_exclusive === 1,
 });
 
@@ -145,7 +149,8 @@ export class Leases {
     const now = this.#options.clock.now();
     const lease: Lease = {
       ...(before ?? { id: randomUUID(), userId: claimant.userId, since: now, isExclusive }),
-      ...{ durationMs, expiresAt: now + durationMs },
+      durationMs,
+      expiresAt: now + durationMs,
     };
     await this.#keep(device, lease);
     if (before === undefined) await this.#tell(device);

@@ -29,8 +29,10 @@ export function createSessionStore(db: Db) {
         .executeTakeFirst();
       return (
         row && {
-          ...{ hash: row.hash, tokenHash: row.token_hash },
-          ...{ createdAt: row.created_at, usedAt: row.used_at },
+          hash: row.hash,
+          tokenHash: row.token_hash,
+          createdAt: row.created_at,
+          usedAt: row.used_at,
         }
       );
     },

@@ -7,8 +7,16 @@ import { ListReplies } from './list-replies.ts';
 import type { Principal } from '../principal.ts';
 
 const principalOf = (userId: string): Principal => ({
-  ...{ userId, userName: userId, role: 'user', tokenId: `token of ${userId}`, tokenName: '' },
-  ...{ scopes: new Set(), projectIds: null, phones: null, budget: null, expiresAt: null },
+  userId,
+  userName: userId,
+  role: 'user',
+  tokenId: `token of ${userId}`,
+  tokenName: '',
+  scopes: new Set(),
+  projectIds: null,
+  phones: null,
+  budget: null,
+  expiresAt: null,
 });
 const [greedy, modest] = [principalOf('greedy'), principalOf('modest')];
 const openLists = (env = {}): ListReplies => new ListReplies(new Limits(parseLimits(env)).turns.lists);

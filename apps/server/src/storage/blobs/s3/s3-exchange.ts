@@ -68,8 +68,13 @@ export class S3Exchange {
     const url = new URL(`${base}/${bucket}${key === undefined ? '' : `/${key}`}`);
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
     const signer = new AwsV4Signer({
-      ...{ method, url: url.href, region, accessKeyId: accessKey, secretAccessKey: secretKey },
-      ...{ service: 's3', cache: this.#dayKeys },
+      method,
+      url: url.href,
+      region,
+      accessKeyId: accessKey,
+      secretAccessKey: secretKey,
+      service: 's3',
+      cache: this.#dayKeys,
       headers: { ...headers, 'x-amz-content-sha256': body?.sha256 ?? emptySha256 },
     });
     const signed = await signer.sign();

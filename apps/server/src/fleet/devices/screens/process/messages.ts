@@ -21,7 +21,12 @@ const CompactScreenJson = Type.Object({
       isTouchable: Type.Boolean(),
       texts: Type.Array(text),
       identity: Type.Object({
-        ...{ key: text, context: text, around: text, twinsAround: text, checked: text, place: text },
+        key: text,
+        context: text,
+        around: text,
+        twinsAround: text,
+        checked: text,
+        place: text,
         twins: Type.Integer(),
       }),
     }),
