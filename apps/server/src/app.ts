@@ -110,7 +110,11 @@ async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOve
   const parameters = openParameterChecker(context);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
   const projects = await openProjects(context, {
-    ...{ compiler, parameters, people, onDeleted, onSaved: noteSavedCode },
+    compiler,
+    parameters,
+    people,
+    onDeleted,
+    onSaved: noteSavedCode,
   });
   const solving = records.serveGroups(projects);
   serveProposals(context, { captures: records.captures, compiler, projects });
@@ -205,7 +209,8 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
     throw explainListenError(error, config.listen);
   }
   return {
-    ...{ url: urlOf(app.server.address()), firstToken },
+    url: urlOf(app.server.address()),
+    firstToken,
     createHostToken: (name) => replaceHostToken(administration, name),
     createSignInLink: async () => `${consoleUrl(config, app)}/sign-in#link=${await access.links.create()}`,
     ended: lock?.taken ?? new Promise<never>(() => undefined),

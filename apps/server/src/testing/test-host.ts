@@ -289,7 +289,11 @@ const endedReport = (runId: string): RunReport => ({
 function answerTo({ type, request_id }: Extract<ServerMessage, { request_id: string }>): string {
   const [captured_at, width, height] = [1, 1080, 2424];
   const screen = JSON.stringify({
-    ...{ captured_at, rotation: 0, width, height, picture: null },
+    captured_at,
+    rotation: 0,
+    width,
+    height,
+    picture: null,
     tree: { packageName: 'android', source: 'uiautomator2', root: {} },
   });
   const answers: Record<typeof type, string> = {
@@ -297,8 +301,16 @@ function answerTo({ type, request_id }: Extract<ServerMessage, { request_id: str
     screen,
     act: `${JSON.stringify({ results: [], captures: 1, settled: true })}\n${screen}`,
     node: JSON.stringify({
-      ...{ class_name: null, id: null, text: null, description: null, hint: null, package_name: 'android' },
-      ...{ bounds: { left: 0, top: 0, right: width, bottom: height }, is: [], children: 0, selectors: [] },
+      class_name: null,
+      id: null,
+      text: null,
+      description: null,
+      hint: null,
+      package_name: 'android',
+      bounds: { left: 0, top: 0, right: width, bottom: height },
+      is: [],
+      children: 0,
+      selectors: [],
     }),
     health: JSON.stringify({ facts: null, last_repair: null, events: [] }),
     live: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,

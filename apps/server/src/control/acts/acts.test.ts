@@ -14,7 +14,11 @@ beforeEach(() => phone.reset());
 
 const shown = (...texts: string[]): string =>
   JSON.stringify({
-    ...{ captured_at: 1, rotation: 0, width: 100, height: 200, picture: null },
+    captured_at: 1,
+    rotation: 0,
+    width: 100,
+    height: 200,
+    picture: null,
     tree: {
       packageName: 'com.shop',
       source: '',
@@ -132,7 +136,10 @@ describe('steps', () => {
 
   it('end at the first that fails, whose candidates have numbers', async () => {
     const refused: HostActAnswer['results'][number] = {
-      ...{ state: 'failed', refusal: 'several', message: '2 nodes fit', candidates: [0, 2] },
+      state: 'failed',
+      refusal: 'several',
+      message: '2 nodes fit',
+      candidates: [0, 2],
     };
     const answered = answer('act', acted([done, refused], shown('Add', 'Milk', 'Add')));
     const steps = [{ type: 'back' }, { type: 'tap', on: 'Add' }, { type: 'back' }];

@@ -171,7 +171,11 @@ interface Packet {
 /** An answer with packets of video, from that number on. */
 function videoFrom(request_id: string, number: number, packets: readonly Packet[]): Buffer {
   const head = {
-    ...{ captured_at: 1, width: 1080, height: 2400, codec: 'avc1.42C032', first: { stream: 's', number } },
+    captured_at: 1,
+    width: 1080,
+    height: 2400,
+    codec: 'avc1.42C032',
+    first: { stream: 's', number },
     packets: packets.map(({ is_key, text }) => ({ is_key, size_bytes: text.length })),
   };
   const bytes = packets.map(({ text }) => text).join('');
@@ -197,7 +201,12 @@ describe('a live view in H.264', () => {
     const first = await watchVideo('owner');
     let asked = answerVideo(5, [key('K'), delta('a')]);
     expect(await first.next()).toEqual({
-      ...{ type: 'video', captured_at: 1, width: 1080, height: 2400, codec: 'avc1.42C032', jpeg: 'Ka' },
+      type: 'video',
+      captured_at: 1,
+      width: 1080,
+      height: 2400,
+      codec: 'avc1.42C032',
+      jpeg: 'Ka',
       packets: [
         { is_key: true, size_bytes: 1 },
         { is_key: false, size_bytes: 1 },

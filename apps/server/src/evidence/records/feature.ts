@@ -86,12 +86,23 @@ export async function openRecords(context: Context, dependencies: RecordDependen
   const retention = addRetention(context, limits, onDeleted);
   const { fleet } = devices;
   const intake = new RecordIntake({
-    ...{ store, access, fleet, clock, log, limits, changes },
+    store,
+    access,
+    fleet,
+    clock,
+    log,
+    limits,
+    changes,
     findRun: runs.store.find,
   });
   hosts.gateway.on('record', (link, report) => intake.take(link, report));
   addRecordRoutes(app, {
-    ...{ store, access, changes, read, clock, limits },
+    store,
+    access,
+    changes,
+    read,
+    clock,
+    limits,
     browser: createBrowseStore(database),
     deleteOne: createRetentionStore(database).deleteOne,
     turns: context.limits.turns.records,

@@ -95,7 +95,9 @@ export class RecordIntake {
     if (origin === undefined) return this.#refuse(link, report.record_id, 'its project is gone');
     const { record, screens } = newRecord(report, origin);
     const { deleted } = await store.insert(record, screens, {
-      ...{ limits, nowMs: clock.now(), commit: run.commit },
+      limits,
+      nowMs: clock.now(),
+      commit: run.commit,
     });
     changes.stored(record, screens);
     changes.deleted(deleted);

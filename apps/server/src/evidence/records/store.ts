@@ -47,9 +47,13 @@ const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
   return {
     at: record.added_at,
     data: {
-      ...{ record_id: record.id, automation_id: automationId, automation_name: record.automation_name },
-      ...{ run_id: record.run_id, device_id: record.device_id },
-      ...{ type: record.type, tag: record.tag },
+      record_id: record.id,
+      automation_id: automationId,
+      automation_name: record.automation_name,
+      run_id: record.run_id,
+      device_id: record.device_id,
+      type: record.type,
+      tag: record.tag,
     },
     audience: { kind: 'record', ownerId, automationId, isDirect: record.project_id === null },
   };

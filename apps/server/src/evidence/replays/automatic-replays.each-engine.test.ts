@@ -46,7 +46,10 @@ describe('new code of a project', () => {
     );
     const before = await scene.commit('console.log("unknown"); //');
     await newest({
-      ...{ ...done, cause: 'commit', commit: before, set: 'all' },
+      ...done,
+      cause: 'commit',
+      commit: before,
+      set: 'all',
       counts: { screens: 3, replayed: 3, known: 0, recognised: 0, broken: 1 },
     });
     await scene.save('main.ts', 'console.log("Basket");');
@@ -60,7 +63,9 @@ describe('new code of a project', () => {
     // The save before it does not hide what the commit brings.
     const after = await scene.commit('console.log("Cart");');
     await newest({
-      ...{ ...done, cause: 'commit', commit: after },
+      ...done,
+      cause: 'commit',
+      commit: after,
       counts: { screens: 3, known: 3, recognised: 3, broken: 0 },
     });
     const shown = JSON.stringify(await scene.list());
@@ -78,8 +83,14 @@ describe('new code of a project', () => {
     await scene.untilReplaysEnded();
     await expect.poll(() => receiver.about('commit', commit).length, { timeout: 20_000 }).toBe(1);
     expect(receiver.about('commit', commit)[0]?.body.data).toMatchObject({
-      ...{ automation_id: scene.projectId, cause: 'commit', ...done },
-      ...{ screens: 1, known: 1, recognised: 1, broken: 0, not_told: 0 },
+      automation_id: scene.projectId,
+      cause: 'commit',
+      ...done,
+      screens: 1,
+      known: 1,
+      recognised: 1,
+      broken: 0,
+      not_told: 0,
     });
     expect(receiver.about('cause', 'save')).toEqual([]);
     await receiver.close();

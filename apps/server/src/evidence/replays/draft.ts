@@ -36,7 +36,8 @@ export async function layDraft(
   await requireChange(change);
   const next = await projectServices.repositories.read(projectId, (repository, state) =>
     buildNext(projectServices, {
-      ...{ repository, change },
+      repository,
+      change,
       state: { ...state, files: treeId === emptyTree ? undefined : treeId },
     }),
   );

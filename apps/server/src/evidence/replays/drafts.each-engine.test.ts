@@ -37,7 +37,11 @@ describe('a replay of a draft', () => {
     const files = [{ path: 'main.ts', content: 'import { word } from "./words.ts"; console.log(word);' }];
     const draft = await scene.replay({ files, deleted: ['old.ts'], set: 'all' });
     expect(draft).toMatchObject({
-      ...{ status: 'done', draft: true, commit: null, cause: 'request', group_id: null },
+      status: 'done',
+      draft: true,
+      commit: null,
+      cause: 'request',
+      group_id: null,
       counts: { screens: 2, known: 2, handled: 1, recognised: 1, golden: 1, golden_expected: 1 },
     });
     // A replay of what was saved may come after it.

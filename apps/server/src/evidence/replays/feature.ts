@@ -35,23 +35,21 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
   const listHostOwners = records.listAcceptedReviewers;
   const changes = new ReplayChanges({ listAcceptedReviewers: listHostOwners, feed, log });
   const maker = new ReplayMaker({
-    ...{
-      keptScreens: records.keptScreens,
-      store,
+    keptScreens: records.keptScreens,
+    store,
+    hosts,
+    preparation,
+    projectServices: projects.services,
+    sequences: new SequenceReplays({
       hosts,
-      preparation,
-      projectServices: projects.services,
-      sequences: new SequenceReplays({
-        hosts,
-        repositories: projects.services.repositories,
-        readSequence: (recordId) => records.readSequence(recordId),
-        findRun: (runId) => dependencies.runs.store.findDetail(runId),
-      }),
-      listHostOwners,
-      changes,
-      clock,
-      hostLookMs: timing.sweepMs,
-    },
+      repositories: projects.services.repositories,
+      readSequence: (recordId) => records.readSequence(recordId),
+      findRun: (runId) => dependencies.runs.store.findDetail(runId),
+    }),
+    listHostOwners,
+    changes,
+    clock,
+    hostLookMs: timing.sweepMs,
   });
   addWorker(context, {
     kind: 'replay screens',

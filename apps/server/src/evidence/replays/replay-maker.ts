@@ -183,7 +183,10 @@ export class ReplayMaker {
     };
     const files = await this.#filesOf(replay);
     const outcome = await sequences.replay({
-      ...{ read, goesOn, treeId: files.treeId, projectId: automationId },
+      read,
+      goesOn,
+      treeId: files.treeId,
+      projectId: automationId,
       hostOwners: await this.#options.listHostOwners({ ownerId, automationId }),
       codeOf: (treeId, parameters) =>
         this.#codeOf(replay, treeId === files.treeId ? files : this.#filesOfTree(replay, treeId), parameters),

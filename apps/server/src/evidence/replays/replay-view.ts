@@ -20,15 +20,25 @@ export function replayView(replay: StoredReplay): Replay {
   } = replay;
   const { created_at, started_at, ended_at } = replay;
   return {
-    ...{ id, project_id, commit, draft: replay.is_draft === 1, set, group_id },
-    ...{ cause, status, problem, made_by },
+    id,
+    project_id,
+    commit,
+    draft: replay.is_draft === 1,
+    set,
+    group_id,
+    cause,
+    status,
+    problem,
+    made_by,
     mode: replay.record_id === null ? 'screens' : 'sequence',
     record_id: replay.record_id,
     // Only the worker writes the column.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     sequence: replay.sequence === null ? null : (JSON.parse(replay.sequence) as SequenceOutcome),
     counts: countsOf(replay),
-    ...{ created_at, started_at, ended_at },
+    created_at,
+    started_at,
+    ended_at,
   };
 }
 
@@ -42,7 +52,13 @@ export const verdictView = ({
   change,
   verdict,
 }: StoredVerdict) => ({
-  ...{ position, kind, name, group_id, expected, outcome, change },
+  position,
+  kind,
+  name,
+  group_id,
+  expected,
+  outcome,
+  change,
   // It was checked when it came.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   verdict: JSON.parse(verdict) as ReplayVerdict,

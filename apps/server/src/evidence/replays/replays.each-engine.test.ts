@@ -31,7 +31,10 @@ describe('a replay', () => {
     expect(await recordsOf(other)).toMatchObject({ records: 1 });
     const before = await scene.replay();
     expect(before).toMatchObject({
-      ...{ status: 'done', set: 'open', commit: commits[0], problem: '' },
+      status: 'done',
+      set: 'open',
+      commit: commits[0],
+      problem: '',
       counts: { screens: 2, replayed: 2, known: 0, recognised: 0, broken: 0, not_told: 0 },
     });
     const seen = replayer
@@ -152,7 +155,8 @@ describe('a replay', () => {
     expect(stopped.body).toMatchObject({ replay: { status: 'stopped', ended_at: expect.any(Number) } });
     await scene.save('screens/fetch.json', '{}');
     expect(await scene.replay()).toMatchObject({
-      ...{ status: 'failed', problem: expect.stringContaining('screens/fetch.json') },
+      status: 'failed',
+      problem: expect.stringContaining('screens/fetch.json'),
     });
     expect((await scene.read(id)).body).toMatchObject({ replay: { status: 'stopped' } });
   });

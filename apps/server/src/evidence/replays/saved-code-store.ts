@@ -22,11 +22,24 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
   const replay = await transaction
     .insertInto('replay')
     .values({
-      ...{ id: uuidv7(), project_id: projectId, owner_id: ownerId, tree_id: saved.files ?? emptyTree },
-      ...{ is_draft: 0, group_id: null, record_id: null, sequence: null },
-      ...{ commit_hash: isCommit ? (saved.head ?? null) : null, screen_set: isCommit ? 'all' : 'open' },
-      ...{ cause: isCommit ? 'commit' : 'save', status: 'waiting', problem: '', made_by: ownerId },
-      ...{ counts: JSON.stringify(noCounts), created_at: now, started_at: null, ended_at: null },
+      id: uuidv7(),
+      project_id: projectId,
+      owner_id: ownerId,
+      tree_id: saved.files ?? emptyTree,
+      is_draft: 0,
+      group_id: null,
+      record_id: null,
+      sequence: null,
+      commit_hash: isCommit ? (saved.head ?? null) : null,
+      screen_set: isCommit ? 'all' : 'open',
+      cause: isCommit ? 'commit' : 'save',
+      status: 'waiting',
+      problem: '',
+      made_by: ownerId,
+      counts: JSON.stringify(noCounts),
+      created_at: now,
+      started_at: null,
+      ended_at: null,
     })
     .returningAll()
     .executeTakeFirstOrThrow();

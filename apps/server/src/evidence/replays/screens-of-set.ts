@@ -47,11 +47,18 @@ export async function listScreens(
   const golden = hasGolden ? await listGoldenPaths(files, maxGolden) : [];
   return [
     ...golden.map((name) => ({
-      ...{ kind: 'golden' as const, name, groupId: null, stage: null, wasKnown: true },
+      kind: 'golden' as const,
+      name,
+      groupId: null,
+      stage: null,
+      wasKnown: true,
     })),
     ...kept.map((screen) => ({
-      ...{ kind: 'group' as const, name: screen.print_key, groupId: screen.group_id },
-      ...{ stage: screen.next_stage, wasKnown: !isUnknownState(screen.screen_state) },
+      kind: 'group' as const,
+      name: screen.print_key,
+      groupId: screen.group_id,
+      stage: screen.next_stage,
+      wasKnown: !isUnknownState(screen.screen_state),
     })),
   ];
 }

@@ -30,8 +30,11 @@ function followed({ code, sequence, screens }: HostQuestionOf<'replay'>): Sequen
   if (saved === undefined || saved.state === state) return { kind: 'same', screens: sequence.screens.length };
   const moment = { stage: saved.stage, calls: [], ends: null };
   return {
-    ...{ kind: 'diverges', index: 0, in: 'screen' },
-    ...{ saved: { ...moment, state: saved.state }, now: { ...moment, state } },
+    kind: 'diverges',
+    index: 0,
+    in: 'screen',
+    saved: { ...moment, state: saved.state },
+    now: { ...moment, state },
   };
 }
 
@@ -44,8 +47,11 @@ describe('a replay of a record in order', () => {
     await scene.save('main.ts', 'console.log("Cart");');
     const record = await scene.record(twoScreens);
     expect(await replay(record)).toMatchObject({
-      ...{ status: 'done', mode: 'sequence', record_id: record, draft: false },
-      ...{ counts: { screens: 2, replayed: 2, broken: 0 } },
+      status: 'done',
+      mode: 'sequence',
+      record_id: record,
+      draft: false,
+      counts: { screens: 2, replayed: 2, broken: 0 },
       sequence: { result: { kind: 'same', screens: 2 }, own_code: null },
     });
     const asked = replayer.messages('replay').findLast(({ sequence }) => sequence !== undefined)?.sequence;
@@ -96,7 +102,8 @@ describe('a replay of a record in order', () => {
       sequence: { own_code: 'not_reproducible' },
     });
     expect(await replay(sure, { commit: own })).toMatchObject({
-      ...{ commit: own, sequence: { result: { kind: 'same' } } },
+      commit: own,
+      sequence: { result: { kind: 'same' } },
     });
     const draft = { files: [{ path: 'main.ts', content: 'console.log("Cart");' }] };
     expect(await replay(sure, draft)).toMatchObject({ draft: true, sequence: { result: { kind: 'same' } } });
@@ -107,7 +114,9 @@ describe('a replay of a record in order', () => {
     await scene.connectReplayHost(followed);
     const partial = await scene.record([{ tree: shown(1) }, { tree: null }]);
     expect(await replay(partial)).toMatchObject({
-      ...{ status: 'failed', sequence: null, problem: 'The record has no tree of its screen 2.' },
+      status: 'failed',
+      sequence: null,
+      problem: 'The record has no tree of its screen 2.',
     });
     expect(await replay(await scene.record([]))).toMatchObject({ problem: 'The record has no screens.' });
     const record = await scene.record(twoScreens);

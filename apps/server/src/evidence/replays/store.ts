@@ -37,8 +37,15 @@ export interface NewReplay {
 }
 
 export const noCounts: ReplayCounts = {
-  ...{ screens: 0, replayed: 0, known: 0, handled: 0, recognised: 0, broken: 0, not_told: 0 },
-  ...{ golden: 0, golden_expected: 0 },
+  screens: 0,
+  replayed: 0,
+  known: 0,
+  handled: 0,
+  recognised: 0,
+  broken: 0,
+  not_told: 0,
+  golden: 0,
+  golden_expected: 0,
 };
 
 /** Maximum number of replays that one user has asked for and that have not ended. */
@@ -85,11 +92,24 @@ export function createReplayStore(db: Db) {
         const replay = await transaction
           .insertInto('replay')
           .values({
-            ...{ id: uuidv7(), project_id: project.id, owner_id: project.owner_id, tree_id, commit_hash },
-            ...{ is_draft: draft === undefined ? 0 : 1, group_id, record_id, sequence: null },
-            ...{ screen_set, cause: 'request', status: 'waiting', problem: '', made_by },
+            id: uuidv7(),
+            project_id: project.id,
+            owner_id: project.owner_id,
+            tree_id,
+            commit_hash,
+            is_draft: draft === undefined ? 0 : 1,
+            group_id,
+            record_id,
+            sequence: null,
+            screen_set,
+            cause: 'request',
+            status: 'waiting',
+            problem: '',
+            made_by,
             counts: JSON.stringify(noCounts),
-            ...{ created_at: given.now, started_at: null, ended_at: null },
+            created_at: given.now,
+            started_at: null,
+            ended_at: null,
           })
           .returningAll()
           .executeTakeFirstOrThrow();
@@ -296,9 +316,18 @@ async function tellOfEnd(transaction: Transaction, replay: StoredReplay, at: num
   const { name } = await query.executeTakeFirstOrThrow();
   const { screens, known, recognised, broken, not_told } = countsOf(replay);
   const data = {
-    ...{ replay_id: replay.id, automation_id: automationId, automation_name: name },
-    ...{ commit: replay.commit_hash, cause, status, problem: replay.problem },
-    ...{ screens, known, recognised, broken, not_told },
+    replay_id: replay.id,
+    automation_id: automationId,
+    automation_name: name,
+    commit: replay.commit_hash,
+    cause,
+    status,
+    problem: replay.problem,
+    screens,
+    known,
+    recognised,
+    broken,
+    not_told,
   };
   const audience = { kind: 'record', ownerId, automationId, isDirect: false } as const;
   await addToOutbox(transaction, 'replay.finished', [{ at, data, audience }]);

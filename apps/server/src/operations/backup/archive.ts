@@ -39,7 +39,8 @@ export async function writeManifest(
     await sums.close();
   }
   const manifest: Manifest = {
-    ...{ format: 1, ...about },
+    format: 1,
+    ...about,
     files: names.length,
     sums_sha256: await hashOf(file),
   };

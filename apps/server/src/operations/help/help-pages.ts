@@ -92,7 +92,9 @@ export class HelpPages {
       .toSorted((one, other) => other.score - one.score)
       .slice(0, most)
       .map(({ section: { page, title, anchor, text } }) => ({
-        ...{ page, section: title, anchor },
+        page,
+        section: title,
+        anchor,
         text: text.length > maxText ? `${text.slice(0, maxText)}…` : text,
       }));
   }
@@ -129,7 +131,11 @@ function sectionsOf({ name, title, group, text }: Page): Section[] {
   return sections.map(({ title: section, lines }, place) => {
     const body = lines.join('\n').trim();
     return {
-      ...{ page, title: section, text: body, heading: section.toLowerCase(), body: body.toLowerCase() },
+      page,
+      title: section,
+      text: body,
+      heading: section.toLowerCase(),
+      body: body.toLowerCase(),
       anchor: place === 0 ? '' : helpAnchorOf(section),
     };
   });

@@ -93,7 +93,10 @@ function requestOf({ headers }: FastifyRequest, reply: FastifyReply): Request {
     return typeof value === 'string' ? [[name, value]] : [];
   });
   return new Request(`http://localhost${path}`, {
-    ...{ method: 'POST', headers: given, body: '{}', signal: left.signal },
+    method: 'POST',
+    headers: given,
+    body: '{}',
+    signal: left.signal,
   });
 }
 
@@ -233,7 +236,9 @@ function contentOf(result: ToolResult): CallToolResult['content'] {
   return [
     { type: 'text', text: bounded(text) },
     ...pictures.map(({ jpeg }) => ({
-      ...{ type: 'image' as const, data: jpeg.toString('base64'), mimeType: 'image/jpeg' },
+      type: 'image' as const,
+      data: jpeg.toString('base64'),
+      mimeType: 'image/jpeg',
     })),
   ];
 }

@@ -15,7 +15,9 @@ function openEventBus(): EventBus {
   const bus = new InProcessNetwork().join();
   const peers = new Peers({ bus, nodeId: 'node', listOthers: async () => [] });
   const events = new EventBus({
-    ...{ bus, peers, nodeId: 'node' },
+    bus,
+    peers,
+    nodeId: 'node',
     faults: new FaultMonitor({ log: pino({ level: 'silent' }) }),
   });
   onTestFinished(() => events.close());
@@ -23,7 +25,12 @@ function openEventBus(): EventBus {
 }
 
 const eventOf = (data: string): FeedEvent => ({
-  ...{ type: 'log', userId: 'u', deviceId: 'd', automationId: null, data, lastId: '' },
+  type: 'log',
+  userId: 'u',
+  deviceId: 'd',
+  automationId: null,
+  data,
+  lastId: '',
 });
 
 /** Takes all events, or none. */
@@ -77,7 +84,9 @@ test('a stream that fell behind ends with the reason, and is not complete', asyn
   const cutOff = Promise.withResolvers<void>();
   const serve = async (response: ServerResponse): Promise<void> => {
     const stream = new EventStream({
-      ...{ response, expiresAt: Infinity, isWanted: () => true },
+      response,
+      expiresAt: Infinity,
+      isWanted: () => true,
       onFellBehind: () => cutOff.resolve(),
     });
     await feeds.add('u', stream);

@@ -54,8 +54,16 @@ export function createFilmNotes({ store, findRunOfHost }: Options): UploadNotes<
     noteStored: ({ recordId, screenId, userId, about }, sizeBytes) => {
       const { number, taken_at, ended_at = null, width, height, no_video = null } = about;
       return store.add({
-        ...{ run_id: recordId, part_id: screenId, user_id: userId, size_bytes: sizeBytes },
-        ...{ number, taken_at, ended_at, width, height, no_video },
+        run_id: recordId,
+        part_id: screenId,
+        user_id: userId,
+        size_bytes: sizeBytes,
+        number,
+        taken_at,
+        ended_at,
+        width,
+        height,
+        no_video,
       });
     },
     notExpected: ({ recordId }) => ApiError.of('run_not_found', { run_id: recordId }),

@@ -43,7 +43,10 @@ async function startRun(options: Parameters<typeof TestServer.start>[0] = {}) {
     { takenAt = number, endedAt, noVideo, partId = uuidv7(), ...more }: Upload = {},
   ) => {
     const query = new URLSearchParams({
-      ...{ number: `${number}`, taken_at: `${takenAt}`, width: '540', height: '1200' },
+      number: `${number}`,
+      taken_at: `${takenAt}`,
+      width: '540',
+      height: '1200',
       ...(endedAt !== undefined && { ended_at: `${endedAt}` }),
       ...(noVideo !== undefined && { no_video: noVideo }),
     });
@@ -75,7 +78,11 @@ describe('the film of a run', () => {
     const whole = await list();
     expect(whole.body).toMatchObject({
       pictures: [1, 2, 3].map((number) => ({
-        ...{ number, taken_at: number, width: 540, height: 1200, size_bytes: 13 },
+        number,
+        taken_at: number,
+        width: 540,
+        height: 1200,
+        size_bytes: 13,
       })),
       next_cursor: null,
     });
@@ -119,7 +126,9 @@ describe('the film of a run', () => {
     const whole = await read(2);
     expect(whole.status).toBe(200);
     expect(Object.fromEntries(whole.headers)).toMatchObject({
-      ...{ 'content-type': 'video/mp4', 'accept-ranges': 'bytes', 'content-length': '19' },
+      'content-type': 'video/mp4',
+      'accept-ranges': 'bytes',
+      'content-length': '19',
     });
     const part = await read(2, { headers: { range: 'bytes=12-16' } });
     expect([part.status, part.text, part.headers.get('content-range')]).toEqual([
@@ -192,7 +201,12 @@ describe.each(engines)('films in %s', (engine) => {
   it('go with their run, which leaves their pictures to be deleted, and give back their room', async () => {
     const db = await openTestDatabase(engine);
     const user = {
-      ...{ id: 'u', name: 'u', name_key: 'u', role: 'user' as const, created_at: 0, disabled_at: null },
+      id: 'u',
+      name: 'u',
+      name_key: 'u',
+      role: 'user' as const,
+      created_at: 0,
+      disabled_at: null,
     };
     await db.insertInto('user').values(user).execute();
     const store = createFilmStore(db);

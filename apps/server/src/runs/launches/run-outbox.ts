@@ -48,7 +48,8 @@ export class RunOutbox {
     const { hosts, faults } = options;
     this.#toFlush = new Batcher({
       work: (epochs) => this.#flush(epochs),
-      ...{ faults, failureMessage: 'the messages for hosts could not be read' },
+      faults,
+      failureMessage: 'the messages for hosts could not be read',
     });
     hosts.onFlush((epochs) => this.#toFlush.add(epochs));
     this.#endFlushing = periodically(faults, flushEveryMs, () => this.#toFlush.add(hosts.epochs()));

@@ -85,7 +85,11 @@ function openIngest(
 ): LogIngest {
   const owners = new RunOwners(runs.store, runs.activeRuns);
   const ingest = new LogIngest({
-    ...{ store, limits, log, faults, onStored },
+    store,
+    limits,
+    log,
+    faults,
+    onStored,
     findStream: (link, runId) => owners.findStream(link, runId),
   });
   hosts.gateway.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
@@ -100,11 +104,17 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
   const kept = { log: archiveOf('log'), trace: archiveOf('trace') };
   const storedBytes = createStoredBytes(database);
   const quota = new ArchiveQuota({
-    ...{ kept: kept.log, limits, bytes: createKeptBytesStore(database) },
+    kept: kept.log,
+    limits,
+    bytes: createKeptBytesStore(database),
     used: (userId) => storedBytes.count(userId, 'logs'),
   });
   addRunLogRoutes(app, {
-    ...{ store, kept, access, turns: limits.turns.searches, film: createFilmReader(database) },
+    store,
+    kept,
+    access,
+    turns: limits.turns.searches,
+    film: createFilmReader(database),
     findRun: (runId) => runs.find(runId),
   });
   const archiver = new LogArchiver({ store, kept, quota, clock, faults });

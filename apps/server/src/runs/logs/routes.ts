@@ -203,7 +203,9 @@ export function addRunLogRoutes(
     const from = cursorOf(query.from, 'Query parameter from');
     const run = await getRun(principal, params.id);
     const page = {
-      ...{ from, levels: levelsOf(query.levels), search: query.search ?? '' },
+      from,
+      levels: levelsOf(query.levels),
+      search: query.search ?? '',
       limit: query.limit ?? logPageSize,
     };
     const sources = { store, kept: kept.log };

@@ -9,7 +9,11 @@ import { TestServer } from '../../testing/test-server.ts';
 const uuid = '01a1ff1e-4506-70f5-9c2b-2ba8fcf6bd5a';
 
 const step = (no: number, more: Partial<WireStep> = {}): WireStep => ({
-  ...{ step: no, name: 'tap', outcome: 'ok', duration_ms: 5, after: uuid },
+  step: no,
+  name: 'tap',
+  outcome: 'ok',
+  duration_ms: 5,
+  after: uuid,
   ...more,
 });
 

@@ -161,7 +161,9 @@ const isPlainStart = ({ status, startedAt }: RunChange): boolean =>
 async function storeBegun(transaction: Transaction, changes: readonly RunChange[]): Promise<Set<string>> {
   if (changes.length === 0) return new Set();
   const starts = changes.map(({ runId, startedAt, isAsked }) => ({
-    ...{ id: runId, started_at: startedAt, is_asked: Number(isAsked === true) },
+    id: runId,
+    started_at: startedAt,
+    is_asked: Number(isAsked === true),
   }));
   const { rows } = await sql<{ id: string }>`UPDATE run SET status = 'running', started_at = change.started_at
     FROM ${rowsAs(transaction, 'change', startColumns, starts)}

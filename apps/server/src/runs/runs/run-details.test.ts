@@ -61,8 +61,11 @@ describe('a run', () => {
     const { body } = await server.api('POST', launchPath, {
       token: secret,
       body: {
-        ...{ device_ids: [deviceId], automationId: projectId, command: 'start' },
-        ...{ automationParameters: parameters, jobVariables: { attempt: 2 } },
+        device_ids: [deviceId],
+        automationId: projectId,
+        command: 'start',
+        automationParameters: parameters,
+        jobVariables: { attempt: 2 },
       },
     });
     const [row] = body['devices'] as { run_id: string }[];
@@ -73,12 +76,22 @@ describe('a run', () => {
     expect(code.body).toEqual({ success: true, code: null });
     const run = await server.run(runId);
     expect(run).toEqual({
-      ...{ run_id: runId, automation_id: projectId, launch_id: null, device_id: deviceId },
-      ...{ status: 'failed', outcome: 'failed', error, dirty: false },
-      ...{ commit: stringAt(commit.body['commit'], 'hash'), tree: expect.stringMatching(/^[0-9a-f]{40}$/) },
-      ...{ name: expect.stringContaining('Shop '), launch: expect.any(String) },
+      run_id: runId,
+      automation_id: projectId,
+      launch_id: null,
+      device_id: deviceId,
+      status: 'failed',
+      outcome: 'failed',
+      error,
+      dirty: false,
+      commit: stringAt(commit.body['commit'], 'hash'),
+      tree: expect.stringMatching(/^[0-9a-f]{40}$/),
+      name: expect.stringContaining('Shop '),
+      launch: expect.any(String),
       project_name: expect.stringContaining('Shop '),
-      ...{ created_at: expect.any(Number), started_at: expect.any(Number), ended_at: expect.any(Number) },
+      created_at: expect.any(Number),
+      started_at: expect.any(Number),
+      ended_at: expect.any(Number),
       parameters: { automation_parameters: parameters, job_variables: { attempt: 2 } },
       launched_by: {
         user_id: expect.any(String),
@@ -87,7 +100,9 @@ describe('a run', () => {
         job: null,
       },
       result: { paid: [true, null] },
-      ...{ records: [], last_screen: null, log_complete: true },
+      records: [],
+      last_screen: null,
+      log_complete: true,
     });
     const { body: list } = await server.api('GET', `/api/v2/runs?automation_id=${projectId}&total=true`);
     expect(list).toMatchObject({
@@ -183,7 +198,9 @@ describe('a launch of a project', () => {
       message: 'Some devices offline or not found: nobody (not found).',
       devices: [
         {
-          ...{ device_id: deviceId, ...refused, code: 'devices_unavailable' },
+          device_id: deviceId,
+          ...refused,
+          code: 'devices_unavailable',
           reason: 'Other devices are not available.',
         },
         { device_id: 'nobody', ...refused, code: 'device_not_found', reason: 'nobody: not found' },

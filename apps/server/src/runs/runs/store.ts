@@ -252,7 +252,9 @@ export function createLauncherStore(db: Db) {
           ({ id, user_id, user_name, token_name, job_id, task_number, schedule_id, schedule_name }) => [
             id,
             {
-              ...{ user_id, user_name, token_name },
+              user_id,
+              user_name,
+              token_name,
               job:
                 job_id === null || task_number === null
                   ? null

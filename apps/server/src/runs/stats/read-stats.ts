@@ -199,7 +199,9 @@ class Sum {
   toStat(key: string, name: string, phoneMs: number): Stat {
     const judged = this.#runs - (this.#outcomes.get('stopped') ?? 0);
     return {
-      ...{ key, name, runs: this.#runs },
+      key,
+      name,
+      runs: this.#runs,
       outcomes: sorted(this.#outcomes).map(([outcome, runs]) => ({ outcome, runs })),
       reasons: sorted(this.#reasons).map(([reason, runs]) => ({ reason, runs })),
       success_share: judged === 0 ? null : (this.#outcomes.get('succeeded') ?? 0) / judged,

@@ -29,8 +29,12 @@ export function madeScreen(number: number): ScreenTree {
 
 /** Verdict of a host that takes every screen for what the code has in quotes. */
 export const verdictOf = (code: string): ReplayVerdict => ({
-  ...{ kind: 'state', state: /"(\w+)"/.exec(code)?.[1] ?? 'unknown', stage: 'checkout', next: 'acts' },
-  ...{ did: ['tap'], message: null },
+  kind: 'state',
+  state: /"(\w+)"/.exec(code)?.[1] ?? 'unknown',
+  stage: 'checkout',
+  next: 'acts',
+  did: ['tap'],
+  message: null,
 });
 
 export type ReplayAnswer = (

@@ -58,7 +58,8 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   const bytes = ownBytes + ofInputs;
   const job = newJob(body, { project, parameters, origin, now, fingerprint, waiting: tasks.length, bytes });
   auditEvent?.on({ type: 'job', id: job.id, name: project.name }, [project.ownerId], {
-    ...{ project: project.projectId, tasks: tasks.length },
+    project: project.projectId,
+    tasks: tasks.length,
   });
   try {
     const stored = { userId: principal.userId, bytes };

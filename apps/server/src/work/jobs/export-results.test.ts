@@ -4,8 +4,18 @@ import { expect, it } from 'vitest';
 import { type ReadTasks, resultsAsCsv } from './export-results.ts';
 
 const taskOf = (number: number, input: Task['input'], result: unknown): Task => ({
-  ...{ id: String(number), number, parent_id: null, status: 'completed', input, result, error: null },
-  ...{ run_id: null, device_id: null, due_at: null, attempts: [], ended_at: null },
+  id: String(number),
+  number,
+  parent_id: null,
+  status: 'completed',
+  input,
+  result,
+  error: null,
+  run_id: null,
+  device_id: null,
+  due_at: null,
+  attempts: [],
+  ended_at: null,
 });
 
 const readerOf =

@@ -74,11 +74,13 @@ export class JobRunner {
     this.#receivers = new SecretReceivers(options.grants);
     this.#ended = new Batcher<StoredRun>({
       work: (runs) => this.#settle(runs),
-      ...{ faults, failureMessage: 'the results of runs could not be stored for their tasks' },
+      faults,
+      failureMessage: 'the results of runs could not be stored for their tasks',
     });
     this.#toServe = new Batcher<string>({
       work: (deviceIds) => this.#serve(deviceIds),
-      ...{ faults, failureMessage: 'tasks could not be assigned to devices' },
+      faults,
+      failureMessage: 'tasks could not be assigned to devices',
     });
     devices.fleet.onChange((deviceIds) => this.offer(deviceIds));
     devices.labels.onChange(() => this.offerAll());

@@ -116,7 +116,11 @@ export function taskView({ task, attempts }: { task: StoredTask; attempts: reado
     device_id: task.device_id,
     due_at: task.due_at === 0 ? null : task.due_at,
     attempts: attempts.map(({ run_id, device_id, began_at, ended_at, reason }) => ({
-      ...{ run_id, device_id, began_at, ended_at, reason },
+      run_id,
+      device_id,
+      began_at,
+      ended_at,
+      reason,
     })),
     ended_at: task.ended_at,
   };

@@ -122,13 +122,17 @@ describe('a job', () => {
       .poll(async () => (await statsBy('automation')).stats, polling)
       .toMatchObject([
         {
-          ...{ key: other.id, name: 'counted', runs: 3, success_share: 2 / 3 },
+          key: other.id,
+          name: 'counted',
+          runs: 3,
+          success_share: 2 / 3,
           outcomes: [
             { outcome: 'succeeded', runs: 2 },
             { outcome: 'failed', runs: 1 },
           ],
           reasons: [{ reason: 'error', runs: 1 }],
-          ...{ average_run_ms: expect.any(Number), average_wait_ms: expect.any(Number) },
+          average_run_ms: expect.any(Number),
+          average_wait_ms: expect.any(Number),
         },
       ]);
     expect((await statsBy('reason')).stats).toMatchObject([{ key: 'error', runs: 1 }]);

@@ -202,7 +202,12 @@ export function createJobStore(db: Db) {
             // A key is one of its maker's.
             ...(userId === before ? {} : { dedup_key: null }),
             waiting: eb('waiting', '+', Number(numUpdatedRows)),
-            ...{ failed: 0, cancelled: 0, cancelled_at: null, ended_at: null, wait_until: null, problem: '' },
+            failed: 0,
+            cancelled: 0,
+            cancelled_at: null,
+            ended_at: null,
+            wait_until: null,
+            problem: '',
             woken_at: databaseTime(transaction),
           }))
           .where('id', '=', id)
@@ -299,7 +304,10 @@ async function fail(
   await transaction
     .updateTable('job')
     .set((eb) => ({
-      ...{ waiting: 0, wait_until: null, problem: message, ended_at: job.running === 0 ? now : null },
+      waiting: 0,
+      wait_until: null,
+      problem: message,
+      ended_at: job.running === 0 ? now : null,
       failed: eb('failed', '+', count),
     }))
     .where('id', '=', job.id)

@@ -92,7 +92,10 @@ export class TaskStarter {
     if (user === undefined || user.disabled_at !== null)
       throw ApiError.of('forbidden', { reason: 'The user who made the job is disabled or deleted' });
     return {
-      ...{ userId: user.id, userName: user.name, role: user.role, tokenId: '' },
+      userId: user.id,
+      userName: user.name,
+      role: user.role,
+      tokenId: '',
       tokenName: job.token_name ?? '',
       scopes: new Set(['read', 'launch']),
       ...limitsOfKept(job),

@@ -60,7 +60,10 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
         const { numUpdatedRows } = await transaction
           .updateTable('task')
           .set((eb) => ({
-            ...{ status: 'running', run_id: run.id, device_id: run.device_id, due_at: 0 },
+            status: 'running',
+            run_id: run.id,
+            device_id: run.device_id,
+            due_at: 0,
             attempts: eb('attempts', '+', 1),
           }))
           .where('id', '=', taskId)
@@ -254,7 +257,9 @@ function endOf(run: EndedRun): TaskEnd {
   const verdict = verdictOf(run);
   const isDone = verdict === 'completed';
   return {
-    ...{ runId: run.id, verdict, mayRetry: !isDone && verdict !== 'cancelled' },
+    runId: run.id,
+    verdict,
+    mayRetry: !isDone && verdict !== 'cancelled',
     hasArrived: run.error_code !== 'not_started',
     code: isDone ? null : (run.error_code ?? verdict),
     message: isDone ? null : (run.error_message ?? run.status),
@@ -298,7 +303,9 @@ async function settleOne(transaction: Transaction, { task, end, now }: Settling)
       due_at: isRetried ? now + pauseAfter(await countRuns(transaction, task.id)) : 0,
       attempts: hasArrived ? task.attempts : task.attempts - 1,
       ended_at: isRetried ? null : now,
-      ...{ error_code: code, error_message: message, result: result ?? left },
+      error_code: code,
+      error_message: message,
+      result: result ?? left,
     })
     .where('id', '=', task.id)
     .where('run_id', '=', runId)

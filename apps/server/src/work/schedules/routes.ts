@@ -67,7 +67,9 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     requirePhones(devices.labels, principal.userId, body);
     await preparation.requireNoSecrets(project.id, [body.parameters ?? {}]);
     auditEvent.on({ type: 'schedule', id: row.id, name: row.name || project.name }, [project.owner_id], {
-      ...{ project: project.id, cron: row.cron, time_zone: row.time_zone },
+      project: project.id,
+      cron: row.cron,
+      time_zone: row.time_zone,
     });
     const isStored = await limits.withRoom('work_bytes', { userId: row.user_id, bytes: row.bytes }, () =>
       store.insert(row, maxSchedules),
@@ -109,14 +111,15 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
       await preparation.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
     }
     const changed = {
-      ...{
-        name: name === undefined ? row.name : requireNameOrNone(name),
-        cron: cron ?? row.cron,
-        time_zone: time_zone ?? row.time_zone,
-      },
-      ...{ jitter_seconds: jitter_seconds ?? row.jitter_seconds, work: JSON.stringify(work) },
-      ...{ overlap: overlap ?? row.overlap, missed: missed ?? row.missed },
-      ...{ paused: paused === undefined ? row.paused : Number(paused), problem: '' },
+      name: name === undefined ? row.name : requireNameOrNone(name),
+      cron: cron ?? row.cron,
+      time_zone: time_zone ?? row.time_zone,
+      jitter_seconds: jitter_seconds ?? row.jitter_seconds,
+      work: JSON.stringify(work),
+      overlap: overlap ?? row.overlap,
+      missed: missed ?? row.missed,
+      paused: paused === undefined ? row.paused : Number(paused),
+      problem: '',
     };
     const times = new CronTimes(changed.cron, changed.time_zone);
     auditEvent.on({ type: 'schedule', id: row.id, name: changed.name }, [row.user_id], {
@@ -211,8 +214,12 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
     jitter_seconds: jitter,
     work: workText,
     bytes: Buffer.byteLength(workText),
-    ...{ overlap: overlap ?? 'skip', missed: missed ?? 'none', paused: Number(paused ?? false) },
-    ...{ problem: '', queued_at: null, created_at: now },
+    overlap: overlap ?? 'skip',
+    missed: missed ?? 'none',
+    paused: Number(paused ?? false),
+    problem: '',
+    queued_at: null,
+    created_at: now,
     ...nextTurn(new CronTimes(cron, time_zone).next(now), jitter),
   };
 }

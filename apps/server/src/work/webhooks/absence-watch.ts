@@ -149,7 +149,11 @@ interface Comparison {
 }
 
 const newAbsence = ({ id }: StoredWebhook, { kind, id: target }: Seen, since: number): StoredAbsence => ({
-  ...{ webhook_id: id, kind, target_id: target, since, is_told: 0 },
+  webhook_id: id,
+  kind,
+  target_id: target,
+  since,
+  is_told: 0,
 });
 
 function seenDevice(device: FleetDevice, upSince: number): Seen {
@@ -157,7 +161,9 @@ function seenDevice(device: FleetDevice, upSince: number): Seen {
   const { model, host_id, host_name } = device.stored;
   const about = { device_id: id, serial, model, host_id, host_name };
   return {
-    ...{ kind: 'device', id, audience: { kind: 'device', deviceId: id } },
+    kind: 'device',
+    id,
+    audience: { kind: 'device', deviceId: id },
     awaySince: state === 'ready' ? undefined : Math.max(since, upSince),
     isReturning,
     tellGone: (goneSince) => newsOf('device.not_ready', { ...about, state, reason, since: goneSince }),
@@ -168,7 +174,9 @@ function seenDevice(device: FleetDevice, upSince: number): Seen {
 function seenHost({ id, ownerId, name, isConnected, since }: KnownHost, upSince: number): Seen {
   const about = { host_id: id, host_name: name };
   return {
-    ...{ kind: 'host', id: id.toLowerCase(), audience: { kind: 'user', userId: ownerId } },
+    kind: 'host',
+    id: id.toLowerCase(),
+    audience: { kind: 'user', userId: ownerId },
     awaySince: isConnected ? undefined : Math.max(since ?? 0, upSince),
     isReturning: false,
     tellGone: (goneSince) => newsOf('host.gone', { ...about, since: goneSince }),

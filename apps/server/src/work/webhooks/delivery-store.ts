@@ -195,7 +195,10 @@ export function createDeliveryStore(db: Db) {
         const { numUpdatedRows } = await transaction
           .updateTable('webhook_delivery')
           .set({
-            ...{ status, problem, response_status: responseStatus, claimed_until: null },
+            status,
+            problem,
+            response_status: responseStatus,
+            claimed_until: null,
             ...(dueAt === undefined ? { ended_at: now } : { due_at: dueAt }),
           })
           .where(isOf(claimed))
@@ -237,8 +240,16 @@ export async function insertDeliveries(
   const rows = events.map(({ type, at, data, audience }, index) => {
     const isFull = waiting + index >= maxWaiting;
     return {
-      ...{ id: uuidv7(), webhook_id: webhook.id, user_id: webhook.user_id, type, at, data, audience },
-      ...{ status: isFull ? ('failed' as const) : ('waiting' as const), due_at: now, created_at: now },
+      id: uuidv7(),
+      webhook_id: webhook.id,
+      user_id: webhook.user_id,
+      type,
+      at,
+      data,
+      audience,
+      status: isFull ? ('failed' as const) : ('waiting' as const),
+      due_at: now,
+      created_at: now,
       problem: isFull ? `${maxWaiting} deliveries waited already` : '',
       ended_at: isFull ? now : null,
     };
@@ -268,11 +279,9 @@ async function noteHealth(
   now: number,
 ): Promise<void> {
   const failure = {
-    ...{
-      last_failure_at: now,
-      last_failure: problem,
-      failing_since: sql<number>`coalesce(failing_since, ${now})`,
-    },
+    last_failure_at: now,
+    last_failure: problem,
+    failing_since: sql<number>`coalesce(failing_since, ${now})`,
     ...(pausedFor === undefined ? {} : { paused: 1, problem: pausedFor }),
   };
   await transaction

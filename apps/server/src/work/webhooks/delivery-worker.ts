@@ -55,7 +55,8 @@ export class DeliveryWorker {
     const { faults, store, clock, lookEveryMs } = options;
     this.#toServe = new Batcher({
       work: async (ids) => this.#serve(await store.listDue(clock.now(), ids)),
-      ...{ faults, failureMessage: 'webhook deliveries could not be read' },
+      faults,
+      failureMessage: 'webhook deliveries could not be read',
     });
     this.#endLooking = periodically(faults, lookEveryMs, async () =>
       this.#serve(await store.listDue(clock.now())),
@@ -183,7 +184,9 @@ export class DeliveryWorker {
   #afterFault({ attempts }: StoredDelivery): Attempt {
     const isLast = attempts >= maxAttempts;
     return {
-      ...{ status: isLast ? 'failed' : 'waiting', responseStatus: null, isHealth: false },
+      status: isLast ? 'failed' : 'waiting',
+      responseStatus: null,
+      isHealth: false,
       dueAt: isLast ? undefined : this.#options.clock.now() + faultPauseMs,
       problem: 'The service itself could not send it; its operator finds more in the log',
       pausedFor: undefined,

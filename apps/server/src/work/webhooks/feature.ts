@@ -55,11 +55,21 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   });
   const { mail } = config;
   const messenger = new Messenger({
-    ...{ store, sealing, listRecipients: hearers, findUser, rule, mail, names, clock },
+    store,
+    sealing,
+    listRecipients: hearers,
+    findUser,
+    rule,
+    mail,
+    names,
+    clock,
     findToken: (id) => access.store.findToken(id),
   });
   const worker = new DeliveryWorker({
-    ...{ store: deliveries, clock, faults, lookEveryMs: timing.sweepMs },
+    store: deliveries,
+    clock,
+    faults,
+    lookEveryMs: timing.sweepMs,
     send: (claimed, signal) => messenger.send(claimed, signal),
     findFailingSince: (id) => store.findFailingSince(id),
   });
@@ -75,10 +85,18 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   // After the feature that stores it.
   hosts.gateway.on('record', () => fanOut.look());
   addWebhookRoutes(app, {
-    ...{ store, deliveries, sealing, rule, mail, clock, onDelivery, nameOf },
+    store,
+    deliveries,
+    sealing,
+    rule,
+    mail,
+    clock,
+    onDelivery,
+    nameOf,
   });
   addGaugeBy(metrics, {
-    ...{ name: 'phalanx_webhook_messages', label: 'state' },
+    name: 'phalanx_webhook_messages',
+    label: 'state',
     help: 'Webhook messages that wait to be sent, and events that are not yet turned into messages, for all servers',
     read: () => deliveries.countWaiting(),
   });
@@ -90,7 +108,12 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   });
   const absences = createAbsenceStore(database);
   const watch = new AbsenceWatch({
-    ...{ store: absences, devices, hosts: hosts.known, clock, onDelivery, hostAwayMs: config.lostAfterMs },
+    store: absences,
+    devices,
+    hosts: hosts.known,
+    clock,
+    onDelivery,
+    hostAwayMs: config.lostAfterMs,
     upSince: () => node.upSince(),
   });
   addBackgroundJob(context, {
@@ -99,7 +122,10 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     work: () => watch.look(),
   });
   const runWatch = new RunWatch({
-    ...{ store: absences, runs: createRunWatchStore(database), clock, onDelivery },
+    store: absences,
+    runs: createRunWatchStore(database),
+    clock,
+    onDelivery,
   });
   addBackgroundJob(context, {
     name: 'tell webhooks of runs that fail or are missing',

@@ -101,23 +101,32 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     const { secret, publicKey } = createSigningKey(signature);
     const now = clock.now();
     const row: StoredWebhook = {
-      ...{
-        id,
-        user_id: principal.userId,
-        token_projects: keptTokenOf(principal).token_projects,
-        token_id: limitedTokenOf(principal),
-        name: requireNameOrNone(body.name ?? ''),
-        ...targetOf(readTarget(url), body.format ?? 'phalanx'),
-      },
-      ...{ events: JSON.stringify([...new Set(events)]), outcomes: JSON.stringify(outcomes) },
-      ...{ project_ids: readIds(project_ids), not_ready_minutes: body.not_ready_minutes ?? defaults.minutes },
+      id,
+      user_id: principal.userId,
+      token_projects: keptTokenOf(principal).token_projects,
+      token_id: limitedTokenOf(principal),
+      name: requireNameOrNone(body.name ?? ''),
+      ...targetOf(readTarget(url), body.format ?? 'phalanx'),
+      events: JSON.stringify([...new Set(events)]),
+      outcomes: JSON.stringify(outcomes),
+      project_ids: readIds(project_ids),
+      not_ready_minutes: body.not_ready_minutes ?? defaults.minutes,
       failing_percent: body.failing_percent ?? defaults.percent,
       failing_hours: body.failing_hours ?? defaults.hours,
       silent_hours: body.silent_hours ?? defaults.hours,
-      ...{ signature, sealed: await sealing.seal(secret, placeOf(id)), public_key: publicKey },
-      ...{ earlier_sealed: null, earlier_until: null, paused: Number(paused), problem: '' },
-      ...{ heard_since: now, failing_since: null, last_success_at: null, last_failure_at: null },
-      ...{ last_failure: '', created_at: now },
+      signature,
+      sealed: await sealing.seal(secret, placeOf(id)),
+      public_key: publicKey,
+      earlier_sealed: null,
+      earlier_until: null,
+      paused: Number(paused),
+      problem: '',
+      heard_since: now,
+      failing_since: null,
+      last_success_at: null,
+      last_failure_at: null,
+      last_failure: '',
+      created_at: now,
     };
     noteOn(auditEvent, row, { events, host: placeOfTarget(row.url) });
     if (!(await store.insert(row, maxWebhooks)))
@@ -186,8 +195,10 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     noteOn(auditEvent, row);
     const { secret, publicKey } = createSigningKey(row.signature);
     await store.update(row.id, {
-      ...{ sealed: await sealing.seal(secret, placeOf(row.id)), public_key: publicKey },
-      ...{ earlier_sealed: row.sealed, earlier_until: clock.now() + earlierMs },
+      sealed: await sealing.seal(secret, placeOf(row.id)),
+      public_key: publicKey,
+      earlier_sealed: row.sealed,
+      earlier_until: clock.now() + earlierMs,
     });
     return {
       success: true,
@@ -204,7 +215,9 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     const delivery = await deliveries.insert(
       row,
       {
-        ...{ type: 'webhook.test' as const, at, data: JSON.stringify({ webhook_id: row.id }) },
+        type: 'webhook.test' as const,
+        at,
+        data: JSON.stringify({ webhook_id: row.id }),
         audience: JSON.stringify({ kind: 'user', userId: row.user_id }),
       },
       at,

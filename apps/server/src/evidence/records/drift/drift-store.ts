@@ -91,7 +91,11 @@ export function createDriftStore(db: Db) {
         .limit(comparedPrints)
         .execute();
       return rows.map(({ id, title, screen_state: state, status, print }) => ({
-        ...{ groupId: id, title, state, status, print: readPrint(print) },
+        groupId: id,
+        title,
+        state,
+        status,
+        print: readPrint(print),
       }));
     },
 

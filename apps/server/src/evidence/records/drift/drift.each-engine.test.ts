@@ -144,7 +144,10 @@ describe('runs of a version', () => {
     expect(await counts()).toEqual([['8.1.1', 3, 1, 0]]);
     await host.cut();
     host.runs.set(runId, {
-      ...{ run_id: runId, status: 'failed', started_at: 1, ended_at: 2 },
+      run_id: runId,
+      status: 'failed',
+      started_at: 1,
+      ended_at: 2,
       ...end,
     });
     await host.connect();
@@ -161,9 +164,17 @@ describe('runs of a version', () => {
     const [told] = receiver.received;
     expect(eventCheck.Check(told?.body)).toBe(true);
     expect(told?.body.data).toEqual({
-      ...{ automation_id: project.id, automation_name: expect.any(String), package: name },
-      ...{ version: '8.1.2', version_before: '8.1.1', reason: 'failing', group_id: null },
-      ...{ runs: 5, bad_runs: 4, runs_before: 20, bad_runs_before: 1 },
+      automation_id: project.id,
+      automation_name: expect.any(String),
+      package: name,
+      version: '8.1.2',
+      version_before: '8.1.1',
+      reason: 'failing',
+      group_id: null,
+      runs: 5,
+      bad_runs: 4,
+      runs_before: 20,
+      bad_runs_before: 1,
     });
     await run('8.1.2', bad, 3);
     const [newest, before] = await versions();
@@ -200,7 +211,9 @@ describe('a group', () => {
     const [found] = version?.new_groups ?? [];
     expect(found).toMatchObject({ id: group, status: 'open', records: 1, phones: 1 });
     expect(found?.nearest).toMatchObject({
-      ...{ kind: 'golden', name: 'screens/Checkout/pixel.json', state: 'Checkout' },
+      kind: 'golden',
+      name: 'screens/Checkout/pixel.json',
+      state: 'Checkout',
       difference: `#${id} is gone; #${id}_now is new`,
     });
     expect(found?.nearest?.likeness).toBeGreaterThan(0.5);
@@ -212,7 +225,10 @@ describe('a group', () => {
     expect(await meet(shown(5), '8.1.2')).toBe(group);
     await expect.poll(() => receiver.received.length, timeouts).toBe(1);
     expect(receiver.received[0]?.body.data).toMatchObject({
-      ...{ version: '8.1.2', reason: 'reopened', group_id: group, runs: 0 },
+      version: '8.1.2',
+      reason: 'reopened',
+      group_id: group,
+      runs: 0,
     });
     await server.api('PATCH', groupRoutes.change.path.replace(':id', group), { body: { status: 'solved' } });
     await meet(shown(5), '8.1.1');

@@ -199,9 +199,16 @@ const markOf = (before: StoredGroup): Partial<StoredGroup> => {
 function newPart(recordIds: readonly string[]): Partial<StoredGroup> & { id: string } {
   const times = recordIds.map((id) => timeOfUuidV7(id));
   return {
-    ...{ id: uuidv7(), status: 'open', assignee_id: null, solved_commit: null, solved_at: null },
-    ...{ reopened_at: null, reopened_by: null, first_version: null },
-    ...{ first_seen: Math.min(...times), last_seen: Math.max(...times) },
+    id: uuidv7(),
+    status: 'open',
+    assignee_id: null,
+    solved_commit: null,
+    solved_at: null,
+    reopened_at: null,
+    reopened_by: null,
+    first_version: null,
+    first_seen: Math.min(...times),
+    last_seen: Math.max(...times),
   };
 }
 

@@ -78,7 +78,10 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
     deleteScreen: (id, name) => deleteKeptScreen(database, id, name),
   });
   const { carryOut, ...solving } = createSolving({
-    ...{ store, changeStore, access, clock },
+    store,
+    changeStore,
+    access,
+    clock,
     onMarked: async ({ groups, move }) => {
       if (move !== null) await finish(move);
       for (const group of groups) changes.changed(group);
@@ -100,8 +103,13 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
     },
   });
   const intake = new GroupIntake({
-    ...{ store: createJoiningStore(database), captures, reader: new PrintReader(confinement), history },
-    ...{ onJoined: (group) => changes.changed(group), clock, faults },
+    store: createJoiningStore(database),
+    captures,
+    reader: new PrintReader(confinement),
+    history,
+    onJoined: (group) => changes.changed(group),
+    clock,
+    faults,
   });
   app.addHook('onReady', async () => void intake.look());
   app.addHook('onClose', () => intake.close());

@@ -39,14 +39,15 @@ interface Beside extends Pick<RecordGroup, 'proved'> {
 export function createGroupViews({ database, store, access, captureUrl }: Options): GroupViews {
   const record = ({ member, record: stored, screen }: ShownMember): GroupRecord => {
     return {
-      ...{ record_id: stored.id, run_id: stored.run_id, type: stored.type, status: stored.status },
+      record_id: stored.id,
+      run_id: stored.run_id,
+      type: stored.type,
+      status: stored.status,
       device_info: readDeviceInfo(stored.device_info),
       added: new Date(stored.added_at).toISOString(),
-      ...{
-        commit: member.commit_hash,
-        outdated: member.is_outdated === 1,
-        reason: readReason(member.reason),
-      },
+      commit: member.commit_hash,
+      outdated: member.is_outdated === 1,
+      reason: readReason(member.reason),
       screen: screenView(screen, captureUrl),
       app: readApp(stored.app) ?? null,
     };
@@ -59,7 +60,8 @@ export function createGroupViews({ database, store, access, captureUrl }: Option
       ...rest,
       automation_name: name,
       assignee: assigneeId === null ? null : { id: assigneeId, name: assignee },
-      ...{ solved_in: solved_commit, proved },
+      solved_in: solved_commit,
+      proved,
       error: (sample && crashOf(sample.record)?.error) ?? null,
       sample: sample === undefined ? null : record(sample),
     };

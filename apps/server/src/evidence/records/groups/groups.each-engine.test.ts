@@ -187,7 +187,8 @@ describe('crashes', () => {
     const groups = await Promise.all(others.map(groupOf));
     expect(new Set([group, ...groups]).size).toBe(5);
     expect(await getGroup(group)).toMatchObject({
-      ...{ records: 2, title: 'Waited 3.0 s for "Pay", but it did not come.' },
+      records: 2,
+      title: 'Waited 3.0 s for "Pay", but it did not come.',
       error: { name: 'WaitTimeoutError', message: later, place: 'flows/pay.ts:14' },
     });
     expect((await recordsOf(group)).map(({ reason }) => reason.by)).toEqual(['error', 'new']);
@@ -271,8 +272,14 @@ describe('records whose last screens show the same', () => {
     expect(new Set(groups).size).toBe(1);
     const group = await getGroup(groups[0] ?? '');
     expect(group).toMatchObject({
-      ...{ automation_id: launchId, status: 'open', records: 3, phones: 1, assignee: null },
-      ...{ next_stage: 'checkout', screen_state: 'unknown', package_name: 'com.example.shop' },
+      automation_id: launchId,
+      status: 'open',
+      records: 3,
+      phones: 1,
+      assignee: null,
+      next_stage: 'checkout',
+      screen_state: 'unknown',
+      package_name: 'com.example.shop',
     });
     expect(group.sample?.record_id).toBe(ids[2]);
     const reasons = (await recordsOf(group.id)).map(({ reason }) => reason.by);

@@ -111,9 +111,17 @@ const memberOf = (
 ): Row<'group_member'> => {
   const app = readApp(json);
   return {
-    ...{ record_id, screen_id, device_id, commit_hash },
-    ...{ app_version: app?.version ?? null, language: languageOf(app) },
-    ...{ group_id: null, print_key: null, reason: null, problem: '', is_outdated: 0 },
+    record_id,
+    screen_id,
+    device_id,
+    commit_hash,
+    app_version: app?.version ?? null,
+    language: languageOf(app),
+    group_id: null,
+    print_key: null,
+    reason: null,
+    problem: '',
+    is_outdated: 0,
     ...more,
   };
 };
@@ -248,9 +256,14 @@ async function addPrintOf(transaction: Transaction, group: StoredGroup, given: G
   const app = readApp(record.app);
   const shown = await getScreen(transaction, { record_id, screen_id });
   await addPrint(transaction, {
-    ...{ group, json: screen.json, tree: screen.tree, screen: { record_id, ...shown } },
+    group,
+    json: screen.json,
+    tree: screen.tree,
+    screen: { record_id, ...shown },
     crashKey: crashOf(record)?.key,
-    ...{ language: languageOf(app), appVersion: app?.version ?? null, addedAt: record.added_at },
+    language: languageOf(app),
+    appVersion: app?.version ?? null,
+    addedAt: record.added_at,
   });
 }
 
@@ -282,11 +295,27 @@ async function addGroup(transaction: Transaction, given: Given): Promise<StoredG
   const crash = crashOf(record);
   const title = crash === undefined ? titleOf(screen.print) : titleOfCrash(crash.error.message);
   const group: StoredGroup = {
-    ...{ id: uuidv7(), owner_id, automation_id, project_id, automation_name, ...shown },
-    ...{ package_name: screen.print.packageName.toWellFormed(), title },
-    ...{ status: 'open', assignee_id: null, solved_commit: null, solved_at: null, reopened_at: null },
-    ...{ reopened_by: null, records: 0, phones: 0, first_seen: added_at, last_seen: added_at },
-    ...{ merged_into: null, last_move: null, first_version: readApp(record.app)?.version ?? null },
+    id: uuidv7(),
+    owner_id,
+    automation_id,
+    project_id,
+    automation_name,
+    ...shown,
+    package_name: screen.print.packageName.toWellFormed(),
+    title,
+    status: 'open',
+    assignee_id: null,
+    solved_commit: null,
+    solved_at: null,
+    reopened_at: null,
+    reopened_by: null,
+    records: 0,
+    phones: 0,
+    first_seen: added_at,
+    last_seen: added_at,
+    merged_into: null,
+    last_move: null,
+    first_version: readApp(record.app)?.version ?? null,
   };
   await transaction.insertInto('record_group').values(group).execute();
   return group;

@@ -34,8 +34,15 @@ export const newMove = (
   { userId, now }: Maker,
   before: Before,
 ): StoredMove => ({
-  ...{ id: uuidv7(), kind, group_id: groupId, made_by: userId, made_at: now, mark: null },
-  ...{ before: JSON.stringify(before), is_undone: 0, is_unfinished: 0 },
+  id: uuidv7(),
+  kind,
+  group_id: groupId,
+  made_by: userId,
+  made_at: now,
+  mark: null,
+  before: JSON.stringify(before),
+  is_undone: 0,
+  is_unfinished: 0,
 });
 
 export async function insertMove(transaction: Transaction, move: StoredMove): Promise<void> {

@@ -36,7 +36,12 @@ describe('a commit that says "Solves"', () => {
     const fix = await scene.commit('console.log("Cart");', `The fix\n\nSolves: ${good.toUpperCase()}\n`);
     await becomes(good, { status: 'solved', solved_in: fix, proved: 'yes', records: expect.any(Number) });
     expect((await read(good))['newest_verdict']).toMatchObject({
-      ...{ commit: fix, cause: 'commit', screens: 1, known: 1, handled: 1, not_told: 0 },
+      commit: fix,
+      cause: 'commit',
+      screens: 1,
+      known: 1,
+      handled: 1,
+      not_told: 0,
     });
     const undone = await scene.server.api('POST', groupRoutes.undo.path.replace(':id', good));
     expect(undone.body['group']).toMatchObject({ status: 'open', solved_in: null, proved: null });

@@ -232,9 +232,13 @@ export async function findNewestVerdict(db: Db, groupId: string): Promise<GroupV
   const count = (wanted: readonly string[]): number =>
     outcomes.filter((outcome) => wanted.includes(outcome)).length;
   return {
-    ...{ replay_id: replay.id, commit: replay.commit_hash, cause: replay.cause },
+    replay_id: replay.id,
+    commit: replay.commit_hash,
+    cause: replay.cause,
     ended_at: replay.ended_at ?? replay.created_at,
-    ...{ screens: outcomes.length, handled: count(['handled']), known: count(['handled', 'recognised']) },
+    screens: outcomes.length,
+    handled: count(['handled']),
+    known: count(['handled', 'recognised']),
     not_told: count(['not_told']),
   };
 }

@@ -47,7 +47,10 @@ const screen = (nodes: readonly Node[], packageName = 'com.example.shop'): Uint8
 const id = (name: string): Node => ({ viewId: `com.example.shop:id/${name}` });
 const text = (words: string): Node => ({ text: words });
 const button = (words: string, more: Node = {}): Node => ({
-  ...{ className: 'android.widget.Button', text: words, clickable: true, ...more },
+  className: 'android.widget.Button',
+  text: words,
+  clickable: true,
+  ...more,
 });
 
 const signsOf = async (...given: Parameters<typeof find>): Promise<(readonly SignCondition[])[]> =>

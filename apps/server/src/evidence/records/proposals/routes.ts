@@ -95,8 +95,11 @@ async function withFixes(
 ): Promise<SignCandidate[]> {
   const { signs, button, screens } = found;
   const added = {
-    ...{ name: state, as: kind, signs: signs.map(({ conditions }) => conditions.map(asSent)) },
-    ...{ button: button && asSent(button), stage: group.next_stage },
+    name: state,
+    as: kind,
+    signs: signs.map(({ conditions }) => conditions.map(asSent)),
+    button: button && asSent(button),
+    stage: group.next_stage,
     claimedBy: isUnknownState(group.screen_state) ? '' : group.screen_state,
   };
   const fixes = files === undefined || signs.length === 0 ? [] : await compiler.addSigns(files, added);
@@ -104,7 +107,10 @@ async function withFixes(
   return signs.map(({ conditions, fragile }, index) => {
     const fix = fixes[index] ?? { files: [], problem: 'Direct code has no files.' };
     return {
-      ...{ sign: writeSign(conditions), holds: screens, elsewhere: 0, fragile },
+      sign: writeSign(conditions),
+      holds: screens,
+      elsewhere: 0,
+      fragile,
       files: fix.files.map((file) => ({ ...file, etag: fileTag(versions.get(file.path) ?? '') })),
       problem: fix.problem,
       snippet: writeSnippet({ state, kind, conditions, button }),

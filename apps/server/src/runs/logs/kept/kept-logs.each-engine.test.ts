@@ -152,7 +152,10 @@ describe.each(engines)('kept logs beside %s', (engine) => {
       expect(await page(runId, 'search=nowhere')).toMatchObject({ logs: [], next_cursor: null });
       const last = (await allOf(runId)).at(-1)?.id ?? '';
       expect(await page(runId, `from=${last}`)).toEqual({
-        ...{ success: true, logs: [], next_cursor: null, truncated: false },
+        success: true,
+        logs: [],
+        next_cursor: null,
+        truncated: false,
       });
       for (const query of ['from=x', 'levels=loud', 'limit=0', 'limit=1001', `from=${crypto.randomUUID()}`]) {
         const { body } = await server.api('GET', `/api/v2/runs/${runId}/logs?${query}`);

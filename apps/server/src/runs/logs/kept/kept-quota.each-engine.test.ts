@@ -67,7 +67,11 @@ describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
     const first = await logMuch(ann);
     await keep(ann, ({ used }) => (used ?? 0) > 500_000);
     expect(await usageOf(ann.api)).toMatchObject({
-      ...{ most: 2 ** 20, unit: 'bytes', per: 'user', setting: 'PHALANX_MAX_KEPT_LOG_MB', code: null },
+      most: 2 ** 20,
+      unit: 'bytes',
+      per: 'user',
+      setting: 'PHALANX_MAX_KEPT_LOG_MB',
+      code: null,
       refused: 0,
     });
     const second = await logMuch(ann);

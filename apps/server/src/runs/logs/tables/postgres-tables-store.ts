@@ -228,8 +228,11 @@ async function readBatches(db: Db, questions: readonly Question[]): Promise<Foun
         AND batch.last_id > asked.after ORDER BY batch.last_id LIMIT asked.most)`,
   );
   const places = questions.map(({ asked: { stream, after, most } }, place) => ({
-    ...{ place, after, most },
-    ...{ device_id: stream.deviceId, automation_id: stream.automationId },
+    place,
+    after,
+    most,
+    device_id: stream.deviceId,
+    automation_id: stream.automationId,
   }));
   const { rows } = await sql<{ newest: number } & ((BatchRow & { place: number }) | { place: null })>`
     SELECT newest.no AS newest, found.* FROM (SELECT max(no) AS no FROM log_table) AS newest
@@ -241,7 +244,8 @@ async function readBatches(db: Db, questions: readonly Question[]): Promise<Foun
   for (const row of rows) if (row.place !== null) batches[row.place]?.push(batchOf(row));
   const newest = rows[0]?.newest ?? 0;
   return batches.map((found, place) => ({
-    ...{ batches: found, newest },
+    batches: found,
+    newest,
     isAll: found.length < (questions[place]?.asked.most ?? 0),
   }));
 }

@@ -9,7 +9,10 @@ const idOf = (no: number): string => String(no).padStart(8, '0');
 /** The batches with the IDs after `from`, up to `to`. */
 const batches = (from: number, to: number, bytes = 10): StoredBatch[] =>
   Array.from({ length: to - from }, (_, at) => ({
-    ...{ first_id: idOf(from + at + 1), last_id: idOf(from + at + 1), oldest: 0, count: 1 },
+    first_id: idOf(from + at + 1),
+    last_id: idOf(from + at + 1),
+    oldest: 0,
+    count: 1,
     entries: Buffer.alloc(bytes),
   }));
 

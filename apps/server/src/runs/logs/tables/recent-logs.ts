@@ -194,7 +194,9 @@ export class RecentLogs {
     const epochs = new Map(known.map(({ stream, epoch }) => [stream.runId, epoch]));
     const epochOf = (runId: string): number => epochs.get(runId) ?? 0;
     const changes = Array.from(lastSeqs, ([runId, seq]) => ({
-      ...{ run_id: runId, seq, epoch: epochOf(runId) },
+      run_id: runId,
+      seq,
+      epoch: epochOf(runId),
       before: this.#progress.get(runId) ?? 0,
     }));
     const hosts = flushesOf(batches, epochOf);

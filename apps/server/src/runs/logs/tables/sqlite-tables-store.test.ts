@@ -40,7 +40,9 @@ afterEach(() => {
 
 async function open(name: string): Promise<RecentLogs> {
   const tables = new SqliteTables({
-    ...{ folder: path.join(folder, name), clock, log: new TestLog().logger },
+    folder: path.join(folder, name),
+    clock,
+    log: new TestLog().logger,
     progress: createProgressStore(db),
   });
   const logs = await RecentLogs.open({ tables, clock });

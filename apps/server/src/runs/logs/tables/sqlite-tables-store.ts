@@ -53,7 +53,11 @@ export class SqliteTables implements LogTables {
 
   async list(): Promise<LogTable[]> {
     return this.#tables.map(({ no, begunAt, file, isClosed }) => ({
-      ...{ no, slot: no, begun_at: begunAt, newest: file.newest, last_id: file.lastId },
+      no,
+      slot: no,
+      begun_at: begunAt,
+      newest: file.newest,
+      last_id: file.lastId,
       state: file.isKept ? 'kept' : isClosed ? 'closed' : 'open',
     }));
   }

@@ -58,8 +58,15 @@ export async function addPrint(transaction: Transaction, added: NewPrint): Promi
   await transaction
     .insertInto('group_print')
     .values({
-      ...{ owner_id, automation_id, group_id, print_key: crashKey ?? json.key, print: JSON.stringify(json) },
-      ...{ is_sample: isSample ? 1 : 0, language, app_version: appVersion, added_at: addedAt },
+      owner_id,
+      automation_id,
+      group_id,
+      print_key: crashKey ?? json.key,
+      print: JSON.stringify(json),
+      is_sample: isSample ? 1 : 0,
+      language,
+      app_version: appVersion,
+      added_at: addedAt,
     })
     .execute();
   if (!isSample) return;
@@ -76,7 +83,11 @@ async function findGone(transaction: Transaction, added: NewPrint): Promise<Cand
     .execute();
   const samples = rows.map(
     ({ print_key: printKey, print, language, app_version: appVersion, added_at: addedAt }): Candidate => ({
-      ...{ printKey, print: readPrint(print), language, appVersion, addedAt },
+      printKey,
+      print: readPrint(print),
+      language,
+      appVersion,
+      addedAt,
     }),
   );
   const { language, appVersion, addedAt, json } = added;

@@ -10,7 +10,11 @@ import { asSent, type FromProcess, type ToProcess } from './messages.ts';
 /** The screen is a saved one. */
 const nothing = async (): Promise<void> => undefined;
 const noPhone: NodeTouch = {
-  ...{ tap: nothing, doubleTap: nothing, longPress: nothing, writeText: nothing, clearText: nothing },
+  tap: nothing,
+  doubleTap: nothing,
+  longPress: nothing,
+  writeText: nothing,
+  clearText: nothing,
 };
 
 function read(bytes: Uint8Array): { screen: AndroidNode; print: string } | undefined {
