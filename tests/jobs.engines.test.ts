@@ -146,7 +146,9 @@ test(
     // Each kill of the host takes the oldest tasks, which may be the same ones again and again.
     const { job } = await api.call(jobRoutes.create, {
       body: {
-        ...{ automation_id: await makeProject('rows', code), selector: 'state=ready', inputs },
+        automation_id: await makeProject('rows', code),
+        selector: 'state=ready',
+        inputs,
         retries: { most: 20, on: ['lost', 'phone'] },
       },
     });

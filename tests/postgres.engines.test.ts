@@ -43,7 +43,9 @@ test.skipIf(!isHere)(
     const second = await mkdtemp(path.join(tmpdir(), 'phalanx-second-'));
     cleanUps.push(() => rm(second, { recursive: true, force: true }));
     const refused = new Program(['server'], {
-      ...{ PHALANX_LISTEN: '127.0.0.1:0', PHALANX_DATA_DIR: second, PHALANX_DATABASE_URL: url },
+      PHALANX_LISTEN: '127.0.0.1:0',
+      PHALANX_DATA_DIR: second,
+      PHALANX_DATABASE_URL: url,
       PHALANX_LOG_LEVEL: 'silent',
     });
     await refused.exited;

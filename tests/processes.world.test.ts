@@ -105,7 +105,9 @@ async function keepBusy(url: string): Promise<void> {
     content: 'export const a = 1;\n',
   });
   await call(url, 'POST', '/devices/launchDirectAutomation', {
-    ...{ device_id: phone?.device_id, launch_id: crypto.randomUUID(), command: 'start' },
+    device_id: phone?.device_id,
+    launch_id: crypto.randomUUID(),
+    command: 'start',
     code: 'while (true);',
   });
   const bomb = { path: 'bomb.ts', content: typeBomb };

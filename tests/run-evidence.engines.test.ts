@@ -75,7 +75,8 @@ beforeAll(async () => {
   const phones = await Promise.all(['TEST1', 'TEST2'].map((serial) => startSimulatedPhone({ serial })));
   const addresses = phones.map(({ host, port }) => `${host}:${port}`).join(',');
   const hostSettings = {
-    ...{ PHALANX_PHONES: addresses, PHALANX_ADB_SERVER: 'off' },
+    PHALANX_PHONES: addresses,
+    PHALANX_ADB_SERVER: 'off',
     PHALANX_SCRCPY_SERVER: scrcpy,
   };
   installation = await Installation.start({ phones, hostSettings });
@@ -286,7 +287,9 @@ async function requirePictures(runId: string, waiting: readonly number[]): Promi
   expect(pictures.map(({ number }) => number)).toEqual(numbersTo(pictures.length));
   for (const { number, width, height } of pictures)
     expect(await sharp(await readFilm(runId, number)).metadata()).toMatchObject({
-      ...{ format: 'jpeg', width, height },
+      format: 'jpeg',
+      width,
+      height,
     });
 }
 

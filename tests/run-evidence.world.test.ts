@@ -44,7 +44,8 @@ beforeAll(async () => {
   mails = await MailServer.start();
   const phone = await startSimulatedPhone({ serial: 'TEST1', timeOfDay: '09:41' });
   const hostSettings = {
-    ...{ PHALANX_PHONES: `${phone.host}:${phone.port}`, PHALANX_ADB_SERVER: 'off' },
+    PHALANX_PHONES: `${phone.host}:${phone.port}`,
+    PHALANX_ADB_SERVER: 'off',
     PHALANX_LOG_LEVEL: 'debug',
   };
   installation = await Installation.start({ phones: [phone], hostSettings }, undefined, {

@@ -30,7 +30,8 @@ beforeAll(async () => {
   line = await Cable.to(bucket.endpoint.href);
   cleanUps.push(() => line.close());
   installation = await Installation.start(1, undefined, {
-    ...{ PHALANX_DATABASE_URL: `${engine.url}/postgres`, ...bucket.settings },
+    PHALANX_DATABASE_URL: `${engine.url}/postgres`,
+    ...bucket.settings,
     PHALANX_S3_ENDPOINT: line.url,
   });
   cleanUps.push(() => installation.stop());

@@ -19,8 +19,15 @@ export function sampleEntries(count: number): WireLogEntry[] {
 export function sampleSteps(first: number, count: number): WireLogEntry[] {
   return Array.from({ length: count }, (_, index) => {
     const step = {
-      ...{ step: first + index, name: 'waitForText', target: '"Continue"', outcome: 'ok', duration_ms: 214 },
-      ...{ node: [40, 1200, 1040, 1320], readings: 2, before: randomUUID(), after: randomUUID() },
+      step: first + index,
+      name: 'waitForText',
+      target: '"Continue"',
+      outcome: 'ok',
+      duration_ms: 214,
+      node: [40, 1200, 1040, 1320],
+      readings: 2,
+      before: randomUUID(),
+      after: randomUUID(),
     };
     return [Date.now(), wireStepLevel, 10 + (index % 90), JSON.stringify(step), 'flows/checkout.ts'];
   });

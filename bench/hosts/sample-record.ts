@@ -34,21 +34,43 @@ export const sampleRecord = (runId: string, type: SampleType = 'outOfSteps'): Re
 });
 
 const node = (index: number, name: string, children: UiNode[] = []): UiNode => ({
-  ...{ className: 'android.widget.TextView', packageName, viewId: `${packageName}:id/${name}_${index}` },
-  ...{ text: `Item ${index} of the list, "ready"`, description: null, hintText: null, tooltipText: null },
-  ...{ paneTitle: null, containerTitle: null, index, maxTextLength: -1, inputType: '' },
+  className: 'android.widget.TextView',
+  packageName,
+  viewId: `${packageName}:id/${name}_${index}`,
+  text: `Item ${index} of the list, "ready"`,
+  description: null,
+  hintText: null,
+  tooltipText: null,
+  paneTitle: null,
+  containerTitle: null,
+  index,
+  maxTextLength: -1,
+  inputType: '',
   boundsInScreen: { left: 0, top: 12 * index, right: 1080, bottom: 12 * index + 12 },
-  ...{ isShowingHintText: false, checkable: false, checked: false, clickable: index % 3 === 0 },
-  ...{ enabled: true, focusable: false, focused: false, longClickable: false, password: false },
-  ...{ scrollable: false, selected: false, visible: true, children },
+  isShowingHintText: false,
+  checkable: false,
+  checked: false,
+  clickable: index % 3 === 0,
+  enabled: true,
+  focusable: false,
+  focused: false,
+  longClickable: false,
+  password: false,
+  scrollable: false,
+  selected: false,
+  visible: true,
+  children,
 });
 
 /** Tree of the size of a usual screen's. Another name gives another screen. */
 export function sampleTree(name: string): Buffer {
   const rows = Array.from({ length: nodeCount }, (_, index) => node(index, name));
   const tree: ScreenTree = {
-    ...{ root: node(0, name, rows), packageName, rotation: 0 },
-    ...{ capturedAt: Date.now(), source: 'uiautomator2' },
+    root: node(0, name, rows),
+    packageName,
+    rotation: 0,
+    capturedAt: Date.now(),
+    source: 'uiautomator2',
   };
   return Buffer.from(JSON.stringify(tree));
 }

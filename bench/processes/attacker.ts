@@ -19,8 +19,12 @@ let playing: Promise<string>[] = [];
 answerParent({
   prepare: command(
     Type.Object({
-      ...{ url: Type.String(), token: Type.String(), folder: Type.String() },
-      ...{ adminToken: Type.String(), userId: Type.String(), deviceIds: Type.Array(Type.String()) },
+      url: Type.String(),
+      token: Type.String(),
+      folder: Type.String(),
+      adminToken: Type.String(),
+      userId: Type.String(),
+      deviceIds: Type.Array(Type.String()),
     }),
     async ({ url, token, folder, adminToken, userId, deviceIds }) => {
       const createToken = async (fields: object): Promise<Api> => {

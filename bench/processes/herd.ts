@@ -11,12 +11,17 @@ let hosts: SimulatedHost[] = [];
 answerParent({
   plan: command(
     Type.Object({
-      ...{ url: Type.String(), tokens: Type.Array(Type.String()) },
-      ...{ hosts: Type.Integer(), devicesPerHost: Type.Integer() },
+      url: Type.String(),
+      tokens: Type.Array(Type.String()),
+      hosts: Type.Integer(),
+      devicesPerHost: Type.Integer(),
     }),
     ({ url, tokens, hosts: count, devicesPerHost }) => {
       plans = Array.from({ length: count }, (_, host) => ({
-        ...{ url, token: tokens[host % tokens.length] ?? '', name: `host ${host}`, hostId: randomUUID() },
+        url,
+        token: tokens[host % tokens.length] ?? '',
+        name: `host ${host}`,
+        hostId: randomUUID(),
         serials: Array.from({ length: devicesPerHost }, (_unused, device) => `phone-${host}-${device}`),
       }));
     },

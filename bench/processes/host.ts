@@ -48,7 +48,9 @@ answerParent({
   /** Starts the product's host with the product's defaults, beside one simulated phone or with those of other ports; `unconfined`: as on a machine that can't confine. */
   start: command(
     Type.Object({
-      ...{ url: Type.String(), token: Type.String(), dataDir: Type.String() },
+      url: Type.String(),
+      token: Type.String(),
+      dataDir: Type.String(),
       unconfined: Type.Optional(Type.Boolean()),
       ports: Type.Optional(Type.Array(Type.Integer())),
       helper: Type.Optional(Type.String()),

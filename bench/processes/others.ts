@@ -82,8 +82,10 @@ function watch({ api, control, deviceId, projectId }: Plan): Promise<unknown> {
 answerParent({
   prepare: command(
     Type.Object({
-      ...{ url: Type.String(), token: Type.String() },
-      ...{ control: Type.String(), deviceId: Type.String() },
+      url: Type.String(),
+      token: Type.String(),
+      control: Type.String(),
+      deviceId: Type.String(),
     }),
     async ({ url, token, control, deviceId }) => {
       const api = { url, token };
@@ -103,8 +105,11 @@ answerParent({
     watching.isOn = false;
     await loops;
     const kinds = [...waits].map(([kind, all]) => ({
-      ...{ kind, count: all.length },
-      ...{ p50: percentile(all, 0.5), p99: percentile(all, 0.99), longest: Math.max(...all) },
+      kind,
+      count: all.length,
+      p50: percentile(all, 0.5),
+      p99: percentile(all, 0.99),
+      longest: Math.max(...all),
     }));
     return { kinds, refused: [...refusals].map(([said, count]) => `${said} (${count} times)`) };
   },

@@ -34,7 +34,8 @@ answerParent({
   /** Starts the product's server with the product's defaults. Returns its address. */
   listen: command(
     Type.Object({
-      ...{ dataDir: Type.String(), token: Type.String() },
+      dataDir: Type.String(),
+      token: Type.String(),
       unconfined: Type.Optional(Type.Boolean()),
       settings: Type.Optional(Type.Record(Type.String(), Type.String())),
     }),

@@ -69,8 +69,11 @@ async function lastLine(
         film: undefined,
         settings: { claim: () => {} },
         tasks: new RunTasks({
-          ...{ serverUrl: new URL('http://127.0.0.1:1'), token: '', runId: '' },
-          ...{ secrets: new RunSecrets({}), timeoutMs: 0 },
+          serverUrl: new URL('http://127.0.0.1:1'),
+          token: '',
+          runId: '',
+          secrets: new RunSecrets({}),
+          timeoutMs: 0,
         }),
         phone,
       }),

@@ -36,8 +36,10 @@ function begin(host: SimulatedHost, runId: string): void {
 answerParent({
   connect: command(
     Type.Object({
-      ...{ url: Type.String(), token: Type.String() },
-      ...{ hosts: Type.Integer(), devicesPerHost: Type.Integer() },
+      url: Type.String(),
+      token: Type.String(),
+      hosts: Type.Integer(),
+      devicesPerHost: Type.Integer(),
     }),
     async ({ url, token, hosts: count, devicesPerHost }) => {
       for (let no = 0; no < count; no += 1) {

@@ -82,7 +82,12 @@ export const driverCalls: readonly Row[] = [
   rowOf({ ...far, name: 'far-screen', what: 'tree', title: 'screen.content over a cable of 20 ms' }),
   rowOf({ ...far, name: 'far-tap', what: 'tap', title: 'a tap over a cable of 20 ms' }),
   rowOf({
-    ...{ ...near, count: 10, most: undefined, nodes: 1500 },
-    ...{ name: 'large-screen', what: 'tree', title: 'screen.content of 1,500 nodes' },
+    ...near,
+    count: 10,
+    most: undefined,
+    nodes: 1500,
+    name: 'large-screen',
+    what: 'tree',
+    title: 'screen.content of 1,500 nodes',
   }),
 ];

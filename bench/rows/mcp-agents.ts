@@ -49,6 +49,8 @@ export const mcpAgents: Row = {
 };
 
 const readScreen = (device: string, id: number): object => ({
-  ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
   params: { name: 'read_screen', arguments: { device } },
 });

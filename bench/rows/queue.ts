@@ -74,7 +74,8 @@ async function measureQueue(stage: Stage, isTable: boolean): Promise<Measured> {
   await sleep(atOnceMs);
   const fast = await phones.call('read', {}, Seen);
   return {
-    ...{ waitsMs, makeMs },
+    waitsMs,
+    makeMs,
     unfairPercent: 100 * (Math.max(...begun) / Math.min(...begun) - 1),
     atOnce: (1000 * fast.waitsMs.length) / fast.elapsedMs,
   };
@@ -146,7 +147,8 @@ export const queueIdle: Row = {
     );
     const [baseline, figure] = await measureIdle(stage, 10, Math.ceil(10_000 * part));
     return {
-      ...{ figure, baseline },
+      figure,
+      baseline,
       unit: 'ms a second',
       targets: [{ of: 'ratio', bound: 'at most', value: 1.1 }],
       notes: [

@@ -48,7 +48,9 @@ async function measure(
   });
   await phones.call('stop', {}, Type.Unknown());
   return {
-    ...{ figure: figure - baseline, baseline, unit: 'ms' },
+    figure: figure - baseline,
+    baseline,
+    unit: 'ms',
     targets: [{ of: 'figure', bound: 'at most', value: most }],
     notes: [`${figure.toFixed(2)} ms through the driver`, ...notes],
   };

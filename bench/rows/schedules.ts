@@ -64,7 +64,8 @@ export const schedules: Row = {
     const stretchMs = await server.call('readStretch', {}, Type.Number());
     const { begunOf } = await phones.call('read', {}, Begun);
     return {
-      ...{ figure, baseline: quiet },
+      figure,
+      baseline: quiet,
       unit: 'ms',
       targets: [{ of: 'figure', bound: 'at most', value: 250 }],
       notes: [

@@ -49,7 +49,8 @@ export async function startServersWithHosts(
   await migrateDatabase({ url });
   const token = newToken();
   const settings = {
-    ...{ ...limits, ...nobodysS3 },
+    ...limits,
+    ...nobodysS3,
     PHALANX_DATABASE_URL: url,
     PHALANX_NATS_URL: nats.url,
     PHALANX_PUBLIC_URL: 'http://127.0.0.1:1',

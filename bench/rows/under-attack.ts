@@ -34,8 +34,11 @@ const goals = { readMs: 100, changeMs: 1000, memory: 2 };
 const Watched = Type.Object({
   kinds: Type.Array(
     Type.Object({
-      ...{ kind: Type.String(), count: Type.Number() },
-      ...{ p50: Type.Number(), p99: Type.Number(), longest: Type.Number() },
+      kind: Type.String(),
+      count: Type.Number(),
+      p50: Type.Number(),
+      p99: Type.Number(),
+      longest: Type.Number(),
     }),
   ),
   refused: Type.Array(Type.String()),

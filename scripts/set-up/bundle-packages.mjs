@@ -51,8 +51,13 @@ async function bundlePackage(root, folder) {
       chunkNames: 'shared-[hash]',
       // Names of classes and functions are in messages.
       keepNames: true,
-      ...{ bundle: true, splitting: true, format: 'esm', platform: 'neutral', packages: 'external' },
-      ...{ target: 'node18', logLevel: 'silent' },
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'neutral',
+      packages: 'external',
+      target: 'node18',
+      logLevel: 'silent',
     });
     // For services that run as another user than whoever installed them.
     chmodSync(temporary, 0o755);

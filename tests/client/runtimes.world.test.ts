@@ -32,7 +32,10 @@ afterAll(async () => {
 
 const upTo = (count: number): string[] => Array.from({ length: count }, (_, index) => `line ${index + 1}`);
 const expected = {
-  ...{ read: upTo(60), told: upTo(60), outcome: 'succeeded', result: { lines: 60 } },
+  read: upTo(60),
+  told: upTo(60),
+  outcome: 'succeeded',
+  result: { lines: 60 },
   uploaded: ['uploaded: é 中 🎈'],
   paths: ['data.json', 'main.ts'],
   refusal: { isTyped: true, code: 'device_not_found', status: 404 },

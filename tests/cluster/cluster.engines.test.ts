@@ -56,7 +56,10 @@ test.skipIf(!isHere)(
 test.skipIf(!isHere)('phones of a server that stands still are offline six seconds later', async () => {
   const { frozen, api, random } = besideOne(cluster);
   const host = new SimulatedHost({
-    ...{ urls: [frozen.url], token: cluster.token, serials: ['phone-alone'], random },
+    urls: [frozen.url],
+    token: cluster.token,
+    serials: ['phone-alone'],
+    random,
     silenceMs: 60_000,
   });
   onTestFinished(() => host.stop());
@@ -72,7 +75,10 @@ test.skipIf(!isHere)('phones of a server that stands still are offline six secon
 });
 
 const launchOn = (deviceId: string): object => ({
-  ...{ device_id: deviceId, launch_id: randomUUID(), command: 'start', code: 'console.log(1)' },
+  device_id: deviceId,
+  launch_id: randomUUID(),
+  command: 'start',
+  code: 'console.log(1)',
 });
 
 test.skipIf(!isHere)(

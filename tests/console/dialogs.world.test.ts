@@ -151,7 +151,8 @@ story('what happens between the first reading of a page and its stream of events
   await (await read).finished();
   const launch = { device_id: deviceId, launch_id: randomUUID(), command: 'start', name: 'meanwhile.ts' };
   await here.service.call('POST', '/api/v2/devices/launchDirectAutomation', {
-    ...{ ...launch, code: 'console.log(1);' },
+    ...launch,
+    code: 'console.log(1);',
   });
   const newest = async (): Promise<unknown> =>
     (await here.service.call('GET', '/api/v2/runs?limit=1'))['runs'];

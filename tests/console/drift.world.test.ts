@@ -32,18 +32,28 @@ const packageName = 'com.example.shop';
 /** An app with one page, whose button another version calls otherwise. */
 const shop = (versionName: string, versionCode: number, buttonId: string, hasTerms = false): App =>
   defineApp({
-    ...{ packageName, label: 'Shop', icon: '', color: '#205080', versionName, versionCode },
+    packageName,
+    label: 'Shop',
+    icon: '',
+    color: '#205080',
+    versionName,
+    versionCode,
     state: () => ({}),
     activities: {
       '.CheckoutActivity': () => (ui, area) => {
         const part = (className: string, id: string, top: number, label?: string): View => ({
-          ...{ className, packageName, resourceId: `${packageName}:id/${id}`, text: label },
+          className,
+          packageName,
+          resourceId: `${packageName}:id/${id}`,
+          text: label,
           frame: { left: 40, top, right: area.right - 40, bottom: top + 120 },
           onTap: className.endsWith('Button') ? () => undefined : undefined,
           children: [],
         });
         return {
-          ...{ className: 'android.widget.FrameLayout', packageName: ui.packageName, frame: area },
+          className: 'android.widget.FrameLayout',
+          packageName: ui.packageName,
+          frame: area,
           children: [
             part('android.widget.TextView', 'order_total', 300, 'Total'),
             part('android.widget.TextView', 'ship_to', 500, 'Ship to'),
@@ -168,8 +178,10 @@ story(
     // The record says which app it is, and marks where it was touched.
     const { result } = await all.api.call(recordRoutes.list, { query: { automation_id: project.id } });
     expect(result?.app).toEqual({
-      ...{ package: packageName, activity: `${packageName}.CheckoutActivity` },
-      ...{ version: '8.1.2', language: 'de-DE' },
+      package: packageName,
+      activity: `${packageName}.CheckoutActivity`,
+      version: '8.1.2',
+      language: 'de-DE',
     });
     await page
       .getByRole('link', { name: 'Ship' })

@@ -242,7 +242,10 @@ story('parameters are checked at their fields, and what is wrong is said once fo
   const result = page.getByRole('region', { name: 'Result' });
   await result.getByText('"Paris"').waitFor();
   expect(JSON.parse(await result.innerText())).toEqual({
-    ...{ mail: 'ada@example.com', code: 'x1', tries: 2, cities: ['Bern', 'Paris'] },
+    mail: 'ada@example.com',
+    code: 'x1',
+    tries: 2,
+    cities: ['Bern', 'Paris'],
   });
   await page.getByText('Same launch').waitFor();
   expect(launches).toHaveLength(2);

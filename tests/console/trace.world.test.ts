@@ -81,8 +81,12 @@ story('a run that goes on shows the phone as it is now, as long as its reader se
     method: 'POST',
     headers: { authorization: `Bearer ${String(secret)}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ device_id: deviceId, launch_id: launchId, command: 'start', automationParameters: {} },
-      ...{ code: 'await agent.actions.home();\nawait agent.actions.sleep(120_000);', jobVariables: {} },
+      device_id: deviceId,
+      launch_id: launchId,
+      command: 'start',
+      automationParameters: {},
+      code: 'await agent.actions.home();\nawait agent.actions.sleep(120_000);',
+      jobVariables: {},
     }),
   });
   const { devices } = (await launched.json()) as { devices: [{ run_id: string }] };
@@ -123,7 +127,9 @@ await agent.actions.sleep(8000);`,
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);
   await here.service.call('POST', '/api/v2/devices/launchAutomation', {
-    ...{ automationId: project, command: 'start', device_ids: [deviceId] },
+    automationId: project,
+    command: 'start',
+    device_ids: [deviceId],
   });
   const { runs } = await here.service.call('GET', `/api/v2/runs?automation_id=${project}`);
   const [run] = runs as { run_id: string }[];
@@ -157,7 +163,9 @@ story('the runs of one launch are a row that opens, and each names the others', 
   });
   await here.service.call('POST', `/api/v2/automation/commit/${project}`, { message: 'It goes home' });
   await here.service.call('POST', '/api/v2/devices/launchAutomation', {
-    ...{ automationId: project, command: 'start', device_ids: devices },
+    automationId: project,
+    command: 'start',
+    device_ids: devices,
   });
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);
@@ -206,8 +214,12 @@ story('direct code keeps its source beside its trace, marks where it failed, and
   const direct =
     'await agent.actions.home();\nconst { tries } = agent.arguments.automationParameters;\nthrow new Error(`try ${tries}`);\n';
   await here.service.call('POST', '/api/v2/devices/launchDirectAutomation', {
-    ...{ device_id: deviceId, launch_id: crypto.randomUUID(), command: 'start', code: direct },
-    ...{ name: 'check.ts', automationParameters: { tries: 3 } },
+    device_id: deviceId,
+    launch_id: crypto.randomUUID(),
+    command: 'start',
+    code: direct,
+    name: 'check.ts',
+    automationParameters: { tries: 3 },
   });
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);

@@ -39,7 +39,8 @@ function offerApp({ title, accept, refuse, next }: (typeof words)[keyof typeof w
           className: `android.widget.${onTap === undefined ? 'TextView' : 'Button'}`,
           packageName: ui.packageName,
           resourceId: `${ui.packageName}:id/${id}`,
-          ...{ text, onTap },
+          text,
+          onTap,
           frame: { ...area, top: area.top + ui.dp(60 * at), bottom: area.top + ui.dp(60 * at + 50) },
         });
         const offer = [
@@ -56,7 +57,9 @@ function offerApp({ title, accept, refuse, next }: (typeof words)[keyof typeof w
               ? [row(0, 'finished', '✓')]
               : home;
         return {
-          ...{ className: 'android.widget.FrameLayout', packageName: ui.packageName, frame: area },
+          className: 'android.widget.FrameLayout',
+          packageName: ui.packageName,
+          frame: area,
           children: rows,
         };
       },

@@ -185,7 +185,13 @@ async function connect({
   const outbox = new RunOutbox({ journal, spool, files, connection, clock, timings, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
   const launcher = new RunLauncher({
-    ...{ outbox, records, files, spool, phones, pool, log },
+    outbox,
+    records,
+    files,
+    spool,
+    phones,
+    pool,
+    log,
     server: { serverUrl, token },
     clock,
     defaults,

@@ -5,7 +5,12 @@ import { startPhoneWithShell } from './testing/phones.ts';
 const coverPanel = '4619827551948147201';
 const frame = { left: 0, top: 0, right: 748, bottom: 720 };
 const cover: OtherDisplay = {
-  ...{ id: 1, physicalId: coverPanel, width: 748, height: 720, density: 320, isListedFirst: true },
+  id: 1,
+  physicalId: coverPanel,
+  width: 748,
+  height: 720,
+  density: 320,
+  isListedFirst: true,
   activity: 'com.android.systemui/.subscreen.SubHomeActivity',
   focus: 'com.android.systemui/com.android.systemui.subscreen.SubHomeActivity',
   windows: [

@@ -50,12 +50,11 @@ export async function fillService(service: Service): Promise<Places> {
   });
   await service.launch(otherId, broken);
   await service.call('POST', '/api/v2/webhooks', {
-    ...{
-      name: 'Failed nightly runs',
-      url: 'https://receiver.example/phalanx',
-      events: ['run.ended', 'device.not_ready'],
-    },
-    ...{ outcomes: ['failed', 'lost'], paused: true },
+    name: 'Failed nightly runs',
+    url: 'https://receiver.example/phalanx',
+    events: ['run.ended', 'device.not_ready'],
+    outcomes: ['failed', 'lost'],
+    paused: true,
   });
   return { deviceId, projectId, runId: String(run['run_id']) };
 }

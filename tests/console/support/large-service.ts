@@ -94,7 +94,10 @@ export class LargeService {
 const samplePicture = (shade: number): Promise<Buffer> =>
   sharp({
     create: {
-      ...{ width: 540, height: 1212, channels: 3 as const, background: { r: 40 * shade, g: 90, b: 120 } },
+      width: 540,
+      height: 1212,
+      channels: 3 as const,
+      background: { r: 40 * shade, g: 90, b: 120 },
       noise: { type: 'gaussian', mean: 120, sigma: 12 },
     },
   })
@@ -103,13 +106,32 @@ const samplePicture = (shade: number): Promise<Buffer> =>
 
 function sampleTree(record: number): string {
   const node = (index: number, children: UiNode[]): UiNode => ({
-    ...{ className: 'android.widget.TextView', packageName: 'com.example.shop', index, children },
-    ...{ viewId: `com.example.shop:id/item_${index}`, text: `Item ${index} of record ${record}` },
-    ...{ description: null, hintText: null, tooltipText: null, paneTitle: null, containerTitle: null },
+    className: 'android.widget.TextView',
+    packageName: 'com.example.shop',
+    index,
+    children,
+    viewId: `com.example.shop:id/item_${index}`,
+    text: `Item ${index} of record ${record}`,
+    description: null,
+    hintText: null,
+    tooltipText: null,
+    paneTitle: null,
+    containerTitle: null,
     boundsInScreen: { left: 0, top: 20 * index, right: 1080, bottom: 20 * index + 20 },
-    ...{ maxTextLength: -1, inputType: '', isShowingHintText: false, checkable: false, checked: false },
-    ...{ clickable: true, enabled: true, focusable: true, focused: false, longClickable: false },
-    ...{ password: false, scrollable: false, selected: false, visible: true },
+    maxTextLength: -1,
+    inputType: '',
+    isShowingHintText: false,
+    checkable: false,
+    checked: false,
+    clickable: true,
+    enabled: true,
+    focusable: true,
+    focused: false,
+    longClickable: false,
+    password: false,
+    scrollable: false,
+    selected: false,
+    visible: true,
   });
   const leaves = Array.from({ length: nodesPerScreen }, (_, index) => node(index, []));
   return JSON.stringify({ packageName: 'com.example.shop', source: 'helper', root: node(0, leaves) });

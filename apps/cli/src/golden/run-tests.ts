@@ -163,7 +163,8 @@ const rowOf = ({ file, golden, replayed, failure }: Tested): object => ({
 });
 
 const rowOfRun = ({ file, result, failure }: TestedRun): object => ({
-  ...{ file, result },
+  file,
+  result,
   failure: failure ?? null,
 });
 

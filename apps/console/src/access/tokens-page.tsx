@@ -156,7 +156,9 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
   const create = async (): Promise<void> => {
     try {
       const body = {
-        ...{ name, scopes: [...chosen], expires_at: Date.now() + Number(days) * dayMs },
+        name,
+        scopes: [...chosen],
+        expires_at: Date.now() + Number(days) * dayMs,
         ...(selector.trim() === '' ? {} : { selector: selector.trim() }),
         ...(most.trim() === '' ? {} : { max_phones: Number(most) }),
         ...(wordsIn(apps).length === 0 ? {} : { apps: wordsIn(apps) }),

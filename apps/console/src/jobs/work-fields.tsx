@@ -74,7 +74,12 @@ export function useWork(begun: WorkText, error: unknown, reset: () => void): Wor
   const parameters = given ?? {};
   const parameterProblems = useParameterProblems(schema, given, { error, reset });
   return {
-    ...{ text, set, schema, parameters, parameterProblems, check: parameterProblems.check },
+    text,
+    set,
+    schema,
+    parameters,
+    parameterProblems,
+    check: parameterProblems.check,
     problem: given === undefined ? 'The parameters are not a JSON object.' : workProblem(text),
     body: () => bodyOf(text, parameters),
   };

@@ -49,8 +49,15 @@ const ruled =
 
 it('has a kind for simple values and lists of them, and JSON for the rest', () => {
   expect(Object.fromEntries(ruled.map(({ name, kind }) => [name, kind]))).toEqual({
-    ...{ mail: 'text', day: 'text', name: 'text', count: 'integer', size: 'choice' },
-    ...{ tags: 'list', ports: 'list', tree: 'json', odd: 'json' },
+    mail: 'text',
+    day: 'text',
+    name: 'text',
+    count: 'integer',
+    size: 'choice',
+    tags: 'list',
+    ports: 'list',
+    tree: 'json',
+    odd: 'json',
   });
 });
 

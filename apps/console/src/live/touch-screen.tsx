@@ -17,8 +17,16 @@ import type { LivePicture } from './use-live-picture.ts';
 
 /** Android's numbers of keys, by what a keyboard calls them. */
 const keyCodes: Readonly<Record<string, number>> = {
-  ...{ Enter: 66, Backspace: 67, Delete: 112, Escape: 4 },
-  ...{ ArrowUp: 19, ArrowDown: 20, ArrowLeft: 21, ArrowRight: 22, PageUp: 92, PageDown: 93 },
+  Enter: 66,
+  Backspace: 67,
+  Delete: 112,
+  Escape: 4,
+  ArrowUp: 19,
+  ArrowDown: 20,
+  ArrowLeft: 21,
+  ArrowRight: 22,
+  PageUp: 92,
+  PageDown: 93,
 };
 /** The phone takes 10,000 UTF-16 units at once; a letter has at most two. */
 const lettersAtOnce = 5000;

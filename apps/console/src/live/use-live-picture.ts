@@ -20,8 +20,13 @@ export interface LivePicture {
 }
 
 const nothingYet: LivePicture = {
-  ...{ address: undefined, video: undefined, kind: undefined },
-  ...{ width: 0, height: 0, capturedAt: undefined, note: undefined },
+  address: undefined,
+  video: undefined,
+  kind: undefined,
+  width: 0,
+  height: 0,
+  capturedAt: undefined,
+  note: undefined,
 };
 const retryMs = 1000;
 /** Answers that are on their way while the last one is shown: a second's, on a link over which one takes a quarter of it. */
@@ -78,7 +83,12 @@ class Show {
     this.#video?.close();
     this.#video = undefined;
     this.#change({
-      ...{ address: this.#address, video: undefined, width, height, capturedAt, note: undefined },
+      address: this.#address,
+      video: undefined,
+      width,
+      height,
+      capturedAt,
+      note: undefined,
       ...this.#kindOf(no_video),
     });
     if (last !== undefined) window.setTimeout(() => URL.revokeObjectURL(last), retryMs);

@@ -175,7 +175,13 @@ export function useTogether(devices: readonly Device[]) {
     return () => void held.end();
   }, []);
   return {
-    ...{ members, isHeld, isBusy, problem, begin, end, touch },
+    members,
+    isHeld,
+    isBusy,
+    problem,
+    begin,
+    end,
+    touch,
     /** Has a phone that has failed take part again. */
     include: (id: string) => change(id, 'waiting'),
     active: members.filter(isIn),

@@ -124,7 +124,10 @@ export const mirrored = ({ x, y }: Point, { width, height }: Size): Point => ({
 export function pinchAlong(from: Point, to: Point, size: Size, duration_ms: number): Fingers {
   const [otherFrom, otherTo] = [mirrored(from, size), mirrored(to, size)];
   const way = (start: Point, end: Point): Fingers['ways'][number] => ({
-    ...{ from_x: start.x, from_y: start.y, to_x: end.x, to_y: end.y },
+    from_x: start.x,
+    from_y: start.y,
+    to_x: end.x,
+    to_y: end.y,
   });
   return { type: 'fingers', ways: [way(from, to), way(otherFrom, otherTo)], duration_ms };
 }

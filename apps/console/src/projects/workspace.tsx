@@ -181,7 +181,10 @@ function QuickOpen({ projectId, onOpen, onClose }: QuickOpenProps) {
       label="Open a file"
       find={(text) =>
         findMatches(paths, text, maxFound).map((path) => ({
-          ...{ id: path, label: path, note: '', icon: 'file' },
+          id: path,
+          label: path,
+          note: '',
+          icon: 'file',
           run: () => onOpen(path),
         }))
       }

@@ -4,17 +4,20 @@ import { expect, test } from 'vitest';
 import { jobWords, launchRows, outcomeWords, phonesWords, tellingRun, launcherWords } from './launch-rows.ts';
 
 const run = (run_id: string, launch: string, outcome: ListedRun['outcome'] = 'succeeded'): ListedRun => ({
-  ...{
-    run_id,
-    launch,
-    name: null,
-    outcome,
-    automation_id: 'a',
-    launch_id: null,
-    device_id: 'd',
-    status: 'completed',
-  },
-  ...{ error: null, commit: null, dirty: null, created_at: 1, started_at: 1, ended_at: 2 },
+  run_id,
+  launch,
+  name: null,
+  outcome,
+  automation_id: 'a',
+  launch_id: null,
+  device_id: 'd',
+  status: 'completed',
+  error: null,
+  commit: null,
+  dirty: null,
+  created_at: 1,
+  started_at: 1,
+  ended_at: 2,
   launched_by: { user_id: 'u', user_name: 'ada', token_name: null, job: null },
 });
 

@@ -76,7 +76,9 @@ export const screenQuery = (deviceId: string) =>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service writes trees in this form
       const root = tree.root as unknown as UiNode;
       return {
-        ...{ width, height, readAt: Date.now() },
+        width,
+        height,
+        readAt: Date.now(),
         picture: picture === null ? undefined : `data:${picture.mime_type};base64,${picture.base64}`,
         pictureReason: screen.picture_reason ?? 'There is no picture, and the host does not tell why.',
         pictureRemark: screen.picture_remark ?? undefined,

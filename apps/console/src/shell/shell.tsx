@@ -277,11 +277,17 @@ function useCommands(): readonly PickerItem[] {
   const { data: projects = [] } = useQuery(projectsQuery);
   return useMemo(() => {
     const page = (label: string, note: string, icon: IconName, to: string): PickerItem => ({
-      ...{ id: to, label, note, icon },
+      id: to,
+      label,
+      note,
+      icon,
       run: () => void navigate({ to }),
     });
     const theme = (name: 'light' | 'dark' | 'system', label: string): PickerItem => ({
-      ...{ id: name, label, note: 'Theme', icon: 'sun' },
+      id: name,
+      label,
+      note: 'Theme',
+      icon: 'sun',
       run: () => setTheme(name),
     });
     return [

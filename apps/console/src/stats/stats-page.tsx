@@ -32,7 +32,8 @@ const statsQuery = (search: StatsSearch, by: StatsGrouping) => {
 };
 
 const questionOf = ({ days, automation, pool }: StatsSearch, by: StatsGrouping) => ({
-  ...{ by, days: Number(days ?? '30') },
+  by,
+  days: Number(days ?? '30'),
   ...(automation === undefined ? {} : { automation_id: automation }),
   ...(pool === undefined ? {} : { selector: `pool=${pool}` }),
 });

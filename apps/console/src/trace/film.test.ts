@@ -6,12 +6,21 @@ import { momentsOf, placeAt, placeOfStep, standsMs, stepOf, timeText } from './f
 const size = { width: 540, height: 1200, size_bytes: 1 };
 const picture = (number: number, taken_at: number): FilmPicture => ({ number, taken_at, ...size });
 const video = (number: number, began_at: number, ended_at: number): FilmVideo => ({
-  ...{ number, began_at, ended_at },
+  number,
+  began_at,
+  ended_at,
   ...size,
 });
 const step = (no: number, timestamp: number, duration_ms: number): RunStep => ({
-  ...{ id: `${no}`, run_id: '', step: no, name: 'tap', outcome: 'ok', path: null, line_number: 0 },
-  ...{ timestamp, duration_ms },
+  id: `${no}`,
+  run_id: '',
+  step: no,
+  name: 'tap',
+  outcome: 'ok',
+  path: null,
+  line_number: 0,
+  timestamp,
+  duration_ms,
 });
 
 const pictures = [picture(1, 1000), picture(2, 1500), picture(3, 9000), picture(4, 9010)];

@@ -185,7 +185,9 @@ async function follow(runId: string, { isOver, change, signal }: Following): Pro
       hasMore = reply.next_cursor !== null;
       change((before) => ({
         steps: reply.steps.length === 0 ? before.steps : inOrder([...before.steps, ...reply.steps]),
-        ...{ isLoaded: !hasMore, error: null, isTruncated: reply.truncated },
+        isLoaded: !hasMore,
+        error: null,
+        isTruncated: reply.truncated,
       }));
       if (wasOver && !hasMore) return;
     } catch (error) {

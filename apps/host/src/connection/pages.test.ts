@@ -5,14 +5,30 @@ import { expect, it } from 'vitest';
 import { type Hello, pagesOfHello } from './pages.ts';
 
 const device = (index: number): DeviceReport => ({
-  ...{ serial: `serial ${index}`, state: 'ready', reason: 'Ready', since: 1, brand: 'b', model: 'm' },
-  ...{ android_version: '16', sdk_version: 36, screen_width: 1, screen_height: 1 },
+  serial: `serial ${index}`,
+  state: 'ready',
+  reason: 'Ready',
+  since: 1,
+  brand: 'b',
+  model: 'm',
+  android_version: '16',
+  sdk_version: 36,
+  screen_width: 1,
+  screen_height: 1,
 });
 const run = (result: string): RunReport => ({
-  ...{ run_id: randomUUID(), status: 'completed', error: null, result, started_at: 1, ended_at: 2 },
+  run_id: randomUUID(),
+  status: 'completed',
+  error: null,
+  result,
+  started_at: 1,
+  ended_at: 2,
 });
 const hello = (devices: number, runs: number): Hello => ({
-  ...{ type: 'hello', protocol_version: 3, host_id: randomUUID(), host_name: 'host' },
+  type: 'hello',
+  protocol_version: 3,
+  host_id: randomUUID(),
+  host_name: 'host',
   devices: Array.from({ length: devices }, (_, index) => device(index)),
   runs: Array.from({ length: runs }, () => run('\u0001'.repeat(10_000))),
 });

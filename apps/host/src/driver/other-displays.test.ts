@@ -26,7 +26,12 @@ const cluster = (texts: readonly string[], isListedFirst: boolean): OtherDisplay
     children: texts.map((text) => viewOf(text)),
   };
   return {
-    ...{ id: 2, physicalId: '4619827551948147201', width: 2880, height: 1800, density: 160, isListedFirst },
+    id: 2,
+    physicalId: '4619827551948147201',
+    width: 2880,
+    height: 1800,
+    density: 160,
+    isListedFirst,
     activity: 'com.car.cluster/.Main',
     focus: 'com.car.cluster/com.car.cluster.Main',
     windows: [{ title: 'com.car.cluster/com.car.cluster.Main', focusable: true, root }],

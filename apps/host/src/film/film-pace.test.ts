@@ -23,7 +23,11 @@ function filmOf({ maxBytes = 1_000_000, hasRoom = (): boolean => true } = {}) {
   };
   const film = new RunFilm({
     timings: { ...hostTimings, filmPictureMs: 40, filmAfterCallMs: 20, filmPollMs: 5 },
-    ...{ runId: '', take, maxBytes, clock: createServiceClock(), log: pino({ level: 'silent' }) },
+    runId: '',
+    take,
+    maxBytes,
+    clock: createServiceClock(),
+    log: pino({ level: 'silent' }),
     limits: { pictureMs: 60_000, lastLookMs: 60_000 },
     video: async () => ({ reason: 'none' }),
     keep: async (about, jpeg) => {
@@ -81,7 +85,10 @@ it('a film takes no more bytes than it may, and comes to its end', async () => {
 it('a phone that is away costs the film its pictures, and the run nothing', async () => {
   const none = new RunFilm({
     timings: hostTimings,
-    ...{ runId: '', maxBytes: 1000, clock: createServiceClock(), log: pino({ level: 'silent' }) },
+    runId: '',
+    maxBytes: 1000,
+    clock: createServiceClock(),
+    log: pino({ level: 'silent' }),
     limits: { pictureMs: 60_000, lastLookMs: 60_000 },
     video: () => Promise.reject(new Error('gone')),
     take: () => Promise.reject(new Error('gone')),

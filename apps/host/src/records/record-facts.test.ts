@@ -97,7 +97,10 @@ describe('the app of a record', () => {
     host.phone.android.properties.set('persist.sys.locale', 'de-AT');
     const { record, end } = await recordOf(`${open} ${store} ${submit}`);
     expect(record.app).toEqual({
-      ...{ package: form, activity: `${form}.FormActivity`, version: '1.4.0', language: 'de-AT' },
+      package: form,
+      activity: `${form}.FormActivity`,
+      version: '1.4.0',
+      language: 'de-AT',
     });
     expect(end.app).toEqual({ package: form, version: '1.4.0' });
   });

@@ -164,9 +164,18 @@ export class ScreenCollector {
       const timestamp = clock.toService(capturedAt);
       const before = stored.findLast((one) => one.timestamp <= timestamp);
       return {
-        ...{ screenId, timestamp, number: before?.number ?? 0, tree: await pack(), picture: undefined },
-        ...{ nextStage: before?.nextStage ?? '', screenState: 'unknown', maxSteps: before?.maxSteps ?? 0 },
-        ...{ wantsPicture: false, settled: Promise.resolve(), packageName, calls: [] },
+        screenId,
+        timestamp,
+        number: before?.number ?? 0,
+        tree: await pack(),
+        picture: undefined,
+        nextStage: before?.nextStage ?? '',
+        screenState: 'unknown',
+        maxSteps: before?.maxSteps ?? 0,
+        wantsPicture: false,
+        settled: Promise.resolve(),
+        packageName,
+        calls: [],
       };
     });
     const all = [...(await Promise.all(seen)), ...stored];

@@ -215,7 +215,12 @@ export class RunLauncher {
     } = this.#options;
     if (maxBytes === 0) return undefined;
     return new RunFilm({
-      ...{ runId, maxBytes, limits, timings, clock, log },
+      runId,
+      maxBytes,
+      limits,
+      timings,
+      clock,
+      log,
       take: async (signal) => {
         const phone = phones.find(serial);
         if (phone?.state.state !== 'ready') return undefined;

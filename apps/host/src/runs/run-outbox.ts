@@ -232,8 +232,14 @@ export function holdRun(record: RunRecord): HeldRun {
   const endStored = Promise.withResolvers<void>();
   const permission = Promise.withResolvers<number>();
   return {
-    ...{ record, mayTellEnd: false, isLogLeft: false, endStored, execution: undefined, isStopAsked: false },
-    ...{ isLoaded: false, permission },
+    record,
+    mayTellEnd: false,
+    isLogLeft: false,
+    endStored,
+    execution: undefined,
+    isStopAsked: false,
+    isLoaded: false,
+    permission,
   };
 }
 

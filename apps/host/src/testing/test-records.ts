@@ -103,10 +103,15 @@ export class TestRecords {
     if (runId === undefined || partId === undefined) return;
     const at = (name: string): number => Number(searchParams.get(name));
     this.#parts.set(partId, {
-      ...{ runId, number: at('number'), takenAt: at('taken_at'), width: at('width'), height: at('height') },
+      runId,
+      number: at('number'),
+      takenAt: at('taken_at'),
+      width: at('width'),
+      height: at('height'),
       endedAt: searchParams.has('ended_at') ? at('ended_at') : undefined,
       noVideo: searchParams.get('no_video') ?? undefined,
-      ...{ contentType, body },
+      contentType,
+      body,
     });
   }
 

@@ -147,5 +147,9 @@ function added(tasks: readonly RunTask[], isImmediate: boolean): AddedSubTasks {
 }
 
 const subTaskOf = ({ parent_id, comment, result, status }: RunTask, timeout: number): SubTask => ({
-  ...{ parent_task_id: parent_id, comment, job_proof: result, timeout, status },
+  parent_task_id: parent_id,
+  comment,
+  job_proof: result,
+  timeout,
+  status,
 });

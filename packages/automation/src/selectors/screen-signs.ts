@@ -95,7 +95,10 @@ interface ReadScreen {
 function readScreen(root: AndroidNode): ReadScreen {
   const read: ReadScreen = {
     packageName: root.packageName,
-    ...{ ids: new Set(), selected: new Set(), texts: new Map(), textAt: new Map() },
+    ids: new Set(),
+    selected: new Set(),
+    texts: new Map(),
+    textAt: new Map(),
   };
   const places = new Map<string, number>();
   for (const node of nodesBelow(root)) {

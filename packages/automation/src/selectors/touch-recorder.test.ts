@@ -15,7 +15,9 @@ const toggle = (isOn: boolean, top: number): UiNode =>
   uiNode({
     className: 'android.widget.Switch',
     text: isOn ? 'On' : 'Off',
-    ...{ checkable: true, checked: isOn, clickable: true },
+    checkable: true,
+    checked: isOn,
+    clickable: true,
     ...box(900, top, 1040, top + 60),
   });
 const field = (part: Part = {}): UiNode =>

@@ -80,7 +80,10 @@ const numberLine = (
   { text, depth, identity }: Omit<NumberedLine, 'number'>,
   number: number,
 ): NumberedLine => ({
-  ...{ number, text, depth, identity },
+  number,
+  text,
+  depth,
+  identity,
 });
 
 const nameOf = ({ identity: { key, context, around, twins, twinsAround } }: Identified): string =>

@@ -111,7 +111,9 @@ function withIdentities(
   const pageContext = contextOf([title]);
   const identities = identify(
     lines.map(({ node, texts, path, context }) => ({
-      ...{ node, path, packageName },
+      node,
+      path,
+      packageName,
       words: wordsOf(node, texts),
       context: context ?? pageContext,
     })),
@@ -208,7 +210,9 @@ function lineOf(
     return undefined;
   }
   const line: Line = {
-    ...{ source, node, context: undefined },
+    source,
+    node,
+    context: undefined,
     depth: Math.min(depth, maxDepth),
     texts: node.label === '' ? [] : [node.label],
     said: [...node.said],

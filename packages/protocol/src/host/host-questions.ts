@@ -197,7 +197,9 @@ export const HostQuestion = Type.Unsafe<HostQuestion>(
   Type.Union(
     Object.entries(hostQuestions).map(([type, { asks }]) =>
       Type.Object({
-        ...{ type: Type.Literal(type), request_id: Uuid, serial: Type.String() },
+        type: Type.Literal(type),
+        request_id: Uuid,
+        serial: Type.String(),
         app_limit: Type.Optional(AppLimit),
         touch: Type.Optional(HostTouch),
         ...asks,

@@ -12,14 +12,16 @@ const nodeConditions = {
   hasDescription: Type.Optional(words),
   hasId: Type.Optional(words),
   hasClass: Type.Optional(words),
-  ...{ isButton: isTrue, isEditText: isTrue, isTextView: isTrue, isImage: isTrue, isCheckBox: isTrue },
-  ...{
-    isRadioButton: isTrue,
-    isSwitch: isTrue,
-    isWebView: isTrue,
-    isClickable: isTrue,
-    isScrollable: isTrue,
-  },
+  isButton: isTrue,
+  isEditText: isTrue,
+  isTextView: isTrue,
+  isImage: isTrue,
+  isCheckBox: isTrue,
+  isRadioButton: isTrue,
+  isSwitch: isTrue,
+  isWebView: isTrue,
+  isClickable: isTrue,
+  isScrollable: isTrue,
 };
 const oneOrMore = { additionalProperties: false, minProperties: 1 } as const;
 const Anchor = Type.Optional(Type.Object(nodeConditions, { ...oneOrMore, examples: [{ hasText: 'Wi-Fi' }] }));
@@ -28,14 +30,12 @@ const Anchor = Type.Optional(Type.Object(nodeConditions, { ...oneOrMore, example
 export const ActSelector = Type.Object(
   {
     ...nodeConditions,
-    ...{
-      childOf: Anchor,
-      hasDescendant: Anchor,
-      rightOf: Anchor,
-      leftOf: Anchor,
-      below: Anchor,
-      above: Anchor,
-    },
+    childOf: Anchor,
+    hasDescendant: Anchor,
+    rightOf: Anchor,
+    leftOf: Anchor,
+    below: Anchor,
+    above: Anchor,
     nth: Type.Optional(
       Type.Integer({
         minimum: -100,

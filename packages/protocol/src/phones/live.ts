@@ -108,7 +108,9 @@ export const WallMessage = Type.Union([
   Type.Object({
     type: Type.Literal('frame'),
     device_id: Id,
-    ...{ captured_at: EpochMs, width: pixels, height: pixels },
+    captured_at: EpochMs,
+    width: pixels,
+    height: pixels,
   }),
   /** There is no picture now; when there is one, it comes. */
   Type.Object({ type: Type.Literal('nothing'), device_id: Id, reason: Type.String() }),

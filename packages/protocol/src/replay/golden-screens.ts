@@ -113,7 +113,9 @@ export function parseGoldenRun(text: string): GoldenRun {
 function readRunScreen(value: unknown): GoldenRun['screens'][number] {
   const { state, stage, calls = [], screen, tree } = objectOf(value, 'a screen');
   return {
-    ...{ state: textOf(state, 'state'), stage: textOf(stage, 'stage'), calls: readCalls(calls) },
+    state: textOf(state, 'state'),
+    stage: textOf(stage, 'stage'),
+    calls: readCalls(calls),
     tree: { ...readScreen(screen), root: readRoot(tree) },
   };
 }

@@ -16,25 +16,39 @@ const started = { command: 'phalanx', args: ['mcp'] };
 /** The programs whose configuration is JSON that we know. */
 export const mcpClients: Readonly<Record<string, McpClient>> = {
   'claude-code': {
-    ...{ title: 'Claude Code', file: ['.mcp.json'], isOfProject: true, list: 'mcpServers' },
+    title: 'Claude Code',
+    file: ['.mcp.json'],
+    isOfProject: true,
+    list: 'mcpServers',
     entry: { type: 'stdio', ...started },
   },
   cursor: {
-    ...{ title: 'Cursor', file: ['.cursor', 'mcp.json'], isOfProject: true, list: 'mcpServers' },
+    title: 'Cursor',
+    file: ['.cursor', 'mcp.json'],
+    isOfProject: true,
+    list: 'mcpServers',
     entry: started,
   },
   vscode: {
-    ...{ title: 'VS Code', file: ['.vscode', 'mcp.json'], isOfProject: true, list: 'servers' },
+    title: 'VS Code',
+    file: ['.vscode', 'mcp.json'],
+    isOfProject: true,
+    list: 'servers',
     entry: { type: 'stdio', ...started },
   },
   gemini: {
-    ...{ title: 'Gemini CLI', file: ['.gemini', 'settings.json'], isOfProject: true, list: 'mcpServers' },
+    title: 'Gemini CLI',
+    file: ['.gemini', 'settings.json'],
+    isOfProject: true,
+    list: 'mcpServers',
     entry: started,
   },
   windsurf: {
     title: 'Windsurf',
     file: ['.codeium', 'windsurf', 'mcp_config.json'],
-    ...{ isOfProject: false, list: 'mcpServers', entry: started },
+    isOfProject: false,
+    list: 'mcpServers',
+    entry: started,
   },
 };
 

@@ -139,7 +139,9 @@ test.each(eras)(
       /^selector agent\.actions\.waitFor\w+\(.*'Settings'.*\): fits 1, gives this one alone$/m,
     );
     const acted = await call(client, 'act', {
-      ...{ device, screen, lease: leaseId },
+      device,
+      screen,
+      lease: leaseId,
       steps: [
         { type: 'tap', on: settings },
         { type: 'wait_for', on: 'Airplane mode' },

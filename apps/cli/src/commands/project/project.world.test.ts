@@ -370,12 +370,10 @@ test('push and pull say as JSON what they did, and what they refuse', async () =
   await writeHere('parameters.schema.json', '{"type": "no type"}');
   const pushed = await inFolder('push', '--json');
   expect(JSON.parse(pushed.stdout)).toMatchObject({
-    ...{
-      success: true,
-      pushed: expect.arrayContaining(['main.ts', 'parameters.schema.json']),
-      deleted: [],
-      still_there: [],
-    },
+    success: true,
+    pushed: expect.arrayContaining(['main.ts', 'parameters.schema.json']),
+    deleted: [],
+    still_there: [],
     warnings: [expect.stringContaining('parameters.schema.json')],
   });
   expect(pushed.stderr).toBe('');

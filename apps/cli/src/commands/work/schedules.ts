@@ -85,7 +85,8 @@ async function createSchedule(project: string | undefined, flags: CreateFlags): 
   const { cron, timeZone, name, jitter, overlap, missed, paused } = flags;
   const body = {
     automation_id: await chooseSavedProject(connection, project),
-    ...{ cron, time_zone: timeZone },
+    cron,
+    time_zone: timeZone,
     ...(await workOf(api, flags)),
     ...(name === undefined ? {} : { name }),
     ...(jitter === undefined ? {} : { jitter_seconds: jitter }),

@@ -45,7 +45,8 @@ async function showStats(flags: Flags): Promise<void> {
   const { api } = await connect(flags);
   const { by, days, project, labels, csv, out } = flags;
   const query = {
-    ...{ by, days },
+    by,
+    days,
     ...(project === undefined ? {} : { automation_id: await getAutomationId(api, project) }),
     ...(labels === undefined ? {} : { selector: labels }),
   };

@@ -177,7 +177,16 @@ function usePicking(device: Device, { address }: LivePicture, isOn: boolean) {
   const row = chosen === undefined ? undefined : rows[chosen];
   const best = useMemo(() => (row === undefined ? undefined : proposeSelectors(row.node)[0]?.code), [row]);
   return {
-    ...{ rows, error, row, best, chosen, setChosen, hovered, setHovered, search, setSearch },
+    rows,
+    error,
+    row,
+    best,
+    chosen,
+    setChosen,
+    hovered,
+    setHovered,
+    search,
+    setSearch,
     matches: useMatches(rows, search),
   };
 }

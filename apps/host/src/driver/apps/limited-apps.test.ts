@@ -17,11 +17,17 @@ let phone: Phone;
 /** App that asks for permissions on phones with the services of Google, before its page with those of all apps. */
 const askingPackage = 'com.google.android.permissioncontroller';
 const wholeScreen = (onTap: () => void): View => ({
-  ...{ className: 'android.widget.Button', packageName: askingPackage, text: 'Allow', onTap },
+  className: 'android.widget.Button',
+  packageName: askingPackage,
+  text: 'Allow',
+  onTap,
   frame: { left: 0, top: 100, right: 1080, bottom: 2000 },
 });
 const asking: App = defineApp({
-  ...{ packageName: askingPackage, label: 'Permissions', icon: 'M0 0h24v24H0z', color: '#204060' },
+  packageName: askingPackage,
+  label: 'Permissions',
+  icon: 'M0 0h24v24H0z',
+  color: '#204060',
   state: () => ({}),
   activities: {
     '.GrantPermissionsActivity': (app) => () => wholeScreen(() => app.open('.ManagePermissionsActivity')),

@@ -138,7 +138,9 @@ export class EarlierSettings {
   /** Loads the files; call it before the first phone comes. */
   async load(): Promise<void> {
     this.#values = await readPhoneFiles<Values>({
-      ...{ dir: this.#dir, log: this.#log, unreadable: 'The earlier settings of a phone can not be read' },
+      dir: this.#dir,
+      log: this.#log,
+      unreadable: 'The earlier settings of a phone can not be read',
       parse: (json) => new Map(Object.entries(shape.Parse(json)).filter(([place]) => isPlace(place))),
     });
   }

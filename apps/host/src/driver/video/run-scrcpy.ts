@@ -46,8 +46,14 @@ export async function runScrcpy(options: Options, signal: AbortSignal): Promise<
   const scid = (randomBytes(4).readUInt32BE() >>> 1).toString(16).padStart(8, '0');
   const scrcpy = new server.Options({
     scid,
-    ...{ audio: false, control: false, tunnelForward: true, cleanup: false, powerOn: false },
-    ...{ sendDeviceMeta: false, videoCodec: 'h264', videoBitRate: form.bitsPerSecond },
+    audio: false,
+    control: false,
+    tunnelForward: true,
+    cleanup: false,
+    powerOn: false,
+    sendDeviceMeta: false,
+    videoCodec: 'h264',
+    videoBitRate: form.bitsPerSecond,
     videoCodecOptions: `i-frame-interval=${keySeconds}`,
     maxFps: form.framesPerSecond,
     maxSize: longestSide(screen, form.shortSide),

@@ -121,7 +121,9 @@ export class ScreenVideo {
       heldOnce: masks.heldOnce,
       stop: new AbortController(),
       startedAt: performance.now(),
-      ...{ group: [], groupBytes: 0, first: 0 },
+      group: [],
+      groupBytes: 0,
+      first: 0,
     };
     this.#running = running;
     const onPacket = (packet: VideoPacket): void => this.#take(running, packet);

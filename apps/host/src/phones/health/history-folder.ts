@@ -29,7 +29,9 @@ export class HistoryFolder {
   /** Loads the files; call it before the first phone comes. */
   async load(): Promise<void> {
     this.#before = await readPhoneFiles<readonly PhoneEvent[]>({
-      ...{ dir: this.#dir, log: this.#log, unreadable: 'The history of a phone can not be read' },
+      dir: this.#dir,
+      log: this.#log,
+      unreadable: 'The history of a phone can not be read',
       parse: (json) => shape.Parse(json),
     });
   }

@@ -75,7 +75,12 @@ describe('a host that is asked what code makes of saved screens', () => {
       return found?.kind === 'replay' ? JSON.parse(found.bytes.toString()) : undefined;
     };
     const verdicts = ['Cart', 'unknown'].map((state) => ({
-      ...{ kind: 'state', state, stage: 'pay', next: 'acts', did: [expect.any(String)], message: null },
+      kind: 'state',
+      state,
+      stage: 'pay',
+      next: 'acts',
+      did: [expect.any(String)],
+      message: null,
     }));
     expect(await answerWithin(10_000)).toEqual({ verdicts });
     expect(await answerWithin(0)).toEqual({ verdicts: [null, null] });
@@ -87,10 +92,30 @@ describe('a host that is asked what code makes of saved screens', () => {
 });
 
 const emptyNode = (packageName: string) => ({
-  ...{ className: 'android.widget.FrameLayout', packageName, viewId: null, text: null, description: null },
-  ...{ hintText: null, tooltipText: null, paneTitle: null, containerTitle: null, index: 0, children: [] },
+  className: 'android.widget.FrameLayout',
+  packageName,
+  viewId: null,
+  text: null,
+  description: null,
+  hintText: null,
+  tooltipText: null,
+  paneTitle: null,
+  containerTitle: null,
+  index: 0,
+  children: [],
   boundsInScreen: { left: 0, top: 0, right: 1080, bottom: 2400 },
-  ...{ maxTextLength: -1, inputType: '', isShowingHintText: false, checkable: false, checked: false },
-  ...{ clickable: false, enabled: true, focusable: false, focused: false, longClickable: false },
-  ...{ password: false, scrollable: false, selected: false, visible: true },
+  maxTextLength: -1,
+  inputType: '',
+  isShowingHintText: false,
+  checkable: false,
+  checked: false,
+  clickable: false,
+  enabled: true,
+  focusable: false,
+  focused: false,
+  longClickable: false,
+  password: false,
+  scrollable: false,
+  selected: false,
+  visible: true,
 });

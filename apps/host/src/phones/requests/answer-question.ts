@@ -168,7 +168,10 @@ async function act(
     }
     case 'fingers': {
       const ways = input.ways.map(({ from_x: fromX, from_y: fromY, to_x: toX, to_y: toY }) => ({
-        ...{ fromX, fromY, toX, toY },
+        fromX,
+        fromY,
+        toX,
+        toY,
       }));
       const fingers = { ways, durationMs: input.duration_ms ?? usualSwipeMs };
       return await driver.call('input.fingers', fingers, signal);
@@ -218,7 +221,11 @@ function inspectionOf(node: AndroidNode, obstacle: string | null): NodeInspectio
     selectors: proposeSelectors(node)
       .filter(({ code }) => code.length <= maxCodeLength)
       .map(({ wait, find, code, count, finds, dependsOn }) => ({
-        ...{ wait, find, use: code, count, finds },
+        wait,
+        find,
+        use: code,
+        count,
+        finds,
         depends_on: dependsOn ?? null,
       })),
   };

@@ -40,7 +40,9 @@ it('a wall has small pictures, one for all who ask at once, and no picture again
   const still = await untilStill();
   const changed = ask(still);
   host.service.send({
-    ...{ type: 'input', request_id: randomUUID(), serial },
+    type: 'input',
+    request_id: randomUUID(),
+    serial,
     input: { type: 'launch_app', package_name: 'com.android.settings' },
   });
   const { hash, jpeg } = await changed;

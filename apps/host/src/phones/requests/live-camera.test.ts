@@ -37,7 +37,9 @@ describe('a host that is asked for a live view', () => {
     const { hash } = await untilFlowing((await ask(null)).frame.hash);
     const changed = ask(hash);
     host.service.send({
-      ...{ type: 'input', request_id: randomUUID(), serial },
+      type: 'input',
+      request_id: randomUUID(),
+      serial,
       input: { type: 'launch_app', package_name: 'com.android.settings' },
     });
     const { frame, jpeg } = await changed;

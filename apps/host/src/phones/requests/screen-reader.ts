@@ -57,7 +57,8 @@ export const screenOf = (
 ): DeviceScreen => ({
   captured_at: clock.toService(tree.capturedAt),
   rotation: tree.rotation,
-  ...{ width, height },
+  width,
+  height,
   picture: null,
   tree: { packageName: tree.packageName, source: tree.source, root: { ...tree.root } },
 });

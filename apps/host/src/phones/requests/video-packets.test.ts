@@ -69,7 +69,9 @@ async function untilWide(after: Packets): Promise<Packets> {
 
 const startApp = (package_name: string): void =>
   host.service.send({
-    ...{ type: 'input', request_id: randomUUID(), serial },
+    type: 'input',
+    request_id: randomUUID(),
+    serial,
     input: { type: 'launch_app', package_name },
   });
 

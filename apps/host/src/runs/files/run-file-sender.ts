@@ -52,7 +52,9 @@ export class RunFileSender {
 
   filesOf(runId: string, secrets: RunSecrets): RunFiles {
     return new RunFiles({
-      ...{ runId, secrets, maxBytes: this.#options.maxRunBytes },
+      runId,
+      secrets,
+      maxBytes: this.#options.maxRunBytes,
       create: () => this.#spool.create(),
       hasRoom: (moreBytes) => this.#spool.usedBytes + moreBytes <= maxSpooledBytes,
       onKept: (file) => this.#add(file),

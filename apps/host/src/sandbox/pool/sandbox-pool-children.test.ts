@@ -61,7 +61,8 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
 
   it('gives a run the child that is starting, instead of starting one more beside it', async () => {
     const ground = {
-      ...{ bundles: await buildSandboxBundles(), confinement: await openConfinement() },
+      bundles: await buildSandboxBundles(),
+      confinement: await openConfinement(),
       serveFetches: async () => undefined,
     };
     const children = new WarmChildren(ground, { size: 1, memoryMb: testMemoryMb, log: undefined });
@@ -78,7 +79,8 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
 
   it('starts a few at a time, in order, and none that was ended before its turn', async () => {
     const ground = {
-      ...{ bundles: await buildSandboxBundles(), confinement: await openConfinement() },
+      bundles: await buildSandboxBundles(),
+      confinement: await openConfinement(),
       serveFetches: async () => undefined,
     };
     const children = new WarmChildren(ground, { size: 0, memoryMb: testMemoryMb, log: undefined });

@@ -274,32 +274,48 @@ describe('a record in order', () => {
 
   test('diverges where the code takes a screen for something else, or does something else with it', async () => {
     expect(await follow(taps(2).replace("id: 'rate' }", "id: 'rating' }"))).toMatchObject({
-      ...{ kind: 'diverges', index: 3, in: 'screen' },
+      kind: 'diverges',
+      index: 3,
+      in: 'screen',
       saved: { state: 'Rate', calls: ['input.tap on Button #rate "Rate us"'] },
       now: { state: 'unknown', stage: 'buy' },
     });
     expect(await follow(taps(3))).toMatchObject({
-      ...{ kind: 'diverges', index: 2, in: 'calls' },
+      kind: 'diverges',
+      index: 2,
+      in: 'calls',
       saved: { state: 'Cart', calls: ['navigate.back'] },
       now: { calls: ['input.tap on Button #pay "Pay now"'] },
     });
     expect(
       await follow(taps(2).replace("screen.findById('rate').tap()", 'agent.actions.sleep(1)')),
     ).toMatchObject({
-      ...{ kind: 'diverges', index: 3, in: 'calls', now: { calls: [] } },
+      kind: 'diverges',
+      index: 3,
+      in: 'calls',
+      now: { calls: [] },
     });
     expect(await follow(taps(2).replace('maxUnknownLooks: 1', 'maxUnknownLooks: 3'))).toMatchObject({
-      ...{ kind: 'diverges', index: 6, in: 'end', saved: { ends: 'submits' }, now: { ends: null } },
+      kind: 'diverges',
+      index: 6,
+      in: 'end',
+      saved: { ends: 'submits' },
+      now: { ends: null },
     });
   });
 
   test('tells where the code throws, waits in vain, ends or arrives before the record does', async () => {
     const onRate = (does: string): string => taps(2).replace("screen.findById('rate').tap()", does);
     expect(await follow(onRate('screen.missing.x'))).toMatchObject({
-      ...{ kind: 'threw', index: 3, message: expect.stringContaining('TypeError'), line: expect.any(Number) },
+      kind: 'threw',
+      index: 3,
+      message: expect.stringContaining('TypeError'),
+      line: expect.any(Number),
     });
     expect(await follow(onRate("agent.actions.waitForText('Nowhere')"))).toMatchObject({
-      ...{ kind: 'waits', index: expect.any(Number), message: expect.stringContaining('"Nowhere"') },
+      kind: 'waits',
+      index: expect.any(Number),
+      message: expect.stringContaining('"Nowhere"'),
     });
     expect(await follow(onRate('stopCurrentAutomation()'))).toEqual({ kind: 'ended', index: 3, how: 'ends' });
     expect(await follow(taps(2).replace("'Never'", "'Rate'"))).toMatchObject({
@@ -307,7 +323,9 @@ describe('a record in order', () => {
       how: 'arrives',
     });
     expect(await follow(taps(2).replace('maxSteps: 10', 'maxSteps: 2'))).toMatchObject({
-      ...{ kind: 'ended', index: 2, how: 'submits' },
+      kind: 'ended',
+      index: 2,
+      how: 'submits',
     });
   });
 
@@ -329,8 +347,11 @@ describe('a record in order', () => {
 
   test('leaves calls on password fields out, as records do', async () => {
     const field = node({
-      ...{ className: 'android.widget.EditText', viewId: 'com.shop:id/secret', password: true },
-      ...{ clickable: true, boundsInScreen: { left: 0, top: 0, right: 500, bottom: 100 } },
+      className: 'android.widget.EditText',
+      viewId: 'com.shop:id/secret',
+      password: true,
+      clickable: true,
+      boundsInScreen: { left: 0, top: 0, right: 500, bottom: 100 },
     });
     const code = `await runStages({
       states: { Login: { id: 'secret' }, Done: 'Thank you' },

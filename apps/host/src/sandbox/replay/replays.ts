@@ -200,7 +200,8 @@ class Worker {
 }
 
 const overSequence: SequenceResult = {
-  ...{ kind: 'limit', index: 0 },
+  kind: 'limit',
+  index: 0,
   message: 'The process ended over this record: it used too much memory or time.',
 };
 

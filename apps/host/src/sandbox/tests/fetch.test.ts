@@ -211,7 +211,9 @@ describe('fetch', () => {
   it('is not lost while the process that makes requests is still starting', async () => {
     const confinement = await openConfinement();
     const late = await createSandboxPool({
-      ...{ size: 1, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: true } },
+      size: 1,
+      memoryMb: testMemoryMb,
+      fetchPolicy: { allowPrivateAddresses: true },
       confinement: {
         ...confinement,
         wrap: (start, policy) =>
@@ -229,7 +231,9 @@ describe('fetch', () => {
     const told: { msg: string; pid?: number }[] = [];
     const brokers = () => told.filter(({ msg }) => msg === 'the process that makes requests has started');
     const shaken = await createSandboxPool({
-      ...{ size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: true } },
+      size: 2,
+      memoryMb: testMemoryMb,
+      fetchPolicy: { allowPrivateAddresses: true },
       log: pino({ level: 'debug', base: null }, { write: (line) => void told.push(JSON.parse(line)) }),
     });
     const before = silent;

@@ -60,8 +60,13 @@ describe('steps', () => {
   it('tell what a wait found nearest', async () => {
     const { run, ended } = listen();
     const error = new WaitTimeoutError().tell({
-      ...{ awaited: 'the text "Zurich"', waitedMs: 1, reads: 2, failedReads: 0, lastFailure: undefined },
-      ...{ seen: [], nearest: ['Zürich', 'Zug'] },
+      awaited: 'the text "Zurich"',
+      waitedMs: 1,
+      reads: 2,
+      failedReads: 0,
+      lastFailure: undefined,
+      seen: [],
+      nearest: ['Zürich', 'Zug'],
     });
     await run(call('waitForText', () => Promise.reject(error))).catch(() => undefined);
     expect(ended[0]).toMatchObject({ outcome: 'wait_timeout', nearest: ['Zürich', 'Zug'] });

@@ -17,7 +17,9 @@ export const stepPageSize = 10_000;
 const place = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 });
 const places = (count: number, description: string) =>
   Type.Array(place, {
-    ...{ minItems: count, maxItems: count, description },
+    minItems: count,
+    maxItems: count,
+    description,
     examples: [[540, 1200, 900, 1350].slice(0, count)],
   });
 const one = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER };

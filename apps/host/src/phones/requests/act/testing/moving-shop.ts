@@ -32,21 +32,26 @@ export const isInView = (shop: Shop, uid: number): boolean => {
 const words = (text: string, frame: View['frame']): View => ({
   className: 'android.widget.TextView',
   packageName: shopPackage,
-  ...{ text, frame },
+  text,
+  frame,
 });
 
 const button = (text: string, frame: View['frame'], onTap: () => void): View => ({
   className: 'android.widget.Button',
   packageName: shopPackage,
   resourceId: `${shopPackage}:id/${text.toLowerCase()}`,
-  ...{ text, frame, onTap },
+  text,
+  frame,
+  onTap,
 });
 
 function rowOf(shop: Shop, { uid, name }: Article, at: number): View {
   const y = top + at * rowHeight - shop.offset;
   const frame = { left: 0, right: 1080, top: y, bottom: y + rowHeight };
   return {
-    ...{ className: 'android.widget.LinearLayout', packageName: shopPackage, frame },
+    className: 'android.widget.LinearLayout',
+    packageName: shopPackage,
+    frame,
     children: [
       words(name, { left: 0, right: 700, top: y + 30, bottom: y + rowHeight - 30 }),
       button('Add', { ...frame, left: 700 }, () => void shop.touched.push(uid)),
