@@ -56,7 +56,17 @@ const config: KnipConfig = {
     type: true,
   },
   ignoreBinaries: [
-    ...['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv', 'java', 'openssl', 'script'],
+    'mount',
+    'umount',
+    'prlimit',
+    'adb',
+    'git',
+    'unshare',
+    'ip',
+    'setpriv',
+    'java',
+    'openssl',
+    'script',
   ],
 };
 

@@ -451,8 +451,16 @@ test('what a run reads as a secret reaches it, and no file, reply, message or pr
   ];
   const replies = await readEverything(ids);
   for (const operation of [
-    ...['listRuns', 'getRun', 'runLogs', 'runFiles', 'runTrace', 'listJobTasks', 'exportJobResults'],
-    ...['listWebhookDeliveries', 'outOfSteps', 'listGroups'],
+    'listRuns',
+    'getRun',
+    'runLogs',
+    'runFiles',
+    'runTrace',
+    'listJobTasks',
+    'exportJobResults',
+    'listWebhookDeliveries',
+    'outOfSteps',
+    'listGroups',
   ])
     expect([operation, replies.get(operation)]).toEqual([operation, expect.stringContaining(struck)]);
   seen.push(...replies.values());

@@ -35,7 +35,11 @@ export async function check({ PhalanxClient, ServiceError }, { url, token, devic
   await following;
 
   return {
-    ...{ read, told, outcome, result, uploaded },
+    read,
+    told,
+    outcome,
+    result,
+    uploaded,
     paths: files.map(({ path }) => path).filter((path) => /^(main\.ts|data\.json)$/.test(path)),
     refusal: { isTyped: refusal instanceof ServiceError, code: refusal.code, status: refusal.status },
   };

@@ -65,7 +65,10 @@ describe.skipIf(withoutComponents.includes('docker-compose'))('docker-compose', 
   test('takes compose.cluster.yaml, with three servers that have names of their own', async () => {
     const servers = ['server-1', 'server-2', 'server-3'];
     expect(await services('compose.cluster.yaml', given)).toEqual([
-      ...['migrate', 'nats', 'postgres', 'proxy'],
+      'migrate',
+      'nats',
+      'postgres',
+      'proxy',
       ...servers,
     ]);
     const { services: parts } = Value.Parse(

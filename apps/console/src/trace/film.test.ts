@@ -52,7 +52,8 @@ it('a video has a place each half second and where a step ends, in place of pict
     steps,
   );
   expect(film.map(({ time, part }) => [part.number, time])).toEqual([
-    ...[[1, 900], ...[1000, 1400, 1500, 2000].map((time) => [2, time])],
+    [1, 900],
+    ...[1000, 1400, 1500, 2000].map((time) => [2, time]),
     [4, 2200],
   ]);
 });

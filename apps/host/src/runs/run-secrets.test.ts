@@ -153,7 +153,9 @@ it('a value that is a word of the protocol changes none of it, and one of digits
   );
   const end = await host.service.untilEnded(runId);
   expect([end.status, end.error?.code, end.error?.message]).toEqual([
-    ...['failed', 'uncaught_error', `Error: it ${redactedText}`],
+    'failed',
+    'uncaught_error',
+    `Error: it ${redactedText}`,
   ]);
   expect(JSON.parse(end.result ?? '')).toEqual({
     n: redactedText,

@@ -139,8 +139,11 @@ describe('an automation of stages', () => {
     });
     expect(result).toMatchObject({ success: true });
     expect(stored.map(({ screenState }) => screenState)).toEqual([
-      ...['unknown', 'unknown', 'unknown'],
-      ...['Login', 'Paid'],
+      'unknown',
+      'unknown',
+      'unknown',
+      'Login',
+      'Paid',
     ]);
   });
 

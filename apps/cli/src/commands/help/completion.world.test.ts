@@ -31,7 +31,16 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _phalanx; printf '%s\\n' "\${COMPREPL
 
 test('commands of both kinds, their parts and their options are completed', async () => {
   expect(await offered('s')).toEqual([
-    ...['schedules', 'screen', 'secret', 'send', 'server', 'shares', 'simulate', 'start', 'stats', 'stop'],
+    'schedules',
+    'screen',
+    'secret',
+    'send',
+    'server',
+    'shares',
+    'simulate',
+    'start',
+    'stats',
+    'stop',
   ]);
   expect(await offered('project', 'co')).toEqual(['commit']);
   expect(await offered('runs', '--st')).toEqual(['--status']);

@@ -72,9 +72,17 @@ describe('the tools of a token', () => {
     const reader = await connect(await tokenOf(['read']));
     const { tools } = await reader.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...['list_devices', 'read_screen', 'inspect_node', 'list_projects', 'read_project'],
-      ...['read_run', 'list_runs', 'read_record'],
-      ...['list_groups', 'get_group', 'search_docs'],
+      'list_devices',
+      'read_screen',
+      'inspect_node',
+      'list_projects',
+      'read_project',
+      'read_run',
+      'list_runs',
+      'read_record',
+      'list_groups',
+      'get_group',
+      'search_docs',
     ]);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
     const launcher = await namesOf(await connect(await tokenOf(['read', 'launch'])));

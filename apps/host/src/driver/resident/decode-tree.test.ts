@@ -71,9 +71,23 @@ describe('tier 1, trees of the resident helper', () => {
     const text = (value: string): number[] => [Buffer.byteLength(value), ...Buffer.from(value)];
     const tree = (isCut: number): Buffer =>
       Buffer.from([
-        ...[0, 0, 1, 0, 0, 0, 0],
-        ...[1, ...text('a\vC'), 0, 0, 2, ...text('A\0B \uFFFE 😀'), 0],
-        ...[0, 0, isCut],
+        0,
+        0,
+        1,
+        0,
+        0,
+        0,
+        0,
+        1,
+        ...text('a\vC'),
+        0,
+        0,
+        2,
+        ...text('A\0B \uFFFE 😀'),
+        0,
+        0,
+        0,
+        isCut,
       ]);
     const [root] = decodeTrees(tree(0)).roots;
     expect([root?.className, root?.text]).toEqual(['a?C', 'A?B ? 😀']);

@@ -21,7 +21,11 @@ export interface PhoneIdentity {
 }
 
 const question = [
-  ...['ro.serialno', 'ro.boot.serialno', 'ro.product.brand', 'ro.product.model', 'ro.product.device'],
+  'ro.serialno',
+  'ro.boot.serialno',
+  'ro.product.brand',
+  'ro.product.model',
+  'ro.product.device',
   'persist.adb.wifi.guid',
 ].map((name) => `getprop ${name}`);
 

@@ -65,7 +65,16 @@ it('a name that is none, a name again, and what no file holds are refused', asyn
   await host.service.untilEnded(runId);
   const refused = 'attach_refused';
   expect(host.service.messages(runId)).toEqual([
-    ...[refused, refused, refused, refused, refused, refused, 'invalid_call', 'TypeError', 'TypeError', 'ok'],
+    refused,
+    refused,
+    refused,
+    refused,
+    refused,
+    refused,
+    'invalid_call',
+    'TypeError',
+    'TypeError',
+    'ok',
     refused,
   ]);
   expect(Object.fromEntries(taken(runId))).toMatchObject({ a: { text: 'first' } });

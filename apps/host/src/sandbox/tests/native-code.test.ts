@@ -102,7 +102,9 @@ describe.runIf(missing.length === 0)('native code in a sandbox process', () => {
     expect(outcomes.get('broker')).toBe('connected');
     expect(outcomes.size).toBe(35);
     expect([connections, existsSync(`${secret}.more`), existsSync(path.join(folder, 'made'))]).toEqual([
-      ...[0, true, false],
+      0,
+      true,
+      false,
     ]);
 
     const free = await run(process.execPath, ['--eval', load]);

@@ -132,7 +132,9 @@ describe('the film of a run', () => {
     });
     const part = await read(2, { headers: { range: 'bytes=12-16' } });
     expect([part.status, part.text, part.headers.get('content-range')]).toEqual([
-      ...[206, 'video', 'bytes 12-16/19'],
+      206,
+      'video',
+      'bytes 12-16/19',
     ]);
     const beyond = await read(2, { headers: { range: 'bytes=19-' } });
     expect([beyond.status, beyond.body['code']]).toEqual([416, 'range_not_satisfiable']);

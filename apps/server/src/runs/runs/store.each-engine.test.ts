@@ -147,7 +147,9 @@ describe.each(engines)('%s', (engine) => {
         ('orphan', 'gone', ${common})`,
       `INSERT INTO task (id, job_id, number, status) VALUES ('t1', 'planned', 1, 'waiting'), ('t2', 'single', 1, 'waiting'),
         ('t3', 'orphan', 1, 'waiting')`,
-      ...[attempt('t1', '5', 1), attempt('t2', '4', 1), attempt('t3', '3', 1)],
+      attempt('t1', '5', 1),
+      attempt('t2', '4', 1),
+      attempt('t3', '3', 1),
       // A run that takes a second task, of another job.
       "INSERT INTO task_attempt VALUES ('t2', 2, '5', 'phone', 0, 2, NULL, '')",
     ])

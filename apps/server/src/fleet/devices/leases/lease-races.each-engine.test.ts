@@ -119,7 +119,9 @@ describe.each(engines)('leases, in %s,', (engine) => {
     await one.addCode(phone, { userId: 'holder' }, ["third('\0');"]);
     await one.addCode(phone, { userId: 'somebody' }, ['other();']);
     expect(await other.readCode(phone, { userId: 'holder', leaseId })).toEqual([
-      ...['first();', 'second();', "third('');"],
+      'first();',
+      'second();',
+      "third('');",
     ]);
     clock.advance(11_000);
     await one.addCode(phone, { userId: 'holder' }, ['late();']);
