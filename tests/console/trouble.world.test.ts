@@ -54,7 +54,7 @@ story(
       if (disk !== undefined) {
         disk.fill();
         await type('// typed on a full disk\n');
-        await page.getByText(/has no room/).waitFor();
+        await page.getByText(/no disk space/).waitFor();
         await page.reload();
         await page.locator('.cm-content').getByText('typed on a full disk').waitFor();
         disk.makeRoom();
