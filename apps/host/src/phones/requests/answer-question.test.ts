@@ -4,6 +4,7 @@ import { maxVerdictTextLength } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 
 import { serial, useTestHost } from '../../testing/test-host.ts';
+import { nodeOf } from '../../testing/node-of.ts';
 
 const host = useTestHost();
 
@@ -62,7 +63,12 @@ describe('a host that is asked what code makes of saved screens', () => {
       await agent.actions.tap(1, 1);`;
     const given = { source_map: null, parameters: { name: 'Cart' }, job_variables: {}, fetches: [] };
     const screens = ['com.shop', 'com.other'].map((packageName) => ({
-      tree_json: JSON.stringify({ root: emptyNode(packageName), packageName, rotation: 0, capturedAt: 1 }),
+      tree_json: JSON.stringify({
+        root: nodeOf({ packageName: packageName }),
+        packageName,
+        rotation: 0,
+        capturedAt: 1,
+      }),
       stage: 'pay',
     }));
     const answerWithin = async (budget_ms: number, code = honest): Promise<unknown> => {
@@ -89,33 +95,4 @@ describe('a host that is asked what code makes of saved screens', () => {
     expect(long).toHaveProperty('verdicts.1.message.length', maxVerdictTextLength);
     expect(await answerWithin(10_000)).toEqual({ verdicts });
   });
-});
-
-const emptyNode = (packageName: string) => ({
-  className: 'android.widget.FrameLayout',
-  packageName,
-  viewId: null,
-  text: null,
-  description: null,
-  hintText: null,
-  tooltipText: null,
-  paneTitle: null,
-  containerTitle: null,
-  index: 0,
-  children: [],
-  boundsInScreen: { left: 0, top: 0, right: 1080, bottom: 2400 },
-  maxTextLength: -1,
-  inputType: '',
-  isShowingHintText: false,
-  checkable: false,
-  checked: false,
-  clickable: false,
-  enabled: true,
-  focusable: false,
-  focused: false,
-  longClickable: false,
-  password: false,
-  scrollable: false,
-  selected: false,
-  visible: true,
 });

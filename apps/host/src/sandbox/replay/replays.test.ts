@@ -1,6 +1,7 @@
 import type { RecordedCall, ReplaySequence, ReplayVerdict, ScreenTree, UiNode } from '@phalanx/protocol';
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { nodeOf } from '../../testing/node-of.ts';
 import { openReplays, type Replays } from './replays.ts';
 
 let replays: Replays;
@@ -12,40 +13,8 @@ beforeAll(async () => {
   hurried = await openReplays({ limits: { screen: tries, sequence: tries } });
 });
 
-function node(values: Partial<UiNode>, ...children: UiNode[]): UiNode {
-  return {
-    className: 'android.widget.FrameLayout',
-    packageName: 'com.shop',
-    viewId: null,
-    text: null,
-    description: null,
-    hintText: null,
-    tooltipText: null,
-    paneTitle: null,
-    containerTitle: null,
-    index: 0,
-    boundsInScreen: { left: 0, top: 0, right: 1080, bottom: 2400 },
-    maxTextLength: -1,
-    inputType: '',
-    isShowingHintText: false,
-    checkable: false,
-    checked: false,
-    clickable: false,
-    enabled: true,
-    focusable: false,
-    focused: false,
-    longClickable: false,
-    password: false,
-    scrollable: false,
-    selected: false,
-    visible: true,
-    ...values,
-    children,
-  };
-}
-
 const button = (id: string, text: string): UiNode =>
-  node({
+  nodeOf({
     className: 'android.widget.Button',
     viewId: `com.shop:id/${id}`,
     text,
@@ -54,7 +23,7 @@ const button = (id: string, text: string): UiNode =>
   });
 
 const treeOf = (...children: UiNode[]): ScreenTree => ({
-  root: node({}, ...children),
+  root: nodeOf({}, ...children),
   packageName: 'com.shop',
   rotation: 0,
   capturedAt: 1_750_000_000_000,
@@ -62,7 +31,7 @@ const treeOf = (...children: UiNode[]): ScreenTree => ({
 });
 
 const cart = treeOf(button('pay', 'Pay now'));
-const done = treeOf(node({ text: 'Thank you' }));
+const done = treeOf(nodeOf({ text: 'Thank you' }));
 const other = treeOf(button('rate', 'Rate us'));
 
 interface Shown {
@@ -346,7 +315,7 @@ describe('a record in order', () => {
   });
 
   test('leaves calls on password fields out, as records do', async () => {
-    const field = node({
+    const field = nodeOf({
       className: 'android.widget.EditText',
       viewId: 'com.shop:id/secret',
       password: true,
