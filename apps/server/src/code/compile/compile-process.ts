@@ -41,7 +41,6 @@ const megabyte = 1024 * 1024;
 export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
   /** Mirrors of the projects that are warm in the process, by project. The one used last stands last. */
   readonly mirrors = new Map<string, ProjectMirror>();
-  #isForOverShare = false;
 
   constructor({ agentTypes, maxMemoryBytes, confinement }: CompileProcessOptions) {
     super({
@@ -55,16 +54,6 @@ export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
     });
     void this.ended.then(() => this.mirrors.clear());
     void this.send({ kind: 'start', agentTypes });
-  }
-
-  /** Whether it serves a user over the fair share: the work of other users goes before its own, for good. */
-  get isForOverShare(): boolean {
-    return this.#isForOverShare;
-  }
-
-  serveOverShare(): void {
-    this.#isForOverShare = true;
-    this.lowerPriority();
   }
 
   protected override receive(message: FromProcess): void {

@@ -33,8 +33,6 @@ interface CompilerOptions {
   log: { warn(details: object, message: string): void };
   /** Declarations that every project sees, all in one text. */
   agentTypes: string;
-  /** Whether the user's recent use is so high that others go first. Default: false for every user. */
-  isOverShare?: (userId: string) => boolean;
   /** Maximum number of compile processes. Each takes about 250 MB. Default 3. */
   processes?: number;
   /** Timeout for the compilation of one file. Whole projects have three times as long. Default 60,000. */
@@ -105,7 +103,6 @@ export function createCompiler(options: CompilerOptions): Compiler {
     log,
     agentTypes,
     confinement,
-    isOverShare = () => false,
     processes = 3,
     timeoutMs = 60_000,
     processorMs = 10_000,
@@ -114,7 +111,6 @@ export function createCompiler(options: CompilerOptions): Compiler {
   } = options;
   const pool = new ProcessPool({
     processes,
-    isOverShare,
     agentTypes,
     confinement,
     maxMemoryBytes: maxMemoryMb * 1024 * 1024,

@@ -8,9 +8,8 @@ export async function openCompiler(context: Context, shared?: Compiler): Promise
   return compileInTurns(shared ?? (await openOwnCompiler(context)), context.limits.turns.compile);
 }
 
-async function openOwnCompiler({ app, log, limits, confinement, timing }: Context): Promise<Compiler> {
-  const isOverShare = (userId: string): boolean => limits.turns.compile.isOverShare(userId);
-  const compiler = createCompiler({ log, confinement, isOverShare, agentTypes: await readAgentTypes() });
+async function openOwnCompiler({ app, log, confinement, timing }: Context): Promise<Compiler> {
+  const compiler = createCompiler({ log, confinement, agentTypes: await readAgentTypes() });
   const { prepareCompilerMs } = timing;
   let preparing: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {

@@ -5,8 +5,6 @@ import { CompileProcess, type CompileProcessOptions } from './compile-process.ts
 
 interface PoolOptions extends CompileProcessOptions {
   processes: number;
-  /** Whether the user's recent use is so high that others go first. */
-  isOverShare: (userId: string) => boolean;
   onEnd: (error: ConfinedProcessEnded, projectId: string) => void;
 }
 
@@ -106,45 +104,24 @@ export class ProcessPool {
    * what another user's projects do to a process.
    */
   #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
-    const isOverShare = this.#options.isOverShare(userId);
-    const fitting = this.#processes.filter((one) =>
-      isOverShare ? one.isForOverShare && this.#isOnlyOf(userId, one) : !one.isForOverShare,
-    );
-    const home = fitting.find(({ mirrors }) => mirrors.has(projectId));
+    const home = this.#processes.find(({ mirrors }) => mirrors.has(projectId));
     if (home !== undefined && !home.isBusy) return home;
     const waitedMs = performance.now() - queuedAt;
     if (home !== undefined && waitedMs < homeWaitMs) {
       this.#timer ??= setTimeout(() => this.#schedule(), homeWaitMs - waitedMs);
       return undefined;
     }
-    const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));
-    const own = idle.find((one) => this.#isOnlyOf(userId, one));
-    const found = own ?? this.#spawn(isOverShare) ?? idle.find(({ hasLowPriority }) => !hasLowPriority);
-    // A user over the fair share keeps to one process when there is no room for two.
-    if (found === undefined && !(isOverShare && fitting.length > 0)) this.#makeRoom(isOverShare);
-    return found;
+    const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
+    return idle.find((one) => this.#isOnlyOf(userId, one)) ?? this.#spawn() ?? idle[0];
   }
 
   #isOnlyOf(userId: string, { mirrors }: CompileProcess): boolean {
     return [...mirrors.keys()].every((projectId) => this.#users.get(projectId) === userId);
   }
 
-  /**
-   * Ends an idle process to make room; its end schedules the queue again. For a user over the fair share, the last idle
-   * process that others may use stays, unless only one process may run.
-   */
-  #makeRoom(isOverShare: boolean): void {
-    const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
-    const least =
-      idle.find(({ isForOverShare }) => isForOverShare) ?? idle.find(({ hasLowPriority }) => hasLowPriority);
-    const isOneLeft = !isOverShare || idle.length > 1 || this.#options.processes === 1;
-    (least ?? (isOneLeft ? idle[0] : undefined))?.kill('crashed');
-  }
-
-  #spawn(isOverShare = false): CompileProcess | undefined {
+  #spawn(): CompileProcess | undefined {
     if (this.#processes.length >= this.#options.processes) return undefined;
     const process = new CompileProcess(this.#options);
-    if (isOverShare) process.serveOverShare();
     this.#processes.push(process);
     void process.ended.then(() => this.#remove(process));
     return process;
