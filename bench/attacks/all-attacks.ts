@@ -1,4 +1,5 @@
 import { gitAttacks, pushAttacks } from './git-attacks.ts';
+import { hostAttacks } from './host-attacks.ts';
 import { loadAttacks } from './load-attacks.ts';
 import { requestAttacks } from './request-attacks.ts';
 import { surfaceAttacks } from './surface-attacks.ts';
@@ -7,4 +8,4 @@ import { surfaceAttacks } from './surface-attacks.ts';
 export const firstReport = [...requestAttacks, ...gitAttacks];
 /** The report on the second one: what one user did to all others. */
 export const secondReport = [...loadAttacks, ...pushAttacks];
-export const allAttacks = [...firstReport, ...secondReport, ...surfaceAttacks];
+export const allAttacks = [...firstReport, ...secondReport, ...surfaceAttacks, ...hostAttacks];

@@ -1,4 +1,5 @@
 import { secondReport } from '../attacks/all-attacks.ts';
+import { hostAttacks } from '../attacks/host-attacks.ts';
 import { surfaceAttacks } from '../attacks/surface-attacks.ts';
 import { attackRow } from './under-attack.ts';
 
@@ -17,6 +18,6 @@ export const hostile = attackRow(
     name: 'hostile',
     title: 'attacks of one user, alone and six together, that others feel no more',
   },
-  [...secondReport, ...surfaceAttacks],
+  [...secondReport, ...surfaceAttacks, ...hostAttacks],
   together,
 );

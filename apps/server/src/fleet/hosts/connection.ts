@@ -16,12 +16,11 @@ import { notConnected } from '../../storage/bus/bus.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { isOfRuns, parseFrame, parseHostMessage, ProtocolError } from './frames.ts';
-import { passLogs } from './pass-logs.ts';
+import { parseLogEntries } from './parse-log-entries.ts';
 import { HelloPages } from './hello-pages.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { EpochOver } from '../../storage/db/epochs.ts';
 import { HostRefused, type HostSessions } from './host-sessions.ts';
-import type { AdmissionThrottle } from './admission-throttle.ts';
 import type { HostLink, HostQuestion } from './host-link.ts';
 import type { HostListeners } from './host-listeners.ts';
 import { HostRequests } from './host-requests.ts';
@@ -31,7 +30,6 @@ interface ConnectionOptions {
   principal: Principal;
   address: string | null;
   listeners: HostListeners;
-  arrivals: AdmissionThrottle;
   clock: Clock;
   log: Logger;
   limits: Limits;
@@ -150,7 +148,6 @@ export class HostConnection implements HostLink {
         // A message that waits here for its turn is a sign of life.
         this.#silence.refresh();
         if (next.bytes.length > smallBytes) await nextTurn();
-        if (this.hostId === '') await this.#options.arrivals.next();
         await this.#keepPace();
         if (next.isBinary) await this.#handleFrame(next.bytes);
         else await this.#takeMessage(next.bytes);
@@ -185,26 +182,11 @@ export class HostConnection implements HostLink {
     }
   }
 
-  /** Messages of a user whose hosts say much are taken one after the other, with a pace. */
   async #takeMessage(bytes: Buffer): Promise<void> {
-    const { hostMessageScheduler: scheduler } = this.#options.limits;
-    const ofHello = await scheduler.pass(this.userId, bytes.length, async (pace) => {
-      await pace?.();
-      if (!this.#isOpen) return undefined;
-      const startedAt = performance.now();
-      try {
-        const message = this.#withRunsBehind(parseHostMessage(bytes));
-        // Hosts that connect at the same time are welcomed side by side.
-        if (this.hostId === '') return message;
-        const handled = this.#handleMessage(message);
-        // Other `runs` messages are not awaited, so that the disk does not hold up what the host says next.
-        if (message.type !== 'runs' || pace !== undefined) await handled;
-        return undefined;
-      } finally {
-        scheduler.note(this.userId, performance.now() - startedAt);
-      }
-    });
-    if (ofHello !== undefined) await this.#handleMessage(ofHello);
+    const message = this.#withRunsBehind(parseHostMessage(bytes));
+    const handled = this.#handleMessage(message);
+    // Reports of runs are not awaited, so that the disk does not hold up what the host says next.
+    if (message.type !== 'runs' || this.hostId === '') await handled;
   }
 
   /** Reports of runs that have come one by one are stored together: each store waits for the disk. */
@@ -227,12 +209,9 @@ export class HostConnection implements HostLink {
     const { header, payload } = parseFrame(frame);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (header.type !== 'logs') return this.#takeAnswer(header, payload);
-    return passLogs(payload, header.first_seq, {
-      scheduler: this.#options.limits.logFrameScheduler,
-      userId: this.userId,
-      isWanted: () => this.#isOpen,
-      tell: (logs) => this.#options.listeners.tell('logs', this, header.run_id, logs),
-    });
+    const entries = parseLogEntries(payload);
+    const logs = { firstSeq: header.first_seq, entries, sizeBytes: payload.length };
+    return this.#options.listeners.tell('logs', this, header.run_id, logs);
   }
 
   #takeAnswer({ type, request_id }: HostAnswerHeader, payload: Buffer): void {
@@ -272,7 +251,7 @@ export class HostConnection implements HostLink {
   }
 
   async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {
-    const { listeners, arrivals, heartbeatMs, clock, sessions } = this.#options;
+    const { listeners, heartbeatMs, clock, sessions } = this.#options;
     if (this.hostId !== '') throw new ProtocolError('hello was said twice');
     requireVersion(hello.protocol_version);
     const { userId, tokenId } = this;
@@ -287,9 +266,6 @@ export class HostConnection implements HostLink {
     clearTimeout(this.#silence);
     this.#silence = this.#watchSilence(toleratedSilence * heartbeatMs);
     this.send({ type: 'welcome', server_time: clock.now(), heartbeat_ms: heartbeatMs });
-    await arrivals.next();
-    // Its end has been told already.
-    if (!this.#isOpen) return;
     await listeners.tell('hello', this, hello);
   }
 

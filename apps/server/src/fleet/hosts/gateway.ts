@@ -17,7 +17,6 @@ import { refuseSocket } from '../../http/requests/sockets/refuse-socket.ts';
 import type { WebSockets } from '../../http/requests/sockets/web-sockets.ts';
 import { HostConnection } from './connection.ts';
 import type { HostSessions } from './host-sessions.ts';
-import { AdmissionThrottle } from './admission-throttle.ts';
 import type { HostLink } from './host-link.ts';
 import { HostListeners } from './host-listeners.ts';
 
@@ -56,8 +55,6 @@ export class HostGateway {
   /** The newest connection of each host. */
   readonly #ofHosts = new Map<string, HostLink>();
   readonly #listeners: HostListeners;
-  /** All hosts connect at once when the service or its network is back. */
-  readonly #arrivals = new AdmissionThrottle();
   #isClosed = false;
   #sessions: HostSessions | undefined;
 
@@ -161,7 +158,6 @@ export class HostGateway {
         const connection = new HostConnection({
           ...this.#options,
           listeners: this.#listeners,
-          arrivals: this.#arrivals,
           sessions,
           socket: webSocket,
           principal,
@@ -176,7 +172,6 @@ export class HostGateway {
   }
 
   async #admit(request: IncomingMessage, actor: Actor): Promise<Principal> {
-    await this.#arrivals.next();
     if (this.#isClosed) throw ApiError.of('not_ready', { reason: 'stopping' });
     const { authenticate, addressOf, requirePlace } = this.#options;
     requirePlace(request);

@@ -1,7 +1,6 @@
 import type { Reach, Scope } from '@phalanx/protocol';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import type { RequestTurns } from '../../kernel/limits/request-turns.ts';
 import { requireAllowed } from './policy.ts';
 import type { Principal } from './principal.ts';
 
@@ -39,8 +38,6 @@ interface Gate {
   catchUp: () => Promise<void> | undefined;
   /** Admits a request that comes without a token. Throws when too many have come from there. */
   admitStranger: (address: string) => void;
-  /** Turns of a user, or of the address of a stranger. */
-  turns: RequestTurns;
 }
 
 /** Keeps the service from starting with a route that says nothing of tokens. */
@@ -64,7 +61,7 @@ function requireReach(app: FastifyInstance): void {
 
 /** Asks every request for its token, or for the session of a browser, before anything of its body is read. */
 export function requireCallers(app: FastifyInstance, gate: Gate): void {
-  const { authenticate, findCaller, addressOf, admitStranger, catchUp, turns } = gate;
+  const { authenticate, findCaller, addressOf, admitStranger, catchUp } = gate;
   app.decorateRequest('principal');
   app.decorateRequest('hasPrincipal', false);
   requireReach(app);
@@ -87,17 +84,14 @@ export function requireCallers(app: FastifyInstance, gate: Gate): void {
   };
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.is404 || request.routeOptions.config.scope === null) {
-      const address = addressOf(request.raw);
-      admitStranger(address);
-      return turns.pass(address, done);
+      admitStranger(addressOf(request.raw));
+      return done();
     }
     const caller = callerOf(request);
     // Most callers are known, and to wait for a promise costs as much as to find them.
     if (caller instanceof Promise)
-      return void caller
-        .then((principal) => admit(request, principal))
-        .then(() => turns.pass(request.principal.userId, done), done);
+      return void caller.then((principal) => admit(request, principal)).then(() => done(), done);
     admit(request, caller);
-    turns.pass(caller.userId, done);
+    done();
   });
 }

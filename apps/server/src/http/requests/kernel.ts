@@ -111,7 +111,6 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     addressOf,
     catchUp,
     admitStranger: (address) => limits.spend('requests', address),
-    turns: limits.requestTurns,
   });
   return { app, connections, addressOf };
 }

@@ -35,7 +35,6 @@ it.each([
     catchUp: refuse,
     admitStranger: refuse,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody asks
-    turns: {} as never,
   });
   app.get('/door', { config }, () => 'open');
   await expect(app.ready()).rejects.toThrow('GET /door does not say which tokens may use it');

@@ -71,27 +71,27 @@ export const limitSettings = {
     name: 'PHALANX_LOG_KB_PER_SECOND',
     default: '10240',
     description:
-      "rate of log entries from the hosts of a user, with a burst of one minute's worth; further entries wait at the hosts",
+      "rate of log entries from the hosts of a user, with a burst of one second's worth; further entries wait at the hosts",
     format: wholeNumber({ min: 1, max: 100_000_000, unit: 'KB' }),
   }),
   framesPerSecond: setting({
     name: 'PHALANX_HOST_MESSAGES_PER_SECOND',
     default: '5000',
-    description: "rate of messages from a host, with a burst of one minute's worth",
+    description: "rate of messages from a host, with a burst of one second's worth",
     format: count,
   }),
   viewerMessagesPerSecond: setting({
     name: 'PHALANX_VIEWER_MESSAGES_PER_SECOND',
     default: '500',
     description:
-      "rate of messages from the live views and walls of a user, of which one connection has a fifth, with a burst of two seconds' worth; further messages wait",
+      "rate of messages from the live views and walls of a user, of which one connection has a fifth, with a burst of one second's worth; further messages wait",
     format: count,
   }),
   requestsPerSecond: setting({
     name: 'PHALANX_REQUESTS_PER_SECOND',
     default: '5000',
     description:
-      "rate of requests of a user, or of an address without a token, with a burst of one minute's worth",
+      "rate of requests of a user, or of an address without a token, with a burst of one second's worth",
     format: count,
   }),
   badTokensPerMinute: setting({

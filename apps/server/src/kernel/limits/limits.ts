@@ -3,10 +3,8 @@ import { boundedCache } from '../bounded-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { type LimitConfig, limitSettings } from './limit-settings.ts';
-import { HostFrameScheduler } from './host-frame-scheduler.ts';
 import { Turns } from './turns.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
-import { RequestTurns } from './request-turns.ts';
 
 /** Reads the usage of a user. Its cost must not grow with what is stored. */
 type ReadUsed = (userId: string) => number | Promise<number>;
@@ -19,7 +17,6 @@ interface RefusalDetails {
 }
 
 const minuteS = 60;
-const viewerBurstS = 2;
 /** Number of sockets that can use up the rate of their user. */
 const viewerShares = 5;
 /** Limits of what is stored. */
@@ -51,11 +48,7 @@ export class Limits {
   readonly badTokens: RateLimiter;
   /** Bytes of log entries, by user. */
   readonly logs: RateLimiter;
-  readonly logFrameScheduler: HostFrameScheduler;
-  /** Paces the messages of hosts apart from logs, so that no sign of life waits behind a log. */
-  readonly hostMessageScheduler: HostFrameScheduler;
   readonly requestsUnderWay = new RequestsUnderWay();
-  readonly requestTurns = new RequestTurns();
   /** Frames, by connection of a host. */
   readonly frames: RateLimiter;
   /** Messages of viewers, by user and by socket. */
@@ -69,23 +62,18 @@ export class Limits {
 
   constructor(config: LimitConfig) {
     this.#config = config;
-    const aMinute = (name: LimitName): RateLimiter =>
-      new RateLimiter({ perSecond: this.most(name), burstSeconds: minuteS });
-    this.requests = aMinute('requests');
-    this.logs = aMinute('log_bytes');
-    this.logFrameScheduler = new HostFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
-    this.hostMessageScheduler = new HostFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
-    this.frames = aMinute('host_messages');
-    const ofViewers = this.most('viewer_messages');
+    const aSecond = (name: LimitName, share = 1): RateLimiter =>
+      new RateLimiter({ perSecond: this.most(name) * share, burstSeconds: 1 });
+    this.requests = aSecond('requests');
+    this.logs = aSecond('log_bytes');
+    this.frames = aSecond('host_messages');
     this.#viewerMessages = {
-      ofUser: new RateLimiter({ perSecond: ofViewers, burstSeconds: viewerBurstS }),
-      ofSocket: new RateLimiter({ perSecond: ofViewers / viewerShares, burstSeconds: viewerBurstS }),
+      ofUser: aSecond('viewer_messages'),
+      ofSocket: aSecond('viewer_messages', 1 / viewerShares),
     };
     const perSecond = this.most('bad_tokens') / minuteS;
     this.badTokens = new RateLimiter({ perSecond, burstSeconds: minuteS });
-    this.show('requests', (userId) =>
-      Math.round(this.requests.share(userId) * this.most('requests') * minuteS),
-    );
+    this.show('requests', (userId) => Math.round(this.requests.share(userId) * this.most('requests')));
     const turns = (
       work: string,
       [places, placesPerUser]: readonly [number, number],
@@ -219,7 +207,7 @@ export class Limits {
       rows.push({
         limit,
         used: read === undefined ? null : await read(userId),
-        most: this.most(limit) * (['minute', 'host'].includes(per) ? minuteS : 1),
+        most: this.most(limit),
         unit,
         per,
         setting: limitSettings[key].name,
@@ -289,8 +277,8 @@ const shownLimits: ReadonlyMap<LimitName, Pick<UsageRow, 'per' | 'unit'>> = new 
   ['devices', { per: 'user', unit: 'count' }],
   ['runs', { per: 'user', unit: 'count' }],
   ['device_runs', { per: 'device', unit: 'count' }],
-  ['log_bytes', { per: 'minute', unit: 'bytes' }],
+  ['log_bytes', { per: 'second', unit: 'bytes' }],
   ['host_messages', { per: 'host', unit: 'count' }],
-  ['requests', { per: 'minute', unit: 'count' }],
+  ['requests', { per: 'second', unit: 'count' }],
   ['waiting', { per: 'user', unit: 'count' }],
 ]);

@@ -3,23 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const lookEveryMs = 20;
 
-/** The requests that have no answer yet, and when there was one last. */
+/** The requests that have no answer yet. */
 export class RequestsUnderWay {
   readonly #open = new Set<ServerResponse>();
-  #lastAt = -Infinity;
 
   watch(server: Server): void {
     server.on('request', (_, response: ServerResponse) => {
       this.#open.add(response);
-      response.once('close', () => {
-        this.#lastAt = performance.now();
-        this.#open.delete(response);
-      });
+      response.once('close', () => this.#open.delete(response));
     });
-  }
-
-  wereAnyWithin(ms: number): boolean {
-    return performance.now() - this.#lastAt < ms || this.#hasAny();
   }
 
   /** Resolves when all requests have their answers, or after the time limit. */
@@ -32,7 +24,6 @@ export class RequestsUnderWay {
     for (const response of this.#open) {
       if (!response.headersSent) return true;
       // The answer is a stream, or on its way.
-      this.#lastAt = performance.now();
       this.#open.delete(response);
     }
     return false;

@@ -126,36 +126,6 @@ describe('the logs of a user', () => {
     expect(flood.host.isOpen).toBe(true);
     await Promise.all([flood.host.cut(), other.host.cut()]);
   });
-
-  it('come in pieces while somebody asks for something, whole and in their order', async () => {
-    const { api, token } = await server.createCaller('hank');
-    const { host, deviceId } = await server.connectHost({ token }, api);
-    await api('POST', '/api/v2/devices/launchDirectAutomation', startBody(deviceId));
-    const [launch] = host.messages('launch');
-    const runId = launch?.runs[0]?.run_id ?? '';
-    const messages = Array.from({ length: 2000 }, (_, number) => `line ${number}`);
-    const asking = setInterval(() => void api('GET', '/api/v2/me'), 20);
-    await api('GET', '/api/v2/me');
-    await host.log(runId, messages);
-    clearInterval(asking);
-    // The first frame is what anybody may send; the second has a thousand entries. What comes while PostgreSQL stores is
-    // stored together.
-    const acknowledged = host.messages('logs_stored').map(({ seq }) => seq);
-    if (server.engine === 'SQLite')
-      expect(acknowledged.filter((seq) => seq > 1000 && seq < 2000).length).toBeGreaterThan(0);
-    const asked = { device_id: deviceId, automation_ids: [launch?.automation_id] };
-    const logged: { id: string; message: string }[] = [];
-    for (let from = {}; logged.length < messages.length; from = { from: logged.at(-1)?.id }) {
-      const { body, text } = await api('POST', '/api/v2/devices/automationLogs', {
-        body: { ...asked, ...from },
-      });
-      const { logs } = body as { logs: typeof logged };
-      if (logs.length === 0) throw new Error(text);
-      logged.push(...logs);
-    }
-    expect(logged.map(({ message }) => message)).toEqual(messages);
-    await host.cut();
-  });
 });
 
 describe('launches', () => {

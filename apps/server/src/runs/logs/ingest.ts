@@ -124,23 +124,13 @@ export class LogIngest {
   }
 
   async #store(pending: readonly Pending[]): Promise<void> {
-    const begunAt = performance.now();
     try {
       const { batches, replaced } = await this.#options.store.append(pending.map(({ incoming }) => incoming));
       acknowledge(replaced.size === 0 ? pending : dropReplaced(pending, replaced));
       for (const batch of batches) this.#options.onStored(batch);
-      this.#account(pending, performance.now() - begunAt);
     } catch (error) {
       await this.#refuse(pending, error);
     }
-  }
-
-  #account(pending: readonly Pending[], tookMs: number): void {
-    const { logFrameScheduler } = this.#options.limits;
-    if (!logFrameScheduler.isPacing) return;
-    const all = pending.reduce((sum, { incoming }) => sum + incoming.entries.length, 0);
-    for (const { link, incoming } of pending)
-      logFrameScheduler.note(link.userId, (tookMs * incoming.entries.length) / all);
   }
 
   /** Retries once the storage works again. Entries of closed connections are left out: their hosts send them again. */

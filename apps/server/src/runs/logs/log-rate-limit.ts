@@ -21,9 +21,7 @@ export class LogRateLimit {
 
   constructor(limits: Limits) {
     this.#limits = limits;
-    limits.show('log_bytes', (userId) =>
-      Math.round(limits.logs.share(userId) * limits.most('log_bytes') * 60),
-    );
+    limits.show('log_bytes', (userId) => Math.round(limits.logs.share(userId) * limits.most('log_bytes')));
   }
 
   /** Calls `store` now or, in the order of the calls, later. */

@@ -40,9 +40,9 @@ export const UsageRow = Type.Object(
     }),
     most: Type.Integer({ description: 'The limit: the maximum that may be used' }),
     unit: Type.Enum(['count', 'bytes']),
-    per: Type.Enum(['user', 'device', 'host', 'minute'], {
+    per: Type.Enum(['user', 'device', 'host', 'second'], {
       description:
-        'What the limit is counted per; `minute`: per minute, for the user or all hosts of the user together. For `host` and `minute`, a burst of `most` is allowed, refilled every minute',
+        'What the limit is counted per; `second`: per second, for the user or all hosts of the user together. For `host` and `second`, a burst of `most` is allowed, refilled each second',
     }),
     setting: Type.String({
       description: 'Name of the setting with which the operator changes the limit',

@@ -17,7 +17,7 @@ const pingMs = 15_000;
 let lastNumber = 0;
 
 interface Options {
-  readonly limits: Pick<Limits, 'spendViewerMessage' | 'requestTurns'>;
+  readonly limits: Pick<Limits, 'spendViewerMessage'>;
   readonly userId: string;
 }
 
@@ -104,16 +104,16 @@ export class ViewerSocket {
   #readNext(): void {
     this.#isReading = true;
     const { limits, userId } = this.#options;
-    const waitMs = limits.spendViewerMessage(userId, this.#key);
-    if (waitMs > 0) {
-      this.#socket.pause();
-      setTimeout(() => this.#isOver || this.#readNext(), Math.max(waitMs, minPauseMs)).unref();
-    } else limits.requestTurns.pass(userId, () => this.#takeNext());
-  }
-
-  #takeNext(): void {
-    this.#unread.shift()?.();
-    if (this.#unread.length > 0) return this.#readNext();
+    for (let take = this.#unread[0]; take !== undefined; take = this.#unread[0]) {
+      const waitMs = limits.spendViewerMessage(userId, this.#key);
+      if (waitMs > 0) {
+        this.#socket.pause();
+        setTimeout(() => this.#isOver || this.#readNext(), Math.max(waitMs, minPauseMs)).unref();
+        return;
+      }
+      this.#unread.shift();
+      take();
+    }
     this.#isReading = false;
     if (this.#socket.isPaused && !this.#isOver) this.#socket.resume();
   }

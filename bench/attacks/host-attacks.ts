@@ -1,0 +1,69 @@
+/** Attacks of hosts that say more than any fleet has to say. */
+import { once } from 'node:events';
+import { Type } from 'typebox';
+
+import { LogSender, sampleEntries } from '../hosts/log-sender.ts';
+import { SimulatedHost } from '../hosts/simulated-host.ts';
+import { ask, directLaunch, launchPath } from '../http/api.ts';
+import type { Attack, Ground } from './attack.ts';
+import { Devices, times } from './load-attacks.ts';
+
+/** Number of hosts that flood together. */
+const hosts = 4;
+const phonesOfHost = { logs: 1, messages: 500 };
+/** Frames of a run that are not acknowledged. */
+const window = 40;
+const entriesOfFrame = 1000;
+
+async function connectHost(ground: Ground, signal: AbortSignal, phones: number): Promise<SimulatedHost> {
+  const own = await ground.createToken({});
+  const name = `flood-${crypto.randomUUID()}`;
+  const host = await SimulatedHost.connect({ ...own, name, serials: times(phones, (at) => `${name}-${at}`) });
+  host.onClosed = () => undefined;
+  signal.addEventListener('abort', () => host.cut());
+  return host;
+}
+
+/** A host whose phone has a run. */
+async function startLogging(ground: Ground, signal: AbortSignal): Promise<LogSender> {
+  const host = await connectHost(ground, signal, phonesOfHost.logs);
+  const { devices } = await ask(ground.api, '/api/v2/devices?search=flood&limit=1000', Devices);
+  for (const { device_id } of devices)
+    await ask(ground.api, launchPath, Type.Unknown(), directLaunch(device_id)).catch(() => undefined);
+  const [runId = ''] = host.runIds;
+  return new LogSender({ host, runId, entries: sampleEntries(entriesOfFrame), window });
+}
+
+async function floodLogs(ground: Ground, signal: AbortSignal): Promise<string> {
+  const senders: LogSender[] = [];
+  while (senders.length < hosts) senders.push(await startLogging(ground, signal));
+  for (const sender of senders) sender.start();
+  if (!signal.aborted) await once(signal, 'abort');
+  return `${senders.reduce((sum, { stored }) => sum + stored, 0)} entries stored`;
+}
+
+async function floodMessages(ground: Ground, signal: AbortSignal): Promise<string> {
+  let beats = 0;
+  const flooding = times(hosts, async () => {
+    const host = await connectHost(ground, signal, phonesOfHost.messages);
+    const aborted = signal.aborted ? undefined : once(signal, 'abort');
+    for (; !signal.aborted; beats += 1) await Promise.race([host.beat(), aborted]);
+  });
+  await Promise.all(flooding);
+  return `${beats} heartbeats of ${phonesOfHost.messages} phones`;
+}
+
+export const hostAttacks: readonly Attack[] = [
+  {
+    name: 'log-flood',
+    attack: 'four hosts that send the log of a run as fast as it is stored',
+    before: 'not reported',
+    play: floodLogs,
+  },
+  {
+    name: 'message-flood',
+    attack: 'four hosts that confirm 500 phones each, in a loop',
+    before: 'not reported',
+    play: floodMessages,
+  },
+];
