@@ -5,7 +5,7 @@ export {
   type ConfinementOptions,
   type Start,
 } from './confinement.ts';
-export { lowerPriorityWhenSlow, lowerPriority } from './lower-priority.ts';
+export { lowerPriority } from './lower-priority.ts';
 export { nodeFiles } from './policy.ts';
 export type { Policy } from './policy.ts';
 export { startProcess } from './start-process.ts';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 
-import { lowerPriority, lowerPriorityWhenSlow } from './lower-priority.ts';
+import { lowerPriority } from './lower-priority.ts';
 
 const started: ChildProcess[] = [];
 // A process that is left behind would keep the tests from ending.
@@ -49,15 +49,6 @@ test.runIf(existsSync('/proc/self/autogroup'))(
     expect(niceOf(member.pid ?? 0)).toBe(0);
   },
 );
-
-test('work that takes long gives way', async () => {
-  const { parent, ids } = await startTwo();
-  lowerPriorityWhenSlow({
-    pid: parent.pid ?? 0,
-    exited: once(parent, 'exit').then(() => ({ exitCode: 0, signal: null })),
-  });
-  await expect.poll(() => ids.map((id) => getPriority(id))).toEqual([10, 10]);
-});
 
 test('what has ended gives way to nothing', () => {
   expect(() => lowerPriority(2 ** 22)).not.toThrow();

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import type { StartedProcess } from './started-process.ts';
 
 /**
  * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. Work
@@ -11,24 +10,6 @@ const niceOf = {
   /** Its weight stands against that of the whole service, not of each of its threads. */
   session: 19,
 };
-/** Shorter work is no burden, in milliseconds. */
-const shortMs = 250;
-/** Work on more than this takes longer. */
-const longBytes = 8 * 1024 * 1024;
-
-/**
- * For a process that ends with its work on what users wrote: when it takes long, what is short goes before it.
- * `sizeBytes`: what it has to read, where that is known.
- */
-export function lowerPriorityWhenSlow(
-  { pid, exited }: Pick<StartedProcess, 'pid' | 'exited'>,
-  sizeBytes = 0,
-): void {
-  if (sizeBytes > longBytes) return lowerPriority(pid);
-  const timer = setTimeout(() => lowerPriority(pid), shortMs).unref();
-  void exited.then(() => clearTimeout(timer));
-}
-
 /** Others go before the process and all that it has started. Nothing takes it back. */
 export function lowerPriority(pid: number): void {
   lowerAll(pid);

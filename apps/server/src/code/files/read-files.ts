@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import { lowerPriorityWhenSlow } from '@phalanx/confinement';
 import type { FileChange } from '@phalanx/protocol';
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
 import { startGit } from '../git/git-process.ts';
@@ -112,7 +111,6 @@ async function* streamText(
   const { git } = repositories;
   const gitDir = repositories.gitDirOf(projectId);
   const child = await startGit(git, ['cat-file', 'blob', id], { gitDir, environment: { GIT_DIR: gitDir } });
-  lowerPriorityWhenSlow(child);
   const [, stdout, stderr] = child.streams;
   stderr.resume();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,6 +1,6 @@
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { whenClosed, type StartedProcess, lowerPriorityWhenSlow } from '@phalanx/confinement';
+import { whenClosed, type StartedProcess } from '@phalanx/confinement';
 import { maxPushBytes, type GitProgram, startGit } from '../git/git-process.ts';
 import { ByteQueue } from '../git/byte-queue.ts';
 
@@ -57,7 +57,6 @@ export class GitExchange {
       environment: protocol === undefined ? undefined : { GIT_PROTOCOL: protocol },
       streamCount: 5,
     });
-    lowerPriorityWhenSlow(child);
     return new GitExchange(child, maxRequestBytes[service]);
   }
 

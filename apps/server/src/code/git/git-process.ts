@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type StartedProcess, startProcess, type Start, lowerPriorityWhenSlow } from '@phalanx/confinement';
+import { type StartedProcess, startProcess, type Start } from '@phalanx/confinement';
 import { runToEnd } from '../../kernel/processes/run-to-end.ts';
 import { folderMissing, gitFailed, PartFailed } from '../../kernel/faults/fault-monitor.ts';
 
@@ -16,8 +16,6 @@ interface GitRun {
   gitDir?: string;
   environment?: Readonly<Record<string, string>>;
   input?: string;
-  /** Size of a file that git reads. */
-  fileBytes?: number;
   /** Limit of the output. Output beyond it is cut off, and git is ended. */
   maxBytes?: number;
   timeoutMs?: number;
@@ -44,10 +42,9 @@ export class GitFailure extends Error {
 
 /** Runs one git command to its end. Throws `GitFailure` unless it succeeds, and `PartFailed` when git can't be started. */
 export async function runGit(git: GitProgram, args: readonly string[], run: GitRun): Promise<GitOutput> {
-  const { gitDir, input, fileBytes, maxBytes, timeoutMs = 60_000, signal } = run;
+  const { gitDir, input, maxBytes, timeoutMs = 60_000, signal } = run;
   const environment = { ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }), ...run.environment };
   const child = await startGit(git, args, { gitDir, environment });
-  lowerPriorityWhenSlow(child, fileBytes);
   const { exitCode, stderr, stdout, isCut } = await runToEnd(child, { input, maxBytes, timeoutMs, signal });
   if (exitCode !== 0 && !isCut) throw neverBegan(git, stderr) ?? new GitFailure(args, exitCode, stderr);
   return { stdout, isCut };

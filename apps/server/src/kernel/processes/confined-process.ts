@@ -8,7 +8,6 @@ import {
   startProcess,
   whenClosed,
   nodeFiles,
-  lowerPriority,
 } from '@phalanx/confinement';
 
 import { MessageStream, messagesDescriptor } from './message-stream.ts';
@@ -49,8 +48,6 @@ export interface ConfinedProcessOptions<Reply> {
   readonly watchMs?: number;
 }
 
-/** Processor time beyond what most work takes; work that takes longer lowers the priority of its process. */
-const longWorkMs = 2000;
 /** Maximum size of a reply, enough for all that a project's check emits. */
 const maxReplyBytes = 128 * 1024 * 1024;
 /** Maximum length of the error output that is kept for the log. */
@@ -73,7 +70,6 @@ export class ConfinedProcess<Message extends object, Reply> {
   #hasEnded = false;
   #isEnding = false;
   #isBusy = false;
-  #hasLowPriority = false;
   #printed = '';
   #listener: ((message: Reply) => void) | undefined;
   #rejectWork: ((error: Error) => void) | undefined;
@@ -97,16 +93,6 @@ export class ConfinedProcess<Message extends object, Reply> {
   /** Whether it is at work, or about to end. */
   get isBusy(): boolean {
     return this.#isBusy || this.#isEnding;
-  }
-
-  /** Whether something in it has taken long: short work of other processes goes first. */
-  get hasLowPriority(): boolean {
-    return this.#hasLowPriority;
-  }
-
-  lowerPriority(): void {
-    this.#hasLowPriority = true;
-    if (this.#child !== undefined && !this.#hasEnded) lowerPriority(this.#child.pid);
   }
 
   /** Runs `task` within the budget. Rejects with `ConfinedProcessEnded` when the process ends meanwhile. */
@@ -184,7 +170,6 @@ export class ConfinedProcess<Message extends object, Reply> {
       if (!this.#isEnding) this.kill('crashed');
     });
     if (this.#isEnding) this.kill(this.#endReason);
-    if (this.#hasLowPriority) this.lowerPriority();
     return new MessageStream(messages, maxReplyBytes, (message) => this.#receive(message));
   }
 
@@ -209,7 +194,6 @@ export class ConfinedProcess<Message extends object, Reply> {
     if (!this.#isBusy || this.#isEnding) return;
     if (sizeBytes > this.#options.maxMemoryBytes) this.kill('out_of_memory');
     else if (usedMs > processorMs) this.kill('out_of_processor_time');
-    else if (usedMs > longWorkMs && !this.#hasLowPriority) this.lowerPriority();
   }
 
   #receive(message: unknown): void {

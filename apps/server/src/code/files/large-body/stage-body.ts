@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { IncomingMessage } from 'node:http';
-import { startProcess, type Confinement, type Policy, lowerPriorityWhenSlow } from '@phalanx/confinement';
+import { startProcess, type Confinement, type Policy } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
@@ -64,10 +64,8 @@ async function stageBody(
   try {
     await mkdir(folder);
     const bodyFile = path.join(folder, 'body');
-    const written = createWriteStream(bodyFile);
-    await pipeline(body, limited(limitBytes), written);
-    const bodyOnDisk = { file: bodyFile, sizeBytes: written.bytesWritten };
-    const { fields, contents } = await inTurn(() => readBody(bodyOnDisk, folder, confinement));
+    await pipeline(body, limited(limitBytes), createWriteStream(bodyFile));
+    const { fields, contents } = await inTurn(() => readBody(bodyFile, folder, confinement));
     const staged = contents.map((text, index) => ({ ...text, file: path.join(folder, `content-${index}`) }));
     return { fields, contents: staged, discard };
   } catch (error) {
@@ -110,15 +108,14 @@ const policyFor = (folder: string): Policy => ({
 });
 
 async function readBody(
-  body: { file: string; sizeBytes: number },
+  bodyFile: string,
   folder: string,
   confinement: Confinement,
 ): Promise<{ fields: unknown; contents: readonly StagedText[] }> {
-  const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, body.file, folder];
+  const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, bodyFile, folder];
   const start = confinement.wrap({ program: process.execPath, args }, policyFor(folder));
   const options = { environment: {}, folder: '/', streamCount: 3 };
   const reading = await startProcess(start, options);
-  lowerPriorityWhenSlow(reading, body.sizeBytes);
   const output = await runToEnd(reading, { timeoutMs, maxBytes: maxAnswerBytes });
   if (output.exitCode !== 0)
     throw ApiError.of(
