@@ -21,7 +21,6 @@ import { Limits } from '../kernel/limits/limits.ts';
 import { createStoredBytes } from '../storage/db/stored-bytes.ts';
 import { type Cluster, openCluster } from '../storage/nodes/cluster.ts';
 import { ServerNode } from '../storage/nodes/server-node.ts';
-import { invalidatingAuditEvents } from './audit/invalidating-audit-events.ts';
 import { createNodeStore } from '../storage/nodes/store.ts';
 
 const defaultTiming = {
@@ -131,7 +130,7 @@ function openKernel(storage: Storage, access: Access, limits: Limits): HttpKerne
     authenticate: authenticator.authenticate,
     findCaller: sessions.findCaller.bind(sessions),
     noteFault: (error) => faults.note(error),
-    auditEvents: invalidatingAuditEvents(audit, invalidations),
+    auditEvents: audit,
     catchUp: () => invalidations.catchUp(),
   });
 }

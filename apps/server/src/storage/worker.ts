@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Bus } from './bus/bus.ts';
 import type { Db } from './db/database.ts';
-import { onEnqueued } from './db/enqueued-work.ts';
+import { onCommit } from './db/commit-announcements.ts';
 import type { WorkKind } from './db/tables/column-types.ts';
 import { type Claim, claimWork, finishWork, giveBack, postponeWork } from './db/work-queue.ts';
 import { backoffMs } from '../kernel/backoff.ts';
@@ -48,8 +48,8 @@ export function addWorker({ app, cluster, ...context }: ServerContext, options: 
   const worker = new Worker(context, options);
   const look = (): void => void worker.look();
   const ends: (() => unknown)[] = [
-    onEnqueued(context.database, (enqueued) => {
-      if (enqueued !== kind) return;
+    onCommit(context.database, (announced) => {
+      if (!announced.has(kind)) return;
       look();
       if (worker.isFull) cluster.bus.publish(subject, kind);
     }),

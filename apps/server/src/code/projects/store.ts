@@ -6,6 +6,7 @@ import type { Db } from '../../storage/db/database.ts';
 import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { hasPart, nameKey } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
+import { invalidate } from '../../storage/db/writes.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at' | 'changed_at'>;
 export type NewProject = Omit<StoredProject, 'changed_at'>;
@@ -184,6 +185,7 @@ export function createProjectStore(db: Db) {
           )
           .returning('accepted_at')
           .executeTakeFirstOrThrow();
+        await invalidate(transaction, 'people');
         return { isAccepted: row.accepted_at !== null };
       }),
 
@@ -197,6 +199,7 @@ export function createProjectStore(db: Db) {
           .where('user_id', '=', userId)
           .where(role === undefined ? sql.lit(true) : sql<boolean>`role = ${role}`)
           .executeTakeFirst();
+        await invalidate(transaction, 'people');
         return numUpdatedRows > 0n;
       }),
 
@@ -208,6 +211,7 @@ export function createProjectStore(db: Db) {
           .where('project_id', '=', projectId)
           .where('user_id', '=', userId)
           .executeTakeFirst();
+        await invalidate(transaction, 'people');
         return result.numDeletedRows > 0n;
       }),
   };

@@ -3,6 +3,8 @@ import type { Acceptance } from '../../http/acceptance.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
+import { transact } from '../../storage/db/transactions.ts';
+import { invalidate } from '../../storage/db/writes.ts';
 
 export type StoredShare = Row<'share'>;
 export type ShareTarget = Pick<StoredShare, 'owner_id' | 'kind' | 'target_id'>;
@@ -24,8 +26,8 @@ export function createShareStore(db: Db) {
 
     /** Stores a share. A stronger role than before is not accepted yet: it waits anew. */
     put: (share: StoredShare): Promise<StoredShare> =>
-      change(db, (transaction) =>
-        transaction
+      change(db, async (transaction) => {
+        const stored = await transaction
           .insertInto('share')
           .values(share)
           .onConflict((conflict) =>
@@ -35,16 +37,18 @@ export function createShareStore(db: Db) {
             }),
           )
           .returningAll()
-          .executeTakeFirstOrThrow(),
-      ),
+          .executeTakeFirstOrThrow();
+        await invalidate(transaction, 'shares');
+        return stored;
+      }),
 
     /** Undefined: there is no such share, or none with this role. One that was accepted before keeps its time. */
     accept: (
       { owner_id, kind, target_id }: ShareTarget,
       { userId, role, now }: Acceptance,
     ): Promise<StoredShare | undefined> =>
-      change(db, (transaction) =>
-        transaction
+      change(db, async (transaction) => {
+        const accepted = await transaction
           .updateTable('share')
           .set((eb) => ({ accepted_at: eb.fn.coalesce('accepted_at', eb.val(now)) }))
           .where('owner_id', '=', owner_id)
@@ -53,27 +57,34 @@ export function createShareStore(db: Db) {
           .where('user_id', '=', userId)
           .where(role === undefined ? sql.lit(true) : sql<boolean>`role = ${role}`)
           .returningAll()
-          .executeTakeFirst(),
-      ),
+          .executeTakeFirst();
+        await invalidate(transaction, 'shares');
+        return accepted;
+      }),
 
     delete: ({ owner_id, kind, target_id }: ShareTarget, userId: string): Promise<unknown> =>
-      change(db, (transaction) =>
-        transaction
+      change(db, async (transaction) => {
+        await transaction
           .deleteFrom('share')
           .where('owner_id', '=', owner_id)
           .where('kind', '=', kind)
           .where('target_id', '=', target_id)
           .where('user_id', '=', userId)
-          .execute(),
-      ),
+          .execute();
+        await invalidate(transaction, 'shares');
+        return true;
+      }),
 
     async deleteAll({ owner_id, kind, target_id }: ShareTarget): Promise<void> {
-      await db
-        .deleteFrom('share')
-        .where('owner_id', '=', owner_id)
-        .where('kind', '=', kind)
-        .where('target_id', '=', target_id)
-        .execute();
+      await transact(db, async (transaction) => {
+        await transaction
+          .deleteFrom('share')
+          .where('owner_id', '=', owner_id)
+          .where('kind', '=', kind)
+          .where('target_id', '=', target_id)
+          .execute();
+        await invalidate(transaction, 'shares');
+      });
     },
   };
 }

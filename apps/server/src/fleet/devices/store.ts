@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { GroupCommit } from '../../storage/db/writes.ts';
+import { type GroupCommit, invalidate } from '../../storage/db/writes.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { requireCurrent } from '../../storage/db/epochs.ts';
 import { hasLease } from '../../storage/db/lease.ts';
 import { countRows, roomWithin } from '../../storage/db/quota.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { serialize, transact } from '../../storage/db/transactions.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { StoredDevice } from './stored-device.ts';
 import { identitiesOf, isOther, type KnownDevice, placeDevice } from './device-identity.ts';
@@ -77,7 +77,10 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
     },
 
     async deleteOwned(ownerId: string): Promise<void> {
-      await db.deleteFrom('device').where('owner_id', '=', ownerId).execute();
+      await transact(db, async (transaction) => {
+        await transaction.deleteFrom('device').where('owner_id', '=', ownerId).execute();
+        await invalidate(transaction, 'leases');
+      });
     },
 
     /** False: its host has it, or a run on it has not ended. */
@@ -96,6 +99,7 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
             return eb.not(eb.exists(ofHost.where('host_session.ended_at', 'is', null)));
           })
           .executeTakeFirst();
+        await invalidate(transaction, 'leases');
         return numDeletedRows > 0n;
       }),
   };

@@ -4,6 +4,7 @@ import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { serialize, transact } from '../../storage/db/transactions.ts';
+import { invalidate } from '../../storage/db/writes.ts';
 import { hasPart, nameKey, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { readTokenUse, type TokenUse } from '../../storage/db/token-use.ts';
@@ -144,12 +145,17 @@ export function createAccessStore(db: Db) {
           if (administrators.length === 1 && administrators[0]?.id === id) return false;
         }
         await transaction.updateTable('user').set(row).where('id', '=', id).execute();
+        await invalidate(transaction, 'access', 'shares');
         return true;
       }),
 
     /** Deletes a user with all rows that refer to them. */
     deleteUser: (id: string): Promise<unknown> =>
-      change(db, (transaction) => transaction.deleteFrom('user').where('id', '=', id).execute()),
+      change(db, async (transaction) => {
+        await transaction.deleteFrom('user').where('id', '=', id).execute();
+        await invalidate(transaction, 'access', 'sessions', 'shares', 'people', 'leases', 'labels');
+        return true;
+      }),
 
     /** Returns those of the tokens that let somebody in. */
     async listValid(tokenIds: readonly string[]): Promise<Set<string>> {
@@ -195,7 +201,11 @@ export function createAccessStore(db: Db) {
     /** Throws what `isUniqueViolation` knows when the name is taken. */
     async insertUser(user: NewUser): Promise<StoredUser> {
       const row = { ...user, name_key: nameKey(user.name), disabled_at: null };
-      await change(db, (transaction) => transaction.insertInto('user').values(row).execute());
+      await change(db, async (transaction) => {
+        await transaction.insertInto('user').values(row).execute();
+        await invalidate(transaction, 'shares');
+        return true;
+      });
       return row;
     },
 
@@ -262,6 +272,7 @@ export function createAccessStore(db: Db) {
         async (transaction) => {
           const query = transaction.deleteFrom('token').where('id', 'in', family(id));
           const deleted = await query.returning('id').execute();
+          await invalidate(transaction, 'access', 'sessions');
           onDeleted?.(deleted.length);
           return deleted;
         },
@@ -294,7 +305,11 @@ export function createAccessStore(db: Db) {
     },
 
     async deleteTokensNamed(userId: string, name: string): Promise<void> {
-      await db.deleteFrom('token').where('user_id', '=', userId).where('name', '=', name).execute();
+      await transact(db, async (transaction) => {
+        const query = transaction.deleteFrom('token').where('user_id', '=', userId);
+        await query.where('name', '=', name).execute();
+        await invalidate(transaction, 'access', 'sessions');
+      });
     },
 
     async noteUse(lastUses: ReadonlyMap<string, number>): Promise<void> {

@@ -115,9 +115,6 @@ export class AuditLog implements AuditEventSink {
     };
   }
 
-  /** Tells nobody: a server alone knows by itself what it has done. */
-  async tell(): Promise<void> {}
-
   /** Returns the write of an event whose change is a transaction of its own. */
   writeOf(auditEvent: AuditEvent): Write<void> {
     auditEvent.isNoted = true;

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cloneUrl, runUserGit, TestFolders, TestProject } from '../../code/projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../../testing/api-caller.ts';
 import { recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { StaleCaches } from '../../testing/stale-caches.ts';
 import { TestHost } from '../../testing/test-host.ts';
 import { labelledScreens } from '../../testing/records/labelled-screens.ts';
 import { stringAt } from '../../testing/string-at.ts';
@@ -23,7 +24,10 @@ let deviceId = '';
 let ann: { userId: string; token: string; api: ApiCaller };
 let bob: { userId: string; token: string; api: ApiCaller };
 let project: TestProject;
+let staleCaches: StaleCaches | undefined;
 const folders = new TestFolders();
+/** Whether the server has a file of SQLite, which a test can open beside it. */
+const hasFile = process.env['TEST_DATABASE'] === undefined;
 
 beforeAll(async () => {
   server = await TestServer.start({ sweepMs: 20 });
@@ -36,8 +40,10 @@ beforeAll(async () => {
   await replayer.heartbeat();
   project = await TestProject.create(ann.api, 'shop');
   await project.put('main.ts', code);
+  if (hasFile) staleCaches = new StaleCaches(path.join(server.dataDir, 'phalanx.db'));
 });
 afterAll(async () => {
+  staleCaches?.close();
   await Promise.all([host.cut(), replayer.cut()]);
   await server.dispose();
   await folders.removeAll();
@@ -578,6 +584,7 @@ describe('what changes something', () => {
       expect(entry?.subject?.id).toBeTruthy();
       const types = [auditActions[entry?.action ?? 'read'], 'device'];
       expect(types).toContain(entry?.subject?.type);
+      expect(staleCaches?.list() ?? []).toEqual([]);
     },
   );
 
@@ -627,40 +634,80 @@ describe('what changes something', () => {
   });
 });
 
-it.skipIf(process.env['TEST_DATABASE'] !== undefined)(
-  'what can not be written into the audit log is not done',
-  async () => {
-    const sqlite = new Sqlite(path.join(server.dataDir, 'phalanx.db'));
-    sqlite.exec(`CREATE TRIGGER refusing BEFORE INSERT ON audit_entry WHEN NEW.outcome = 'done'
+describe.runIf(hasFile)('a change of what servers cache says so in its transaction', () => {
+  const signInAs = async (token: string): Promise<string> => {
+    const request = { body: { token }, headers: { origin: server.url } };
+    const { headers } = await createApiCaller(server.url, token)('POST', '/api/v2/session', request);
+    return headers.get('set-cookie')?.split(';')[0] ?? '';
+  };
+
+  it('also when rows go with a user, a phone or a token', async () => {
+    const carl = await server.createCaller('carl');
+    const { host: own, deviceId: phone } = await server.connectHost(
+      { token: carl.token, serials: ['carl'] },
+      carl.api,
+    );
+    const carls = await TestProject.create(carl.api);
+    const put = async (address: string, body: object): Promise<void> => {
+      expect((await carl.api('PUT', `/api/v2/${address}`, { body })).status).toBeLessThan(300);
+    };
+    await put(`automation-project/${carls.id}/members/${bob.userId}`, { role: 'shared_editor' });
+    await put(`devices/${phone}/members/${bob.userId}`, { role: 'launch' });
+    const accepted = await bob.api('POST', '/api/v2/shares/accept', { body: { kind: 'device', id: phone } });
+    expect(accepted.status).toBe(200);
+    await put(`devices/${phone}/labels`, { labels: { rack: '1' } });
+    await put(`devices/${phone}/labels`, { labels: { rack: '2' } });
+    await put('pools/mine', { selector: 'rack=1' });
+    await put('pools/mine', { selector: 'rack=2' });
+    await carl.api('POST', `/api/v2/devices/${phone}/lease`, { body: {} });
+    await carl.api('POST', `/api/v2/devices/${phone}/lease`, { body: {} });
+    const headers = { cookie: await signInAs(carl.token), origin: server.url };
+    expect((await fetch(`${server.url}/api/v2/session`, { method: 'DELETE', headers })).status).toBe(200);
+    await signInAs(carl.token);
+    expect(staleCaches?.list()).toEqual([]);
+    await own.cut();
+    const gone = await server.api('DELETE', `/api/v2/users/${carl.userId}?projects=delete`);
+    expect(gone.status).toBe(200);
+    expect(staleCaches?.list()).toEqual([]);
+  });
+
+  it('whatever the change is', () => {
+    // A project stays with its owner.
+    expect(staleCaches?.listUnseen()).toEqual(['update of owner_id on project']);
+  });
+});
+
+it.skipIf(!hasFile)('what can not be written into the audit log is not done', async () => {
+  const sqlite = new Sqlite(path.join(server.dataDir, 'phalanx.db'));
+  sqlite.exec(`CREATE TRIGGER refusing BEFORE INSERT ON audit_entry WHEN NEW.outcome = 'done'
       BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
-    const share = `/api/v2/automation-project/${project.id}/members/${bob.userId}`;
-    const tried = [
-      () => ann.api('POST', '/api/v2/automation-project', { body: { name: 'never' } }),
-      () => ann.api('PATCH', `/api/v2/automation-project/${project.id}`, { body: { name: 'never' } }),
-      () => project.write('never.txt', 'never'),
-      () => ann.api('POST', '/api/v2/tokens', { body: { name: 'never' } }),
-      () => ann.api('PUT', share, { body: { role: 'shared_viewer' } }),
-      () => ann.api('PUT', `/api/v2/devices/${deviceId}/members/${bob.userId}`, { body: { role: 'view' } }),
-      () => server.api('POST', '/api/v2/users', { body: { name: 'never' } }),
-    ];
-    try {
-      for (const attempt of tried) expect((await attempt()).status).toBe(500);
-    } finally {
-      sqlite.exec('DROP TRIGGER refusing');
-      sqlite.close();
-    }
-    const places = ['automation-project', `automation/files/${project.id}`, 'tokens'];
-    const texts = await Promise.all(
-      places.map(async (place) => (await ann.api('GET', `/api/v2/${place}`)).text),
-    );
-    texts.push((await server.api('GET', '/api/v2/users')).text);
-    expect(texts.join(' ')).not.toContain('never');
-    expect((await ann.api('GET', `/api/v2/devices/${deviceId}/members`)).text).not.toContain(bob.userId);
-    expect((await ann.api('GET', `/api/v2/automation-project/${project.id}/members`)).text).not.toContain(
-      bob.userId,
-    );
-  },
-);
+  const share = `/api/v2/automation-project/${project.id}/members/${bob.userId}`;
+  const tried = [
+    () => ann.api('POST', '/api/v2/automation-project', { body: { name: 'never' } }),
+    () => ann.api('PATCH', `/api/v2/automation-project/${project.id}`, { body: { name: 'never' } }),
+    () => project.write('never.txt', 'never'),
+    () => ann.api('POST', '/api/v2/tokens', { body: { name: 'never' } }),
+    () => ann.api('PUT', share, { body: { role: 'shared_viewer' } }),
+    () => ann.api('PUT', `/api/v2/devices/${deviceId}/members/${bob.userId}`, { body: { role: 'view' } }),
+    () => server.api('POST', '/api/v2/users', { body: { name: 'never' } }),
+  ];
+  try {
+    for (const attempt of tried) expect((await attempt()).status).toBe(500);
+  } finally {
+    sqlite.exec('DROP TRIGGER refusing');
+    sqlite.close();
+  }
+  const places = ['automation-project', `automation/files/${project.id}`, 'tokens'];
+  const texts = await Promise.all(
+    places.map(async (place) => (await ann.api('GET', `/api/v2/${place}`)).text),
+  );
+  texts.push((await server.api('GET', '/api/v2/users')).text);
+  expect(texts.join(' ')).not.toContain('never');
+  expect((await ann.api('GET', `/api/v2/devices/${deviceId}/members`)).text).not.toContain(bob.userId);
+  expect((await ann.api('GET', `/api/v2/automation-project/${project.id}/members`)).text).not.toContain(
+    bob.userId,
+  );
+});
 
 describe('what changes nothing', () => {
   it('is not in the audit log', async () => {

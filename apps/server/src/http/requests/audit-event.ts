@@ -74,8 +74,6 @@ export class AuditEvent {
 export interface AuditEventSink {
   /** Returns the note that stores it in the transaction of its change. */
   noteOf(auditEvent: AuditEvent): ChangeNote;
-  /** Resolves when other servers know of it that have to, before the caller does. */
-  tell(auditEvent: AuditEvent): Promise<void>;
   /** Resolves when it is stored for good. */
   done(auditEvent: AuditEvent): Promise<void>;
   /** Stores it later, so that nobody waits for it. */
@@ -113,7 +111,6 @@ export async function noteSuccess(
   if (!auditEvent.isNoted && auditEvent.isFrequent) auditEvents.happened(auditEvent);
   else if (!auditEvent.isNoted) await auditEvents.done(auditEvent);
   auditEvent.isNoted = true;
-  await auditEvents.tell(auditEvent);
 }
 
 const idIn = (params: unknown): unknown =>

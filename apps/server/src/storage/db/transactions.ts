@@ -5,7 +5,7 @@ import { isPostgres } from './dialect.ts';
 import { backoffMs } from '../../kernel/backoff.ts';
 import { readerOf } from './sqlite/sqlite-dialect.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
-import { executeTransaction } from './enqueued-work.ts';
+import { executeTransaction } from './commit-announcements.ts';
 
 /** PostgreSQL's codes of a conflict with another transaction: a retry would succeed. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);

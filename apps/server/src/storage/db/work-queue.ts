@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { textsIn, rowsAs } from './dialect.ts';
-import { announce } from './enqueued-work.ts';
+import { announce } from './commit-announcements.ts';
 import type { EpochMs, Json, WorkKind } from './tables/column-types.ts';
 import type { Db, Row, Transaction } from './tables/tables.ts';
 import { forUpdateSkipLocked, transact } from './transactions.ts';

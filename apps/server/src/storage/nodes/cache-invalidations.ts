@@ -1,12 +1,14 @@
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
-import { type CacheInvalidation, type CacheInvalidationStore, keptMs } from './store.ts';
+import type { Db } from '../db/database.ts';
+import { onCommit } from '../db/commit-announcements.ts';
+import { type CacheInvalidation, createCacheInvalidationStore, keptMs } from './store.ts';
 import { periodically } from '../../kernel/periodically.ts';
 import { type CachedThing, cachedThings } from '../db/tables/column-types.ts';
 import type { Peers } from './peers.ts';
 import { SerialQueue } from '../../kernel/serial-queue.ts';
 
 interface InvalidationOptions {
-  store: CacheInvalidationStore;
+  database: Db;
   peers: Peers;
   faults: FaultMonitor;
 }
@@ -26,6 +28,7 @@ const readTopic = 'read-invalidations';
  */
 export class CacheInvalidations {
   readonly #options: InvalidationOptions;
+  readonly #store;
   readonly #reloads: [CachedThing, Reload][] = [];
   readonly #ends: (() => unknown)[];
   #known = new Set<number>();
@@ -35,11 +38,15 @@ export class CacheInvalidations {
 
   constructor(options: InvalidationOptions) {
     this.#options = options;
-    const { store, peers, faults } = options;
+    const { database, peers, faults } = options;
+    this.#store = createCacheInvalidationStore(database);
     this.#ends = [
       peers.answer(readTopic, () => this.read()),
+      onCommit(database, async (announced) => {
+        if (cachedThings.some((thing) => announced.has(thing))) await this.#tellPeers();
+      }),
       periodically(faults, readEveryMs, () => this.read()),
-      periodically(faults, deleteEveryMs, () => store.deleteOld()),
+      periodically(faults, deleteEveryMs, () => this.#store.deleteOld()),
     ];
   }
 
@@ -64,19 +71,24 @@ export class CacheInvalidations {
     return this.#catchingUp;
   }
 
-  /** Resolves when the other servers that are there have read them. */
-  tellPeers(): Promise<void> {
-    return this.#options.peers.broadcast(readTopic);
-  }
-
   async close(): Promise<void> {
     for (const end of this.#ends) await end();
     await this.#reads.whenIdle();
   }
 
+  /** Resolves when the other servers that are there have read the invalidations, or after half a second. */
+  async #tellPeers(): Promise<void> {
+    const { peers, faults } = this.#options;
+    try {
+      await peers.broadcast(readTopic);
+    } catch (error) {
+      faults.report(error, 'the other servers could not be told of a change: they read it within a second');
+    }
+  }
+
   async #read(): Promise<void> {
     const askedAt = performance.now();
-    const rows = await this.#options.store.list();
+    const rows = await this.#store.list();
     const changed = this.#select(rows);
     for (const [thing, reload] of this.#reloads) if (changed.has(thing)) await reload();
     // Set only now: a failed reload is done again.

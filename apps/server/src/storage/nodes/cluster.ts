@@ -6,7 +6,6 @@ import type { ServerConfig } from '../../config.ts';
 import type { Db } from '../db/database.ts';
 import { readInstallation } from '../db/installation.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
-import { createCacheInvalidationStore } from './store.ts';
 import type { ServerNode } from './server-node.ts';
 import { Peers } from './peers.ts';
 import { CacheInvalidations } from './cache-invalidations.ts';
@@ -30,8 +29,7 @@ export async function openCluster(dependencies: ClusterDependencies, config: Ser
   const { database, node, faults } = dependencies;
   const bus = await openBus(dependencies, config);
   const peers = new Peers({ bus, nodeId: node.id, listOthers: () => node.listOthers() });
-  const store = createCacheInvalidationStore(database);
-  const invalidations = new CacheInvalidations({ store, peers, faults });
+  const invalidations = new CacheInvalidations({ database, peers, faults });
   const close = async (): Promise<void> => {
     await invalidations.close();
     await bus.close();

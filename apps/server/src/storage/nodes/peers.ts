@@ -35,8 +35,9 @@ export class Peers {
     const { bus, listOthers } = this.#options;
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    const peers = await listOthers();
-    await Promise.race([Promise.allSettled(peers.map((id) => bus.ask(subjectOf(id, topic), text))), isLate]);
-    clearTimeout(timer);
+    const ask = async (): Promise<void> => {
+      await Promise.allSettled((await listOthers()).map((id) => bus.ask(subjectOf(id, topic), text)));
+    };
+    await Promise.race([ask(), isLate]).finally(() => clearTimeout(timer));
   }
 }

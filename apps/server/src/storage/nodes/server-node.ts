@@ -57,8 +57,9 @@ export class ServerNode {
   }
 
   /** IDs of the other servers of the database that are alive. */
-  listOthers(): Promise<string[]> {
-    return this.#options.store.listOthers(this.id);
+  async listOthers(): Promise<string[]> {
+    const { store } = this.#options;
+    return store.hasLeases ? store.listOthers(this.id) : [];
   }
 
   /** Call it after the hosts' connections have ended. */

@@ -89,9 +89,7 @@ export interface CacheInvalidation {
   readonly name: CachedThing;
 }
 
-export type CacheInvalidationStore = ReturnType<typeof createCacheInvalidationStore>;
-
-/** Invalidations of the last minute of what servers cache. Triggers and `invalidate` write them. */
+/** Invalidations of the last minute of what servers cache. `invalidate` writes them. */
 export function createCacheInvalidationStore(db: Db) {
   return {
     list: (): Promise<CacheInvalidation[]> =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { roomForTasks } from './room-for-tasks.ts';
 import { isOneSelectorTooMany } from './waiting-selectors.ts';
-import { invalidate } from '../../storage/db/writes.ts';
+import { invalidateLater } from '../../storage/db/writes.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
@@ -206,5 +206,5 @@ async function insertTasks(
     }))
     .where('id', '=', job.id)
     .execute();
-  if (count('waiting') > 0) await invalidate(transaction, 'jobs');
+  if (count('waiting') > 0) await invalidateLater(transaction, 'jobs');
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Transaction } from '../../storage/db/database.ts';
-import { type GroupCommit, type Write, invalidate } from '../../storage/db/writes.ts';
+import { type GroupCommit, type Write, invalidateLater } from '../../storage/db/writes.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
 import { roomWithin } from '../../storage/db/quota.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
@@ -195,7 +195,7 @@ async function settled(
   tasks: readonly LimitedJob[],
   isAgain: boolean,
 ): Promise<Settled> {
-  if (isAgain) await invalidate(transaction, 'jobs');
+  if (isAgain) await invalidateLater(transaction, 'jobs');
   const isPlaceFree =
     isAgain || tasks.some(({ at_once, concurrency_key }) => at_once !== null || concurrency_key !== null);
   return { userIds: new Set(tasks.map(({ user_id }) => user_id)), isPlaceFree, isAgain };

@@ -24,7 +24,10 @@ export function serveSchedules(
   const { app, database, clock, faults, cluster, timing, limits } = context;
   const store = createScheduleStore(database);
   const runner = new ScheduleRunner({ store, jobs, clock, faults, lookEveryMs: timing.sweepMs });
-  cluster.invalidations.on('schedules', () => runner.look());
+  // Nobody waits for the look: it makes jobs, of which it tells the other servers itself.
+  cluster.invalidations.on('schedules', () => {
+    void runner.look().catch((error: unknown) => faults.report(error, 'schedules could not be read'));
+  });
   app.addHook('onClose', () => runner.close());
   addScheduleRoutes(app, {
     store,

@@ -1,4 +1,4 @@
-import type { GroupCommit } from '../../../storage/db/writes.ts';
+import { type GroupCommit, invalidate } from '../../../storage/db/writes.ts';
 import { change as changeNoted, noted } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import type { Row, Transaction } from '../../../storage/db/tables/tables.ts';
@@ -138,6 +138,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
           .deleteFrom('project')
           .where('id', '=', id)
           .executeTakeFirst();
+        await invalidate(transaction, 'people');
         return numDeletedRows > 0n;
       }),
 

@@ -2,6 +2,8 @@ import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import { countRows, roomWithin } from '../../../storage/db/quota.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
+import { transact } from '../../../storage/db/transactions.ts';
+import { invalidate } from '../../../storage/db/writes.ts';
 
 export type StoredLabelSet = Row<'label_set'>;
 /** A phone, or all phones of a host; two owners may have hosts of one ID. */
@@ -13,14 +15,16 @@ export type LabelStore = ReturnType<typeof createLabelStore>;
 /** Names and labels of phones and hosts, and saved selectors. */
 export function createLabelStore(db: Db) {
   const put = (set: StoredLabelSet, changed: Partial<Pick<StoredLabelSet, 'name' | 'labels'>>) =>
-    change(db, (transaction) =>
-      transaction
+    change(db, async (transaction) => {
+      const stored = await transaction
         .insertInto('label_set')
         .values(set)
         .onConflict((conflict) => conflict.columns(['owner_id', 'kind', 'target_id']).doUpdateSet(changed))
         .returningAll()
-        .executeTakeFirstOrThrow(),
-    );
+        .executeTakeFirstOrThrow();
+      await invalidate(transaction, 'labels');
+      return stored;
+    });
   return {
     listSets: (): Promise<StoredLabelSet[]> => db.selectFrom('label_set').selectAll().execute(),
 
@@ -33,12 +37,15 @@ export function createLabelStore(db: Db) {
       put({ ...target, name: '', labels }, { labels }),
 
     async deleteSet({ owner_id, kind, target_id }: LabelTarget): Promise<void> {
-      await db
-        .deleteFrom('label_set')
-        .where('owner_id', '=', owner_id)
-        .where('kind', '=', kind)
-        .where('target_id', '=', target_id)
-        .execute();
+      await transact(db, async (transaction) => {
+        await transaction
+          .deleteFrom('label_set')
+          .where('owner_id', '=', owner_id)
+          .where('kind', '=', kind)
+          .where('target_id', '=', target_id)
+          .execute();
+        await invalidate(transaction, 'labels');
+      });
     },
 
     /** False: the user has as many others as they may. */
@@ -54,6 +61,7 @@ export function createLabelStore(db: Db) {
           .values(pool)
           .onConflict((conflict) => conflict.columns(['user_id', 'name_key']).doUpdateSet({ name, selector }))
           .execute();
+        await invalidate(transaction, 'labels');
         return true;
       }),
 
@@ -62,6 +70,7 @@ export function createLabelStore(db: Db) {
       change(db, async (transaction) => {
         const query = transaction.deleteFrom('pool').where('user_id', '=', userId);
         const { numDeletedRows } = await query.where('name_key', '=', nameKey).executeTakeFirst();
+        await invalidate(transaction, 'labels');
         return numDeletedRows > 0n;
       }),
   };

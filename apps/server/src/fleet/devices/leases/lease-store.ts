@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
+import { transact } from '../../../storage/db/transactions.ts';
+import { invalidate, invalidateLater } from '../../../storage/db/writes.ts';
 
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
@@ -12,13 +14,21 @@ const maxCodeBytes = 256 * 1024;
 
 const leftOut = `// What was done before was left out: a lease has room for ${maxActs} acts and ${maxCodeBytes / 1024} KB of code.`;
 
+interface Taking {
+  readonly now: number;
+  /** User whose lease no longer counts. */
+  readonly insteadOf: string | undefined;
+  /** True: a touch of the holder extends the lease. Nobody is told of the new end, and touches come again and again. */
+  readonly isByTouch: boolean;
+}
+
 /** The leases of devices, and what was done during them. */
 export function createLeaseStore(db: Db) {
   return {
     list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
 
-    /** False: somebody else has leased the device. `insteadOf`: the user whose lease no longer counts. */
-    take: (lease: StoredLease, now: number, insteadOf: string | undefined): Promise<boolean> =>
+    /** False: somebody else has leased the device. */
+    take: (lease: StoredLease, { now, insteadOf, isByTouch }: Taking): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
           .insertInto('device_lease')
@@ -48,6 +58,7 @@ export function createLeaseStore(db: Db) {
         if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
         const code = transaction.deleteFrom('lease_code').where('device_id', '=', lease.device_id);
         await code.where('lease_id', '<>', lease.id).execute();
+        await (isByTouch ? invalidateLater : invalidate)(transaction, 'leases');
         return true;
       }),
 
@@ -64,7 +75,9 @@ export function createLeaseStore(db: Db) {
     delete: ({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<boolean> =>
       change(db, async (transaction) => {
         const lease = transaction.deleteFrom('device_lease').where('device_id', '=', device_id);
-        return (await lease.where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+        const { numDeletedRows } = await lease.where('id', '=', id).executeTakeFirst();
+        await invalidate(transaction, 'leases');
+        return numDeletedRows > 0n;
       }),
 
     /** Stores the code of an act, if the lease still holds. The code of the last acts is kept. */
@@ -104,14 +117,13 @@ export function createLeaseStore(db: Db) {
     },
 
     /** Returns the IDs of the devices. */
-    async deleteExpired(now: number): Promise<string[]> {
-      const rows = await db
-        .deleteFrom('device_lease')
-        .where('expires_at', '<=', now)
-        .returning('device_id')
-        .execute();
-      return rows.map((row) => row.device_id);
-    },
+    deleteExpired: (now: number): Promise<string[]> =>
+      transact(db, async (transaction) => {
+        const expired = transaction.deleteFrom('device_lease').where('expires_at', '<=', now);
+        const rows = await expired.returning('device_id').execute();
+        if (rows.length > 0) await invalidateLater(transaction, 'leases');
+        return rows.map((row) => row.device_id);
+      }),
   };
 }
 

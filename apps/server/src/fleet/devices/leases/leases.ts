@@ -152,7 +152,7 @@ export class Leases {
       durationMs,
       expiresAt: now + durationMs,
     };
-    await this.#keep(device, lease);
+    await this.#keep(device, lease, false);
     if (before === undefined) await this.#tell(device);
     return { ...this.#view(lease), lease_id: lease.id };
   }
@@ -169,7 +169,8 @@ export class Leases {
     const lease = this.#ofDevice.get(device.id);
     if (this.find(device) === null || lease === undefined) return;
     const expiresAt = this.#options.clock.now() + lease.durationMs;
-    if (expiresAt - lease.expiresAt >= minExtensionMs) await this.#keep(device, { ...lease, expiresAt });
+    if (expiresAt - lease.expiresAt >= minExtensionMs)
+      await this.#keep(device, { ...lease, expiresAt }, true);
   }
 
   /** Stores what was done with the device, for `readCode`. It is kept only during a lease of the user. */
@@ -214,7 +215,7 @@ export class Leases {
   }
 
   /** Throws `device_leased` when another server was faster, and `lease_lost` when the lease does not hold any more. */
-  async #keep(device: FleetDevice, lease: Lease): Promise<void> {
+  async #keep(device: FleetDevice, lease: Lease, isByTouch: boolean): Promise<void> {
     const { store, clock } = this.#options;
     const { id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
     const is_exclusive = Number(lease.isExclusive);
@@ -223,13 +224,13 @@ export class Leases {
     // Only the row knows of a lease that has expired here whether it was used at another server meanwhile.
     const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
     const insteadOf = isWorthless ? known.userId : undefined;
-    if (!(await store.take(row, clock.now(), insteadOf))) {
+    if (!(await store.take(row, { now: clock.now(), insteadOf, isByTouch }))) {
       await this.load();
       const holder = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
       if (known?.id === lease.id) this.requireFree(device, { userId: lease.userId, leaseId: lease.id });
       else if (holder !== undefined) this.#refuse(device, holder);
       // The lease that was in the way has ended meanwhile.
-      return this.#keep(device, lease);
+      return this.#keep(device, lease, isByTouch);
     }
     this.#ofDevice.set(device.id, lease);
   }

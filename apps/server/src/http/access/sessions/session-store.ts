@@ -1,5 +1,7 @@
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
+import { transact } from '../../../storage/db/transactions.ts';
+import { invalidate, invalidateLater } from '../../../storage/db/writes.ts';
 
 export interface StoredSession {
   readonly hash: string;
@@ -48,16 +50,23 @@ export function createSessionStore(db: Db) {
     },
 
     async delete(hash: string): Promise<void> {
-      await change(db, (transaction) => transaction.deleteFrom('session').where('hash', '=', hash).execute());
+      await change(db, async (transaction) => {
+        await transaction.deleteFrom('session').where('hash', '=', hash).execute();
+        await invalidate(transaction, 'sessions');
+        return true;
+      });
     },
 
     async deleteEnded(usedBefore: number, createdBefore: number): Promise<void> {
-      await db
-        .deleteFrom('session')
-        .where((where) =>
-          where.or([where('used_at', '<', usedBefore), where('created_at', '<', createdBefore)]),
-        )
-        .execute();
+      await transact(db, async (transaction) => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('session')
+          .where((where) =>
+            where.or([where('used_at', '<', usedBefore), where('created_at', '<', createdBefore)]),
+          )
+          .executeTakeFirst();
+        if (numDeletedRows > 0n) await invalidateLater(transaction, 'sessions');
+      });
     },
   };
 }
