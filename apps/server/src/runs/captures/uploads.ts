@@ -1,6 +1,7 @@
 import type { RouteContract } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errorCodeOf, ApiError } from '../../kernel/errors/api-error.ts';
+import { SerialQueues } from '../../kernel/serial-queues.ts';
 import type { RecordFigures } from '../../http/health/metrics.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import type { HostCaller } from '../../http/requests/principal.ts';
@@ -37,8 +38,8 @@ const nameOf = ({ recordId, screenId, kind }: CaptureKey): string => `${recordId
 /** Takes in the uploads of hosts: captures that they have announced, and files and films of their runs. */
 export class Uploads<Key extends CaptureKey> {
   readonly #options: Options<Key>;
-  /** End of the last step, by body that is being kept. */
-  readonly #busy = new Map<string, Promise<void>>();
+  /** Steps that keep bodies, by body. */
+  readonly #steps = new SerialQueues();
 
   constructor(options: Options<Key>) {
     this.#options = options;
@@ -52,7 +53,7 @@ export class Uploads<Key extends CaptureKey> {
     // Users whose quota is used up are refused before the body is read.
     (await this.#keepRoom(caller, 1))();
     const received = await this.#receive(key, body);
-    await this.#inTurn(nameOf(key), () => this.#keep(caller, key, received));
+    await this.#steps.run(nameOf(key), () => this.#keep(caller, key, received));
   }
 
   async #receive(key: Key, body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture> {
@@ -107,17 +108,6 @@ export class Uploads<Key extends CaptureKey> {
     const { figures } = this.#options;
     figures.captures.inc({ kind });
     figures.captureBytes.inc(sizeBytes);
-  }
-
-  async #inTurn(name: string, work: () => Promise<void>): Promise<void> {
-    const turn = (this.#busy.get(name) ?? Promise.resolve()).then(work);
-    const end = turn.catch(() => undefined);
-    this.#busy.set(name, end);
-    try {
-      await turn;
-    } finally {
-      if (this.#busy.get(name) === end) this.#busy.delete(name);
-    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SerialQueues } from '../../kernel/serial-queues.ts';
 import { findFault } from '../../kernel/faults/fault-monitor.ts';
 import type { Db, Transaction } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
@@ -27,8 +28,7 @@ export class GroupCommit {
   readonly #db: Db;
   #waiting: Waiting[] = [];
   #isWorking = false;
-  /** Last write of each queue. */
-  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #queues = new SerialQueues();
 
   constructor(db: Db) {
     this.#db = db;
@@ -54,11 +54,7 @@ export class GroupCommit {
 
   #writeAlone<Result>(write: Write<Result>, queue: string | undefined): Promise<Result> {
     const commit = (): Promise<Result> => transact(this.#db, write);
-    if (queue === undefined) return commit();
-    const before = this.#queues.get(queue) ?? Promise.resolve();
-    const written = before.then(commit, commit);
-    this.#queues.set(queue, written);
-    return written;
+    return queue === undefined ? commit() : this.#queues.run(queue, commit);
   }
 
   async #work(): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { backoffMs } from '../../../kernel/backoff.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import { SerialQueues } from '../../../kernel/serial-queues.ts';
 import type { Transaction } from '../../../storage/db/tables/tables.ts';
 import { errorCodeOf, ApiError } from '../../../kernel/errors/api-error.ts';
 import { findFault } from '../../../kernel/faults/fault-monitor.ts';
@@ -66,7 +67,7 @@ export class ProjectRepositories {
   readonly #clock: Clock;
   readonly #cache: RepositoryCache;
   readonly #pool: RepositoryPool;
-  readonly #locks = new QueueLocks();
+  readonly #writes = new SerialQueues();
   /** Work to end at once when a project is deleted, such as a clone. */
   readonly #openTransfers = new Map<string, Set<() => void>>();
   readonly #onSaved: NoteSaved | undefined;
@@ -139,13 +140,8 @@ export class ProjectRepositories {
    * Writes a project, one writer at a time, in the order of asking. Stores the changes of the work, durably when it
    * resolves.
    */
-  async write<Result>(id: string, work: Write<Result>, brought: Brought = {}): Promise<Result> {
-    const release = await this.#locks.acquire(id);
-    try {
-      return await untilItFits(() => this.#attempt(id, work, brought));
-    } finally {
-      release();
-    }
+  write<Result>(id: string, work: Write<Result>, brought: Brought = {}): Promise<Result> {
+    return this.#writes.run(id, () => untilItFits(() => this.#attempt(id, work, brought)));
   }
 
   /** Prepares the repository for a git command that serves a client, with the present branches and tags. */
@@ -336,22 +332,5 @@ async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Pr
     if (!(error instanceof SavedStateMoved) || attempt === maxAttempts) throw error;
     await pause(backoffMs(backoff, attempt));
     return untilItFits(work, attempt + 1);
-  }
-}
-
-/** Locks by name. Each has one holder at a time, in the order of asking. */
-class QueueLocks {
-  readonly #last = new Map<string, Promise<void>>();
-
-  /** Waits for the lock. Resolves with the function that releases it: call that once, on every path. */
-  async acquire(name: string): Promise<() => void> {
-    const before = this.#last.get(name);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last.set(name, promise);
-    await before;
-    return () => {
-      if (this.#last.get(name) === promise) this.#last.delete(name);
-      resolve();
-    };
   }
 }
