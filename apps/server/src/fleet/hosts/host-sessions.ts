@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import type { HostCandidate, HostStore } from './store.ts';
-import { SerialQueue } from '../../kernel/serial-queue.ts';
+import { Batcher } from '../../kernel/batcher.ts';
 
 /** A host that may not connect; the text goes to its operator. */
 export class HostRefused extends Error {
@@ -24,6 +24,7 @@ interface Options {
   node: { readonly id: string; upSince(): Promise<number> };
 }
 
+const endNotStored = 'the end of a host connection could not be stored';
 /** The reason of a close has 123 bytes. */
 const maxShownName = 20;
 
@@ -34,12 +35,15 @@ const maxShownName = 20;
  */
 export class HostSessions {
   readonly #options: Options;
-  /** Connections whose end is about to be stored. */
-  #ended: number[] = [];
-  readonly #storing = new SerialQueue();
+  readonly #ended: Batcher<number>;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#ended = new Batcher({
+      work: (epochs) => this.#storeEnds(epochs),
+      faults: options.faults,
+      failureMessage: endNotStored,
+    });
     options.limits.show('hosts', (userId) => options.store.count(userId));
   }
 
@@ -61,9 +65,7 @@ export class HostSessions {
 
   /** A connection is over. Those that end together are stored together. */
   end(epoch: number): void {
-    this.#ended.push(epoch);
-    if (this.#ended.length > 1) return;
-    void this.#storing.run(() => this.#storeEnds());
+    this.#ended.add([epoch]);
   }
 
   /** Stores why the host of a connection finds no phones; null when it has nothing to tell. False: it is to be told again. */
@@ -89,13 +91,11 @@ export class HostSessions {
 
   /** Resolves when it is stored which connections have ended until now. */
   endsStored(): Promise<void> {
-    return this.#storing.whenIdle();
+    return this.#ended.end();
   }
 
-  async #storeEnds(): Promise<void> {
+  async #storeEnds(epochs: readonly number[]): Promise<void> {
     const { store, clock } = this.#options;
-    const epochs = this.#ended;
-    this.#ended = [];
     const now = clock.now();
     while (!(await this.#isStored(() => store.end(epochs, now))));
   }
@@ -106,7 +106,7 @@ export class HostSessions {
     try {
       await work();
     } catch (error) {
-      faults.report(error, 'the end of a host connection could not be stored');
+      faults.report(error, endNotStored);
       return !faults.note(error) || !(await faults.whenStorable());
     }
     return true;
