@@ -13,7 +13,7 @@ import type { RecordFigures } from '../../http/health/metrics.ts';
 import type { AutomationAccess } from './access-store.ts';
 import { readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import type { RecordStore } from './store.ts';
-import { SerialQueue } from '../../kernel/serial-queue.ts';
+import { OrderedEvents } from '../../runs/events/ordered-events.ts';
 
 /** Makes a URL at which a browser can read a capture. */
 export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;
@@ -124,11 +124,11 @@ interface ChangesOptions {
 /** Tells followers of changes of records. */
 export class RecordChanges {
   readonly #options: ChangesOptions;
-  /** Sends events in the order in which their changes were stored. */
-  readonly #events = new SerialQueue();
+  readonly #events: OrderedEvents;
 
   constructor(options: ChangesOptions) {
     this.#options = options;
+    this.#events = new OrderedEvents(options.log, 'a record event could not be sent');
   }
 
   stored(record: StoredRecord, screens: readonly StoredScreen[]): void {
@@ -139,9 +139,7 @@ export class RecordChanges {
   /** `screens`: the screens of a new record. */
   changed(record: StoredRecord, screens?: readonly StoredScreen[]): void {
     if (!this.#options.feed.isFollowed) return;
-    this.#events
-      .run(() => this.#tell(record, screens))
-      .catch((error: unknown) => this.#options.log.error({ err: error }, 'a record event could not be sent'));
+    this.#events.add(() => this.#tell(record, screens));
   }
 
   deleted(count: number): void {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 import type { EventFeed } from '../../runs/events/event-feed.ts';
 import { countsOf, type StoredReplay, type StoredVerdict } from './store.ts';
-import { SerialQueue } from '../../kernel/serial-queue.ts';
+import { OrderedEvents } from '../../runs/events/ordered-events.ts';
 
 /** A replay as the API shows it. */
 export function replayView(replay: StoredReplay): Replay {
@@ -73,20 +73,20 @@ interface Options {
 /** Tells followers of the progress of replays. */
 export class ReplayChanges {
   readonly #options: Options;
-  /** Sends events in the order in which their changes were stored. */
-  readonly #events = new SerialQueue();
+  readonly #events: OrderedEvents;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#events = new OrderedEvents(options.log, 'a replay event could not be sent');
   }
 
   changed(stored: StoredReplay): void {
-    const { feed, listAcceptedReviewers, log } = this.#options;
+    const { feed, listAcceptedReviewers } = this.#options;
     if (!feed.isFollowed) return;
     const replay = replayView(stored);
     const automation = { ownerId: stored.owner_id, automationId: stored.project_id };
-    this.#events
-      .run(async () => feed.replayChanged({ replay, userIds: await listAcceptedReviewers(automation) }))
-      .catch((error: unknown) => log.error({ err: error }, 'a replay event could not be sent'));
+    this.#events.add(async () =>
+      feed.replayChanged({ replay, userIds: await listAcceptedReviewers(automation) }),
+    );
   }
 }

@@ -9,7 +9,7 @@ import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import { originOf, type RunOrigin, runView, type StoredRun } from '../runs/stored-run.ts';
 import type { EventBus, FeedEvent } from './event-bus.ts';
-import { SerialQueue } from '../../kernel/serial-queue.ts';
+import { OrderedEvents } from './ordered-events.ts';
 
 /** Number of devices per step: telling their events takes about two milliseconds. */
 const devicesAtOnce = 100;
@@ -32,10 +32,11 @@ interface Sources {
 /** Makes events of what changes, when somebody follows. */
 export class EventFeed {
   readonly #sources: Sources;
-  readonly #events = new SerialQueue();
+  readonly #events: OrderedEvents;
 
   constructor(sources: Sources) {
     this.#sources = sources;
+    this.#events = new OrderedEvents(sources.log, 'an event could not be sent');
     sources.devices.fleet.onChange((deviceIds) => this.#devicesChanged(deviceIds));
     sources.devices.leases.onChange((device) => this.#devicesChanged([device.id]));
   }
@@ -49,7 +50,7 @@ export class EventFeed {
   runsChanged(rows: readonly StoredRun[]): void {
     if (!this.isFollowed) return;
     const told = rows.map((row) => ({ row, data: JSON.stringify({ run: runView(row) }) }));
-    this.#inTurn(async () => {
+    this.#events.add(async () => {
       for (const { row, data } of told)
         await this.#tellReaders(originOf(row), { type: 'run', data, lastId: '' });
       await this.#tellOfDevices(rows.map((row) => row.device_id));
@@ -59,7 +60,7 @@ export class EventFeed {
   logsStored({ stream, entries, lastId }: LogBatch): void {
     if (!this.isFollowed) return;
     const data = `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${entries.replaceAll(entrySeparator, ',')}]}`;
-    this.#inTurn(() => this.#tellReaders(stream, { type: 'log', data, lastId }));
+    this.#events.add(() => this.#tellReaders(stream, { type: 'log', data, lastId }));
   }
 
   /** Tells these users: they may review the record, and have accepted its project. */
@@ -88,7 +89,7 @@ export class EventFeed {
   }
 
   #devicesChanged(deviceIds: readonly string[]): void {
-    if (this.isFollowed) this.#inTurn(() => this.#tellOfDevices(deviceIds));
+    if (this.isFollowed) this.#events.add(() => this.#tellOfDevices(deviceIds));
   }
 
   /** Tells everybody who has accepted a part in a device, each with their own role. */
@@ -112,12 +113,6 @@ export class EventFeed {
         bus.publish({ type: 'device', userId, deviceId: device.id, automationId: null, data, lastId: '' });
       }
     }
-  }
-
-  /** Tells events in order, after the earlier ones. */
-  #inTurn(tell: () => Promise<void>): void {
-    const { log } = this.#sources;
-    this.#events.run(tell).catch((error: unknown) => log.error({ err: error }, 'an event could not be sent'));
   }
 
   async #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {

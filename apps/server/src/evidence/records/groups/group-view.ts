@@ -8,7 +8,7 @@ import type { EventFeed } from '../../../runs/events/event-feed.ts';
 import { mapProofs, type GroupStore, type ShownMember } from './store.ts';
 import type { StoredGroup } from './membership-store.ts';
 import { crashOf } from './crash.ts';
-import { SerialQueue } from '../../../kernel/serial-queue.ts';
+import { OrderedEvents } from '../../../runs/events/ordered-events.ts';
 
 interface Options {
   database: Db;
@@ -119,19 +119,17 @@ interface ChangesOptions {
 /** Tells followers of changes of groups. */
 export class GroupChanges {
   readonly #options: ChangesOptions;
-  /** Sends events in the order in which their changes were stored. */
-  readonly #events = new SerialQueue();
+  readonly #events: OrderedEvents;
 
   constructor(options: ChangesOptions) {
     this.#options = options;
+    this.#events = new OrderedEvents(options.log, 'a group event could not be sent');
   }
 
   changed(group: StoredGroup): void {
     // The group that it was merged into has its own event.
     if (!this.#options.feed.isFollowed || group.merged_into !== null) return;
-    this.#events
-      .run(() => this.#tell(group))
-      .catch((error: unknown) => this.#options.log.error({ err: error }, 'a group event could not be sent'));
+    this.#events.add(() => this.#tell(group));
   }
 
   async #tell(group: StoredGroup): Promise<void> {
