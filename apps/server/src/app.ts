@@ -112,7 +112,6 @@ async function openFeatures(context: Context, hosts: Hosts, overrides: ServerOve
   const projects = await openProjects(context, {
     compiler,
     parameters,
-    people,
     onDeleted,
     onSaved: noteSavedCode,
   });

@@ -7,7 +7,6 @@ interface Row {
 
 it.each([
   ['the key was forgotten', (cache: Cached<Row>) => cache.forget('key')],
-  ['keys of other values were forgotten', (cache: Cached<Row>) => cache.forgetWhere(() => false)],
   ['all keys were forgotten', (cache: Cached<Row>) => cache.forgetAll()],
 ])('a value that was read while %s is returned and not kept', async (_, change) => {
   const cache = new Cached<Row>(10);
@@ -19,11 +18,4 @@ it.each([
   expect(cache.find('key')).toBeUndefined();
   expect(await cache.get('key', async () => ({ owner: 'after' }))).toEqual({ owner: 'after' });
   expect(await cache.get('key', () => Promise.reject(new Error('read again')))).toEqual({ owner: 'after' });
-});
-
-it('keys are forgotten by their values', async () => {
-  const cache = new Cached<Row>(10);
-  for (const owner of ['ada', 'ben']) await cache.get(owner, async () => ({ owner }));
-  cache.forgetWhere(({ owner }) => owner === 'ada');
-  expect([cache.find('ada'), cache.find('ben')]).toEqual([undefined, { owner: 'ben' }]);
 });

@@ -29,12 +29,6 @@ export class Cached<Value extends object> {
     this.#kept.delete(key);
   }
 
-  /** Forgets the keys whose values fit. */
-  forgetWhere(isMeant: (value: Value) => boolean): void {
-    this.#changes += 1;
-    for (const [key, value] of this.#kept) if (isMeant(value)) this.#kept.delete(key);
-  }
-
   /** Forgets everything. Call it when another server may have changed something. */
   forgetAll(): void {
     this.#changes += 1;

@@ -22,7 +22,6 @@ import { hourMs, minuteMs } from '../../kernel/durations.ts';
 interface ProjectDependencies {
   compiler: ProjectServices['compiler'];
   parameters: ProjectServices['parameters'];
-  people: ProjectPeople;
   /** Called after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
   onSaved: NoteSaved;
@@ -42,7 +41,7 @@ export interface Projects {
 /** Opens the in-memory list of users who may see and change projects. */
 export function openPeople({ cluster, database }: Context): ProjectPeople {
   const people = new ProjectPeople(createProjectStore(database));
-  cluster.invalidations.on('people', () => people.forgetAll());
+  cluster.invalidations.onAny('people', () => people.forgetAll());
   return people;
 }
 
@@ -103,7 +102,7 @@ async function openRepositories(
 /** Opens projects and their repositories. Throws a `SettingError` when there is no usable git. */
 export async function openProjects(
   context: Context,
-  { compiler, parameters, people, onDeleted, onSaved }: ProjectDependencies,
+  { compiler, parameters, onDeleted, onSaved }: ProjectDependencies,
 ): Promise<Projects> {
   const { app, clock, config, confinement, database, dataDir, faults, limits, log } = context;
   const git = await prepareGit(path.resolve(dataDir, 'git'), config.searchPath, { confinement });
@@ -120,17 +119,13 @@ export async function openProjects(
   await repositories.open((id) => ids.has(id));
   sweepPacks(context, repositories);
   const access = createProjectAccess(store);
-  addProjectRoutes(app, { store, access, people, repositories, clock, limits, onDeleted });
+  addProjectRoutes(app, { store, access, repositories, clock, limits, onDeleted });
   return {
     access,
     services: { repositories, compiler, parameters, totals: new ProjectTotals(), sizes },
     getLaunchable: createGetLaunchable(access, repositories),
     listOwned: (userId) => store.listOwned(userId),
-    deleteProject: (id) => deleteProject({ people, repositories, onDeleted }, id),
-    acceptMembership: async (projectId, acceptance) => {
-      const isThere = await store.accept(projectId, acceptance);
-      people.forget(projectId);
-      return isThere;
-    },
+    deleteProject: (id) => deleteProject({ repositories, onDeleted }, id),
+    acceptMembership: (projectId, acceptance) => store.accept(projectId, acceptance),
   };
 }

@@ -88,13 +88,8 @@ export class ProjectPeople {
     });
   }
 
-  /** Forgets all roles. Call it when another server may have changed the members of some project. */
+  /** Call it when the members of some project have changed, or one is gone. */
   forgetAll(): void {
     this.#known.forgetAll();
-  }
-
-  /** Forgets the roles in a project. Call it after its members have changed, or it is gone. */
-  forget(projectId: string): void {
-    this.#known.forget(projectId);
   }
 }

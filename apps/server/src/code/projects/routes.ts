@@ -9,14 +9,13 @@ import { readPage } from '../../http/requests/replies/page.ts';
 import { requireName } from '../../http/requests/require-name.ts';
 import { addRoute } from '../../http/requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
-import { onProject, type ProjectAccess, readers, type ProjectPeople } from './project-access.ts';
+import { onProject, type ProjectAccess, readers } from './project-access.ts';
 import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import type { ProjectStore, SharedProject, NewProject } from './store.ts';
 
 interface ProjectRoutesOptions {
   store: ProjectStore;
   access: ProjectAccess;
-  people: ProjectPeople;
   repositories: ProjectRepositories;
   clock: Clock;
   limits: Limits;
@@ -29,7 +28,7 @@ interface ProjectRoutesOptions {
  * `GET /automation-project/:id/members` · `PUT, DELETE /automation-project/:id/members/:user_id`
  */
 export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOptions): void {
-  const { store, access, people, clock, limits } = options;
+  const { store, access, clock, limits } = options;
   limits.show('projects', (userId) => store.countOwned(userId));
 
   addRoute(app, projectRoutes.list, async ({ principal, query }) => {
@@ -106,7 +105,6 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     auditEvent.concerned.add(userId);
     const { role } = body;
     const { isAccepted } = await store.putMember({ projectId: project.id, userId, role, now: clock.now() });
-    people.forget(project.id);
     return { success: true, member: { user_id: userId, name, role, accepted: isAccepted } };
   });
 
@@ -120,7 +118,6 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     auditEvent.concerned.add(userId);
     if (!(await store.deleteMember(project.id, userId)))
       throw ApiError.of('member_not_found', { user_id: params.user_id, project_id: params.id });
-    people.forget(project.id);
     return { success: true, message: `User ${userId} is no longer a member of "${project.name}".` };
   });
 
@@ -167,7 +164,6 @@ const explainName = (error: unknown, name: string): unknown =>
   isUniqueViolation(error) ? ApiError.of('project_name_taken', { name }, { cause: error }) : error;
 
 interface ProjectDeletion {
-  people: ProjectPeople;
   repositories: ProjectRepositories;
   /** Called after the project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
@@ -175,11 +171,10 @@ interface ProjectDeletion {
 
 /** Deletes a project with files and commits. False when it was gone already. */
 export async function deleteProject(
-  { people, repositories, onDeleted }: ProjectDeletion,
+  { repositories, onDeleted }: ProjectDeletion,
   id: string,
 ): Promise<boolean> {
   if (!(await repositories.delete(id))) return false;
-  people.forget(id);
   await onDeleted(id);
   return true;
 }

@@ -48,14 +48,11 @@ export interface Authenticator {
   authenticate: Authenticate;
   /** Authenticates by the hash of a token's secret, which a session has. */
   authenticateHash(tokenHash: string): Promise<Principal>;
-  /** Call it when a token is revoked: from then on it is refused. */
-  forget(tokenId: string): void;
-  /** Call it when a user has changed: what is known of them is read again. */
-  renew(): void;
+  /** Registers a listener for tokens in use that let nobody in any more. */
   onForget(listener: (tokenId: string) => void): void;
   /** Registers where tokens are in use that `recheck` looks at. */
   onRecheck(listTokens: () => readonly string[]): void;
-  /** Call it when another server may have revoked tokens: those of them that are in use are refused from then on. */
+  /** Call it when users or tokens have changed: what is known of them is read again. */
   recheck(): Promise<void>;
   close(): Promise<void>;
 }
@@ -135,12 +132,9 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
   };
 
   const forget = (tokenId: string): void => {
-    cache.forgetWhere((principal) => principal.tokenId === tokenId);
     lastUses.delete(tokenId);
     for (const listener of forgetListeners) listener(tokenId);
   };
-
-  const renew = (): void => cache.forgetAll();
 
   return {
     authenticate(authorization, address, connection = {}) {
@@ -153,11 +147,9 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
       }
     },
     authenticateHash: async (hash) => admit(await cache.get(hash, () => lookUp(hash))),
-    forget,
-    renew,
     onRecheck: (listTokens) => void inUse.push(listTokens),
     async recheck() {
-      renew();
+      cache.forgetAll();
       const tokens = new Set(inUse.flatMap((list) => list()));
       if (tokens.size === 0) return;
       for (const tokenId of tokens.difference(await store.listValid([...tokens]))) forget(tokenId);

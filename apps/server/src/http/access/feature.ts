@@ -13,10 +13,10 @@ interface AccessDependencies {
 export function serveAccess(context: Context, { ownedResources, onNamed }: AccessDependencies): void {
   const { app, access, authenticator, clock, cluster, limits } = context;
   const { store, sessions } = access;
-  cluster.invalidations.on('access', () => authenticator.recheck());
-  cluster.invalidations.on('sessions', () => sessions.forgetAll());
-  addAccessRoutes(app, { store, authenticator, clock, limits });
+  cluster.invalidations.onAny('access', () => authenticator.recheck());
+  cluster.invalidations.onAny('sessions', () => sessions.forgetAll());
+  addAccessRoutes(app, { store, clock, limits });
   addSessionRoutes(app, access);
   addUsageRoutes(app, { store, clock, limits });
-  addUserRoutes(app, { store, authenticator, clock, ownedResources, onNamed });
+  addUserRoutes(app, { store, clock, ownedResources, onNamed });
 }

@@ -19,7 +19,6 @@ import { requireScope, seesEveryone } from '../requests/policy.ts';
 import type { Principal } from '../requests/principal.ts';
 import { addRoute } from '../requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
-import type { Authenticator } from './authenticator.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 import { type AccessStore, type StoredToken, hasBudget } from './store.ts';
 import { userView } from './user-routes.ts';
@@ -29,14 +28,13 @@ import { freeAt, type TokenUse, unused } from '../../storage/db/token-use.ts';
 
 interface AccessRoutesOptions {
   store: AccessStore;
-  authenticator: Authenticator;
   clock: Clock;
   limits: Limits;
 }
 
 /** `GET /me` · `GET, POST /tokens` · `DELETE /tokens/:id` */
 export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptions): void {
-  const { store, authenticator, clock, limits } = options;
+  const { store, clock, limits } = options;
 
   addRoute(app, accessRoutes.me, async ({ principal }) => {
     const user = await store.findUser(principal.userId);
@@ -83,11 +81,10 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
     if (token === undefined || !(await isVisible(principal, token)))
       throw ApiError.of('token_not_found', { token_id: params.id });
     if (token.id !== principal.tokenId) requireScope(principal, 'admin');
-    const revoked = await store.deleteToken(token.id, (count) => {
+    await store.deleteToken(token.id, (count) => {
       const details = { user_id: token.userId, made_with_it: count - 1 };
       auditEvent.on({ type: 'token', id: token.id, name: token.name }, [token.userId], details);
     });
-    for (const id of revoked) authenticator.forget(id);
     return { success: true, message: `Token "${token.name}" was revoked.` };
   });
 

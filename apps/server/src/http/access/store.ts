@@ -184,11 +184,6 @@ export function createAccessStore(db: Db) {
       return (await taken.executeTakeFirst())?.token_id;
     },
 
-    async listTokenIds(userId: string): Promise<string[]> {
-      const rows = await db.selectFrom('token').select('id').where('user_id', '=', userId).execute();
-      return rows.map(({ id }) => id);
-    },
-
     /** Returns those of the IDs that are no projects in which the user has a part. */
     async findForeignProjects(userId: string, projectIds: readonly string[]): Promise<string[]> {
       const own = db.selectFrom('project').select('id').where('owner_id', '=', userId);
@@ -263,23 +258,17 @@ export function createAccessStore(db: Db) {
     },
 
     /**
-     * Deletes a token with those that were made with it. Returns the IDs of all; `onDeleted` is told their number
-     * before it is final.
+     * Deletes a token with those that were made with it. `onDeleted` is told their number before it is final. False: it
+     * was gone already.
      */
-    async deleteToken(id: string, onDeleted?: (count: number) => void): Promise<string[]> {
-      const rows = await change(
-        db,
-        async (transaction) => {
-          const query = transaction.deleteFrom('token').where('id', 'in', family(id));
-          const deleted = await query.returning('id').execute();
-          await invalidate(transaction, 'access', 'sessions');
-          onDeleted?.(deleted.length);
-          return deleted;
-        },
-        ({ length }) => length > 0,
-      );
-      return rows.map((row) => row.id);
-    },
+    deleteToken: (id: string, onDeleted?: (count: number) => void): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const query = transaction.deleteFrom('token').where('id', 'in', family(id));
+        const deleted = await query.returning('id').execute();
+        await invalidate(transaction, 'access', 'sessions');
+        onDeleted?.(deleted.length);
+        return deleted.length > 0;
+      }),
 
     /** Reads the usage of today of tokens with a budget. */
     readUse: (tokens: readonly StoredToken[], now: number): Promise<(tokenId: string) => TokenUse> =>

@@ -7,7 +7,6 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { readPage } from '../requests/replies/page.ts';
 import { requireName } from '../requests/require-name.ts';
 import { addRoute } from '../requests/route.ts';
-import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredUser } from './store.ts';
 import { isUniqueViolation } from '../../storage/db/dialect.ts';
 
@@ -22,7 +21,6 @@ export interface OwnedResources {
 
 interface UserRoutesOptions {
   store: AccessStore;
-  authenticator: Authenticator;
   clock: Clock;
   ownedResources: OwnedResources;
   /** Told the present name of a user that has changed. */
@@ -31,7 +29,7 @@ interface UserRoutesOptions {
 
 /** `GET, POST /users` · `PATCH, DELETE /users/:id` */
 export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions): void {
-  const { store, authenticator, clock, ownedResources, onNamed } = options;
+  const { store, clock, ownedResources, onNamed } = options;
 
   addRoute(app, accessRoutes.listUsers, async ({ query }) => {
     const { items, next_cursor } = await readPage(
@@ -58,8 +56,6 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     auditEvent.on(subjectOf(before), [user.id], body);
     await update(user);
     onNamed(user.id, user.name);
-    authenticator.renew();
-    if (user.disabled_at !== null) await dropTokens(user.id);
     return { success: true, user: userView(user) };
   });
 
@@ -70,7 +66,6 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
       throw ApiError.of('user_owns_projects', { user_id: user.id, count });
     // Nothing new can come while the rest goes; what a crash leaves goes when it is asked for again.
     await update({ ...user, disabled_at: user.disabled_at ?? clock.now() });
-    await dropTokens(user.id);
     await ownedResources.remove(user.id);
     auditEvent.on(subjectOf(user), [user.id], { projects: count });
     await store.deleteUser(user.id);
@@ -99,11 +94,6 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
       throw explainUserName(error, user.name);
     });
     if (!isUpdated) throw ApiError.of('last_administrator', { user_id: user.id });
-  }
-
-  /** Drops the tokens of a user. Event streams and host connections end with them. */
-  async function dropTokens(userId: string): Promise<void> {
-    for (const id of await store.listTokenIds(userId)) authenticator.forget(id);
   }
 }
 

@@ -30,6 +30,7 @@ export class CacheInvalidations {
   readonly #options: InvalidationOptions;
   readonly #store;
   readonly #reloads: [CachedThing, Reload][] = [];
+  readonly #forgets: [CachedThing, Reload][] = [];
   readonly #ends: (() => unknown)[];
   #known = new Set<number>();
   #readAt = performance.now();
@@ -43,7 +44,8 @@ export class CacheInvalidations {
     this.#ends = [
       peers.answer(readTopic, () => this.read()),
       onCommit(database, async (announced) => {
-        if (cachedThings.some((thing) => announced.has(thing))) await this.#tellPeers();
+        const changed = cachedThings.filter((thing) => announced.has(thing));
+        if (changed.length > 0) await this.#spread(new Set(changed));
       }),
       periodically(faults, readEveryMs, () => this.read()),
       periodically(faults, deleteEveryMs, () => this.#store.deleteOld()),
@@ -55,8 +57,15 @@ export class CacheInvalidations {
     return performance.now() - this.#readAt;
   }
 
+  /** Reloads what other servers have changed. This server takes in its own changes by itself. */
   on(thing: CachedThing, reload: Reload): void {
     this.#reloads.push([thing, reload]);
+  }
+
+  /** Forgets what any server has changed; what this one has, before the transaction of the change resolves. */
+  onAny(thing: CachedThing, forget: Reload): void {
+    this.#reloads.push([thing, forget]);
+    this.#forgets.push([thing, forget]);
   }
 
   /** Resolves when all invalidations that were stored before are known. */
@@ -76,21 +85,22 @@ export class CacheInvalidations {
     await this.#reads.whenIdle();
   }
 
-  /** Resolves when the other servers that are there have read the invalidations, or after half a second. */
-  async #tellPeers(): Promise<void> {
+  /** Resolves when this server and the other ones that are there know of the changes, or after half a second. */
+  async #spread(changed: ReadonlySet<CachedThing>): Promise<void> {
     const { peers, faults } = this.#options;
-    try {
-      await peers.broadcast(readTopic);
-    } catch (error) {
-      faults.report(error, 'the other servers could not be told of a change: they read it within a second');
-    }
+    const report = (error: unknown): void =>
+      faults.report(error, 'a change could not be told at once: the servers read it within a second');
+    await Promise.all([
+      reloadChanged(this.#forgets, changed).catch(report),
+      peers.broadcast(readTopic).catch(report),
+    ]);
   }
 
   async #read(): Promise<void> {
     const askedAt = performance.now();
     const rows = await this.#store.list();
     const changed = this.#select(rows);
-    for (const [thing, reload] of this.#reloads) if (changed.has(thing)) await reload();
+    await reloadChanged(this.#reloads, changed);
     // Set only now: a failed reload is done again.
     this.#known = new Set(rows.map(({ id }) => id));
     this.#readAt = askedAt;
@@ -101,4 +111,11 @@ export class CacheInvalidations {
     if (performance.now() - this.#readAt > keptMs / 2) return new Set(cachedThings);
     return new Set(rows.filter(({ id }) => !this.#known.has(id)).map(({ name }) => name));
   }
+}
+
+async function reloadChanged(
+  reloads: readonly (readonly [CachedThing, Reload])[],
+  changed: ReadonlySet<CachedThing>,
+): Promise<void> {
+  for (const [thing, reload] of reloads) if (changed.has(thing)) await reload();
 }

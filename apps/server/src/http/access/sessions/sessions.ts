@@ -49,12 +49,10 @@ export class Sessions {
   }
 
   async end(secret: string): Promise<void> {
-    const hash = hashTokenSecret(secret);
-    await this.#options.store.delete(hash);
-    this.forgetAll();
+    await this.#options.store.delete(hashTokenSecret(secret));
   }
 
-  /** Call it when a browser has signed out at another server. */
+  /** Call it when a browser has signed out, or a token is gone. */
   forgetAll(): void {
     this.#cache.forgetAll();
   }
