@@ -103,8 +103,9 @@ export class Worker {
   /** Does what is due. Resolves when this server is at none of it any more. */
   async whenDone(): Promise<void> {
     do {
-      await this.look();
       await Promise.all(this.#underWay.values());
+      // After the last one: its place may be what others have waited for.
+      await this.look();
     } while (this.size > 0);
   }
 
