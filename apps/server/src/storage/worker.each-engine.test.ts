@@ -12,7 +12,7 @@ import { engines, openTestDatabase } from '../testing/engines/test-database.ts';
 import { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
 import type { Db } from './db/database.ts';
 import { transact } from './db/transactions.ts';
-import { type Claim, enqueue, renewClaim } from './db/work-queue.ts';
+import { type Claim, enqueue, listEnqueued, renewClaim } from './db/work-queue.ts';
 import { addWorker, Worker, type WorkerOptions } from './worker.ts';
 
 const kind = 'delete captures';
@@ -305,6 +305,32 @@ describe.each(engines)('work in %s', (engine) => {
     expect(log.errors).toEqual(Array.from({ length: 4 }, () => 'could not delete captures'));
     const [left] = await db.selectFrom('work').selectAll().execute();
     expect(left).toMatchObject({ key: 'bad', attempts: 4, problem: 'Error: refused', claimed_until: 0 });
+  });
+
+  it('that fails among others is done alone from then on, and the others are done without it', async () => {
+    const clock = { time: 0, now: () => clock.time };
+    const faults = new FaultMonitor({ log: pino({ level: 'silent' }) });
+    const claims: string[][] = [];
+    const work = async ({ items }: Claim): Promise<void> => {
+      claims.push(items.map(({ key }) => key));
+      if (items.some(({ key }) => key === 'bad')) throw new Error('refused');
+    };
+    const options = { kind, places: { all: 1, lane: 1 }, itemsOfClaim, claimMs, work } as const;
+    const worker = new Worker({ database: db, clock, faults }, options);
+    await enqueueAll(db, ['bad', 'good', 'better']);
+    await worker.whenDone();
+    clock.time = 1000;
+    await enqueueAll(db, ['later']);
+    await worker.whenDone();
+    await worker.close();
+    expect(claims[0]?.toSorted()).toEqual(['bad', 'better', 'good']);
+    expect(
+      claims
+        .slice(1)
+        .map((claimed) => claimed.join(' '))
+        .toSorted(),
+    ).toEqual(['bad', 'better', 'good', 'later']);
+    expect(await listEnqueued(db, kind)).toEqual(['bad']);
   });
 
   it('whose end cannot be stored is done again when its claim has run out', async () => {

@@ -30,7 +30,7 @@ interface Room {
   /** Lanes without room. */
   readonly fullLanes: readonly string[];
   readonly inLane: (lane: string) => number;
-  /** Maximum number of items of a claim. */
+  /** Maximum number of items of a claim. One that was claimed before is claimed alone: it may be why the others failed. */
   readonly itemsOfClaim: number;
 }
 
@@ -71,7 +71,7 @@ export const claimWork = (
   transact(db, async (transaction) => {
     const due = transaction
       .selectFrom('work')
-      .select(['key', 'lane'])
+      .select(['key', 'lane', 'attempts'])
       .where('kind', '=', kind)
       .where('due_at', '<=', now)
       .where('claimed_until', '<=', now)
@@ -96,19 +96,23 @@ export const claimWork = (
 
 /** Chooses the keys of each claim. Items without room stay, and nobody has claimed them. */
 function chooseKeys(
-  due: readonly Pick<WorkItem, 'key' | 'lane'>[],
+  due: readonly Pick<WorkItem, 'key' | 'lane' | 'attempts'>[],
   { all, inLane, itemsOfClaim }: Room,
 ): string[][] {
   const claims: string[][] = [];
-  const ofLanes = new Map<string, string[][]>();
-  for (const { key, lane } of due) {
-    const ofLane = ofLanes.get(lane) ?? [];
-    const last = ofLane.at(-1);
+  const counts = new Map<string, number>();
+  /** The claim of each lane that takes more items. */
+  const open = new Map<string, string[]>();
+  for (const { key, lane, attempts } of due) {
+    const isAlone = attempts > 0;
+    const last = isAlone ? undefined : open.get(lane);
+    const count = counts.get(lane) ?? 0;
     if (last !== undefined && last.length < itemsOfClaim) last.push(key);
-    else if (claims.length < all && ofLane.length < inLane(lane)) {
+    else if (claims.length < all && count < inLane(lane)) {
       const claim = [key];
       claims.push(claim);
-      ofLanes.set(lane, [...ofLane, claim]);
+      counts.set(lane, count + 1);
+      if (!isAlone) open.set(lane, claim);
     }
   }
   return claims;
