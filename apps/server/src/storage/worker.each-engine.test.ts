@@ -12,7 +12,7 @@ import { engines, openTestDatabase } from '../testing/engines/test-database.ts';
 import { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
 import type { Db } from './db/database.ts';
 import { transact } from './db/transactions.ts';
-import { type Claim, enqueue, listEnqueued, renewClaim } from './db/work-queue.ts';
+import { type Claim, endWork, enqueue, listEnqueued, renewClaim } from './db/work-queue.ts';
 import { addWorker, Worker, type WorkerOptions } from './worker.ts';
 
 const kind = 'delete captures';
@@ -331,6 +331,35 @@ describe.each(engines)('work in %s', (engine) => {
         .toSorted(),
     ).toEqual(['bad', 'better', 'good', 'later']);
     expect(await listEnqueued(db, kind)).toEqual(['bad']);
+  });
+
+  it('that ends its claim itself ends no other claim, not even one of the same time', async () => {
+    const faults = new FaultMonitor({ log: pino({ level: 'silent' }) });
+    const context = { database: db, clock: { now: () => 0 }, faults };
+    const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let begun = 0;
+    const work = async (claim: Claim): Promise<void> => {
+      begun += 1;
+      // The first one leaves the item to the second one, and goes on.
+      if (begun === 1) await endWork(db, claim, async () => 0);
+      await ends[begun - 1]?.promise;
+    };
+    const worker = new Worker(context, { kind, places, claimMs, work });
+    await enqueueAll(db, ['a']);
+    await worker.look();
+    await expect
+      .poll(async () => {
+        await worker.look();
+        return begun;
+      })
+      .toBe(2);
+    ends[0]?.resolve();
+    await expect.poll(() => worker.size).toBe(1);
+    expect(await listEnqueued(db, kind)).toEqual(['a']);
+    ends[1]?.resolve();
+    await worker.whenDone();
+    expect(await listEnqueued(db, kind)).toEqual([]);
+    await worker.close();
   });
 
   it('whose end cannot be stored is done again when its claim has run out', async () => {

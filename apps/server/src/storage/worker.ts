@@ -30,7 +30,10 @@ export interface WorkerOptions {
   readonly itemsOfClaim?: number;
   /** Time after which another server does work that has not ended, in ms. */
   readonly claimMs: number;
-  /** May be done again, or by two servers when it takes longer than the claim. `signal` says that this server stops. */
+  /**
+   * May be done again, or by two servers when it takes longer than the claim. `signal` says that this server stops. Work
+   * that does not end its claim is done when it resolves.
+   */
   work(claim: Claim, signal: AbortSignal): Promise<void>;
 }
 
@@ -156,13 +159,12 @@ export class Worker {
     try {
       if (signal.aborted) return await giveBack(database, claim);
       await this.#options.work(claim, signal);
-      await finishWork(database, claim);
+      if (!claim.isEnded) await finishWork(database, claim);
     } catch (error) {
+      if (!signal.aborted) faults.report(error, `could not ${claim.kind}`);
+      if (claim.isEnded) return;
       if (signal.aborted) await this.#end(giveBack(database, claim));
-      else {
-        faults.report(error, `could not ${claim.kind}`);
-        await this.#end(postponeWork(database, claim, this.#afterFailure(claim, error)));
-      }
+      else await this.#end(postponeWork(database, claim, this.#afterFailure(claim, error)));
     }
   }
 

@@ -1,9 +1,8 @@
-import type { ChosenEvent, WebhookData } from '@phalanx/protocol';
-import { sql } from 'kysely';
+import { type ChosenEvent, JsonObject, type WebhookData, webhookEventNames } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-import { rowsAs } from './dialect.ts';
 import type { Transaction } from './tables/tables.ts';
+import { enqueue } from './work-queue.ts';
 
 const text = Type.String();
 
@@ -35,24 +34,31 @@ export interface OutboxEvent<Name extends ChosenEvent> {
   readonly audience: Audience;
 }
 
-const columns = { id: 'text', at: 'bigint', data: 'text', audience: 'text' } as const;
+/** Payload of the work of an event: it waits in the queue until it is known which webhooks tell of it. */
+export const EnqueuedEvent = Type.Object({
+  type: Type.Enum(webhookEventNames),
+  at: Type.Number(),
+  data: JsonObject,
+  audience: Audience,
+});
 
-/** Stores events for webhooks, in the transaction of what happens. Stores nothing when no webhook listens. */
+/** Enqueues events for webhooks, in the transaction of what happens; none when no webhook listens. */
 export async function addToOutbox<Name extends ChosenEvent>(
   transaction: Transaction,
   type: Name,
   events: readonly OutboxEvent<Name>[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map(({ at, data, audience }) => ({
-    id: uuidv7(),
-    at,
-    data: JSON.stringify(data),
-    audience: JSON.stringify(audience),
-  }));
-  await sql`INSERT INTO webhook_outbox (id, type, at, data, audience)
-    SELECT id, ${type}, at, data, audience FROM ${rowsAs(transaction, 'told', columns, rows)}
-    WHERE EXISTS (SELECT 1 FROM webhook WHERE paused = 0 AND events LIKE ${`%"${type}"%`})`.execute(
-    transaction,
-  );
+  const listening = transaction
+    .selectFrom('webhook')
+    .select('id')
+    .where('paused', '=', 0)
+    .where('events', 'like', `%"${type}"%`)
+    .limit(1);
+  if ((await listening.executeTakeFirst()) === undefined) return;
+  const items = events.map(({ at, data, audience }) => {
+    const payload: Static<typeof EnqueuedEvent> = { type, at, data, audience };
+    return { key: uuidv7(), payload: JSON.stringify(payload) };
+  });
+  await enqueue(transaction, 'tell webhooks', items);
 }

@@ -21,6 +21,8 @@ export interface Claim {
   readonly lane: string;
   /** End of the claim. A renewal or an end that finds another time in the rows has lost the claim. */
   until: EpochMs;
+  /** Whether its end is stored, or was refused because the claim was lost. */
+  isEnded: boolean;
   readonly items: readonly WorkItem[];
 }
 
@@ -90,7 +92,7 @@ export const claimWork = (
     const items = new Map(rows.map((row) => [row.key, row]));
     return chosen.map((keys) => {
       const ofClaim = keys.flatMap((key) => items.get(key) ?? []);
-      return { kind, lane: ofClaim[0]?.lane ?? '', until, items: ofClaim };
+      return { kind, lane: ofClaim[0]?.lane ?? '', until, isEnded: false, items: ofClaim };
     });
   });
 
@@ -144,7 +146,7 @@ export async function renewClaim(
  * the claim was lost, and nothing is written.
  */
 export const finishWork = (db: Db, claim: Claim, write: Writing = nothing): Promise<boolean> =>
-  transact(db, async (transaction) => (await finishIn(transaction, claim)) && write(transaction));
+  end(db, claim, async (transaction) => (await finishIn(transaction, claim)) && write(transaction));
 
 /** Does that in a transaction of the work itself, which is to write nothing when the claim was lost. */
 export async function finishIn(transaction: Transaction, claim: Claim): Promise<boolean> {
@@ -167,13 +169,41 @@ export const postponeWork = (
   { dueAt, problem }: { dueAt: EpochMs; problem: string },
   write: Writing = nothing,
 ): Promise<boolean> =>
-  transact(db, async (transaction) => {
+  end(db, claim, async (transaction) => {
     if (!(await isHeld(transaction, claim, claim.until))) return false;
-    const failed = held(transaction, claim).where('is_again', '=', 0);
-    await failed.set({ claimed_until: 0, due_at: dueAt, problem }).execute();
-    await held(transaction, claim).set({ claimed_until: 0 }).execute();
+    await release(transaction, claim, { due_at: dueAt, problem });
     return write(transaction);
   });
+
+/**
+ * Writes what the work has led to and ends the claim. `write` returns the time when the items are due again; undefined:
+ * they are done. False: the claim was lost, and nothing is written.
+ */
+export const endWork = (
+  db: Db,
+  claim: Claim,
+  write: (transaction: Transaction) => Promise<EpochMs | undefined>,
+): Promise<boolean> =>
+  end(db, claim, async (transaction) => {
+    if (!(await isHeld(transaction, claim, claim.until))) return false;
+    const dueAt = await write(transaction);
+    if (dueAt === undefined) return finishIn(transaction, claim);
+    await release(transaction, claim, { due_at: dueAt, attempts: 0, problem: '' });
+    return true;
+  });
+
+/** Ends a claim. From then on its time may be that of another claim. */
+async function end(db: Db, claim: Claim, work: Writing): Promise<boolean> {
+  const isWritten = await transact(db, work);
+  claim.isEnded = true;
+  return isWritten;
+}
+
+/** Leaves the items to the next claim, and changes those that were not enqueued again. */
+async function release(transaction: Transaction, claim: Claim, change: Partial<WorkItem>): Promise<void> {
+  await held(transaction, claim).where('is_again', '=', 0).set(change).execute();
+  await held(transaction, claim).set({ claimed_until: 0 }).execute();
+}
 
 /** Gives the items back as if they had not been claimed. */
 export async function giveBack(db: Db, claim: Claim): Promise<void> {

@@ -19,7 +19,6 @@ interface Options {
   upSince: () => Promise<number>;
   /** How long a host may be away. */
   hostAwayMs: number;
-  onDelivery: (webhookIds: readonly string[]) => void;
 }
 
 /** A phone or a host as it is now. */
@@ -134,10 +133,9 @@ export class AbsenceWatch {
   }
 
   async #note(webhook: StoredWebhook, changes: Changes): Promise<void> {
-    const { store, clock, onDelivery } = this.#options;
+    const { store, clock } = this.#options;
     if (Object.values(changes).every(({ length }) => length === 0)) return;
     await store.note(webhook, changes, clock.now());
-    if (changes.events.length > 0) onDelivery([webhook.id]);
   }
 }
 

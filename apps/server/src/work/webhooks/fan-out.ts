@@ -1,92 +1,65 @@
 import { webhookEvents } from '@phalanx/protocol';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Batcher } from '../../kernel/batcher.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Audience } from '../../storage/db/webhook-outbox.ts';
-import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { type Audience, EnqueuedEvent } from '../../storage/db/webhook-outbox.ts';
+import type { Claim } from '../../storage/db/work-queue.ts';
 import { readProjects } from '../../http/requests/kept-token.ts';
-import type { DeliveryStore, StoredEvent, EventFanOut } from './delivery-store.ts';
+import type { DeliveryStore, EventFanOut } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
-import { readAudience } from './audience.ts';
 
 interface Options {
   store: DeliveryStore;
   listRecipients: (audience: Audience) => Promise<string[]>;
-  /** Told of webhooks that have something to do. */
-  onDelivery: (webhookIds: readonly string[]) => void;
   clock: Clock;
-  faults: FaultMonitor;
 }
+
+type Enqueued = Static<typeof EnqueuedEvent>;
 
 const texts = Compile(Type.Array(Type.String()));
 export const readTexts = (json: string): string[] => texts.Parse(JSON.parse(json));
 
+const enqueued = Compile(EnqueuedEvent);
 const endedRun = Compile(webhookEvents['run.ended'].properties.data);
 
 /** Makes deliveries of what has happened: one for each webhook that asks for it, and whose user may hear of it. */
 export class FanOut {
   readonly #options: Options;
-  readonly #looks: Batcher<'outbox'>;
-  #isClosed = false;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#looks = new Batcher({
-      work: () => this.#look(),
-      faults: options.faults,
-      failureMessage: 'the events for webhooks could not be read',
-    });
   }
 
-  /** Looks at the outbox: something has happened, or may have at another server. */
-  look(): void {
-    if (!this.#isClosed) this.#looks.add(['outbox']);
+  /** Makes the deliveries of claimed events. */
+  async tell(claim: Claim): Promise<void> {
+    const { store, clock } = this.#options;
+    const known = new Map<string, Promise<StoredWebhook[]>>();
+    const fanOuts: EventFanOut[] = [];
+    for (const { payload } of claim.items)
+      fanOuts.push(await this.#fanOutOf(enqueued.Parse(JSON.parse(payload ?? '')), known));
+    await store.deliver(claim, fanOuts, clock.now());
   }
 
-  close(): Promise<void> {
-    this.#isClosed = true;
-    return this.#looks.end();
-  }
-
-  async #look(): Promise<void> {
-    const { store, clock, onDelivery } = this.#options;
-    for (;;) {
-      const known = new Map<string, Promise<StoredWebhook[]>>();
-      const fanOuts: EventFanOut[] = [];
-      for (const event of await store.listOutbox()) fanOuts.push(...(await this.#fanOutsOf(event, known)));
-      if (fanOuts.length === 0) return;
-      await store.deliver(fanOuts, clock.now());
-      onDelivery(fanOuts.flatMap(({ webhooks }) => webhooks.map(({ id }) => id)));
-    }
-  }
-
-  /**
-   * Finds the webhooks that ask for an event. None for an unreadable event. `known`: webhooks that were read for others
-   * of this look.
-   */
-  async #fanOutsOf(event: StoredEvent, known: Map<string, Promise<StoredWebhook[]>>): Promise<EventFanOut[]> {
-    const { store, listRecipients, faults } = this.#options;
-    try {
-      const audience = readAudience(event.audience);
-      const userIds = await listRecipients(audience);
-      const key = [event.type, ...userIds.toSorted()].join(' ');
-      const listening = known.get(key) ?? store.listListening(userIds, event.type);
-      known.set(key, listening);
-      return [{ event, webhooks: (await listening).filter((one) => asksFor(one, event, audience)) }];
-    } catch (error) {
-      faults.report(error, `event ${event.id} could not be sent to webhooks`);
-      return [];
-    }
+  /** Finds the webhooks that ask for an event. `known`: webhooks that were read for others of this claim. */
+  async #fanOutOf(event: Enqueued, known: Map<string, Promise<StoredWebhook[]>>): Promise<EventFanOut> {
+    const { store, listRecipients } = this.#options;
+    const { type, at, data, audience } = event;
+    const userIds = await listRecipients(audience);
+    const key = [type, ...userIds.toSorted()].join(' ');
+    const listening = known.get(key) ?? store.listListening(userIds, type);
+    known.set(key, listening);
+    return {
+      event: { type, at, data: JSON.stringify(data), audience: JSON.stringify(audience) },
+      webhooks: (await listening).filter((one) => asksFor(one, event)),
+    };
   }
 }
 
-function asksFor(webhook: StoredWebhook, { type, data }: StoredEvent, audience: Audience): boolean {
+function asksFor(webhook: StoredWebhook, { type, data, audience }: Enqueued): boolean {
   if (!isOfProjects(webhook, audience)) return false;
   const outcomes = readTexts(webhook.outcomes);
   if (type !== 'run.ended' || outcomes.length === 0) return true;
-  const run: unknown = JSON.parse(data);
-  return endedRun.Check(run) && run.outcome !== null && outcomes.includes(run.outcome);
+  return endedRun.Check(data) && data.outcome !== null && outcomes.includes(data.outcome);
 }
 
 /** Whether the webhook asks for the project, and its token was for it. */

@@ -1,4 +1,5 @@
 import { addBackgroundJob } from '../../storage/background-job.ts';
+import { addWorker } from '../../storage/worker.ts';
 import type { Context } from '../../http/context.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
@@ -15,14 +16,15 @@ import { AbsenceWatch } from './absence-watch.ts';
 import { RunWatch } from './run-watch.ts';
 import { FanOut } from './fan-out.ts';
 import { recipientsOf } from './audience.ts';
+import { createAttemptStore } from './attempt-store.ts';
 import { createDeliveryStore } from './delivery-store.ts';
-import { DeliveryWorker } from './delivery-worker.ts';
+import { claimMs, DeliveryMaker, places } from './delivery-maker.ts';
 import { Messenger } from './messenger.ts';
 import { createNames } from './names.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
 import { createTargetRule } from './target-rule.ts';
-import { hourMs, dayMs } from '../../kernel/durations.ts';
+import { hourMs, dayMs, minuteMs } from '../../kernel/durations.ts';
 
 interface WebhookDependencies {
   devices: DeviceAccess;
@@ -65,46 +67,32 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     clock,
     findToken: (id) => access.store.findToken(id),
   });
-  const worker = new DeliveryWorker({
-    store: deliveries,
+  const fanOut = new FanOut({ store: deliveries, listRecipients: hearers, clock });
+  addWorker(context, {
+    kind: 'tell webhooks',
+    places: { all: 1, lane: 1 },
+    itemsOfClaim: 100,
+    claimMs: minuteMs,
+    work: (claim) => fanOut.tell(claim),
+  });
+  const maker = new DeliveryMaker({
+    store: createAttemptStore(database),
     clock,
     faults,
-    lookEveryMs: timing.sweepMs,
     send: (claimed, signal) => messenger.send(claimed, signal),
-    findFailingSince: (id) => store.findFailingSince(id),
   });
-  const onDelivery = (ids: readonly string[]): void => worker.look(ids);
-  const fanOut = new FanOut({ store: deliveries, listRecipients: hearers, onDelivery, clock, faults });
-  app.addHook('onClose', async () => {
-    await fanOut.close();
-    await worker.close();
+  addWorker(context, {
+    kind: 'send webhook messages',
+    places,
+    claimMs,
+    work: (claim, signal) => maker.make(claim, signal),
   });
-  runs.onChange((rows) => {
-    if (rows.some(({ ended_at }) => ended_at !== null)) fanOut.look();
-  });
-  // After the feature that stores it.
-  hosts.gateway.on('record', () => fanOut.look());
-  addWebhookRoutes(app, {
-    store,
-    deliveries,
-    sealing,
-    rule,
-    mail,
-    clock,
-    onDelivery,
-    nameOf,
-  });
+  addWebhookRoutes(app, { store, deliveries, sealing, rule, mail, clock, nameOf });
   addGaugeBy(metrics, {
     name: 'phalanx_webhook_messages',
     label: 'state',
     help: 'Webhook messages that wait to be sent, and events that are not yet turned into messages, for all servers',
     read: () => deliveries.countWaiting(),
-  });
-  addBackgroundJob(context, {
-    name: 'tell webhooks of what has happened',
-    everyMs: timing.sweepMs,
-    onEachServer: true,
-    work: () => fanOut.look(),
   });
   const absences = createAbsenceStore(database);
   const watch = new AbsenceWatch({
@@ -112,7 +100,6 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     devices,
     hosts: hosts.known,
     clock,
-    onDelivery,
     hostAwayMs: config.lostAfterMs,
     upSince: () => node.upSince(),
   });
@@ -125,7 +112,6 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     store: absences,
     runs: createRunWatchStore(database),
     clock,
-    onDelivery,
   });
   addBackgroundJob(context, {
     name: 'tell webhooks of runs that fail or are missing',

@@ -8,7 +8,7 @@ import { writeChatMessage } from './chat/chat-message.ts';
 import { isOfToken } from './fan-out.ts';
 import { readAudience } from './audience.ts';
 import type { StoredDelivery } from './delivery-store.ts';
-import type { Sent } from './delivery-worker.ts';
+import type { Sent } from './delivery-maker.ts';
 import { readRetryAfter } from './delivery-pauses.ts';
 import type { MailConfig } from './mail/mail-settings.ts';
 import { addressOf, isMail } from './mail/mail-address.ts';

@@ -38,8 +38,6 @@ interface WebhookRoutesOptions {
   mail: MailConfig | undefined;
   clock: Clock;
   nameOf: (userId: string) => string;
-  /** Told of webhooks that have something to do. */
-  onDelivery: (webhookIds: readonly string[]) => void;
 }
 
 const maxWebhooks = 50;
@@ -52,7 +50,7 @@ const defaults = { minutes: 10, percent: 50, hours: 24 };
  * `GET /webhooks/:id/deliveries` · `POST /webhooks/:id/deliveries/:deliveryId/replay`
  */
 export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOptions): void {
-  const { store, deliveries, sealing, rule, mail, clock, nameOf, onDelivery } = options;
+  const { store, deliveries, sealing, rule, mail, clock, nameOf } = options;
   const testRates = {
     ofTarget: new RateLimiter({ perSecond: 0.2, burstSeconds: 50 }),
     ofUser: new RateLimiter({ perSecond: 1, burstSeconds: 60 }),
@@ -89,9 +87,8 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     if (waitMs > 0)
       throw ApiError.of('too_many_webhook_tests', {}, { retryAfterS: Math.ceil(waitMs / 1000) });
   };
-  const send = (webhook: StoredWebhook, delivery: StoredDelivery | undefined): WebhookDelivery => {
+  const viewWaiting = (delivery: StoredDelivery | undefined): WebhookDelivery => {
     if (delivery === undefined) throw ApiError.of('too_many_deliveries', { limit: maxWaiting });
-    onDelivery([webhook.id]);
     return deliveryView(delivery);
   };
 
@@ -177,8 +174,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       ...(paused === undefined ? {} : { problem: '' }),
       ...(isResumed ? { heard_since: clock.now(), failing_since: null } : {}),
     };
-    await store.update(row.id, changes, isResumed);
-    onDelivery([row.id]);
+    await store.update(row, changes, { now: clock.now(), isFresh: isResumed });
     return { success: true, webhook: await view(principal, row.id) };
   });
 
@@ -194,12 +190,14 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     if (isMail(row.url)) throw invalid('e-mails are not signed, so it has no secret');
     noteOn(auditEvent, row);
     const { secret, publicKey } = createSigningKey(row.signature);
-    await store.update(row.id, {
+    const now = clock.now();
+    const changes = {
       sealed: await sealing.seal(secret, placeOf(row.id)),
       public_key: publicKey,
       earlier_sealed: row.sealed,
-      earlier_until: clock.now() + earlierMs,
-    });
+      earlier_until: now + earlierMs,
+    };
+    await store.update(row, changes, { now });
     return {
       success: true,
       webhook: await view(principal, row.id),
@@ -222,7 +220,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       },
       at,
     );
-    return { success: true, delivery: send(row, delivery) };
+    return { success: true, delivery: viewWaiting(delivery) };
   });
 
   addRoute(app, webhookRoutes.listDeliveries, async ({ principal, params, query }) => {
@@ -241,7 +239,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     if (delivery === undefined) throw ApiError.of('delivery_not_found', { delivery_id: params.deliveryId });
     spendTest(principal, row);
     noteOn(auditEvent, row, { delivery: delivery.id });
-    return { success: true, delivery: send(row, await deliveries.replay(delivery, clock.now())) };
+    return { success: true, delivery: viewWaiting(await deliveries.replay(delivery, clock.now())) };
   });
 }
 

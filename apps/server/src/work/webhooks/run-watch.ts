@@ -12,7 +12,6 @@ interface RunWatchOptions {
   store: AbsenceStore;
   runs: RunWatchStore;
   clock: Clock;
-  onDelivery: (webhookIds: readonly string[]) => void;
 }
 
 type Kind = 'runs.failing' | 'runs.none';
@@ -58,7 +57,7 @@ export class RunWatch {
   }
 
   async #note<Name extends Kind>(webhook: StoredWebhook, kind: Name, found: Finding<Name>): Promise<void> {
-    const { store, clock, onDelivery } = this.#options;
+    const { store, clock } = this.#options;
     const [known] = await store.list(webhook.id, [kind]);
     if ((known === undefined) === (found === undefined)) return;
     const now = clock.now();
@@ -67,7 +66,6 @@ export class RunWatch {
     const event: DeliveryEvent = { type: kind, at: now, data: JSON.stringify(found ?? {}), audience };
     const change = found === undefined ? { ended: [row] } : { begun: [row], events: [event] };
     await store.note(webhook, { begun: [], told: [], ended: [], events: [], ...change }, now);
-    onDelivery([webhook.id]);
   }
 }
 

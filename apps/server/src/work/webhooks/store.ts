@@ -5,6 +5,7 @@ import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
 import type { Database, Row } from '../../storage/db/tables/tables.ts';
 import type { SealedColumn, SealedRow } from '../../code/secrets/sealing.ts';
+import { enqueueMessages } from './enqueue-messages.ts';
 
 export type StoredWebhook = Row<'webhook'>;
 export type WebhookChange = Partial<Omit<StoredWebhook, 'id' | 'user_id' | 'token_projects' | 'created_at'>>;
@@ -52,11 +53,6 @@ export function createWebhookStore(db: Db) {
       return (cursor === undefined ? query : query.where('id', '<', cursor)).execute();
     },
 
-    async findFailingSince(id: string): Promise<number | null> {
-      const query = db.selectFrom('webhook').select('failing_since').where('id', '=', id);
-      return (await query.executeTakeFirst())?.failing_since ?? null;
-    },
-
     /** By webhook, how many deliveries wait; those without any are missing. */
     async countWaiting(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const rows = await db
@@ -69,9 +65,17 @@ export function createWebhookStore(db: Db) {
       return new Map(rows.map(({ webhook_id: id, count }) => [id, count]));
     },
 
-    /** `isFresh`: it forgets which phones and hosts it knows to be away. */
-    update: (id: string, changes: WebhookChange, isFresh = false): Promise<boolean> =>
+    /**
+     * Changes a webhook. What waits for it goes on when the change is what it has waited for. `isFresh`: it forgets which
+     * phones and hosts it knows to be away.
+     */
+    update: (
+      { id, user_id }: StoredWebhook,
+      changes: WebhookChange,
+      { now, isFresh = false }: { now: number; isFresh?: boolean },
+    ): Promise<boolean> =>
       change(db, async (transaction) => {
+        await enqueueMessages(transaction, { id, user_id }, now);
         const query = transaction.updateTable('webhook').set(changes).where('id', '=', id);
         const { numUpdatedRows } = await query.executeTakeFirst();
         if (isFresh) await transaction.deleteFrom('webhook_absence').where('webhook_id', '=', id).execute();

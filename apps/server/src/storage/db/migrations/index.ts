@@ -19,6 +19,7 @@ import { problemsOfHosts } from './011-problems-of-hosts.ts';
 import { batteries } from './012-batteries.ts';
 import { countedRecords } from './013-counted-records.ts';
 import { work } from './014-work.ts';
+import { webhookWork } from './015-webhook-work.ts';
 import { statedInvalidations } from './020-stated-invalidations.ts';
 
 /** All tables of the first release whose data later releases take over. `storage/db/tables/tables.ts` has the types of their rows. */
@@ -46,5 +47,6 @@ export const migrations: Record<string, Migration> = {
   '012-batteries': batteries,
   '013-counted-records': countedRecords,
   '014-work': work,
+  '015-webhook-work': webhookWork,
   '020-stated-invalidations': statedInvalidations,
 };

@@ -24,4 +24,6 @@ export type WorkKind =
   | 'delete kept logs'
   | 'delete large packs'
   | 'mark solved groups'
-  | 'replay screens';
+  | 'replay screens'
+  | 'send webhook messages'
+  | 'tell webhooks';

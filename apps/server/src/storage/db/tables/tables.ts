@@ -11,7 +11,6 @@ import type { CachedThing, EpochMs, Flag, Json } from './column-types.ts';
 import type * as records from './record-tables.ts';
 import type * as work from './work-tables.ts';
 import type {
-  WebhookOutboxTable,
   WebhookAbsenceTable,
   WebhookDeliveryTable,
   WebhookTable,
@@ -41,7 +40,6 @@ export interface Database {
   webhook_delivery: WebhookDeliveryTable;
   webhook_absence: WebhookAbsenceTable;
   mail_use: MailUseTable;
-  webhook_outbox: WebhookOutboxTable;
   task: work.TaskTable;
   task_attempt: work.TaskAttemptTable;
   work: work.WorkTable;

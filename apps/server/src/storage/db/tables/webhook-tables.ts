@@ -1,4 +1,4 @@
-import type { ChosenEvent, WebhookEventName, WebhookFormat } from '@phalanx/protocol';
+import type { WebhookEventName, WebhookFormat } from '@phalanx/protocol';
 import type { Generated } from 'kysely';
 
 import type { EpochMs, Flag, Json } from './column-types.ts';
@@ -47,17 +47,6 @@ export interface WebhookTable {
   created_at: EpochMs;
 }
 
-/** Event, until it is known which webhooks tell of it. */
-export interface WebhookOutboxTable {
-  /** UUIDv7. */
-  id: string;
-  type: ChosenEvent;
-  at: EpochMs;
-  data: Json;
-  /** JSON of an `Audience`. */
-  audience: Json;
-}
-
 export interface WebhookDeliveryTable {
   /** UUIDv7; the ID of the message. */
   id: string;
@@ -67,12 +56,12 @@ export interface WebhookDeliveryTable {
   type: WebhookEventName;
   at: EpochMs;
   data: Json;
+  /** JSON of an `Audience`. */
   audience: Json;
   status: 'waiting' | 'delivered' | 'failed';
   attempts: Generated<number>;
+  /** Time of the next attempt. */
   due_at: EpochMs;
-  /** End of the claim of a server; null: no server has it. */
-  claimed_until: EpochMs | null;
   response_status: number | null;
   /** Reason why the last attempt failed; else empty. */
   problem: Generated<string>;
@@ -96,8 +85,6 @@ export interface MailUseTable {
   mailbox: string;
   /** Time when the next e-mail may be sent. */
   next_at: EpochMs;
-  /** Claim of the deliveries that the last e-mail was sent for. */
-  claimed_until: EpochMs;
   /** Days since 1970, UTC, and how many were sent in it. */
   day: number;
   sent: number;

@@ -1,8 +1,7 @@
-import { type RawBuilder, sql, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import { minuteMs, dayMs } from '../../../kernel/durations.ts';
-import type { Db, Transaction } from '../../../storage/db/database.ts';
+import type { Transaction } from '../../../storage/db/database.ts';
 import { serialize } from '../../../storage/db/transactions.ts';
-import type { Row } from '../../../storage/db/tables/tables.ts';
 
 /** Pause between two e-mails of a user to one mailbox. */
 const pauseMs = 5 * minuteMs;
@@ -11,36 +10,48 @@ const maxMailsOfDay = { toMailbox: 100, ofUser: 500 };
 
 const dayOf = (now: number): number => Math.floor(now / dayMs);
 
-/** Whether a webhook may send now; of e-mails, the pause after the one before is over, and the day has some left. */
-export const mayBeSent = (now: number): RawBuilder<SqlBool> =>
-  sql`NOT EXISTS (SELECT 1 FROM mail_use WHERE mail_use.user_id = webhook.user_id
-    AND mail_use.mailbox = webhook.mailbox AND (mail_use.next_at > ${now}
-      OR (mail_use.day = ${dayOf(now)} AND mail_use.sent >= ${maxMailsOfDay.toMailbox})))`;
-
-interface Claim {
+interface Mail {
   readonly userId: string;
   readonly mailbox: string;
-  readonly now: number;
-  readonly until: number;
+}
+
+/** Finds from when on an e-mail may be sent: when the pause after the one before is over, and the day has some left. */
+export async function findMailFreeAt(
+  transaction: Transaction,
+  { userId, mailbox }: Mail,
+  now: number,
+): Promise<number> {
+  const day = dayOf(now);
+  const {
+    next_at: nextAt,
+    to_mailbox: toMailbox,
+    sent,
+  } = await transaction
+    .selectFrom('mail_use')
+    .select((eb) => {
+      const sentToday = eb.case().when('day', '=', day).then(eb.ref('sent')).else(0).end();
+      const ofMailbox = (value: typeof sentToday) =>
+        eb.case().when('mailbox', '=', mailbox).then(value).else(0).end();
+      return [
+        eb.fn.max(ofMailbox(eb.ref('next_at'))).as('next_at'),
+        eb.fn.max(ofMailbox(sentToday)).as('to_mailbox'),
+        eb.fn.sum<number>(sentToday).as('sent'),
+      ];
+    })
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  const isDayUsed =
+    Number(toMailbox ?? 0) >= maxMailsOfDay.toMailbox || Number(sent ?? 0) >= maxMailsOfDay.ofUser;
+  return Math.max(Number(nextAt ?? 0), isDayUsed ? (day + 1) * dayMs : 0);
 }
 
 /** Whether an e-mail was still free to send: then it counts as sent, until it is given back. */
-export async function claimMail(
-  transaction: Transaction,
-  { userId, mailbox, now, until }: Claim,
-): Promise<boolean> {
+export async function claimMail(transaction: Transaction, mail: Mail, now: number): Promise<boolean> {
+  const { userId, mailbox } = mail;
   await serialize(transaction, `e-mails of ${userId}`);
+  if ((await findMailFreeAt(transaction, mail, now)) > now) return false;
   const day = dayOf(now);
-  const used = await transaction
-    .selectFrom('mail_use')
-    .select((eb) => [
-      eb.fn.max(eb.case().when('mailbox', '=', mailbox).then(eb.ref('next_at')).else(0).end()).as('next_at'),
-      eb.fn.sum<number>(eb.case().when('day', '=', day).then(eb.ref('sent')).else(0).end()).as('sent'),
-    ])
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow();
-  if (Number(used.next_at ?? 0) > now || Number(used.sent ?? 0) >= maxMailsOfDay.ofUser) return false;
-  const claim = { next_at: now + pauseMs, claimed_until: until, day };
+  const claim = { next_at: now + pauseMs, day };
   await transaction
     .insertInto('mail_use')
     .values({ ...claim, user_id: userId, mailbox, sent: 1 })
@@ -54,16 +65,12 @@ export async function claimMail(
   return true;
 }
 
-/** No e-mail was sent after all. */
-export async function giveMailBack(
-  db: Db,
-  { webhook_id, user_id, claimed_until }: Row<'webhook_delivery'>,
-): Promise<void> {
-  await db
+/** Gives back an e-mail that was not sent after all. An attempt is shorter than the pause, so it is the last one. */
+export async function giveMailBack(transaction: Transaction, { userId, mailbox }: Mail): Promise<void> {
+  await transaction
     .updateTable('mail_use')
-    .set((eb) => ({ next_at: 0, claimed_until: 0, sent: eb('sent', '-', 1) }))
-    .where('user_id', '=', user_id)
-    .where('claimed_until', '=', claimed_until ?? 0)
-    .where('mailbox', '=', (eb) => eb.selectFrom('webhook').select('mailbox').where('id', '=', webhook_id))
+    .set((eb) => ({ next_at: 0, sent: eb('sent', '-', 1) }))
+    .where('user_id', '=', userId)
+    .where('mailbox', '=', mailbox)
     .execute();
 }

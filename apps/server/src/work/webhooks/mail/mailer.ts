@@ -2,7 +2,7 @@ import { createConnection, type LookupFunction, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { anywhere, guardedLookup, type Resolve } from '@phalanx/egress';
 import nodemailer from 'nodemailer';
-import type { Sent } from '../delivery-worker.ts';
+import type { Sent } from '../delivery-maker.ts';
 import type { MailConfig } from './mail-settings.ts';
 import { domainOf } from './mail-address.ts';
 import type { MailText } from './mail-text.ts';

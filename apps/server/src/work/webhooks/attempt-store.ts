@@ -1,0 +1,169 @@
+import { sql } from 'kysely';
+import type { Db, Transaction } from '../../storage/db/database.ts';
+import { textsIn } from '../../storage/db/dialect.ts';
+import { type Claim, endWork, renewClaim } from '../../storage/db/work-queue.ts';
+import { secondMs } from '../../kernel/durations.ts';
+import type { StoredDelivery } from './delivery-store.ts';
+import { claimMail, findMailFreeAt, giveMailBack } from './mail/mail-use-store.ts';
+import type { StoredWebhook } from './store.ts';
+
+/** Deliveries of a webhook that are attempted together. */
+export interface Batch {
+  readonly webhook: StoredWebhook;
+  readonly deliveries: readonly StoredDelivery[];
+}
+
+/** Result of the attempt of a delivery. */
+export interface Attempt {
+  readonly status: StoredDelivery['status'];
+  /** Time of the next attempt; undefined: there is none. */
+  readonly dueAt: number | undefined;
+  readonly responseStatus: number | null;
+  readonly problem: string;
+  /** False: it says nothing of the receiver. */
+  readonly isHealth: boolean;
+  /** Why the webhook is to be paused; undefined: it goes on. */
+  readonly pausedFor: string | undefined;
+}
+
+interface MadeAttempts extends Batch {
+  /** Result of each delivery; undefined: its attempt was not made after all. */
+  readonly attempts: readonly (Attempt | undefined)[];
+  readonly now: number;
+}
+
+/** Deliveries of a batch: one e-mail, one message to a chat, or two messages for a program. */
+const maxInBatch = { mail: 500, chat: 100, phalanx: 2 };
+/** Interval of the look for a free e-mail: one of another webhook that is not sent is given back. */
+const mailLookMs = 30 * secondMs;
+
+export type AttemptStore = ReturnType<typeof createAttemptStore>;
+
+/** Attempts of deliveries, by the server that has claimed the work of their webhook. */
+export function createAttemptStore(db: Db) {
+  return {
+    /** Counts the attempts of the deliveries that are due first. Undefined: nothing may be sent now. */
+    async begin(claim: Claim, now: number): Promise<Batch | undefined> {
+      let batch: Batch | undefined;
+      const isOurs = await renewClaim(db, claim, claim.until, async (transaction) => {
+        batch = await beginBatch(transaction, webhookIdOf(claim), now);
+        return true;
+      });
+      return isOurs ? batch : undefined;
+    },
+
+    /** Stores the results of a batch, and when its webhook is due again. Stores nothing when the claim was lost. */
+    end: (claim: Claim, made: MadeAttempts): Promise<boolean> =>
+      endWork(db, claim, async (transaction) => {
+        const { webhook, deliveries, attempts, now } = made;
+        for (const [at, { id }] of deliveries.entries())
+          await storeAttempt(transaction, id, { attempt: attempts[at], now });
+        await noteHealth(transaction, made);
+        const isSent = attempts.some((attempt) => attempt?.status === 'delivered');
+        if (webhook.mailbox !== null && !isSent) await giveMailBack(transaction, mailOf(webhook));
+        return findNextTime(transaction, webhook.id, now);
+      }),
+
+    /** Stores when the webhook is due again; nothing was sent. */
+    rest: (claim: Claim, now: number): Promise<boolean> =>
+      endWork(db, claim, (transaction) => findNextTime(transaction, webhookIdOf(claim), now)),
+  };
+}
+
+/** A claim has one webhook. */
+const webhookIdOf = ({ items }: Claim): string => items.map(({ key }) => key).join('');
+
+const mailOf = ({ user_id: userId, mailbox }: StoredWebhook) => ({ userId, mailbox: mailbox ?? '' });
+
+const findActive = (transaction: Transaction, id: string): Promise<StoredWebhook | undefined> =>
+  transaction
+    .selectFrom('webhook')
+    .selectAll()
+    .where('id', '=', id)
+    .where('paused', '=', 0)
+    .executeTakeFirst();
+
+async function beginBatch(
+  transaction: Transaction,
+  webhookId: string,
+  now: number,
+): Promise<Batch | undefined> {
+  const webhook = await findActive(transaction, webhookId);
+  if (webhook === undefined) return undefined;
+  const due = await transaction
+    .selectFrom('webhook_delivery')
+    .select('id')
+    .where('webhook_id', '=', webhookId)
+    .where('status', '=', 'waiting')
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(maxInBatchOf(webhook))
+    .execute();
+  if (due.length === 0) return undefined;
+  if (webhook.mailbox !== null && !(await claimMail(transaction, mailOf(webhook), now))) return undefined;
+  const ids = due.map(({ id }) => id);
+  const deliveries = await transaction
+    .updateTable('webhook_delivery')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
+    .where('id', 'in', textsIn(transaction, ids))
+    .returningAll()
+    .execute();
+  return { webhook, deliveries: deliveries.toSorted((one, other) => (one.id < other.id ? -1 : 1)) };
+}
+
+function maxInBatchOf({ mailbox, format }: StoredWebhook): number {
+  if (mailbox !== null) return maxInBatch.mail;
+  return format === 'phalanx' ? maxInBatch.phalanx : maxInBatch.chat;
+}
+
+async function storeAttempt(
+  transaction: Transaction,
+  id: string,
+  { attempt, now }: { attempt: Attempt | undefined; now: number },
+): Promise<void> {
+  const update = transaction.updateTable('webhook_delivery').where('id', '=', id);
+  if (attempt === undefined) {
+    await update.set((eb) => ({ attempts: eb('attempts', '-', 1) })).execute();
+    return;
+  }
+  const { status, problem, responseStatus: response_status, dueAt } = attempt;
+  const result = { status, problem, response_status };
+  await update
+    .set(dueAt === undefined ? { ...result, ended_at: now } : { ...result, due_at: dueAt })
+    .execute();
+}
+
+/** Notes a failure after a success: what did not arrive is what its user has to know. */
+async function noteHealth(transaction: Transaction, { webhook, attempts, now }: MadeAttempts): Promise<void> {
+  const update = transaction.updateTable('webhook').where('id', '=', webhook.id);
+  const telling = attempts.flatMap((attempt) => (attempt?.isHealth === true ? attempt : []));
+  if (telling.some(({ status }) => status === 'delivered'))
+    await update.set({ failing_since: null, last_success_at: now }).execute();
+  const failures = telling.filter(({ status }) => status !== 'delivered');
+  const failure = failures.find(({ pausedFor }) => pausedFor !== undefined) ?? failures.at(-1);
+  if (failure === undefined) return;
+  const failing_since = sql<number>`coalesce(failing_since, ${now})`;
+  await update.set({ failing_since, last_failure_at: now, last_failure: failure.problem }).execute();
+  if (failure.pausedFor !== undefined) await update.set({ paused: 1, problem: failure.pausedFor }).execute();
+}
+
+/** Finds when a webhook is to be looked at again; undefined: nothing waits, or it is paused. */
+async function findNextTime(
+  transaction: Transaction,
+  webhookId: string,
+  now: number,
+): Promise<number | undefined> {
+  const webhook = await findActive(transaction, webhookId);
+  if (webhook === undefined) return undefined;
+  const { due_at: dueAt } = await transaction
+    .selectFrom('webhook_delivery')
+    .select((eb) => eb.fn.min('due_at').as('due_at'))
+    .where('webhook_id', '=', webhookId)
+    .where('status', '=', 'waiting')
+    .executeTakeFirstOrThrow();
+  if (dueAt === null) return undefined;
+  const mailFreeAt = webhook.mailbox === null ? 0 : await findMailFreeAt(transaction, mailOf(webhook), now);
+  // No earlier than now: the other webhooks of the user are due before this one goes on.
+  return Math.max(now, dueAt, Math.min(mailFreeAt, now + mailLookMs));
+}
