@@ -12,7 +12,17 @@ import { engines, openTestDatabase } from '../testing/engines/test-database.ts';
 import { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
 import type { Db } from './db/database.ts';
 import { transact } from './db/transactions.ts';
-import { type Claim, endWork, enqueue, listEnqueued, renewClaim } from './db/work-queue.ts';
+import {
+  type Claim,
+  endWork,
+  enqueue,
+  finishWork,
+  listEnqueued,
+  makeDue,
+  notDue,
+  renewClaim,
+} from './db/work-queue.ts';
+import { forEachItem } from './for-each-item.ts';
 import { addWorker, Worker, type WorkerOptions } from './worker.ts';
 
 const kind = 'delete captures';
@@ -382,6 +392,60 @@ describe.each(engines)('work in %s', (engine) => {
     await expect.poll(() => worker.size).toBe(0);
     expect([done, await db.selectFrom('work').selectAll().execute()]).toEqual([2, []]);
     await worker.close();
+  });
+
+  it('that waits for something else than a time is claimed when that has come', async () => {
+    const clock = { now: () => 1000 };
+    const faults = new FaultMonitor({ log: pino({ level: 'silent' }) });
+    const done: string[] = [];
+    const work = async ({ items }: Claim): Promise<void> => void done.push(...items.map(({ key }) => key));
+    const worker = new Worker({ database: db, clock, faults }, { kind, places, claimMs, work });
+    await transact(db, (transaction) => enqueue(transaction, kind, [{ key: 'a', dueAt: notDue }]));
+    await worker.whenDone();
+    expect(done).toEqual([]);
+    for (const key of ['a', 'gone'])
+      await transact(db, (transaction) => makeDue(transaction, kind, { key, dueAt: 7 }));
+    await worker.whenDone();
+    expect([done, await db.selectFrom('work').selectAll().execute()]).toEqual([['a'], []]);
+    await worker.close();
+  });
+
+  it('of several items a claim ends one by one: what fails is put off, and what was not begun is given back', async () => {
+    const clock = { now: () => 1000 };
+    const faults = new FaultMonitor({ log: pino({ level: 'silent' }) });
+    const done: string[] = [];
+    const worker: Worker = new Worker(
+      { database: db, clock, faults },
+      {
+        kind,
+        places: { all: 1, lane: 1 },
+        itemsOfClaim: 10,
+        claimMs,
+        work: (claim, signal) =>
+          forEachItem(claim, signal, async ({ key }, own) => {
+            done.push(key);
+            if (key === 'bad') throw new Error('refused');
+            if (key === 'last') void worker.close();
+            await finishWork(db, own);
+          }),
+      },
+    );
+    await enqueueAll(db, ['c', 'bad', 'a']);
+    await worker.whenDone();
+    expect(done).toEqual(['a', 'bad', 'c']);
+    const [left] = await db.selectFrom('work').selectAll().execute();
+    expect(left).toMatchObject({ key: 'bad', due_at: 2000, attempts: 1, problem: 'Error: refused' });
+    await enqueueAll(db, ['last', 'not begun']);
+    await worker.whenDone();
+    const rows = await db
+      .selectFrom('work')
+      .select(['key', 'claimed_until', 'attempts'])
+      .orderBy('key')
+      .execute();
+    expect(rows).toEqual([
+      { key: 'bad', claimed_until: 0, attempts: 1 },
+      { key: 'not begun', claimed_until: 0, attempts: 0 },
+    ]);
   });
 
   it('is begun when it is stored, by another server when this one has no place, and else by the clock', async () => {

@@ -76,10 +76,9 @@ export async function openRecords(context: Context, dependencies: RecordDependen
   const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
   const onDeleted = (count: number): void => figures.deleted.inc(count);
   const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
-  let onTree = (): void => undefined;
   const notes = {
     ...noteStore,
-    ...captureNotes({ store, notes: noteStore, runs: runs.store, changes, onTree: () => onTree() }),
+    ...captureNotes({ store, notes: noteStore, runs: runs.store, changes }),
   };
   await serveCaptures(context, { captures, urls, notes, figures });
   const limits = { debugPerTag: keptDebugRecords, others: config.recordsKept };
@@ -124,11 +123,8 @@ export async function openRecords(context: Context, dependencies: RecordDependen
       await retention.deleteOwner(userId);
       await groups.deleteOf('owner_id', userId);
     },
-    serveGroups: (projects) => {
-      const served = serveGroups(context, { store, access, captures, captureUrl, changes, feed, projects });
-      onTree = () => served.look();
-      return served.solving;
-    },
+    serveGroups: (projects) =>
+      serveGroups(context, { store, access, captures, captureUrl, changes, feed, projects }),
     serveDrift: (listGolden) => serveDrift(context, { access, listGolden }),
   };
 }
@@ -138,10 +134,9 @@ interface CaptureNoting {
   notes: ReturnType<typeof createCaptureNotes>;
   runs: Pick<Runs['store'], 'find' | 'findOfHost'>;
   changes: RecordChanges;
-  onTree: () => void;
 }
 
-const captureNotes = ({ store, notes, runs, changes, onTree }: CaptureNoting): CaptureNotes => ({
+const captureNotes = ({ store, notes, runs, changes }: CaptureNoting): CaptureNotes => ({
   async expectationOf(caller, key) {
     const record = await store.find(key.recordId);
     if (record?.user_id !== caller.userId) return 'unknown';
@@ -157,7 +152,6 @@ const captureNotes = ({ store, notes, runs, changes, onTree }: CaptureNoting): C
     const record = await notes.captureStored(recordId, screenId, { kind, sizeBytes });
     if (record === undefined) return false;
     changes.changed(record);
-    if (kind === 'tree') onTree();
     return true;
   },
 });

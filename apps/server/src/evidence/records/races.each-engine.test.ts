@@ -1,37 +1,13 @@
 import { sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import type { Db } from '../../storage/db/database.ts';
 import { transact } from '../../storage/db/transactions.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
-import type { StoredRecord } from './stored-record.ts';
+import { newRecord } from '../../testing/records/new-record.ts';
 import { createBrowseStore } from './browse/browse-store.ts';
 import { lockRecordsOf } from './retention/retention-store.ts';
 import { createRecordStore } from './store.ts';
 
-const newRecord = (): StoredRecord => ({
-  id: uuidv7(),
-  owner_id: 'owner',
-  automation_id: 'automation',
-  project_id: null,
-  run_id: 'run',
-  user_id: 'owner',
-  device_id: 'device',
-  device_info: '{}',
-  automation_name: 'shop',
-  error: null,
-  app: null,
-  type: 'crash',
-  status: 'pending',
-  is_partial: 0,
-  tag: 'default',
-  retention_group: '',
-  saved: 0,
-  has_gap: 0,
-  missing_captures: 0,
-  capture_bytes: 0,
-  added_at: 0,
-});
 const retention = { limits: { debugPerTag: 200, others: 1000 }, nowMs: 0 };
 
 /** Number of transactions that wait for a lock. */

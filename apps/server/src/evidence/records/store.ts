@@ -5,7 +5,7 @@ import { type AppVersionCount, countAppVersions } from '../../storage/db/app-ver
 import { type OutboxEvent, addToOutbox } from '../../storage/db/webhook-outbox.ts';
 import { transact } from '../../storage/db/transactions.ts';
 import { metVersionOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
-import { expectGrouping, treeStored } from './groups/membership-store.ts';
+import { enqueueGrouping, treeStored } from './groups/enqueue-grouping.ts';
 import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
@@ -102,7 +102,7 @@ export function createRecordStore(db: Db) {
           const rows = screens.slice(first, first + screensPerStatement);
           await transaction.insertInto('record_screen').values(rows).execute();
         }
-        await expectGrouping(transaction, record, { screens, commit });
+        await enqueueGrouping(transaction, record, { screens, commit });
         await addToOutbox(transaction, 'record.new', [newsOf(record)]);
         await countAppVersions(transaction, countOf(record));
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
@@ -179,7 +179,7 @@ export function createCaptureNotes(db: Db) {
           .where(kind, '=', 'expected')
           .executeTakeFirst();
         if (numUpdatedRows === 0n) return undefined;
-        if (kind === 'tree') await treeStored(transaction, { recordId, screenId });
+        if (kind === 'tree') await treeStored(transaction, before, screenId);
         const missing = before.missing_captures - 1;
         const changes = {
           missing_captures: missing,

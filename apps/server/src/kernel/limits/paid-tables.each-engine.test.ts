@@ -56,7 +56,6 @@ const payers = {
   project_member: 'a row a member',
   record: { kind: 'captures' },
   record_screen: { kind: 'captures', by: 'record' },
-  record_grouping: 'numbers of a record',
   record_group: 'texts of bounded length, of the records of a project',
   group_member: 'numbers of a record',
   group_print: 'of bounded size, of the groups of a project',

@@ -23,7 +23,8 @@ export interface Claim {
   until: EpochMs;
   /** Whether its end is stored, or was refused because the claim was lost. */
   isEnded: boolean;
-  readonly items: readonly WorkItem[];
+  /** Without those that have ended by themselves. */
+  items: readonly WorkItem[];
 }
 
 /** Room of a worker for more claims. */
@@ -35,6 +36,9 @@ interface Room {
   /** Maximum number of items of a claim. One that was claimed before is claimed alone: it may be why the others failed. */
   readonly itemsOfClaim: number;
 }
+
+/** Due time of an item that waits for `makeDue`. */
+export const notDue: EpochMs = Number.MAX_SAFE_INTEGER;
 
 const columns = { key: 'text', lane: 'text', due_at: 'bigint', payload: 'text' } as const;
 
@@ -57,6 +61,21 @@ export async function enqueue(
       payload = excluded.payload, attempts = 0, problem = '', is_again = 1`.execute(transaction);
   announce(transaction, kind);
 }
+
+/** Makes an item due that waits for this. It does nothing when the item is gone. */
+export async function makeDue(
+  transaction: Transaction,
+  kind: WorkKind,
+  { key, dueAt }: { key: string; dueAt: EpochMs },
+): Promise<void> {
+  const item = transaction.updateTable('work').where('kind', '=', kind).where('key', '=', key);
+  await item.set({ due_at: dueAt, is_again: 1 }).execute();
+  announce(transaction, kind);
+}
+
+/** Finds an item, whether or not it is due or a server is at it. */
+export const findWork = (db: Db, kind: WorkKind, key: string): Promise<WorkItem | undefined> =>
+  db.selectFrom('work').selectAll().where('kind', '=', kind).where('key', '=', key).executeTakeFirst();
 
 /** Lists the keys of all items of a kind, also of those that are not due. */
 export async function listEnqueued(db: Db, kind: WorkKind): Promise<string[]> {
@@ -92,9 +111,13 @@ export const claimWork = (
     const items = new Map(rows.map((row) => [row.key, row]));
     return chosen.map((keys) => {
       const ofClaim = keys.flatMap((key) => items.get(key) ?? []);
-      return { kind, lane: ofClaim[0]?.lane ?? '', until, isEnded: false, items: ofClaim };
+      return { kind, lane: ofClaim[0]?.lane ?? '', until, isEnded: false, items: ofClaim.toSorted(byAge) };
     });
   });
+
+/** The first due first; of UUIDs that are due at one time, the older one. */
+const byAge = (one: WorkItem, other: WorkItem): number =>
+  one.due_at - other.due_at || (one.key < other.key ? -1 : 1);
 
 /** Chooses the keys of each claim. Items without room stay, and nobody has claimed them. */
 function chooseKeys(

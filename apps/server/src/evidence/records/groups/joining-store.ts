@@ -6,8 +6,10 @@ import { type OutboxEvent, addToOutbox } from '../../../storage/db/webhook-outbo
 import { transact } from '../../../storage/db/transactions.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 import { isUuidV7, timeOfUuidV7 } from '../../../kernel/uuid-v7.ts';
+import { type Claim, finishIn } from '../../../storage/db/work-queue.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import { metVersionOf, readApp, type StoredRecord } from '../stored-record.ts';
+import type { GroupingFacts } from './enqueue-grouping.ts';
 import { listCompared, addPrint } from './prints/group-prints-store.ts';
 import { hasPhone, type StoredGroup } from './membership-store.ts';
 import { findGroup } from './prints/nearest-group.ts';
@@ -15,7 +17,12 @@ import type { PrintJson } from './prints/process/messages.ts';
 import type { ScreenPrint } from './prints/screen-print.ts';
 import { crashOf, firstSentence } from './crash.ts';
 
-export type Grouping = Row<'record_grouping'>;
+/** A record that this server puts into a group. */
+export interface Grouping extends GroupingFacts {
+  readonly record_id: string;
+  /** Claim of this record alone. */
+  readonly claim: Claim;
+}
 
 const maxGroups = 2000;
 const maxTitleLength = 80;
@@ -41,34 +48,12 @@ export type JoiningStore = ReturnType<typeof createJoiningStore>;
 /** Puts records into groups. */
 export function createJoiningStore(db: Db) {
   return {
-    /** Claims records whose trees are there and that nobody has claimed, for this server alone until then. */
-    async claim(now: number, until: number, limit: number): Promise<Grouping[]> {
-      const due = await db
-        .selectFrom('record_grouping')
-        .selectAll()
-        .where('is_ready', '=', 1)
-        .where('claimed_until', '<=', now)
-        .orderBy('claimed_until')
-        .limit(limit)
-        .execute();
-      const claimed: Grouping[] = [];
-      for (const row of due) {
-        const { numUpdatedRows } = await db
-          .updateTable('record_grouping')
-          .set({ claimed_until: until })
-          .where('record_id', '=', row.record_id)
-          .where('claimed_until', '=', row.claimed_until)
-          .executeTakeFirst();
-        if (numUpdatedRows > 0n) claimed.push(row);
-      }
-      return claimed;
-    },
-
     /** The record has no group, for good. */
     refuse: (grouping: Grouping, problem: string): Promise<void> =>
-      settle(db, grouping, async (transaction, record) =>
-        addMember(transaction, memberOf(grouping, record, { problem })),
-      ).then(() => undefined),
+      settle(db, grouping, async (transaction, record) => {
+        if (await finishIn(transaction, grouping.claim))
+          await addMember(transaction, memberOf(grouping, record, { problem }));
+      }).then(() => undefined),
 
     join: (grouping: Grouping, screen: ReadScreen, contained: Contained): Promise<Joined> =>
       settle(db, grouping, (transaction, record) =>
@@ -77,24 +62,20 @@ export function createJoiningStore(db: Db) {
   };
 }
 
-/** Settles each record once, whoever else has claimed it. Undefined: it is done, or the record is gone. */
+/** Settles a record under the lock of its automation. Undefined: it is gone. */
 const settle = <Result>(
   db: Db,
-  { record_id: id }: Grouping,
+  { record_id: id, claim }: Grouping,
   work: (transaction: Transaction, record: StoredRecord) => Promise<Result>,
 ): Promise<Result | undefined> =>
   transact(db, async (transaction) => {
     const query = transaction.selectFrom('record').selectAll().where('id', '=', id);
     const found = await query.executeTakeFirst();
-    if (found === undefined) return undefined;
-    await lockRecordsOf(transaction, found);
-    const isWaiting = transaction
-      .selectFrom('record_grouping')
-      .select('record_id')
-      .where('record_id', '=', id);
-    if ((await isWaiting.executeTakeFirst()) === undefined) return undefined;
-    const record = await query.executeTakeFirst();
-    return record && work(transaction, record);
+    if (found !== undefined) await lockRecordsOf(transaction, found);
+    const record = found && (await query.executeTakeFirst());
+    if (record !== undefined) return work(transaction, record);
+    await finishIn(transaction, claim);
+    return undefined;
   });
 
 interface Given {
@@ -132,7 +113,6 @@ const languageOf = (app: RecordedApp | undefined): string | null =>
 
 async function addMember(transaction: Transaction, member: Row<'group_member'>): Promise<void> {
   await transaction.insertInto('group_member').values(member).execute();
-  await transaction.deleteFrom('record_grouping').where('record_id', '=', member.record_id).execute();
 }
 
 async function join(transaction: Transaction, given: Given): Promise<Joined> {
@@ -143,6 +123,8 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
   const { project_id: projectId, owner_id: ownerId } = record;
   if (commit !== undefined && projectId !== null && !contained.has(commit))
     return { kind: 'ask', commit, projectId, ownerId };
+  // Another server has put it into a group, or is at it.
+  if (!(await finishIn(transaction, grouping.claim))) return { kind: 'gone' };
   const group = found?.group ?? (await addGroup(transaction, given));
   if (group === undefined) {
     await addMember(transaction, memberOf(grouping, record, { problem: tooMany }));

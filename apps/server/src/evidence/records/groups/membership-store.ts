@@ -2,37 +2,9 @@ import { sql } from 'kysely';
 
 import type { Transaction } from '../../../storage/db/database.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
-import type { StoredRecord, StoredScreen } from '../stored-record.ts';
 
 export type StoredGroup = Row<'record_group'>;
 export type GroupMember = Row<'group_member'>;
-
-/** Notes that a new record has to be put into a group when the tree of its last screen has arrived. */
-export async function expectGrouping(
-  transaction: Transaction,
-  record: StoredRecord,
-  { screens, commit }: { screens: readonly StoredScreen[]; commit: string | null },
-): Promise<void> {
-  const decisive = screens.findLast(({ tree }) => tree !== 'none');
-  // An author asks for `debug` records: they are not unknown screens.
-  if (decisive === undefined || record.retention_group !== '') return;
-  const is_ready = decisive.tree === 'stored' ? 1 : 0;
-  const row = { record_id: record.id, screen_id: decisive.screen_id, is_ready, commit_hash: commit } as const;
-  await transaction
-    .insertInto('record_grouping')
-    .values({ ...row, claimed_until: 0 })
-    .execute();
-}
-
-/** The tree of a screen is there. */
-export async function treeStored(transaction: Transaction, screen: { recordId: string; screenId: string }) {
-  await transaction
-    .updateTable('record_grouping')
-    .set({ is_ready: 1 })
-    .where('record_id', '=', screen.recordId)
-    .where('screen_id', '=', screen.screenId)
-    .execute();
-}
 
 /** Takes a record that is deleted out of its group, which stays when it was the last one. */
 export async function leaveGroup(transaction: Transaction, recordId: string): Promise<void> {

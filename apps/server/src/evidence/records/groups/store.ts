@@ -3,7 +3,9 @@ import { type ReferenceExpression, sql } from 'kysely';
 import type { Db } from '../../../storage/db/database.ts';
 import { transact } from '../../../storage/db/transactions.ts';
 import type { Database } from '../../../storage/db/tables/tables.ts';
+import { findWork } from '../../../storage/db/work-queue.ts';
 import type { ReviewScope, StoredRecord, StoredScreen } from '../stored-record.ts';
+import { groupRecords } from './enqueue-grouping.ts';
 import type { GroupMember, StoredGroup } from './membership-store.ts';
 
 /** A record of a group with the screen that has put it there. */
@@ -173,11 +175,7 @@ export function createGroupStore(db: Db) {
 
     /** Whether the tree of the record's last screen is there or to come. */
     isWaiting: async (recordId: string): Promise<boolean> =>
-      (await db
-        .selectFrom('record_grouping')
-        .select('record_id')
-        .where('record_id', '=', recordId)
-        .executeTakeFirst()) !== undefined,
+      (await findWork(db, groupRecords, recordId)) !== undefined,
 
     async findUserName(userId: string): Promise<string> {
       const query = db.selectFrom('user').select('name').where('id', '=', userId);

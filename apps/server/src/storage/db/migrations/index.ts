@@ -20,6 +20,7 @@ import { batteries } from './012-batteries.ts';
 import { countedRecords } from './013-counted-records.ts';
 import { work } from './014-work.ts';
 import { webhookWork } from './015-webhook-work.ts';
+import { groupWork } from './016-group-work.ts';
 import { statedInvalidations } from './020-stated-invalidations.ts';
 
 /** All tables of the first release whose data later releases take over. `storage/db/tables/tables.ts` has the types of their rows. */
@@ -48,5 +49,6 @@ export const migrations: Record<string, Migration> = {
   '013-counted-records': countedRecords,
   '014-work': work,
   '015-webhook-work': webhookWork,
+  '016-group-work': groupWork,
   '020-stated-invalidations': statedInvalidations,
 };

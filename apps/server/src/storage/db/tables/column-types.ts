@@ -23,6 +23,7 @@ export type WorkKind =
   | 'delete captures'
   | 'delete kept logs'
   | 'delete large packs'
+  | 'group records'
   | 'mark solved groups'
   | 'replay screens'
   | 'send webhook messages'

@@ -65,19 +65,6 @@ export interface RecordScreenTable {
   actions: Json | null;
 }
 
-/** A record that has no group yet. */
-export interface RecordGroupingTable {
-  record_id: string;
-  /** The last screen that has a tree: it decides. */
-  screen_id: string;
-  /** 1 when its tree is stored. */
-  is_ready: Flag;
-  /** Commit of the run, which may be gone when the tree comes. */
-  commit_hash: string | null;
-  /** End of the claim of a server. */
-  claimed_until: EpochMs;
-}
-
 /** Records that show the same screen. */
 export interface RecordGroupTable {
   /** UUIDv7. */

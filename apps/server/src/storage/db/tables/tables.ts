@@ -76,7 +76,6 @@ export interface Database {
   secret_recipient: { project_id: string; user_id: string; added_at: EpochMs };
   record: records.RecordTable;
   record_screen: records.RecordScreenTable;
-  record_grouping: records.RecordGroupingTable;
   record_group: records.RecordGroupTable;
   group_member: records.GroupMemberTable;
   group_print: records.GroupPrintTable;
