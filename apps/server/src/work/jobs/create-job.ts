@@ -12,7 +12,7 @@ import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import type { GetLaunchable, Launchable } from '../../code/projects/project-files.ts';
 import { IncreasingIds } from '../../kernel/uuid-v7.ts';
-import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
+import type { EndTurn, JobStore, NewJob, NewTask, StoredJob } from './store.ts';
 import { limitOf } from '../../http/requests/kept-token.ts';
 import { maxWaitingSelectors } from './waiting-selectors.ts';
 import { makerOf } from './work-access.ts';
@@ -38,18 +38,25 @@ export interface JobOrigin {
   /** Null: a schedule makes it, or is the subject of the request. */
   readonly auditEvent: AuditEvent | null;
   readonly scheduleId: string | null;
+  /** Ends the turn of the schedule that makes the job. */
+  readonly endTurn?: EndTurn;
 }
 
-/** Stores a job with its tasks; with a key that is used, returns the job that has it. */
+/** The turn was ended otherwise. Nothing is stored. */
+export class TurnGone extends Error {
+  override readonly name = 'TurnGone';
+}
+
+/** Stores a job with its tasks; with a key that is used, returns the job that has it. Throws `TurnGone`. */
 export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrigin): Promise<StoredJob> {
   const body = await withInputs(given);
   const { store, preparation, getLaunchable, maxTasks } = maker;
-  const { principal, auditEvent } = origin;
+  const { principal, auditEvent, endTurn } = origin;
   const project = await getLaunchable(body.automation_id, principal);
   requirePhones(maker.labels, principal.userId, body);
   const fingerprint = await fingerprintOf(body, limitOf(principal));
   const known = await findSame(maker, body, { userId: principal.userId, fingerprint });
-  if (known !== undefined) return known;
+  if (known !== undefined) return endedBy(store, known, endTurn);
   const parameters = await preparation.checkParameters(project, body.parameters ?? {}, principal.userId);
   await preparation.requireNoSecrets(project.projectId, [parameters, ...(body.inputs ?? [])]);
   const now = maker.clock.now();
@@ -63,7 +70,10 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   });
   try {
     const stored = { userId: principal.userId, bytes };
-    const row = await maker.limits.withRoom('work_bytes', stored, () => store.insert(job, tasks, maxTasks));
+    const row = await maker.limits.withRoom('work_bytes', stored, () =>
+      store.insert(job, tasks, maxTasks, endTurn),
+    );
+    if (row === 'turn_gone') throw new TurnGone();
     if (row === 'too_many_tasks') throw ApiError.of(row, { limit: maxTasks }, { retryAfterS: 60 });
     if (row === 'too_many_selectors') throw tooManySelectors();
     return row;
@@ -73,8 +83,18 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
       ? await findSame(maker, body, { userId: principal.userId, fingerprint })
       : undefined;
     if (same === undefined) throw error;
-    return same;
+    return endedBy(store, same, endTurn);
   }
+}
+
+/** Ends the turn whose job was there already. */
+async function endedBy(
+  store: Pick<JobStore, 'endTurn'>,
+  job: StoredJob,
+  endTurn: EndTurn | undefined,
+): Promise<StoredJob> {
+  if (endTurn !== undefined && !(await store.endTurn(job.id, endTurn))) throw new TurnGone();
+  return job;
 }
 
 export const tooManySelectors = (): ApiError =>

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { invalidate } from '../../storage/db/writes.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
+import { transact } from '../../storage/db/transactions.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
 import { isListed, type WorkFilter } from '../../storage/db/listed-work.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
@@ -26,6 +27,9 @@ export interface JobFilter extends WorkFilter {
   limit: number;
 }
 
+/** Ends the turn of a schedule in the transaction that stores its job. False: it was ended otherwise. */
+export type EndTurn = (transaction: Transaction, jobId: string) => Promise<boolean>;
+
 /** SQLite executes a statement on the event loop, and others have their turn between two of them. */
 const tasksPerStatement = 1000;
 const taskColumns = { id: 'text', number: 'bigint', input: 'text' } as const;
@@ -35,15 +39,17 @@ export type JobStore = ReturnType<typeof createJobStore>;
 /** Jobs and what became of their tasks. */
 export function createJobStore(db: Db) {
   return {
-    /** A code: the user would have more than `max` tasks that wait, or too many selectors of them. Throws what `isUniqueViolation` knows for a key that is used. */
+    /** A code: the turn has ended otherwise, or the user would have more than `max` tasks that wait, or too many selectors of them. Throws what `isUniqueViolation` knows for a key that is used. */
     insert: (
       job: NewJob,
       tasks: readonly NewTask[],
       max: number,
-    ): Promise<StoredJob | 'too_many_tasks' | 'too_many_selectors'> =>
+      endTurn?: EndTurn,
+    ): Promise<StoredJob | 'too_many_tasks' | 'too_many_selectors' | 'turn_gone'> =>
       change(db, async (transaction) => {
         if (tasks.length > (await roomForTasks(transaction, job.user_id, max))) return 'too_many_tasks';
         if (await isOneSelectorTooMany(transaction, job)) return 'too_many_selectors';
+        if (endTurn !== undefined && !(await endTurn(transaction, job.id))) return 'turn_gone';
         const row = await transaction
           .insertInto('job')
           .values({ ...job, woken_at: databaseTime(transaction) })
@@ -57,6 +63,10 @@ export function createJobStore(db: Db) {
         await invalidate(transaction, 'jobs');
         return row;
       }),
+
+    /** Ends a turn whose job is stored. */
+    endTurn: (jobId: string, endTurn: EndTurn): Promise<boolean> =>
+      transact(db, (transaction) => endTurn(transaction, jobId)),
 
     find: (id: string): Promise<StoredJob | undefined> =>
       db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst(),

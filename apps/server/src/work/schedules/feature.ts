@@ -1,10 +1,13 @@
 import type { Context } from '../../http/context.ts';
+import { forEachItem } from '../../storage/for-each-item.ts';
+import { addWorker } from '../../storage/worker.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../../http/health/metrics.ts';
 import type { Jobs } from '../jobs/feature.ts';
 import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import type { Projects } from '../../code/projects/feature.ts';
-import { ScheduleRunner } from './schedule-runner.ts';
+import { makeScheduledJobs } from './enqueue-turn.ts';
+import { TurnMaker } from './turn-maker.ts';
 import { createScheduleStore } from './store.ts';
 import { addScheduleRoutes } from './routes.ts';
 
@@ -16,22 +19,27 @@ interface ScheduleDependencies {
   metrics: Metrics;
 }
 
+/** Lease of schedules whose turns are due: a server that is killed keeps others from them for this time. */
+const claimMs = 30_000;
+
 /** Jobs that are made again and again. */
 export function serveSchedules(
   context: Context,
   { jobs, devices, projects, preparation, metrics }: ScheduleDependencies,
 ): void {
-  const { app, database, clock, faults, cluster, timing, limits } = context;
+  const { app, database, clock, timing, limits } = context;
   const store = createScheduleStore(database);
-  const runner = new ScheduleRunner({ store, jobs, clock, faults, lookEveryMs: timing.sweepMs });
-  // Nobody waits for the look: it makes jobs, of which it tells the other servers itself.
-  cluster.invalidations.on('schedules', () => {
-    void runner.look().catch((error: unknown) => faults.report(error, 'schedules could not be read'));
+  const maker = new TurnMaker({ store, jobs, clock, lookEveryMs: timing.sweepMs });
+  addWorker(context, {
+    kind: makeScheduledJobs,
+    // The schedules of a user have their turns one after the other.
+    places: { all: 4, lane: 1 },
+    itemsOfClaim: 10,
+    claimMs,
+    work: (claim, signal) => forEachItem(claim, signal, (item, own) => maker.make(item, own)),
   });
-  app.addHook('onClose', () => runner.close());
   addScheduleRoutes(app, {
     store,
-    runner,
     jobs,
     devices,
     projects: projects.access,
@@ -45,5 +53,4 @@ export function serveSchedules(
     label: 'state',
     read: () => store.countByState(),
   });
-  app.addHook('onReady', () => runner.look());
 }

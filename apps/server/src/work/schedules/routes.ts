@@ -5,8 +5,9 @@ import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import type { Jobs } from '../jobs/feature.ts';
 import type { LaunchPreparation } from '../../runs/launches/launch-preparation.ts';
 import { CronTimes } from './cron-times.ts';
-import { type ScheduleRunner, nextTurn, readWork, type Work } from './schedule-runner.ts';
+import { nextTurn } from './enqueue-turn.ts';
 import type { ScheduleStore, StoredSchedule } from './store.ts';
+import { readWork, type Work } from './turn-maker.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
@@ -22,7 +23,6 @@ import { editors, type ProjectAccess } from '../../code/projects/project-access.
 
 interface ScheduleRoutesOptions {
   store: ScheduleStore;
-  runner: ScheduleRunner;
   jobs: Pick<Jobs, 'make'>;
   devices: DeviceAccess;
   projects: ProjectAccess;
@@ -35,7 +35,7 @@ const maxSchedules = 1000;
 
 /** `GET, POST /schedules` · `GET /schedules/times` · `GET, PATCH, DELETE /schedules/:id` · `POST /schedules/:id/run` · `GET /schedules/:id/turns` */
 export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
-  const { store, runner, jobs, devices, projects, preparation, clock, limits } = options;
+  const { store, jobs, devices, projects, preparation, clock, limits } = options;
   const upcoming = new UpcomingTimes();
 
   const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredSchedule> => {
@@ -64,6 +64,8 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
   addRoute(app, scheduleRoutes.create, async ({ principal, body, auditEvent }) => {
     const project = await projects.getProject(principal, body.automation_id, editors);
     const row = newSchedule(body, { principal, projectId: project.id, now: clock.now() });
+    const times = new CronTimes(row.cron, row.time_zone);
+    const next = nextTurn(times.next(row.created_at), row.jitter_seconds);
     requirePhones(devices.labels, principal.userId, body);
     await preparation.requireNoSecrets(project.id, [body.parameters ?? {}]);
     auditEvent.on({ type: 'schedule', id: row.id, name: row.name || project.name }, [project.owner_id], {
@@ -72,10 +74,9 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
       time_zone: row.time_zone,
     });
     const isStored = await limits.withRoom('work_bytes', { userId: row.user_id, bytes: row.bytes }, () =>
-      store.insert(row, maxSchedules),
+      store.insert(row, next, maxSchedules),
     );
     if (!isStored) throw ApiError.of('too_many_schedules', { limit: maxSchedules });
-    await runner.look();
     return { success: true, schedule: view(row) };
   });
 
@@ -130,20 +131,21 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const changes = {
       ...changed,
       bytes,
-      ...nextTurn(times.next(clock.now()), changed.jitter_seconds),
       ...(changed.paused === 1 ? { queued_at: null } : {}),
     };
     const taker = takesOver ? principal.userId : row.user_id;
     const counted = taker === row.user_id ? row.bytes : 0;
     const more = { userId: taker, bytes: Math.max(0, bytes - counted) };
-    const terms = { budget: principal.budget, max: maxSchedules, now: clock.now() };
+    const now = clock.now();
+    const hasOtherTimes = [cron, time_zone, jitter_seconds, paused].some((one) => one !== undefined);
+    const next = hasOtherTimes ? nextTurn(times.next(now), changed.jitter_seconds) : 'same';
+    const terms = { budget: principal.budget, max: maxSchedules };
     const isStored = await limits.withRoom('work_bytes', more, () =>
       takesOver
-        ? store.take(row, { ...changes, ...makerOf(principal) }, terms)
-        : store.update(row.id, changes).then(() => true),
+        ? store.take(row, { changes: { ...changes, ...makerOf(principal) }, next, now }, terms)
+        : store.update(row.id, { changes, next, now }).then(() => true),
     );
     if (!isStored) throw ApiError.of('too_many_schedules', { limit: maxSchedules });
-    await runner.look();
     return { success: true, schedule: view(await get(principal, row.id)) };
   });
 
@@ -202,7 +204,6 @@ interface Parts {
 
 function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): StoredSchedule {
   const { automation_id: _, name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...work } = body;
-  const jitter = jitter_seconds ?? 0;
   const workText = JSON.stringify(work);
   return {
     id: uuidv7(),
@@ -211,7 +212,7 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
     name: requireNameOrNone(name ?? ''),
     cron,
     time_zone,
-    jitter_seconds: jitter,
+    jitter_seconds: jitter_seconds ?? 0,
     work: workText,
     bytes: Buffer.byteLength(workText),
     overlap: overlap ?? 'skip',
@@ -220,6 +221,5 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
     problem: '',
     queued_at: null,
     created_at: now,
-    ...nextTurn(new CronTimes(cron, time_zone).next(now), jitter),
   };
 }

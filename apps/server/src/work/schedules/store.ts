@@ -1,13 +1,14 @@
-import { sql } from 'kysely';
-import { invalidate } from '../../storage/db/writes.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../../storage/db/webhook-outbox.ts';
 import { isListed, type WorkFilter } from '../../storage/db/listed-work.ts';
 import { countRows, roomWithin } from '../../storage/db/quota.ts';
+import { transact } from '../../storage/db/transactions.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
+import { type Claim, findWork, finishIn } from '../../storage/db/work-queue.ts';
 import type { KeptToken } from '../../http/requests/kept-token.ts';
 import { type Budget, requireBudget } from '../../storage/db/token-use.ts';
+import { enqueueSameTurn, enqueueTurn, makeScheduledJobs, type NextTurn } from './enqueue-turn.ts';
 
 export type StoredSchedule = Row<'schedule'>;
 export type StoredTurn = Row<'schedule_turn'>;
@@ -49,17 +50,73 @@ async function forgetOldTurns(transaction: Transaction, scheduleId: string): Pro
     .execute();
 }
 
+/** Change of a schedule by a user. */
+export interface ScheduleUpdate<Changes = ScheduleChange> {
+  readonly changes: Changes;
+  /** Undefined: there is none; `same`: its times are not changed. */
+  readonly next: NextTurn | undefined | 'same';
+  readonly now: number;
+}
+
+async function update(
+  transaction: Transaction,
+  id: string,
+  { changes, next, now }: ScheduleUpdate<ScheduleChange & { user_id?: string }>,
+): Promise<boolean> {
+  const query = transaction.updateTable('schedule').set(changes).where('id', '=', id);
+  const row = await query.returningAll().executeTakeFirst();
+  if (row === undefined) return false;
+  if (next === 'same') await enqueueSameTurn(transaction, row);
+  else await enqueueTurn(transaction, row, next, now);
+  return true;
+}
+
+/** End of a turn, and what comes next. */
+export interface TurnEnd {
+  readonly schedule: StoredSchedule;
+  readonly claim: Claim;
+  readonly changes: ScheduleChange;
+  readonly turns: readonly StoredTurn[];
+  readonly next: NextTurn | undefined;
+  /** Time of the look for the end of the job before a queued turn. */
+  readonly lookAt: number;
+}
+
+/** Stores the end of a turn. False: the schedule was changed meanwhile, or another server has the turn, and nothing is stored. */
+export async function endTurn(transaction: Transaction, end: TurnEnd): Promise<boolean> {
+  const { schedule, claim, changes, turns, next, lookAt } = end;
+  const { id } = schedule;
+  // Before its work, as a change of the schedule does.
+  await transaction.selectFrom('schedule').select('id').where('id', '=', id).forUpdate().execute();
+  if (!(await finishIn(transaction, claim))) return false;
+  // A change has enqueued it again.
+  if ((await findWork(transaction, makeScheduledJobs, id)) !== undefined) return false;
+  if (Object.keys(changes).length > 0)
+    await transaction.updateTable('schedule').set(changes).where('id', '=', id).execute();
+  await enqueueTurn(transaction, { ...schedule, ...changes }, next, lookAt);
+  if (turns.length === 0) return true;
+  await transaction.insertInto('schedule_turn').values(turns).execute();
+  const skips = turns.filter(({ job_id }) => job_id === null);
+  await addToOutbox(
+    transaction,
+    'schedule.skipped',
+    skips.map((turn) => skipOf(schedule, turn)),
+  );
+  await forgetOldTurns(transaction, id);
+  return true;
+}
+
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 /** Schedules and their turns. */
 export function createScheduleStore(db: Db) {
   return {
     /** False: the user has as many as they may. */
-    insert: (schedule: StoredSchedule, max: number): Promise<boolean> =>
+    insert: (schedule: StoredSchedule, next: NextTurn | undefined, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
         if (!(await hasRoom(transaction, schedule.user_id, max))) return false;
         await transaction.insertInto('schedule').values(schedule).execute();
-        await invalidate(transaction, 'schedules');
+        await enqueueTurn(transaction, schedule, next, schedule.created_at);
         return true;
       }),
 
@@ -76,28 +133,23 @@ export function createScheduleStore(db: Db) {
         .limit(limit)
         .execute(),
 
-    update: (id: string, changes: ScheduleChange): Promise<boolean> =>
-      change(db, async (transaction) => {
-        const query = transaction.updateTable('schedule').set(changes).where('id', '=', id);
-        const { numUpdatedRows } = await query.executeTakeFirst();
-        await invalidate(transaction, 'schedules');
-        return numUpdatedRows > 0n;
-      }),
+    update: (id: string, given: ScheduleUpdate): Promise<boolean> =>
+      change(db, (transaction) => update(transaction, id, given)),
 
     /**
      * Changes a schedule and the user that it runs as. False: that user has as many as they may. Throws `budget_spent`.
      */
     take: (
       { id, user_id: before }: StoredSchedule,
-      changes: ScheduleChange & KeptToken & Pick<StoredSchedule, 'user_id'>,
-      { budget, max, now }: { budget: Budget | null; max: number; now: number },
+      given: ScheduleUpdate<ScheduleChange & KeptToken & Pick<StoredSchedule, 'user_id'>>,
+      { budget, max }: { budget: Budget | null; max: number },
     ): Promise<boolean> =>
       change(db, async (transaction) => {
+        const { changes, now } = given;
         const { user_id: userId } = changes;
         if (budget !== null) await requireBudget(transaction, budget, { runs: 1, now });
         if (userId !== before && !(await hasRoom(transaction, userId, max))) return false;
-        await transaction.updateTable('schedule').set(changes).where('id', '=', id).execute();
-        await invalidate(transaction, 'schedules');
+        await update(transaction, id, given);
         return true;
       }),
 
@@ -106,17 +158,6 @@ export function createScheduleStore(db: Db) {
         const query = transaction.deleteFrom('schedule').where('id', '=', id);
         return (await query.executeTakeFirst()).numDeletedRows > 0n;
       }),
-
-    /** Schedules whose turn has come, or whose queued job may be made. */
-    listDue: async (now: number): Promise<StoredSchedule[]> => {
-      const due = db.selectFrom('schedule').selectAll().where('paused', '=', 0).where('due_at', '<=', now);
-      const queued = db.selectFrom('schedule').selectAll().where('queued_at', 'is not', null);
-      const rows = [
-        ...(await due.orderBy('due_at').orderBy('id').limit(1000).execute()),
-        ...(await queued.execute()),
-      ];
-      return [...new Map(rows.map((row) => [row.id, row])).values()];
-    },
 
     async countByState(): Promise<ReadonlyMap<string, number>> {
       const query = db
@@ -129,42 +170,8 @@ export function createScheduleStore(db: Db) {
       ]);
     },
 
-    /** Undefined: none is to come. */
-    async findNextDue(): Promise<number | undefined> {
-      const query = db.selectFrom('schedule').select((eb) => eb.fn.min('due_at').as('at'));
-      const row = await query.where('paused', '=', 0).where('due_at', 'is not', null).executeTakeFirst();
-      return row?.at ?? undefined;
-    },
-
-    /** Goes on after these turns, unless the schedule was changed, or another server has done it. */
-    finish: (
-      before: StoredSchedule,
-      changes: ScheduleChange,
-      turns: readonly StoredTurn[],
-    ): Promise<boolean> =>
-      change(db, async (transaction) => {
-        const { numUpdatedRows } = await transaction
-          .updateTable('schedule')
-          .set(changes)
-          .where('id', '=', before.id)
-          .where(sql<boolean>`coalesce(planned_at, 0) = ${before.planned_at ?? 0}`)
-          .where(sql<boolean>`coalesce(queued_at, 0) = ${before.queued_at ?? 0}`)
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) return false;
-        if (turns.length > 0)
-          await transaction
-            .insertInto('schedule_turn')
-            .values([...turns])
-            .execute();
-        const skips = turns.filter(({ job_id }) => job_id === null);
-        await addToOutbox(
-          transaction,
-          'schedule.skipped',
-          skips.map((turn) => skipOf(before, turn)),
-        );
-        await forgetOldTurns(transaction, before.id);
-        return true;
-      }),
+    /** Ends a turn that has no job of its own. */
+    endTurn: (end: TurnEnd): Promise<boolean> => transact(db, (transaction) => endTurn(transaction, end)),
 
     /** Adds a turn for a job that was made beside the times of its schedule. */
     addTurn: (turn: StoredTurn): Promise<void> =>

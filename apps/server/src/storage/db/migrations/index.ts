@@ -21,6 +21,7 @@ import { countedRecords } from './013-counted-records.ts';
 import { work } from './014-work.ts';
 import { webhookWork } from './015-webhook-work.ts';
 import { groupWork } from './016-group-work.ts';
+import { scheduleWork } from './017-schedule-work.ts';
 import { statedInvalidations } from './020-stated-invalidations.ts';
 
 /** All tables of the first release whose data later releases take over. `storage/db/tables/tables.ts` has the types of their rows. */
@@ -50,5 +51,6 @@ export const migrations: Record<string, Migration> = {
   '014-work': work,
   '015-webhook-work': webhookWork,
   '016-group-work': groupWork,
+  '017-schedule-work': scheduleWork,
   '020-stated-invalidations': statedInvalidations,
 };

@@ -6,16 +6,7 @@ export type Flag = number;
 export type Json = string;
 
 /** Things that servers cache, and read again when a row has changed. */
-export const cachedThings = [
-  'access',
-  'sessions',
-  'shares',
-  'people',
-  'leases',
-  'labels',
-  'jobs',
-  'schedules',
-] as const;
+export const cachedThings = ['access', 'sessions', 'shares', 'people', 'leases', 'labels', 'jobs'] as const;
 export type CachedThing = (typeof cachedThings)[number];
 
 /** Kinds of durable work: a verb and its object, which follows `could not` in the log. */
@@ -24,6 +15,7 @@ export type WorkKind =
   | 'delete kept logs'
   | 'delete large packs'
   | 'group records'
+  | 'make scheduled jobs'
   | 'mark solved groups'
   | 'replay screens'
   | 'send webhook messages'

@@ -98,9 +98,6 @@ export interface ScheduleTable {
   paused: Flag;
   /** Reason why the service paused it; else empty. */
   problem: Generated<string>;
-  /** The time of its next turn, and when that begins; null: there is none. */
-  planned_at: EpochMs | null;
-  due_at: EpochMs | null;
   /** A turn whose job is made when the one before has ended. */
   queued_at: EpochMs | null;
   created_at: EpochMs;
