@@ -394,6 +394,30 @@ describe.each(engines)('work in %s', (engine) => {
     await worker.close();
   });
 
+  it('is waited for by its key until it is done, whichever server does it, or has failed', async () => {
+    const faults = new FaultMonitor({ log: pino({ level: 'silent' }) });
+    const context = { database: db, clock: systemClock, faults };
+    const held = Promise.withResolvers<void>();
+    const busy = new Worker(context, { kind, places, claimMs, work: () => held.promise });
+    const failing = async (): Promise<void> => {
+      throw new Error('refused');
+    };
+    const other = new Worker(context, { kind, places, claimMs, work: failing });
+    await enqueueAll(db, ['a']);
+    await busy.look();
+    let isOver = false;
+    const end = other.whenEnded('a').then(() => (isOver = true));
+    await other.whenLooked();
+    expect(isOver).toBe(false);
+    held.resolve();
+    await end;
+    expect(await db.selectFrom('work').selectAll().execute()).toEqual([]);
+    await enqueueAll(db, ['b']);
+    await other.whenEnded('b');
+    expect(await db.selectFrom('work').select('problem').execute()).toEqual([{ problem: 'Error: refused' }]);
+    await Promise.all([busy.close(), other.close()]);
+  });
+
   it('that waits for something else than a time is claimed when that has come', async () => {
     const clock = { now: () => 1000 };
     const faults = new FaultMonitor({ log: pino({ level: 'silent' }) });

@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Bus } from './bus/bus.ts';
 import type { Db } from './db/database.ts';
 import { onCommit } from './db/commit-announcements.ts';
 import type { WorkKind } from './db/tables/column-types.ts';
-import { type Claim, claimWork, finishWork, giveBack, postponeWork } from './db/work-queue.ts';
+import { type Claim, claimWork, findWork, finishWork, giveBack, postponeWork } from './db/work-queue.ts';
 import { backoffMs } from '../kernel/backoff.ts';
 import { Batcher } from '../kernel/batcher.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -39,6 +40,8 @@ export interface WorkerOptions {
 
 /** Interval of the look that finds work of other servers, and work that is due later. */
 const lookEveryMs = 1000;
+/** Interval of the look for the end of an item that another server does. */
+const askEveryMs = 50;
 /** No jitter: places and lanes bound how much is tried at a time. */
 const retry = { firstMs: 1000, maxMs: minuteMs, jitter: 0 };
 const maxProblemLength = 500;
@@ -110,6 +113,19 @@ export class Worker {
       // After the last one: its place may be what others have waited for.
       await this.look();
     } while (this.size > 0);
+  }
+
+  /** Resolves when the item is gone, whichever server has done it, or when an attempt has failed. */
+  async whenEnded(key: string): Promise<void> {
+    const { kind } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      await this.look();
+      const ofItem = [...this.#underWay].filter(([{ items }]) => items.some((item) => item.key === key));
+      await Promise.all(ofItem.map(([, ended]) => ended));
+      const item = await findWork(this.#context.database, kind, key);
+      if (item === undefined || item.problem !== '') return;
+      await pause(askEveryMs);
+    }
   }
 
   /** Resolves when no look is under way. */

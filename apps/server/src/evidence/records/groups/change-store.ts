@@ -6,6 +6,7 @@ import { type Claim, finishIn } from '../../../storage/db/work-queue.ts';
 import { textsIn } from '../../../storage/db/dialect.ts';
 import { timeOfUuidV7 } from '../../../kernel/uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
+import { enqueueMarking } from './marking-store.ts';
 import { countMembers, type StoredGroup } from './membership-store.ts';
 import * as moves from './moves-store.ts';
 
@@ -14,7 +15,7 @@ type MarkedAs = NonNullable<moves.StoredMove['mark']>;
 /** Result of a change to groups. */
 export interface Changed {
   groups: StoredGroup[];
-  /** Move whose records have still to be changed. */
+  /** Move whose records have still to be changed, which is enqueued. */
   move: string | null;
 }
 
@@ -41,12 +42,11 @@ export function createGroupChangeStore(db: Db) {
         const assigned = assigneeId === undefined ? {} : { assignee_id: assigneeId };
         if (status === undefined) return { groups: [await update(transaction, group, assigned)], move: null };
         const move = moves.newMove('mark', group.id, maker, { groups: [group], prints: {}, created: null });
-        await moves.insertMove(transaction, {
-          ...move,
-          mark: markedAs,
-          is_unfinished: markedAs === null ? 0 : 1,
-        });
-        if (markedAs !== null) await moves.notePending(transaction, move.id, group.id);
+        await moves.insertMove(transaction, { ...move, mark: markedAs });
+        if (markedAs !== null) {
+          await moves.notePending(transaction, move.id, group.id);
+          await enqueueMarking(transaction, group, move.id);
+        }
         const solved =
           status === 'solved'
             ? { solved_commit: solvedCommit, solved_at: maker.now, reopened_at: null, reopened_by: null }
@@ -119,11 +119,8 @@ export function createGroupChangeStore(db: Db) {
         if (!(await areUnchanged(transaction, partners, move.id)))
           return 'another group of its last merge or split has been changed since';
         const isMarked = move.mark !== null;
-        await transaction
-          .updateTable('group_move')
-          .set({ is_undone: 1, is_unfinished: isMarked ? 1 : 0 })
-          .where('id', '=', move.id)
-          .execute();
+        await transaction.updateTable('group_move').set({ is_undone: 1 }).where('id', '=', move.id).execute();
+        if (isMarked) await enqueueMarking(transaction, group, move.id);
         if (move.kind === 'mark') {
           const [before] = groups;
           const changed = before && (await update(transaction, group, markOf(before)));

@@ -1,6 +1,6 @@
 import { addBackgroundJob } from '../../../storage/background-job.ts';
 import { forEachItem } from '../../../storage/for-each-item.ts';
-import { addWorker } from '../../../storage/worker.ts';
+import { addWorker, type Worker } from '../../../storage/worker.ts';
 import type { Captures } from '../../../runs/captures/captures.ts';
 import type { Context } from '../../../http/context.ts';
 import type { EventFeed } from '../../../runs/events/event-feed.ts';
@@ -15,7 +15,7 @@ import { GroupChanges, createGroupViews } from './group-view.ts';
 import { findNewestVerdict, createGroupStore } from './store.ts';
 import { groupRecords } from './enqueue-grouping.ts';
 import { createJoiningStore } from './joining-store.ts';
-import { createMarkingStore } from './marking-store.ts';
+import { createMarkingStore, markRecords } from './marking-store.ts';
 import { deleteKeptScreen, listKeptNames } from './prints/kept-screens-store.ts';
 import { PrintReader } from './prints/print-process.ts';
 import { addGroupRoutes } from './routes.ts';
@@ -34,7 +34,7 @@ export interface GroupDependencies {
 
 const emptyGroupsKeptMs = 180 * dayMs;
 const undoKeptMs = 60 * dayMs;
-/** Interval and age limit of unfinished marking: a server that marks records takes less. */
+/** Lease of a step of marking. */
 const markingMs = 10_000;
 /** Lease of claimed records: a server that is killed keeps others from them for this time. */
 const groupingMs = 10_000;
@@ -47,7 +47,8 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
   const views = createGroupViews({ database, store, access, captureUrl });
   const changes = new GroupChanges({ access, views, feed, log });
   const history = createCommitHistory(projects.services.repositories, limits);
-  const finish = addMarking(context, dependencies.changes);
+  const marking = addMarking(context, dependencies.changes);
+  const finish = (moveId: string): Promise<void> => marking.whenEnded(moveId);
   const changeStore = createGroupChangeStore(database);
   addGroupRoutes(app, {
     records,
@@ -112,21 +113,22 @@ function addGrouping(context: Context, options: ConstructorParameters<typeof Rec
   });
 }
 
-/** Returns what marks the records of a change. Another server finishes what a dead one has left. */
-function addMarking(context: Context, changes: RecordChanges): (moveId: string) => Promise<void> {
+/** Marks the records of changed groups. */
+function addMarking(context: Context, changes: RecordChanges): Worker {
   const { clock, database } = context;
   const marking = createMarkingStore(database);
-  const finish = async (moveId: string): Promise<void> => {
-    for (let changed; (changed = await marking.step(moveId)) !== undefined;)
-      for (const record of changed) changes.changed(record);
-  };
-  addBackgroundJob(context, {
-    name: 'mark the records of groups',
-    everyMs: markingMs,
-    atStart: true,
-    work: async () => {
-      for (const id of await marking.listUnfinished(clock.now() - markingMs)) await finish(id);
+  return addWorker(context, {
+    kind: markRecords,
+    places: { all: 8, lane: 2 },
+    claimMs: markingMs,
+    work: async (claim, signal) => {
+      for (const { key } of claim.items)
+        for (let isLast = false; !isLast;) {
+          signal.throwIfAborted();
+          const step = await marking.step(key, claim, clock.now() + markingMs);
+          for (const record of step.changed) changes.changed(record);
+          ({ isLast } = step);
+        }
     },
   });
-  return finish;
 }

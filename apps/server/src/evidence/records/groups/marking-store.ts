@@ -1,63 +1,71 @@
 import type { RecordStatus } from '@phalanx/protocol';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
-import { transact } from '../../../storage/db/transactions.ts';
+import type { EpochMs } from '../../../storage/db/tables/column-types.ts';
+import { type Claim, enqueue, renewClaim } from '../../../storage/db/work-queue.ts';
 import type { StoredRecord } from '../stored-record.ts';
+import type { StoredGroup } from './membership-store.ts';
+
+/** Kind of the work: records are marked, or pending again, after the change of their group is stored. */
+export const markRecords = 'mark records of groups';
+
+/** Enqueues a move whose records are to be marked, or to be pending again. */
+export const enqueueMarking = (
+  transaction: Transaction,
+  { owner_id: lane }: StoredGroup,
+  moveId: string,
+): Promise<void> => enqueue(transaction, markRecords, [{ key: moveId, lane }]);
 
 /** A transaction of this length is not noticed by others. */
 const recordsPerTransaction = 100;
 const pending: RecordStatus = 'pending';
 
+interface Step {
+  readonly changed: readonly StoredRecord[];
+  /** Whether all is done, or the claim is lost. */
+  readonly isLast: boolean;
+}
+
 /** The records that a change of their group marks, or makes pending again. */
 export function createMarkingStore(db: Db) {
   return {
-    /** Changes some of the records, and returns those that have changed; undefined: all is done. */
-    step: (moveId: string): Promise<StoredRecord[] | undefined> =>
-      transact(db, async (transaction) => {
-        const move = await takeUnfinished(transaction, moveId);
-        if (move === undefined || move.mark === null) return undefined;
-        const { mark, is_undone: isUndone } = move;
-        const rows = await transaction
-          .selectFrom('group_move_record')
-          .select('record_id')
-          .where('move_id', '=', moveId)
-          .where('is_done', '=', isUndone)
-          .orderBy('record_id')
-          .limit(recordsPerTransaction)
-          .execute();
-        const changed: StoredRecord[] = [];
-        for (const { record_id: id } of rows) {
-          const status = isUndone === 1 ? { from: mark, to: pending } : { from: pending, to: mark };
-          const record = await changeStatus(transaction, id, status);
-          if (record !== undefined) changed.push(record);
-          await noteDone(transaction, { moveId, id, isKept: record !== undefined && isUndone === 0 });
-        }
-        if (rows.length === recordsPerTransaction) return changed;
-        await transaction
-          .updateTable('group_move')
-          .set({ is_unfinished: 0 })
-          .where('id', '=', moveId)
-          .execute();
-        return changed.length === 0 ? undefined : changed;
-      }),
-
-    /** Lists moves that a dead server has left unfinished. */
-    async listUnfinished(before: number): Promise<string[]> {
-      const query = db.selectFrom('group_move').select('id').where('is_unfinished', '=', 1);
-      const rows = await query.where('made_at', '<', before).orderBy('made_at').limit(100).execute();
-      return rows.map(({ id }) => id);
+    /** Changes some of the records of a move, and extends the claim. */
+    async step(moveId: string, claim: Claim, until: EpochMs): Promise<Step> {
+      let step: Step = { changed: [], isLast: true };
+      await renewClaim(db, claim, until, async (transaction) => {
+        step = await changeSome(transaction, moveId);
+        return true;
+      });
+      return step;
     },
   };
 }
 
-/** Locks the move: its records are changed by one step at a time, and it is undone between two of them. */
-const takeUnfinished = (transaction: Transaction, moveId: string) =>
-  transaction
+/** The claim keeps other steps away. An undo between two of them turns the direction. */
+async function changeSome(transaction: Transaction, moveId: string): Promise<Step> {
+  const move = await transaction
     .selectFrom('group_move')
     .select(['mark', 'is_undone'])
     .where('id', '=', moveId)
-    .where('is_unfinished', '=', 1)
-    .forNoKeyUpdate()
     .executeTakeFirst();
+  if (move === undefined || move.mark === null) return { changed: [], isLast: true };
+  const { mark, is_undone: isUndone } = move;
+  const rows = await transaction
+    .selectFrom('group_move_record')
+    .select('record_id')
+    .where('move_id', '=', moveId)
+    .where('is_done', '=', isUndone)
+    .orderBy('record_id')
+    .limit(recordsPerTransaction)
+    .execute();
+  const changed: StoredRecord[] = [];
+  for (const { record_id: id } of rows) {
+    const status = isUndone === 1 ? { from: mark, to: pending } : { from: pending, to: mark };
+    const record = await changeStatus(transaction, id, status);
+    if (record !== undefined) changed.push(record);
+    await noteDone(transaction, { moveId, id, isKept: record !== undefined && isUndone === 0 });
+  }
+  return { changed, isLast: rows.length < recordsPerTransaction };
+}
 
 /** Undefined: the record is gone, or somebody has marked it otherwise. */
 const changeStatus = (

@@ -42,7 +42,6 @@ export const newMove = (
   mark: null,
   before: JSON.stringify(before),
   is_undone: 0,
-  is_unfinished: 0,
 });
 
 export async function insertMove(transaction: Transaction, move: StoredMove): Promise<void> {

@@ -6,6 +6,7 @@ import type { Database } from '../../../storage/db/tables/tables.ts';
 import { findWork } from '../../../storage/db/work-queue.ts';
 import type { ReviewScope, StoredRecord, StoredScreen } from '../stored-record.ts';
 import { groupRecords } from './enqueue-grouping.ts';
+import { markRecords } from './marking-store.ts';
 import type { GroupMember, StoredGroup } from './membership-store.ts';
 
 /** A record of a group with the screen that has put it there. */
@@ -188,7 +189,7 @@ export function createGroupStore(db: Db) {
         await transaction
           .deleteFrom('group_move')
           .where('made_at', '<', movesBefore)
-          .where('is_unfinished', '=', 0)
+          .where('id', 'not in', (eb) => eb.selectFrom('work').select('key').where('kind', '=', markRecords))
           .execute();
         const ids = sql<string>`(select id from record_group
           where (project_id is not null and project_id not in (select id from project) and records = 0)

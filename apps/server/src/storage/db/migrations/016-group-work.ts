@@ -5,7 +5,7 @@ import { createTrigger, execute } from './001-schema/column-types.ts';
 /** Due time of work that waits for something else than a time. */
 const notDue = 9_007_199_254_740_991;
 
-/** The grouping of records is work, which ends with its record. */
+/** The grouping of records, and the marks that groups give them, are work. It ends with its record, and with the change of its group. */
 export const groupWork: Migration = {
   async up(db: Kysely<unknown>) {
     await execute(db, () => [
@@ -14,13 +14,23 @@ export const groupWork: Migration = {
           '{"screen_id":"' || screen_id || '","commit_hash":' || coalesce('"' || commit_hash || '"', 'null') || '}'
         from record_grouping join record on record.id = record_id`,
       'drop table record_grouping',
-      // Servers of before would look for this table.
+      `insert into work (kind, key, lane, due_at)
+        select 'mark records of groups', group_move.id, owner_id, 0
+        from group_move join record_group on record_group.id = group_id where is_unfinished = 1`,
+      'drop index group_move_unfinished',
+      'alter table group_move drop column is_unfinished',
+      // Servers of before would look for this table and this column.
       `update installation set needs = '016-group-work'`,
     ]);
     await createTrigger(db, {
       name: 'record_grouping_end',
       on: 'after delete on record',
       statement: `delete from work where kind = 'group records' and key = old.id`,
+    });
+    await createTrigger(db, {
+      name: 'group_move_marking_end',
+      on: 'after delete on group_move',
+      statement: `delete from work where kind = 'mark records of groups' and key = old.id`,
     });
   },
 };

@@ -16,6 +16,7 @@ export type WorkKind =
   | 'delete large packs'
   | 'group records'
   | 'make scheduled jobs'
+  | 'mark records of groups'
   | 'mark solved groups'
   | 'replay screens'
   | 'send webhook messages'

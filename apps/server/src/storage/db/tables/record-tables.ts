@@ -143,8 +143,6 @@ export interface GroupMoveTable {
   /** The groups and the places of prints before it. */
   before: Json;
   is_undone: Flag;
-  /** 1: some of its records have still to be marked, or to be pending again. */
-  is_unfinished: Flag;
 }
 
 /** A record that a change of a group moves or marks. */
