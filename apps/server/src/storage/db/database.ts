@@ -77,7 +77,7 @@ export function openSqlite(file: string): Dialect {
 
 function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('journal_mode = WAL');
-  // A reply of success outlives a loss of power: each commit waits for its own flush (`sqlite-dialect.ts`).
+  // A reply of success outlives a loss of power: each commit waits for its own flush (`sqlite/commit-flush.ts`).
   sqlite.pragma('synchronous = NORMAL');
   sqlite.pragma('foreign_keys = ON');
 }

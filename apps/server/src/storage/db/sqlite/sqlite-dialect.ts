@@ -1,8 +1,3 @@
-import { close, fdatasync, openSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-
 import {
   type DatabaseConnection,
   type DialectAdapter,
@@ -17,38 +12,14 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type Database from 'better-sqlite3';
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
-
+import { boundedCache } from '../../../kernel/bounded-cache.ts';
 import type { FolderLock } from '../folder-lock.ts';
 import { storable } from '../storable-text.ts';
 import type { Database as Tables, Db } from '../tables/tables.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { CommitFlush, WriteAheadLog } from './commit-flush.ts';
 import { ConnectionLock } from './connection-lock.ts';
 import { ReaderDialect } from './reader-dialect.ts';
-
-/** Value of `PRAGMA synchronous` where nothing has to outlive a loss of power. */
-const off = 0;
-
-/** The file that commits are appended to. */
-class WriteAheadLog {
-  readonly #sqlite: Database.Database;
-  #descriptor: number | undefined;
-
-  constructor(sqlite: Database.Database) {
-    this.#sqlite = sqlite;
-  }
-
-  async sync(): Promise<void> {
-    if (this.#sqlite.pragma('synchronous', { simple: true }) === off) return;
-    // The first commit has made it, and it stays the same file for as long as the database is open.
-    this.#descriptor ??= openSync(`${this.#sqlite.name}-wal`, 'r+');
-    await promisify(fdatasync)(this.#descriptor);
-  }
-
-  async close(): Promise<void> {
-    if (this.#descriptor !== undefined) await promisify(close)(this.#descriptor);
-  }
-}
 
 /**
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
@@ -173,7 +144,7 @@ export class StrictSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Maximum kept statements, since many texts come once; then all are dropped, and the hot ones are soon back. */
+/** Maximum kept statements; many texts come once. */
 const maxKept = 500;
 
 /** Whether the present holder of the connection has written. */
@@ -183,155 +154,15 @@ interface Writes {
 
 /** Kysely prepares every query anew, which takes longer than most of them; here a text is prepared once. */
 function keepStatements(sqlite: Database.Database, writes: Writes): SqliteDatabase {
-  const kept = new Map<string, Database.Statement>();
-  const prepare = (text: string): Database.Statement => {
-    const known = kept.get(text);
-    if (known !== undefined) return known;
-    if (kept.size >= maxKept) kept.clear();
-    const statement = sqlite.prepare(text);
-    kept.set(text, statement);
-    return statement;
-  };
+  const kept = boundedCache<Database.Statement>(maxKept);
   return {
     prepare(text) {
-      const statement = prepare(text);
+      const known = kept.get(text);
+      const statement = known ?? sqlite.prepare(text);
+      if (known === undefined) kept.set(text, statement);
       if (!statement.readonly) writes.areThere = true;
       return statement;
     },
     close: () => void sqlite.close(),
   };
-}
-
-/**
- * Flushes of the disk that commits of one moment share. SQLite's own flushes would stop the event loop, and with it all
- * requests that only read.
- */
-export class CommitFlush {
-  readonly #sync: () => Promise<void>;
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
-
-  constructor(sync: () => Promise<void>) {
-    this.#sync = sync;
-  }
-
-  /** Resolves when all that was committed before is on the disk. Rejects with what the disk says. */
-  flush(): Promise<void> {
-    this.#next ??= this.#running.catch(() => undefined).then(() => this.#begin());
-    return this.#next;
-  }
-
-  /** Resolves when no flush is under way any more. */
-  async whenDone(): Promise<void> {
-    await (this.#next ?? this.#running).catch(() => undefined);
-  }
-
-  #begin(): Promise<void> {
-    this.#running = this.#next ?? this.#running;
-    this.#next = undefined;
-    return this.#sync();
-  }
-}
-
-/** Length at which the log has to end, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
-const maxLoggedPages = 16_000;
-/** Number of pages whose checkpoint nobody notices: 4 MB. */
-const fewPages = 1000;
-const maxRounds = 5;
-/** Delay of a checkpoint; commits within it are brought in together. */
-const pauseMs = 1000;
-/** Minimum changed rows for a checkpoint: the next write to a log that was brought in whole flushes its new head. */
-const leastChanges = 5000;
-
-/** Arguments of a `message` event. */
-const answers = Compile(Type.Tuple([Type.Number()]));
-
-/**
- * Runs checkpoints in a thread of its own: it brings what was committed from the write-ahead log into the database
- * file, which takes several flushes of the disk.
- */
-class Checkpoints {
-  readonly #sqlite: Database.Database;
-  readonly #lock: ConnectionLock;
-  readonly #countChanges: Database.Statement;
-  #changesBefore: unknown;
-  #thread: Worker | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #isClosed = false;
-
-  constructor(sqlite: Database.Database, lock: ConnectionLock) {
-    this.#sqlite = sqlite;
-    this.#lock = lock;
-    sqlite.pragma('wal_autocheckpoint = 0');
-    this.#countChanges = sqlite.prepare('SELECT total_changes()').pluck();
-    this.#changesBefore = this.#countChanges.get();
-  }
-
-  noteCommit(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#running = this.#work().finally(() => (this.#timer = undefined));
-    }, pauseMs).unref();
-  }
-
-  /** Resolves when the thread has ended. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-    if (this.#thread === undefined) return;
-    const ended = once(this.#thread, 'exit');
-    this.#thread.ref();
-    this.#thread.postMessage('close');
-    await ended;
-  }
-
-  async #work(): Promise<void> {
-    const changes = this.#countChanges.get();
-    if (Number(changes) - Number(this.#changesBefore) < leastChanges) return;
-    this.#changesBefore = changes;
-    const loggedPages = await this.#bringIn();
-    if (loggedPages >= maxLoggedPages) await this.#beginAnew(loggedPages);
-  }
-
-  /**
-   * Repeats checkpoints until few new pages have come, then runs the last one with the lock. Constant writes would
-   * never let the log end.
-   */
-  async #beginAnew(before: number): Promise<void> {
-    let loggedPages = before;
-    for (let round = 1; round < maxRounds; round += 1) {
-      const now = await this.#bringIn();
-      if (now - loggedPages < fewPages) break;
-      loggedPages = now;
-    }
-    if (this.#isClosed) return;
-    await this.#lock.take();
-    try {
-      await this.#bringIn();
-    } finally {
-      this.#lock.release();
-    }
-  }
-
-  /** Runs a checkpoint. Returns the length of the log then, in pages. Starts a new thread after one has failed. */
-  async #bringIn(): Promise<number> {
-    const thread = (this.#thread ??= this.#startThread());
-    try {
-      const answered = once(thread, 'message');
-      thread.postMessage('bring in');
-      const answer: unknown = await answered;
-      if (answers.Check(answer)) return answer[0];
-    } catch {
-      // The disk or the memory has no more; what is in the log can wait there.
-    }
-    return 0;
-  }
-
-  #startThread(): Worker {
-    const file = new URL('checkpoint-thread.ts', import.meta.url);
-    const thread = new Worker(file, { workerData: this.#sqlite.name });
-    thread.unref();
-    return thread.on('error', () => (this.#thread = undefined));
-  }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { CommitFlush } from './sqlite-dialect.ts';
+import { CommitFlush } from './commit-flush.ts';
 
 /** A disk that flushes when it is told to. */
 class SlowDisk {

@@ -1,0 +1,95 @@
+import type Database from 'better-sqlite3';
+import { CompiledQuery } from 'kysely';
+import type { ConnectionLock } from './connection-lock.ts';
+import { ThreadConnection } from './thread-connection.ts';
+
+/** Length at which the log has to end, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
+const maxLoggedPages = 16_000;
+/** Number of pages whose checkpoint nobody notices: 4 MB. */
+const fewPages = 1000;
+const maxRounds = 5;
+/** Delay of a checkpoint; commits within it are brought in together. */
+const pauseMs = 1000;
+/** Minimum changed rows for a checkpoint: the next write to a log that was brought in whole flushes its new head. */
+const leastChanges = 5000;
+
+/** Answer to the statement of a checkpoint; `log` is the length of the log, in pages. */
+interface Checkpoint {
+  readonly log: number;
+}
+const checkpoint = CompiledQuery.raw('PRAGMA wal_checkpoint(PASSIVE)');
+
+/**
+ * Runs checkpoints in a thread of its own: it brings what was committed from the write-ahead log into the database
+ * file, which takes several flushes of the disk.
+ */
+export class Checkpoints {
+  readonly #connection: ThreadConnection;
+  readonly #lock: ConnectionLock;
+  readonly #countChanges: Database.Statement;
+  #changesBefore: unknown;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(sqlite: Database.Database, lock: ConnectionLock) {
+    this.#connection = new ThreadConnection({ file: sqlite.name, readonly: false });
+    this.#lock = lock;
+    sqlite.pragma('wal_autocheckpoint = 0');
+    this.#countChanges = sqlite.prepare('SELECT total_changes()').pluck();
+    this.#changesBefore = this.#countChanges.get();
+  }
+
+  noteCommit(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#running = this.#work().finally(() => (this.#timer = undefined));
+    }, pauseMs).unref();
+  }
+
+  /** Resolves when the thread has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+    await this.#connection.close();
+  }
+
+  async #work(): Promise<void> {
+    const changes = this.#countChanges.get();
+    if (Number(changes) - Number(this.#changesBefore) < leastChanges) return;
+    this.#changesBefore = changes;
+    const loggedPages = await this.#bringIn();
+    if (loggedPages >= maxLoggedPages) await this.#beginAnew(loggedPages);
+  }
+
+  /**
+   * Repeats checkpoints until few new pages have come, then runs the last one with the lock. Constant writes would
+   * never let the log end.
+   */
+  async #beginAnew(before: number): Promise<void> {
+    let loggedPages = before;
+    for (let round = 1; round < maxRounds; round += 1) {
+      const now = await this.#bringIn();
+      if (now - loggedPages < fewPages) break;
+      loggedPages = now;
+    }
+    if (this.#isClosed) return;
+    await this.#lock.take();
+    try {
+      await this.#bringIn();
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /** Runs a checkpoint. Returns the length of the log then, in pages. */
+  async #bringIn(): Promise<number> {
+    try {
+      const { rows } = await this.#connection.executeQuery<Checkpoint>(checkpoint);
+      return rows[0]?.log ?? 0;
+    } catch {
+      // The disk or the memory has no more. What is in the log can wait there; the next write tells what is wrong.
+      return 0;
+    }
+  }
+}
