@@ -71,6 +71,9 @@ export const entriesIn = (reply: Buffer): Buffer =>
 /** JSON holds no line feed but between its parts, so this stands only between entries. */
 export const entrySeparator = ',\n';
 
+/** Splits entries. Each is JSON. */
+export const entriesOf = (entries: Buffer): string[] => entries.toString().split(entrySeparator);
+
 const uuidLength = 36;
 /** Position of the ID: every entry begins with it. */
 const idStart = '{"id":"'.length;

@@ -179,6 +179,18 @@ describe.each(engines)('log entries beside %s', (engine) => {
       expectStrictlyIncreasing(idsOf(all));
     });
 
+    it('loses nothing of several automations whose messages have more bytes than characters', async () => {
+      const runs = [await server.startRun(host, deviceId), await server.startRun(host, deviceId)];
+      for (const { runId } of runs)
+        for (let at = 0; at < 4; at += 1) await host.log(runId, numbered(25, '木'.repeat(20_000)));
+      const all = await server.allLogs(
+        deviceId,
+        runs.map((run) => run.launchId),
+      );
+      expect(all).toHaveLength(200);
+      expectStrictlyIncreasing(idsOf(all));
+    });
+
     it('leaves no gap and repeats nothing while 50 devices log at once, and keeps each device’s order', async () => {
       const serials = numbered(50, 'many-');
       const many = await server.connectHost({ serials });

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
 import { type StoredBatch, type StreamKey, streamKeyOf } from '../log-batch.ts';
-import { firstAfter } from '../log-query.ts';
 
 const maxBytes = 32 * 1024 * 1024;
 /**
@@ -65,4 +64,16 @@ function newestOf({ after, batches }: Tail): Tail {
     room -= sizeOf(batch);
   }
   return { after: batches[first - 1]?.last_id ?? after, batches: batches.slice(first) };
+}
+
+/** Index of the first batch with entries after `from`. */
+function firstAfter(stream: readonly StoredBatch[], from: string): number {
+  let low = 0;
+  let high = stream.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((stream[middle]?.last_id ?? '') > from) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
