@@ -10,8 +10,10 @@ import { createStoredBytes } from '../../storage/db/stored-bytes.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunOwners } from '../runs/run-owners.ts';
 import { LogIngest } from './ingest.ts';
-import { ArchivedLogs, ArchiveQuota, deletedAtOnce } from './kept/archived-logs.ts';
-import { createKeptBytesStore, createKeptChunkStore } from './kept/kept-chunk-store.ts';
+import { ArchivedLogs } from './kept/archived-logs.ts';
+import { ArchiveQuota, deletedAtOnce, deleteLogs } from './kept/archive-quota.ts';
+import { createKeptChunkStore } from './kept/kept-chunk-store.ts';
+import { createKeptLogStore } from './kept/kept-log-store.ts';
 import { LogArchiver } from './kept/keep-entries.ts';
 import { addRunLogRoutes, addLogRoutes } from './routes.ts';
 import type { EntryKind, LogBatch } from './log-batch.ts';
@@ -103,10 +105,10 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
     new ArchivedLogs({ chunks: createKeptChunkStore(database, kind), maxBytes: config.runLogMb * mebibyte });
   const kept = { log: archiveOf('log'), trace: archiveOf('trace') };
   const storedBytes = createStoredBytes(database);
+  const keptLogs = createKeptLogStore(database);
   const quota = new ArchiveQuota({
-    kept: kept.log,
+    kept: keptLogs,
     limits,
-    bytes: createKeptBytesStore(database),
     used: (userId) => storedBytes.count(userId, 'logs'),
   });
   addRunLogRoutes(app, {
@@ -128,7 +130,11 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
     places: { all: 1, lane: 1 },
     itemsOfClaim: deletedAtOnce,
     claimMs: minuteMs,
-    work: ({ items }) => kept.log.delete(items.map(({ key: runId }) => runId)),
+    work: ({ items }) =>
+      deleteLogs(
+        keptLogs,
+        items.map(({ key: runId }) => runId),
+      ),
   });
 }
 

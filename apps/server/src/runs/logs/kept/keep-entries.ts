@@ -5,8 +5,9 @@ import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
 import { findFault, type FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 import type { LogTable } from '../tables/log-tables.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';
-import type { NewChunk, KeptState } from './kept-chunk-store.ts';
-import type { ArchivedLogs, ArchiveQuota } from './archived-logs.ts';
+import type { NewChunk } from './kept-chunk-store.ts';
+import type { ArchivedLogs } from './archived-logs.ts';
+import type { ArchiveQuota } from './archive-quota.ts';
 
 /** Size of the entries of one chunk, before they are packed. */
 const chunkBytes = 256 * 1024;
@@ -45,7 +46,8 @@ export async function keepEntries(
 /** Keeps entries of one kind. */
 class EntryArchiver {
   readonly #kept: ArchivedLogs;
-  readonly #states = new Map<string, KeptState>();
+  /** ID of the last entry that is kept, by run. */
+  readonly #lastIds = new Map<string, string>();
   readonly #parts = new Map<string, Part>();
 
   constructor(kept: ArchivedLogs) {
@@ -53,15 +55,15 @@ class EntryArchiver {
   }
 
   get runIds(): string[] {
-    return [...this.#states.keys()];
+    return [...this.#lastIds.keys()];
   }
 
   async take(batch: StoredBatch): Promise<void> {
     const runId = runIdOf(batch.entries);
     if (runId === undefined) return;
-    const state = this.#states.get(runId) ?? (await this.#kept.stateOf(runId));
-    this.#states.set(runId, state);
-    if (batch.last_id <= state.lastId) return;
+    const lastId = this.#lastIds.get(runId) ?? (await this.#kept.lastIdOf(runId));
+    this.#lastIds.set(runId, lastId);
+    if (batch.last_id <= lastId) return;
     const isFull = this.#add(runId, batch) >= chunkBytes;
     if (isFull || this.#parts.size >= runsAtOnce) await this.finish();
   }
@@ -71,7 +73,8 @@ class EntryArchiver {
     const chunks = new Map(Array.from(this.#parts, ([runId, { batches }]) => [runId, chunkOf(batches)]));
     this.#parts.clear();
     if (chunks.size === 0) return;
-    for (const [runId, state] of await this.#kept.append(chunks)) this.#states.set(runId, state);
+    await this.#kept.append(chunks);
+    for (const [runId, { last_id: lastId }] of chunks) this.#lastIds.set(runId, lastId);
   }
 
   /** Adds a batch to the next chunk of its run. Returns the size of that chunk. */
@@ -124,7 +127,7 @@ export class LogArchiver {
   async #tryToKeep(table: LogTable): Promise<boolean> {
     const { store, kept, quota, clock, faults } = this.#options;
     try {
-      await quota.count(await keepEntries(store.readAll(table, stepBytes), kept));
+      await quota.enforce(await keepEntries(store.readAll(table, stepBytes), kept));
       await store.markKept(table);
       return true;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { TimeSlice } from '../../../kernel/limits/time-slice.ts';
-import { entrySeparator, idOfEntry, runIdOf, traceStreamOf } from '../log-batch.ts';
+import { entriesOf, entrySeparator, idOfEntry, runIdOf, traceStreamOf } from '../log-batch.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';
 import { pageBytes } from '../log-query.ts';
 import { type KeptChunk, textIn } from './kept-chunk-store.ts';
@@ -40,7 +40,7 @@ export async function readRunLogEnd({ kept, store }: Sources, run: LoggedRun, la
     const lastKept = chunks.at(-1)?.last_id ?? '';
     const recent = await lastRecent(store, run, { from: lastKept, last });
     // Entries that were kept meanwhile may be gone from the recent logs.
-    if ((await kept.stateOf(run.runId)).lastId > lastKept) continue;
+    if ((await kept.lastIdOf(run.runId)) > lastKept) continue;
     const entries = newestOf(await lastOf(chunks, recent, last));
     const isTruncated = chunks.some((_, index) => missingBefore(chunks, index) > 0);
     return `{"success":true,"logs":[${entries.join(',')}],"next_cursor":null,"truncated":${isTruncated}}`;
@@ -57,7 +57,7 @@ async function lastRecent(
   for await (const batches of logs.read(run, from))
     for (const batch of batches) {
       if (runIdOf(batch.entries) !== run.runId) continue;
-      entries.push(...batch.entries.toString().split(entrySeparator));
+      entries.push(...entriesOf(batch.entries));
       if (entries.length > 2 * last) entries = entries.slice(-last);
       if (slice.isOver) await slice.next();
     }
@@ -97,7 +97,7 @@ async function readEntries({ kept, store }: Sources, run: LoggedRun, reading: Re
     await takeKept(chunks, reading);
     const lastKept = chunks.at(-1)?.last_id ?? '';
     // Entries that were kept meanwhile may be gone from the recent logs.
-    if (!page.isFull && (await kept.stateOf(run.runId)).lastId > lastKept) continue;
+    if (!page.isFull && (await kept.lastIdOf(run.runId)) > lastKept) continue;
     if (!page.isFull) await takeRecent(page, store, run);
     return page.body(chunks.some((_, index) => missingBefore(chunks, index) > 0));
   }
