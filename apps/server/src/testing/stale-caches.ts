@@ -29,9 +29,8 @@ const changes: Record<CachedThing, readonly string[]> = {
     'update on pool',
     'delete on pool',
   ],
-  // Nothing of them is cached: their servers look for work that is due.
+  // Nothing of them is cached: their servers look for tasks that wait.
   jobs: [],
-  schedules: [],
 };
 
 /** Watches a server's file of SQLite for changes of cached rows that no invalidation follows. */

@@ -22,7 +22,7 @@ import { work } from './014-work.ts';
 import { webhookWork } from './015-webhook-work.ts';
 import { groupWork } from './016-group-work.ts';
 import { scheduleWork } from './017-schedule-work.ts';
-import { statedInvalidations } from './020-stated-invalidations.ts';
+import { statedInvalidations } from './018-stated-invalidations.ts';
 
 /** All tables of the first release whose data later releases take over. `storage/db/tables/tables.ts` has the types of their rows. */
 const schema: Migration = {
@@ -52,5 +52,5 @@ export const migrations: Record<string, Migration> = {
   '015-webhook-work': webhookWork,
   '016-group-work': groupWork,
   '017-schedule-work': scheduleWork,
-  '020-stated-invalidations': statedInvalidations,
+  '018-stated-invalidations': statedInvalidations,
 };

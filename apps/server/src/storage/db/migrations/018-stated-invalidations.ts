@@ -35,6 +35,6 @@ export const statedInvalidations: Migration = {
     for (const [table, names] of Object.entries(triggers))
       for (const name of names) await dropTrigger(db, `invalidate_${name}`, table);
     // Servers of before leave it to the triggers.
-    await execute(db, () => [`update installation set needs = '020-stated-invalidations'`]);
+    await execute(db, () => [`update installation set needs = '018-stated-invalidations'`]);
   },
 };
