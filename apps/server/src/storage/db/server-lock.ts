@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SettingError } from '@phalanx/settings';
-import type { Client } from 'pg';
-import { clientConfig, ClientWithConnectTimeout, explainPostgres } from './postgres/postgres.ts';
+import { Client } from 'pg';
+import { clientConfig, connectTimeoutMs, explainPostgres } from './postgres/postgres.ts';
 
 const retryMs = 200;
 /** Time to wait for the lock at the start: a killed server has it until PostgreSQL has noticed. */
@@ -58,7 +58,7 @@ export class ServerLock {
   }
 
   async #lock(timeoutMs: number): Promise<void> {
-    const client = new ClientWithConnectTimeout(clientConfig(this.#url));
+    const client = new Client({ ...clientConfig(this.#url), connectionTimeoutMillis: connectTimeoutMs });
     client.on('error', () => undefined);
     await client.connect();
     this.#client = client;

@@ -1,18 +1,12 @@
-import { Socket } from 'node:net';
 import {
   type ColumnDefinitionNode,
-  type DatabaseConnection,
   DataTypeNode,
-  type Driver,
   Kysely,
   type KyselyPlugin,
   OperationNodeTransformer,
   type PluginTransformQueryArgs,
   type PluginTransformResultArgs,
   PostgresDialect,
-  PostgresDriver,
-  PostgresQueryCompiler,
-  type QueryCompiler,
   type QueryId,
   type QueryResult,
   RawNode,
@@ -20,31 +14,15 @@ import {
   type UnknownRow,
   sql,
 } from 'kysely';
-import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, TypeOverrides, types } from 'pg';
+import { type ClientConfig, Pool, TypeOverrides, types } from 'pg';
 import { SettingError } from '@phalanx/settings';
 import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
-import { PartFailed } from '../../../kernel/faults/fault-monitor.ts';
-import { SilenceWatch } from './silence-watch.ts';
-import { storable } from '../storable-text.ts';
 import type { Database, Db } from '../tables/tables.ts';
+import { keepErrors, WatchedPool } from './watched-pool.ts';
 
-/** Client with a connect timeout. The timeout of a pool would also count the wait for a free connection. */
-export class ClientWithConnectTimeout extends Client {
-  constructor(config?: string | ClientConfig) {
-    super({ connectionTimeoutMillis: connectTimeoutMs, ...(typeof config === 'object' && config) });
-  }
-}
-
-/** Maximum connections, enough for the processors of a database; more work waits for its turn here. */
-const maxConnections = 10;
-const connectTimeoutMs = 5000;
-const pingTimeoutMs = 1500;
-/** No statement of ours takes a second; one that waits this long waits for something that has gone wrong. */
-const timeouts = {
-  statement_timeout: 30_000,
-  lock_timeout: 10_000,
-  idle_in_transaction_session_timeout: 30_000,
-};
+export const connectTimeoutMs = 5000;
+/** Time without a sign of life after which the system asks the other end: a connection that is lost is found in 15 s. */
+const keepAliveMs = 5000;
 
 /** Parsers of 64-bit integers and their sums: ours are all below 2^53. */
 const parsers = new TypeOverrides();
@@ -55,6 +33,7 @@ export const clientConfig = (url: string): ClientConfig => ({
   connectionString: url,
   application_name: 'phalanx',
   keepAlive: true,
+  keepAliveInitialDelayMillis: keepAliveMs,
   types: parsers,
 });
 
@@ -83,152 +62,19 @@ export async function readPostgres(url: string): Promise<Db> {
   }
 }
 
-function connect(url: string): Db {
-  const sockets = new Set<Socket>();
-  const stream = (): Socket => {
-    const socket = new Socket();
-    sockets.add(socket.once('close', () => sockets.delete(socket)));
-    return socket;
-  };
-  const pool = new Pool({
-    ...clientConfig(url),
-    ...timeouts,
-    stream,
-    Client: ClientWithConnectTimeout,
-    max: maxConnections,
-  });
-  keepErrors(pool);
-  const watch = new SilenceWatch({
-    ping: () => ping(url),
-    onSilence: () => {
-      for (const socket of sockets) socket.destroy();
-    },
-    silenceError: () => unavailable('it does not answer', undefined),
-  });
-  return new Kysely<Database>({ dialect: new FaultReportingDialect(pool, watch) });
-}
-
-/** Code of PostgreSQL while it is starting or stopping. */
-const notUp = '57P03';
-
-/** Resolves when PostgreSQL answers, even if it says that it has no connection left. */
-async function ping(url: string): Promise<void> {
-  const client = new ClientWithConnectTimeout({
-    ...clientConfig(url),
-    connectionTimeoutMillis: pingTimeoutMs,
-  });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('SELECT 1');
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || error.code === notUp) throw error;
-  } finally {
-    void client.end().catch(() => undefined);
-  }
-}
+const connect = (url: string): Db =>
+  new Kysely<Database>({ dialect: new PostgresDialect({ pool: new WatchedPool(clientConfig(url)) }) });
 
 /** Prepares the tables without the timeouts of statements: a migration may take long. */
 async function prepareTables(url: string, prepare: Prepare): Promise<void> {
-  const pool = new Pool({ ...clientConfig(url), Client: ClientWithConnectTimeout, max: 1 });
-  keepErrors(pool);
+  const config = { ...clientConfig(url), connectionTimeoutMillis: connectTimeoutMs, max: 1 };
+  const pool = keepErrors(new Pool(config));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   try {
     await requirePostgres(db);
     await prepare(db.withPlugin(new BinaryOrder()));
   } finally {
     await db.destroy();
-  }
-}
-
-/**
- * A connection that is cut emits an error of its own, beside that of the statement under way, and one that nobody
- * hears ends the process.
- */
-function keepErrors(pool: Pool): void {
-  pool.on('error', () => undefined);
-  pool.on('connect', (client: PoolClient) => client.on('error', () => undefined));
-}
-
-class FaultReportingDialect extends PostgresDialect {
-  readonly #pool: Pool;
-  readonly #watch: SilenceWatch;
-
-  constructor(pool: Pool, watch: SilenceWatch) {
-    super({ pool, controlClient: Client });
-    this.#pool = pool;
-    this.#watch = watch;
-  }
-
-  override createDriver(): Driver {
-    return new FaultReportingDriver({ pool: this.#pool, controlClient: Client }, this.#watch);
-  }
-
-  override createQueryCompiler(): QueryCompiler {
-    return new StorableTexts();
-  }
-}
-
-/** Marks errors with codes of the system, which disks and programs have too, as faults of the database. */
-class FaultReportingDriver extends PostgresDriver {
-  readonly #telling = new WeakSet<DatabaseConnection>();
-  readonly #watch: SilenceWatch;
-
-  constructor(config: ConstructorParameters<typeof PostgresDriver>[0], watch: SilenceWatch) {
-    super(config);
-    this.#watch = watch;
-  }
-
-  override async destroy(): Promise<void> {
-    this.#watch.close();
-    await super.destroy();
-  }
-
-  override async acquireConnection(
-    ...args: Parameters<PostgresDriver['acquireConnection']>
-  ): Promise<DatabaseConnection> {
-    try {
-      const acquire = () => super.acquireConnection(...args);
-      return this.#tell(await this.#watch.guard(acquire, (late) => void giveBack(this, late)));
-    } catch (error) {
-      if (error instanceof PartFailed) throw error;
-      throw unavailable('no connection can be made', error);
-    }
-  }
-
-  #tell(connection: DatabaseConnection): DatabaseConnection {
-    if (this.#telling.has(connection)) return connection;
-    this.#telling.add(connection);
-    const execute = connection.executeQuery.bind(connection);
-    connection.executeQuery = async <Result>(...query: Parameters<typeof execute>) => {
-      try {
-        return await this.#watch.guard(() => execute<Result>(...query));
-      } catch (error) {
-        throw cutCodes.has(errorCodeOf(error)) ? unavailable('the connection was cut', error) : error;
-      }
-    };
-    return connection;
-  }
-}
-
-const giveBack = (driver: Driver, connection: DatabaseConnection): Promise<void> =>
-  driver.releaseConnection(connection);
-
-const cutCodes: ReadonlySet<string> = new Set([
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-]);
-
-const unavailable = (reason: string, cause: unknown): PartFailed =>
-  new PartFailed({ part: 'database', code: 'database_unavailable', reason }, { cause });
-
-/** Makes each text storable, whoever it comes from; it is found by the same text. */
-class StorableTexts extends PostgresQueryCompiler {
-  protected override addParameter(parameter: unknown): void {
-    super.addParameter(storable(parameter));
   }
 }
 
