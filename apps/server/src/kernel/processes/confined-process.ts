@@ -45,7 +45,7 @@ export interface ConfinedProcessOptions<Reply> {
   readonly nodeFlags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Interval at which processor time and memory are read while it works. */
-  readonly watchMs?: number;
+  readonly watchMs?: number | undefined;
 }
 
 /** Maximum size of a reply, enough for all that a project's check emits. */

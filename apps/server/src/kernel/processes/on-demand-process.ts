@@ -8,6 +8,8 @@ interface Options<Reply> {
   readonly program: string;
   readonly maxHeapMb: number;
   readonly isReply: (message: unknown) => message is Reply;
+  /** Interval at which its processor time and memory are read. Default: that of `ConfinedProcess`. */
+  readonly watchMs?: number;
 }
 
 const megabyte = 1024 * 1024;
@@ -27,7 +29,7 @@ class ReadyProcess<Question extends object, Reply extends { kind: string }> exte
 > {
   readonly #ready = Promise.withResolvers<void>();
 
-  constructor({ confinement, program, maxHeapMb, isReply }: Options<Reply>) {
+  constructor({ confinement, program, maxHeapMb, isReply, watchMs }: Options<Reply>) {
     const maxMemoryBytes = (maxHeapMb + extraMb) * megabyte;
     const maxDataBytes = maxMemoryBytes + mappedMb * megabyte;
     super({
@@ -37,6 +39,7 @@ class ReadyProcess<Question extends object, Reply extends { kind: string }> exte
       isReply,
       policy: { ...programFiles(), emptyNetwork: true, keptDescriptors: [3], maxDataBytes, maxFileBytes: 0 },
       nodeFlags: [`--max-old-space-size=${maxHeapMb}`],
+      watchMs,
     });
     void this.ended.then(() => this.#ready.reject(new ConfinedProcessEnded('not_started', '')));
     this.#ready.promise.catch(() => undefined);

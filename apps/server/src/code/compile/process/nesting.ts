@@ -12,8 +12,9 @@ const maxChain = 5000;
 const tooComplex = 2589;
 
 /**
- * Returns why a source is not given to the checker and the emitter, as an error line: code that is nested hundreds of
- * thousands of levels deep keeps either of them busy for a minute. Takes time in proportion to the text.
+ * Returns why a source is not given to the checker and the emitter, as an error line. Takes time in proportion to the
+ * text. Without it, 40,000 levels of arrays, calls or choices take all of their 10 s of processor time before a line
+ * without a place says so, 2.5 million end the process twice, and bundles let 40,000 pass on to phones.
  */
 export function findNestingProblem(path: string, text: string): string | undefined {
   if (path.endsWith('.json')) {
