@@ -45,6 +45,9 @@ answerParent({
         PHALANX_DATA_DIR: dataDir,
         PHALANX_ADMIN_TOKEN: token,
         PHALANX_LOG_LEVEL: 'warn',
+        // Rows measure what the server can do, not what one user may ask of it.
+        PHALANX_REQUESTS_PER_SECOND: '100000',
+        PHALANX_LOG_KB_PER_SECOND: '1000000',
         ...settings,
       });
       return (await startServer(config, unconfined ? { confinement: await noConfinement() } : {})).url;

@@ -19,7 +19,7 @@ export interface ServerWithUsers {
 }
 
 /** More than any row has. */
-const settings = { PHALANX_REQUESTS_PER_SECOND: '100000', PHALANX_MAX_RUNS: '20000' };
+const settings = { PHALANX_MAX_RUNS: '20000' };
 const User = Type.Object({ user: Type.Object({ id: Type.String() }) });
 const Made = Type.Object({ secret: Type.String() });
 

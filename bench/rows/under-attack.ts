@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';
 
+import { limitSettings } from '../../apps/server/src/kernel/limits/limit-settings.ts';
 import type { BenchProcess } from '../harness/bench-process.ts';
 import type { Row, RowResult } from '../harness/row.ts';
 import type { Stage } from '../harness/stage.ts';
@@ -85,11 +86,16 @@ async function measureAttacks(
   return resultOf({ quiet, after }, outcomes, attacks);
 }
 
+/** Rates as an installation has them. */
+const usualRates = Object.fromEntries(
+  [limitSettings.requestsPerSecond, limitSettings.logKbPerSecond].map((one) => [one.name, one.default]),
+);
+
 /** A server, a host of an ordinary user, one of the attacker, and a fleet that the attacker has besides. */
 async function setScene(stage: Stage): Promise<Scene> {
   const admin: Api = { url: '', token: newToken() };
   const server = await stage.start('server');
-  const listening = { dataDir: await stage.folder(), token: admin.token };
+  const listening = { dataDir: await stage.folder(), token: admin.token, settings: usualRates };
   admin.url = await server.call('listen', listening, Type.String());
   const [victim, hostile] = [await createUser(admin, 'ordinary'), await createUser(admin, 'hostile')];
   const [deviceId = ''] = await startHost(stage, victim, 1);
