@@ -38,7 +38,7 @@ async function addRecord(db: Db, tree: 'expected' | 'stored', addedAt: number): 
 }
 
 async function claim(db: Db, now: number, until: number): Promise<Grouping[]> {
-  const room = { all: 1, fullLanes: [], inLane: () => 1, itemsOfClaim: 10 };
+  const room = { all: 2, fullLanes: [], inLane: () => 2, itemsOfClaim: 10 };
   const claims = await claimWork(db, groupRecords, { now, until, room });
   return claims.flatMap((one) =>
     one.items.map((item) => ({ ...readFacts(item), record_id: item.key, claim: { ...one, items: [item] } })),
