@@ -10,7 +10,7 @@ import { readUsage } from './testing/read-usage.ts';
 const settings = {
   PHALANX_MAX_PROJECT_MB: '2',
   PHALANX_MAX_CAPTURE_MB: '1',
-  PHALANX_LOG_KB_PER_SECOND: '10',
+  PHALANX_LOG_KB_PER_SECOND: '150',
   PHALANX_RECORDS_KEPT: '1',
 };
 
