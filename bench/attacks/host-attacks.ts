@@ -15,9 +15,14 @@ const phonesOfHost = { logs: 1, messages: 500 };
 const window = 40;
 const entriesOfFrame = 1000;
 
-async function connectHost(ground: Ground, signal: AbortSignal, phones: number): Promise<SimulatedHost> {
+const nameHost = (): string => `flood-${crypto.randomUUID()}`;
+
+async function connectHost(
+  ground: Ground,
+  signal: AbortSignal,
+  { name, phones }: { name: string; phones: number },
+): Promise<SimulatedHost> {
   const own = await ground.createToken({});
-  const name = `flood-${crypto.randomUUID()}`;
   const host = await SimulatedHost.connect({ ...own, name, serials: times(phones, (at) => `${name}-${at}`) });
   host.onClosed = () => undefined;
   signal.addEventListener('abort', () => host.cut());
@@ -26,10 +31,11 @@ async function connectHost(ground: Ground, signal: AbortSignal, phones: number):
 
 /** A host whose phone has a run. */
 async function startLogging(ground: Ground, signal: AbortSignal): Promise<LogSender> {
-  const host = await connectHost(ground, signal, phonesOfHost.logs);
-  const { devices } = await ask(ground.api, '/api/v2/devices?search=flood&limit=1000', Devices);
+  const name = nameHost();
+  const host = await connectHost(ground, signal, { name, phones: phonesOfHost.logs });
+  const { devices } = await ask(ground.api, `/api/v2/devices?search=${name}`, Devices);
   for (const { device_id } of devices)
-    await ask(ground.api, launchPath, Type.Unknown(), directLaunch(device_id)).catch(() => undefined);
+    await ask(ground.api, launchPath, Type.Unknown(), directLaunch(device_id));
   const [runId = ''] = host.runIds;
   return new LogSender({ host, runId, entries: sampleEntries(entriesOfFrame), window });
 }
@@ -45,7 +51,7 @@ async function floodLogs(ground: Ground, signal: AbortSignal): Promise<string> {
 async function floodMessages(ground: Ground, signal: AbortSignal): Promise<string> {
   let beats = 0;
   const flooding = times(hosts, async () => {
-    const host = await connectHost(ground, signal, phonesOfHost.messages);
+    const host = await connectHost(ground, signal, { name: nameHost(), phones: phonesOfHost.messages });
     const aborted = signal.aborted ? undefined : once(signal, 'abort');
     for (; !signal.aborted; beats += 1) await Promise.race([host.beat(), aborted]);
   });

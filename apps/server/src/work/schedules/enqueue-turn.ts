@@ -46,7 +46,6 @@ export async function enqueueSameTurn(
 ): Promise<void> {
   const item = await findWork(transaction, makeScheduledJobs, key);
   if (item === undefined) return;
-  const { due_at: dueAt } = item;
-  const same = JSON.stringify(readTurn(item) ?? null);
-  await enqueue(transaction, makeScheduledJobs, [{ key, lane, dueAt, payload: same }]);
+  const { due_at: dueAt, payload: sameTurn } = item;
+  await enqueue(transaction, makeScheduledJobs, [{ key, lane, dueAt, payload: sameTurn ?? 'null' }]);
 }

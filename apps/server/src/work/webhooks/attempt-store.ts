@@ -71,7 +71,7 @@ export function createAttemptStore(db: Db) {
 }
 
 /** A claim has one webhook. */
-const webhookIdOf = ({ items }: Claim): string => items.map(({ key }) => key).join('');
+const webhookIdOf = ({ items }: Claim): string => items[0]?.key ?? '';
 
 const mailOf = ({ user_id: userId, mailbox }: StoredWebhook) => ({ userId, mailbox: mailbox ?? '' });
 
