@@ -22,6 +22,7 @@ import { createStoredBytes } from '../storage/db/stored-bytes.ts';
 import { type Cluster, openCluster } from '../storage/nodes/cluster.ts';
 import { ServerNode } from '../storage/nodes/server-node.ts';
 import { createNodeStore } from '../storage/nodes/store.ts';
+import { Workers } from '../storage/workers.ts';
 
 const defaultTiming = {
   heartbeatMs: 2000,
@@ -64,6 +65,8 @@ export interface Context {
   /** Lock of a database that others can reach too. */
   readonly lock: ServerLock | undefined;
   readonly cluster: Cluster;
+  /** Workers of durable work. */
+  readonly workers: Workers;
   readonly node: ServerNode;
   readonly commits: GroupCommit;
   readonly audit: AuditLog;
@@ -156,6 +159,7 @@ export async function createContext(config: ServerConfig, overrides: ContextOver
   const { authenticator } = access;
   const { app, connections, addressOf } = openKernel({ ...storage, release }, access, limits);
   closeWith(app, { ...storage, release }, access);
+  const workers = new Workers({ ...storage, app });
   const webSockets = new WebSockets(app, limits);
   const bucket = await openBucket(config.s3, faults);
   app.addHook('onClose', async () => bucket?.close());
@@ -163,6 +167,7 @@ export async function createContext(config: ServerConfig, overrides: ContextOver
   return {
     ...storage,
     app,
+    workers,
     timing,
     webSockets,
     connections,

@@ -23,7 +23,8 @@ import {
   renewClaim,
 } from './db/work-queue.ts';
 import { forEachItem } from './for-each-item.ts';
-import { addWorker, Worker, type WorkerOptions } from './worker.ts';
+import { Worker, type WorkerOptions } from './worker.ts';
+import { Workers } from './workers.ts';
 
 const kind = 'delete captures';
 const claimMs = 30_000;
@@ -481,7 +482,7 @@ describe.each(engines)('work in %s', (engine) => {
       const app = fastify();
       const faults = new FaultMonitor({ log: pino({ level: 'silent' }) });
       const context = { app, cluster: { bus: network.join() }, database, faults, clock: systemClock };
-      addWorker(context, { kind, places: { all: 1, lane: 1 }, claimMs, work });
+      new Workers(context).add({ kind, places: { all: 1, lane: 1 }, claimMs, work });
       await app.ready();
       return app;
     };
@@ -514,6 +515,12 @@ describe.each(engines)('work in %s', (engine) => {
     await trigger('d');
     vi.advanceTimersByTime(1000);
     await expect.poll(() => done).toEqual([['a'], ['b', 'c', 'd']]);
+    // A look begins what is due before the next one at its time.
+    await transact(db, (transaction) =>
+      enqueue(transaction, kind, [{ key: 'e', dueAt: systemClock.now() + 200 }]),
+    );
+    vi.advanceTimersByTime(1000);
+    await expect.poll(() => done).toEqual([['a'], ['b', 'c', 'd', 'e']]);
     await idle.close();
     await busy.close();
     const left = await db.selectFrom('work').select(['key', 'claimed_until', 'attempts']).execute();

@@ -1,8 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
-import type { Bus } from './bus/bus.ts';
 import type { Db } from './db/database.ts';
-import { onCommit } from './db/commit-announcements.ts';
 import type { WorkKind } from './db/tables/column-types.ts';
 import { type Claim, claimWork, findWork, finishWork, giveBack, postponeWork } from './db/work-queue.ts';
 import { backoffMs } from '../kernel/backoff.ts';
@@ -10,17 +7,11 @@ import { Batcher } from '../kernel/batcher.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { minuteMs } from '../kernel/durations.ts';
 import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
-import { periodically } from '../kernel/periodically.ts';
 
-interface WorkerContext {
+export interface WorkerContext {
   readonly database: Db;
   readonly clock: Clock;
   readonly faults: FaultMonitor;
-}
-
-interface ServerContext extends WorkerContext {
-  readonly app: FastifyInstance;
-  readonly cluster: { readonly bus: Bus };
 }
 
 export interface WorkerOptions {
@@ -38,39 +29,11 @@ export interface WorkerOptions {
   work(claim: Claim, signal: AbortSignal): Promise<void>;
 }
 
-/** Interval of the look that finds work of other servers, and work that is due later. */
-const lookEveryMs = 1000;
 /** Interval of the look for the end of an item that another server does. */
 const askEveryMs = 50;
 /** No jitter: places and lanes bound how much is tried at a time. */
 const retry = { firstMs: 1000, maxMs: minuteMs, jitter: 0 };
 const maxProblemLength = 500;
-/** Subject whose messages are the kinds of work that a server has no place for. */
-const subject = 'work';
-
-/** Adds a worker of this server for durable work of one kind. It ends with `app`. */
-export function addWorker({ app, cluster, ...context }: ServerContext, options: WorkerOptions): Worker {
-  const { kind } = options;
-  const worker = new Worker(context, options);
-  const look = (): void => void worker.look();
-  const ends: (() => unknown)[] = [
-    onCommit(context.database, (announced) => {
-      if (!announced.has(kind)) return;
-      look();
-      if (worker.isFull) cluster.bus.publish(subject, kind);
-    }),
-    cluster.bus.subscribe(subject, (asked) => {
-      if (asked === kind) look();
-    }),
-    periodically(context.faults, lookEveryMs, look),
-  ];
-  app.addHook('onReady', async () => look());
-  app.addHook('onClose', async () => {
-    for (const end of ends) await end();
-    await worker.close();
-  });
-  return worker;
-}
 
 /** Does the work of one kind that is due, as far as there are places. */
 export class Worker {

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 import type { Logger } from 'pino';
 import { addBackgroundJob } from '../../storage/background-job.ts';
-import { addWorker } from '../../storage/worker.ts';
 import { openBlobs } from '../../storage/blobs/open-blobs.ts';
 import type { Acceptance } from '../../http/acceptance.ts';
 import type { Context } from '../../http/context.ts';
@@ -69,7 +68,7 @@ function sweepPacks(context: Context, repositories: ProjectRepositories): void {
       areStraysNoted = true;
     },
   });
-  addWorker(context, {
+  context.workers.add({
     kind: 'delete large packs',
     places: { all: 1, lane: 1 },
     claimMs: minuteMs,

@@ -1,5 +1,4 @@
 import type { Context } from '../../http/context.ts';
-import { addWorker } from '../../storage/worker.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { EventFeed } from '../../runs/events/event-feed.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
@@ -51,7 +50,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
     clock,
     hostLookMs: timing.sweepMs,
   });
-  addWorker(context, {
+  context.workers.add({
     kind: 'replay screens',
     // A user has one of each cause at a time.
     places: { all: 4, lane: 1 },

@@ -1,6 +1,5 @@
 import type { CaptureKind } from '@phalanx/protocol';
 import { addBackgroundJob } from '../../storage/background-job.ts';
-import { addWorker } from '../../storage/worker.ts';
 import { openBlobs } from '../../storage/blobs/open-blobs.ts';
 import type { Context } from '../../http/context.ts';
 import { readUrlKey } from '../../storage/db/installation.ts';
@@ -61,7 +60,7 @@ function addCleaning(context: Context, captures: Captures, { listKnown }: KnownO
     everyMs: minuteMs,
     work: () => cleaner.cleanNextPart(),
   });
-  addWorker(context, {
+  context.workers.add({
     kind: 'delete captures',
     places: { all: 4, lane: 4 },
     claimMs: minuteMs,

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { addBackgroundJob } from '../../storage/background-job.ts';
-import { addWorker } from '../../storage/worker.ts';
 import type { Context } from '../../http/context.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
@@ -125,7 +124,7 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
     everyMs: timing.sweepMs,
     work: () => archiver.keep(),
   });
-  addWorker(context, {
+  context.workers.add({
     kind: 'delete kept logs',
     places: { all: 1, lane: 1 },
     itemsOfClaim: deletedAtOnce,

@@ -83,6 +83,27 @@ export async function listEnqueued(db: Db, kind: WorkKind): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
+/** Finds when the next item of each kind is due that no server is at; no entry: there is none. */
+export async function listNextDue(
+  db: Db,
+  kinds: readonly WorkKind[],
+  now: EpochMs,
+): Promise<{ kind: WorkKind; dueAt: EpochMs }[]> {
+  const asked = rowsAs(
+    db,
+    'asked',
+    { kind: 'text' },
+    kinds.map((kind) => ({ kind })),
+  );
+  const next = sql`SELECT due_at FROM work WHERE work.kind = asked.kind AND claimed_until <= ${now} ORDER BY due_at LIMIT 1`;
+  const query = sql<{
+    kind: WorkKind;
+    due_at: EpochMs | null;
+  }>`SELECT kind, (${next}) AS due_at FROM ${asked}`;
+  const { rows } = await query.execute(db);
+  return rows.flatMap(({ kind, due_at: dueAt }) => (dueAt === null ? [] : [{ kind, dueAt }]));
+}
+
 /** Claims items that are due, the first due first, for which there is room. */
 export const claimWork = (
   db: Db,

@@ -1,6 +1,5 @@
 import type { Context } from '../../http/context.ts';
 import { forEachItem } from '../../storage/for-each-item.ts';
-import { addWorker } from '../../storage/worker.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../../http/health/metrics.ts';
 import type { Jobs } from '../jobs/feature.ts';
@@ -30,7 +29,7 @@ export function serveSchedules(
   const { app, database, clock, timing, limits } = context;
   const store = createScheduleStore(database);
   const maker = new TurnMaker({ store, jobs, clock, lookEveryMs: timing.sweepMs });
-  addWorker(context, {
+  context.workers.add({
     kind: makeScheduledJobs,
     // The schedules of a user have their turns one after the other.
     places: { all: 4, lane: 1 },

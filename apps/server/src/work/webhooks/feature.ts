@@ -1,5 +1,4 @@
 import { addBackgroundJob } from '../../storage/background-job.ts';
-import { addWorker } from '../../storage/worker.ts';
 import type { Context } from '../../http/context.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
@@ -68,7 +67,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     findToken: (id) => access.store.findToken(id),
   });
   const fanOut = new FanOut({ store: deliveries, listRecipients: hearers, clock });
-  addWorker(context, {
+  context.workers.add({
     kind: 'tell webhooks',
     places: { all: 1, lane: 1 },
     itemsOfClaim: 100,
@@ -81,7 +80,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     faults,
     send: (claimed, signal) => messenger.send(claimed, signal),
   });
-  addWorker(context, {
+  context.workers.add({
     kind: 'send webhook messages',
     places,
     claimMs,

@@ -1,6 +1,6 @@
 import { addBackgroundJob } from '../../../storage/background-job.ts';
 import { forEachItem } from '../../../storage/for-each-item.ts';
-import { addWorker, type Worker } from '../../../storage/worker.ts';
+import type { Worker } from '../../../storage/worker.ts';
 import type { Captures } from '../../../runs/captures/captures.ts';
 import type { Context } from '../../../http/context.ts';
 import type { EventFeed } from '../../../runs/events/event-feed.ts';
@@ -74,7 +74,7 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
       for (const group of groups) changes.changed(group);
     },
   });
-  const marker = addWorker(context, {
+  const marker = context.workers.add({
     kind: markSolved,
     places: { all: 1, lane: 1 },
     claimMs: minuteMs,
@@ -104,7 +104,7 @@ function addGrouping(context: Context, options: ConstructorParameters<typeof Rec
   const grouper = new RecordGrouper(options);
   // Hooks of the end run backwards: no print is made any more.
   context.app.addHook('onClose', () => options.reader.close());
-  addWorker(context, {
+  context.workers.add({
     kind: groupRecords,
     places: { all: 1, lane: 1 },
     itemsOfClaim: 10,
@@ -117,7 +117,7 @@ function addGrouping(context: Context, options: ConstructorParameters<typeof Rec
 function addMarking(context: Context, changes: RecordChanges): Worker {
   const { clock, database } = context;
   const marking = createMarkingStore(database);
-  return addWorker(context, {
+  return context.workers.add({
     kind: markRecords,
     places: { all: 8, lane: 2 },
     claimMs: markingMs,
