@@ -7,11 +7,13 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { portOf } from '../http/port-of.ts';
+import { RunRows } from '../records/run-rows.ts';
 
 const hostMessage = Compile(HostMessage);
 const sockets: WebSocket[] = [];
 /** Called for each message while a fan-out is measured. */
 let onAcknowledged: (() => void) | undefined;
+let rows: RunRows | undefined;
 
 /** The least that a host wants to hear. */
 function answerHost(socket: WebSocket, data: RawData): void {
@@ -39,6 +41,13 @@ answerParent({
     await once(server, 'listening');
     return `http://127.0.0.1:${portOf(server.address())}`;
   },
+  /** Has `fanOut` store a run for each of so many devices. */
+  storeRuns: command(
+    Type.Object({ folder: Type.String(), devices: Type.Integer() }),
+    async ({ folder, devices }) => {
+      rows = await RunRows.open(folder, devices);
+    },
+  ),
   /**
    * Sends `message` so many times, by turns to each socket, and waits for so many answers, which it only counts.
    * Returns how long that took, in ms.
@@ -53,10 +62,14 @@ answerParent({
         if (missing === 0) resolve();
       };
       const startedAt = performance.now();
+      const runIds = rows?.insert() ?? [];
       for (let index = 0; index < messages; index += 1) sockets[index % sockets.length]?.send(message);
       await promise;
       onAcknowledged = undefined;
+      rows?.begin(runIds);
       return performance.now() - startedAt;
     },
   ),
+  /** Ends the stored runs, for the next fan-out. */
+  endRuns: () => rows?.end(),
 });

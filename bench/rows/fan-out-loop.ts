@@ -9,9 +9,10 @@ export interface FanOutLoop {
   run(input: { message: string; messages: number; answers: number }): Promise<number>;
 }
 
-/** A bare `ws` server that the same simulated hosts are connected to, in processes of their own. */
-export async function startFanOutLoop(stage: Stage, hostCount: number): Promise<FanOutLoop> {
+/** Starts a bare `ws` server that as many simulated hosts are connected to. It stores runs of `devices`; default: none. */
+export async function startFanOutLoop(stage: Stage, hostCount: number, devices = 0): Promise<FanOutLoop> {
   const server = await stage.start('ws-baseline');
+  if (devices > 0) await server.call('storeRuns', { folder: await stage.folder(), devices }, Type.Unknown());
   const url = await server.call('listen', {}, Type.String());
   const hosts = await stage.start('hosts');
   const fleet = { hosts: hostCount, devicesPerHost: 1, heartbeats: false };

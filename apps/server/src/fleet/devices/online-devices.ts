@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DeviceOutcome } from '@phalanx/protocol';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
-import type { DeviceAccess } from './device-access.ts';
+import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
 
 export interface OnlineDevice {
@@ -37,14 +37,16 @@ export const nameOf = ({ id, serial }: Pick<FleetDevice, 'id' | 'serial'>): stri
  * Finds the devices of a stop. A phone that has stopped answering is no reason to leave its runs going, as long as its
  * host can be told.
  */
-export function getStoppableDevices(
+export async function getStoppableDevices(
   access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
   hasRuns: (deviceId: string) => boolean,
 ): Promise<OnlineDevice[]> {
   const stoppable = (device: FleetDevice): boolean => device.epoch !== null && hasRuns(device.id);
-  return getDevices(access, userId, deviceIds, (device) => (stoppable(device) ? undefined : whyNot(device)));
+  const wanted = [...new Set(deviceIds)];
+  const seen = await access.findAll(wanted, userId);
+  return requireEach(wanted, seen, (device) => (stoppable(device) ? undefined : whyNot(device)));
 }
 
 /**
@@ -57,32 +59,28 @@ export async function getOnlineDevices(
   deviceIds: readonly string[],
 ): Promise<OnlineDevice[]> {
   const until = performance.now() + maxWaitMs;
-  while (performance.now() < until && (await areReturning(access, userId, deviceIds)))
+  const wanted = [...new Set(deviceIds)];
+  let seen = await access.findAll(wanted, userId);
+  while (performance.now() < until && areReturning(seen)) {
     await pause(lookEveryMs);
-  return getDevices(access, userId, deviceIds, (device) => whyNot(device) ?? whoElse(access, device, userId));
+    seen = await access.findAll(wanted, userId);
+  }
+  return requireEach(wanted, seen, (device) => whyNot(device) ?? whoElse(access, device, userId));
 }
 
 /** Whether some devices may be back in a moment, and none is away for longer. */
-async function areReturning(
-  access: DeviceAccess,
-  userId: string,
-  deviceIds: readonly string[],
-): Promise<boolean> {
-  const seen = [...(await access.findAll([...new Set(deviceIds)], userId)).values()];
-  const offline = seen.filter(({ device }) => device.state === 'offline');
+function areReturning(seen: ReadonlyMap<string, SeenDevice>): boolean {
+  const offline = [...seen.values()].filter(({ device }) => device.state === 'offline');
   return offline.length > 0 && offline.every(({ device }) => device.isReturning);
 }
 
-async function getDevices(
-  access: DeviceAccess,
-  userId: string,
-  deviceIds: readonly string[],
+function requireEach(
+  wanted: readonly string[],
+  seen: ReadonlyMap<string, SeenDevice>,
   whyNotThis: (device: FleetDevice) => Obstacle | undefined,
-): Promise<OnlineDevice[]> {
+): OnlineDevice[] {
   const obstacles = new Map<string, Obstacle & { name: string }>();
   const online: OnlineDevice[] = [];
-  const wanted = [...new Set(deviceIds)];
-  const seen = await access.findAll(wanted, userId);
   for (const id of wanted) {
     const { device, role } = seen.get(id) ?? {};
     if (device === undefined) {
