@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   closeCodes,
   hostProtocolVersion,
@@ -19,6 +19,7 @@ import { isOfRuns, parseFrame, parseHostMessage, ProtocolError } from './frames.
 import { parseLogEntries } from './parse-log-entries.ts';
 import { HelloPages } from './hello-pages.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
+import type { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import { EpochOver } from '../../storage/db/epochs.ts';
 import { HostRefused, type HostSessions } from './host-sessions.ts';
 import type { HostLink, HostQuestion } from './host-link.ts';
@@ -33,6 +34,8 @@ interface ConnectionOptions {
   clock: Clock;
   log: Logger;
   limits: Limits;
+  /** Shared by all hosts: the messages of thousands may come in one turn of the event loop. */
+  slice: TimeSlice;
   sessions: Pick<HostSessions, 'open' | 'end' | 'setProblem'>;
   heartbeatMs: number;
 }
@@ -48,8 +51,8 @@ const helloTimeoutMs = 10_000;
 const problemEveryMs = 1000;
 /** Maximum of messages that wait to be handled; beyond either the socket is not read. */
 const maxQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
-/** Maximum size of a small message, in bytes: others have their turn before a larger one. */
-const smallBytes = 64 * 1024;
+/** Maximum bytes of reports of runs that are stored together. */
+const maxJoinedBytes = 64 * 1024;
 /** Maximum bytes that a host has not read; two launches of the largest size fit. */
 const maxUnreadBytes = 128 * 1024 * 1024;
 
@@ -142,12 +145,13 @@ export class HostConnection implements HostLink {
   }
 
   async #handleAll(): Promise<void> {
+    const { slice } = this.#options;
     this.#isHandling = true;
     try {
       for (let next = this.#shift(); next !== undefined && this.#isOpen; next = this.#shift()) {
         // A message that waits here for its turn is a sign of life.
         this.#silence.refresh();
-        if (next.bytes.length > smallBytes) await nextTurn();
+        while (slice.isOver) await slice.next();
         await this.#keepPace();
         if (next.isBinary) await this.#handleFrame(next.bytes);
         else await this.#takeMessage(next.bytes);
@@ -193,7 +197,7 @@ export class HostConnection implements HostLink {
   #withRunsBehind(message: HostMessage): HostMessage {
     if (message.type !== 'runs') return message;
     const runs = [...message.runs];
-    let room = smallBytes;
+    let room = maxJoinedBytes;
     for (let next = this.#queue[0]; next?.isBinary === false && isOfRuns(next.bytes); next = this.#queue[0]) {
       room -= next.bytes.length;
       if (room < 0) break;

@@ -13,6 +13,7 @@ import { requireAllowed } from '../../http/requests/policy.ts';
 import { pathOf } from '../../http/requests/addresses.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
+import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import { refuseSocket } from '../../http/requests/sockets/refuse-socket.ts';
 import type { WebSockets } from '../../http/requests/sockets/web-sockets.ts';
 import { HostConnection } from './connection.ts';
@@ -55,6 +56,7 @@ export class HostGateway {
   /** The newest connection of each host. */
   readonly #ofHosts = new Map<string, HostLink>();
   readonly #listeners: HostListeners;
+  readonly #slice = new TimeSlice();
   #isClosed = false;
   #sessions: HostSessions | undefined;
 
@@ -152,12 +154,14 @@ export class HostGateway {
     const address = this.#options.peerOf(request);
     const actor: Actor = { principal: undefined, address, requestId: null };
     try {
+      while (this.#slice.isOver) await this.#slice.next();
       const principal = await this.#admit(request, actor);
       const sessions = this.#requireSessions();
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new HostConnection({
           ...this.#options,
           listeners: this.#listeners,
+          slice: this.#slice,
           sessions,
           socket: webSocket,
           principal,

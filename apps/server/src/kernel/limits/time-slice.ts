@@ -3,9 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Slice that is too short to notice; a turn of the event loop costs some microseconds. */
 const sliceMs = 5;
 
-/** Work on the event loop that gives it back to others now and then. */
+/** Work on the event loop that gives it back to others now and then. Many may share one: together they take its time. */
 export class TimeSlice {
   #since = performance.now();
+  #next: Promise<void> | undefined;
 
   get isOver(): boolean {
     return performance.now() - this.#since >= sliceMs;
@@ -20,10 +21,16 @@ export class TimeSlice {
     }
   }
 
-  /** Lets others have their turn. */
-  async next(): Promise<void> {
-    await nextTurn();
-    this.#since = performance.now();
+  /**
+   * Lets others have their turn. Those who share the slice go on in the order in which they asked, so each looks again
+   * whether it is over.
+   */
+  next(): Promise<void> {
+    this.#next ??= nextTurn().then(() => {
+      this.#next = undefined;
+      this.#since = performance.now();
+    });
+    return this.#next;
   }
 }
 

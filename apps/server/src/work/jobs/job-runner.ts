@@ -177,6 +177,7 @@ export class JobRunner {
   }
 
   async #serve(deviceIds: readonly string[]): Promise<void> {
+    await this.#receivers.refresh();
     await this.#choose(deviceIds);
     if (await this.#receivers.readMissing()) this.offer(deviceIds);
   }

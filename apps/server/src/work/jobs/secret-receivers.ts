@@ -9,8 +9,10 @@ const knownMs = 10_000;
 export class SecretReceivers {
   readonly #grants: Pick<SecretGrants, 'listReceivers'>;
   /** By project; null: it has no secrets. */
-  readonly #known = new Map<string, ReadonlySet<string> | null>();
-  #knownSince = performance.now();
+  #known = new Map<string, ReadonlySet<string> | null>();
+  #readAt = performance.now();
+  /** Projects that were asked for since then. */
+  #asked = new Set<string>();
   readonly #missing = new Set<string>();
 
   constructor(grants: Pick<SecretGrants, 'listReceivers'>) {
@@ -24,16 +26,22 @@ export class SecretReceivers {
   ): boolean {
     // A user who may launch the project is its owner or an editor, and so gets its secrets.
     if (ownerId === job.user_id) return false;
-    // Forgets all at once: projects that are forgotten one by one might be read for ever.
-    if (performance.now() - this.#knownSince > knownMs) this.#forgetAll();
+    this.#asked.add(job.project_id);
     const known = this.#known.get(job.project_id);
     if (known === undefined) this.#missing.add(job.project_id);
     return known === undefined || known?.has(ownerId) === false;
   }
 
-  #forgetAll(): void {
-    this.#known.clear();
-    this.#knownSince = performance.now();
+  /**
+   * Reads again what is old. It is read before phones are offered: jobs whose project is not known are looked at one by
+   * one, for each phone.
+   */
+  async refresh(): Promise<void> {
+    if (performance.now() - this.#readAt <= knownMs) return;
+    const asked = [...this.#asked];
+    this.#asked = new Set();
+    this.#readAt = performance.now();
+    this.#known = await this.#read(asked);
   }
 
   /** False: there was nothing to be read. */
@@ -41,8 +49,13 @@ export class SecretReceivers {
     const missing = [...this.#missing];
     this.#missing.clear();
     if (missing.length === 0) return false;
-    const receivers = await this.#grants.listReceivers(missing);
-    for (const projectId of missing) this.#known.set(projectId, receivers.get(projectId) ?? null);
+    for (const [projectId, receivers] of await this.#read(missing)) this.#known.set(projectId, receivers);
     return true;
+  }
+
+  async #read(projectIds: readonly string[]): Promise<Map<string, ReadonlySet<string> | null>> {
+    if (projectIds.length === 0) return new Map();
+    const receivers = await this.#grants.listReceivers(projectIds);
+    return new Map(projectIds.map((id) => [id, receivers.get(id) ?? null]));
   }
 }

@@ -241,6 +241,8 @@ export function createJobStore(db: Db) {
           .selectFrom('job')
           .selectAll()
           .where('waiting', '>', 0)
+          // The index has these rows only.
+          .where('wait_until', 'is not', null)
           .where('wait_until', '<=', now)
           .orderBy('id')
           .forUpdate()
@@ -258,7 +260,9 @@ export function createJobStore(db: Db) {
       const retries = db.selectFrom('task').select((eb) => eb.fn.min('due_at').as('at'));
       const retry = await retries
         .where('status', '=', 'waiting')
-        .where('due_at', '>', Math.max(0, now))
+        // The index has these rows only.
+        .where('due_at', '>', sql.lit(0))
+        .where('due_at', '>', now)
         .executeTakeFirst();
       const times = [limit?.at, retry?.at].flatMap((at) =>
         at === null || at === undefined ? [] : Number(at),

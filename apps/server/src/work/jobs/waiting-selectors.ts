@@ -10,17 +10,20 @@ export async function isOneSelectorTooMany(
   job: Pick<Row<'job'>, 'user_id' | 'selector' | 'token_phones'>,
 ): Promise<boolean> {
   if (job.selector === null && job.token_phones === null) return false;
-  const waiting = await transaction
+  const waiting = transaction
     .selectFrom('job')
     .select(['selector', 'token_phones'])
-    .distinct()
     .where('user_id', '=', job.user_id)
-    .where('waiting', '>', 0)
+    .where('waiting', '>', 0);
+  // Most jobs have a selector that others have: one row says so.
+  const same = waiting
+    .where('selector', 'is not distinct from', job.selector)
+    .where('token_phones', 'is not distinct from', job.token_phones);
+  if ((await same.limit(1).executeTakeFirst()) !== undefined) return false;
+  const others = await waiting
+    .distinct()
     .where((eb) => eb.or([eb('selector', 'is not', null), eb('token_phones', 'is not', null)]))
-    .limit(maxWaitingSelectors + 1)
+    .limit(maxWaitingSelectors)
     .execute();
-  const isThere = waiting.some(
-    ({ selector, token_phones }) => selector === job.selector && token_phones === job.token_phones,
-  );
-  return !isThere && waiting.length >= maxWaitingSelectors;
+  return others.length >= maxWaitingSelectors;
 }

@@ -63,7 +63,11 @@ function compressed(coding: Coding, payload: unknown): unknown {
   return isStream(payload) ? pipeline(payload, compressStream(coding), () => undefined) : payload;
 }
 
-/** Adds an `ETag` to replies of reads, and compresses large replies for callers who ask for it. */
+/**
+ * Adds an `ETag` to replies of reads, and compresses large replies for callers who ask for it. `@fastify/etag` would also
+ * tag errors and replies of writes, and understands no list in `If-None-Match`; `@fastify/compress` sends a compressed text
+ * without its length and compresses static documents again for each caller.
+ */
 export function representReplies(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, body: unknown) => {
     const isRead = request.method === 'GET' && reply.statusCode === 200;
