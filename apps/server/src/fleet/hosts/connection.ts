@@ -84,6 +84,7 @@ export class HostConnection implements HostLink {
   #queuedBytes = 0;
   #isHandling = false;
   #isOpen = true;
+  readonly #closed = Promise.withResolvers<void>();
   #silence: NodeJS.Timeout;
 
   constructor(options: ConnectionOptions) {
@@ -102,6 +103,11 @@ export class HostConnection implements HostLink {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** Resolves when it is closed and the features have been told. */
+  get whenClosed(): Promise<void> {
+    return this.#closed.promise;
   }
 
   send(message: ServerMessage): void {
@@ -302,9 +308,17 @@ export class HostConnection implements HostLink {
     this.#queue.length = 0;
     this.#queuedBytes = 0;
     this.#requests.close();
-    if (this.hostId === '') return;
+    if (this.hostId === '') return this.#closed.resolve();
     this.#options.sessions.end(this.epoch);
-    void this.#options.listeners.tell('closed', this);
+    void this.#tellClosed();
+  }
+
+  /** All connections may break in one moment. */
+  async #tellClosed(): Promise<void> {
+    const { slice, listeners } = this.#options;
+    while (slice.isOver) await slice.next();
+    void listeners.tell('closed', this);
+    this.#closed.resolve();
   }
 }
 

@@ -57,7 +57,7 @@ function openGateway(context: Context): HostGateway {
   authenticator.onForget((tokenId) => gateway.dropToken(tokenId));
   authenticator.onRecheck(() => gateway.tokenIds());
   node.onGone(() => gateway.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
-  app.addHook('preClose', async () => gateway.close());
+  app.addHook('preClose', () => gateway.close());
   gateway.attach(app.server, context.webSockets);
   gateway.on('hello', (link) => noteHost(context, 'connect_host', link));
   gateway.on('closed', (link) => noteHost(context, 'disconnect_host', link));

@@ -144,10 +144,12 @@ export class HostGateway {
     }
   }
 
-  close(): void {
+  /** Resolves when the features have been told that the hosts are gone. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.dropAll(1001, 'the service is stopping');
     this.#sockets.close();
+    await Promise.all([...this.#connections].map(({ whenClosed }) => whenClosed));
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -168,7 +170,7 @@ export class HostGateway {
           address,
         });
         this.#connections.add(connection);
-        webSocket.once('close', () => this.#forget(connection));
+        webSocket.once('close', () => void connection.whenClosed.then(() => this.#forget(connection)));
       });
     } catch (error) {
       this.#refuse(socket, error, actor);
