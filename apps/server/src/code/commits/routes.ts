@@ -18,7 +18,7 @@ import {
 } from '../projects/saved-state.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
-import { servicesFor, type ProjectServices } from '../projects/project-files.ts';
+import type { SharedServices } from '../projects/project-files.ts';
 import type { Solution, Solving } from './solving.ts';
 import { type CommitContent, createCommit, revertTo } from './create-commit.ts';
 import { type GitObjects, isAncestor } from '../git/git-objects.ts';
@@ -37,7 +37,7 @@ interface CommitRequest extends Pick<CommitContent, 'message' | 'author' | 'time
 
 interface CommitRoutesOptions {
   access: ProjectAccess;
-  projectServices: ProjectServices;
+  projectServices: SharedServices;
   clock: Clock;
   limits: Limits;
   solving: Solving;
@@ -102,7 +102,7 @@ export function addCommitRoutes(
     const request = { projectId: project.id, hash, ...signature(principal) };
     const onReplaced = (replaced: string | null): void => auditEvent.add({ replaced });
     const { commit, replaced } = await revertTo(
-      servicesFor(projectServices, principal.userId),
+      projectServices.forUser(principal.userId),
       request,
       onReplaced,
     );

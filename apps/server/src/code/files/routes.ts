@@ -12,7 +12,7 @@ import { namesVersion } from '../../http/requests/replies/representations.ts';
 import { addRawRoute, addRoute } from '../../http/requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
-import { servicesFor, type ProjectServices } from '../projects/project-files.ts';
+import type { SharedServices } from '../projects/project-files.ts';
 import { acceptLargeBodies, findStagedBody } from './large-body/stage-body.ts';
 import { assistFile, checkFile } from './review-file.ts';
 import { treeOfCommit, getFile, readFileReply } from './read-files.ts';
@@ -27,7 +27,7 @@ import { writeFile, findFile } from './write-file.ts';
 
 interface FileRoutesOptions {
   access: ProjectAccess;
-  projectServices: ProjectServices;
+  projectServices: SharedServices;
   confinement: Confinement;
   limits: Limits;
 }
@@ -61,7 +61,7 @@ export async function addFileRoutes(
       const project = await access.getProject(principal, params.id, editors);
       onProject(auditEvent, project, { path });
       const precondition = preconditionOf(raw);
-      const { id, ...written } = await writeFile(servicesFor(projectServices, principal.userId), {
+      const { id, ...written } = await writeFile(projectServices.forUser(principal.userId), {
         projectId: project.id,
         path,
         content,
@@ -85,7 +85,7 @@ export async function addFileRoutes(
       const change = { projectId: project.id, files, deleted, expected: body.expected_etag };
       return {
         success: true,
-        ...(await replaceFiles(servicesFor(projectServices, principal.userId), change)),
+        ...(await replaceFiles(projectServices.forUser(principal.userId), change)),
       };
     });
   });
@@ -108,7 +108,10 @@ export async function addFileRoutes(
     const path = requirePath(body.path);
     const { id } = await access.getProject(principal, params.id, editors);
     const content = contentOf(body.content, undefined);
-    return { success: true, ...(await checkFile(projectServices, { projectId: id, path, content })) };
+    return {
+      success: true,
+      ...(await checkFile(projectServices.forUser(principal.userId), { projectId: id, path, content })),
+    };
   });
 
   const assist = async (
@@ -119,7 +122,7 @@ export async function addFileRoutes(
     const { id } = await access.getProject(principal, params.id, editors);
     const content = contentOf(body.content, undefined);
     const { position } = body;
-    return assistFile(servicesFor(projectServices, principal.userId), {
+    return assistFile(projectServices.forUser(principal.userId), {
       projectId: id,
       path,
       content,
@@ -163,7 +166,7 @@ export async function addFileRoutes(
     onProject(auditEvent, { id: projectId, ...project }, { path: from, new_path: to });
     return {
       success: true,
-      ...(await renameFile(servicesFor(projectServices, principal.userId), { projectId, from, to })),
+      ...(await renameFile(projectServices.forUser(principal.userId), { projectId, from, to })),
     };
   });
 
@@ -195,7 +198,7 @@ const firstOf = (paths: readonly string[]): object => ({ count: paths.length, fi
 
 /** Deletes a file and its compiled file as one change. Durable when it resolves. */
 function deleteFile(
-  projectServices: ProjectServices,
+  projectServices: SharedServices,
   { projectId, path, precondition }: { projectId: string; path: string; precondition: Precondition },
 ): Promise<void> {
   return projectServices.repositories.write(projectId, async (draft, change) => {

@@ -36,22 +36,23 @@ interface Compiled {
 export async function writeFile(projectServices: ProjectServices, write: FileWrite): Promise<Written> {
   const { projectId, path, content, precondition } = write;
   await requireContent(path, content);
-  // Compiles before the lock is taken, so that the slowest step does not block other writers.
+  // Compiles before the lock is taken, so that the slowest step does not block other writers. It compiles again only when
+  // another write has changed what the file is checked against.
   const seen = await projectServices.repositories.read(projectId, async (repository, state) => {
     await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
     return state;
   });
-  let { js, warnings } = await compile(projectServices, write, seen);
-  await projectServices.sizes.add(projectId, content.sizeBytes + (js?.length ?? 0));
+  const compiled = await compile(projectServices, write, seen);
+  await projectServices.sizes.add(projectId, content.sizeBytes + Buffer.byteLength(compiled.js ?? ''));
   const objects = new NewObjects();
   const id = await content.store(objects);
   const attempt = async (draft: Draft, change: Change): Promise<Written> => {
     const { state } = change;
     await requireVersion(draft, { state, path, precondition });
     await requirePlace(draft, state, path);
-    if (js !== undefined && (await mayCompileOtherwise(draft, seen.files, state.files)))
-      ({ js, warnings } = await compile(projectServices, write, state));
+    const isStale = compiled.js !== undefined && (await mayCompileOtherwise(draft, seen.files, state.files));
+    const { js, warnings } = isStale ? await compile(projectServices, write, state) : compiled;
     await save(projectServices, { ...write, draft, change, id, js });
     return { id, compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined, warnings };
   };

@@ -18,7 +18,7 @@ import {
   readers,
   type SharedProject,
 } from '../projects/project-access.ts';
-import { servicesFor, type ProjectServices } from '../projects/project-files.ts';
+import type { SharedServices } from '../projects/project-files.ts';
 import type { Solving } from '../commits/solving.ts';
 import { GitExchange, type GitService, flush, pktLine } from './git-exchange.ts';
 import { guardPush } from './push-gate.ts';
@@ -31,7 +31,7 @@ interface GitRoutesOptions {
   addressOf: (request: IncomingMessage) => string;
   limits: Limits;
   access: ProjectAccess;
-  projectServices: ProjectServices;
+  projectServices: SharedServices;
   solving: Solving;
   audit: AuditEventSink;
   log: Logger;
@@ -158,7 +158,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     const guarding =
       auditEvent !== undefined
         ? guardPush({
-            projectServices: servicesFor(options.projectServices, userId),
+            projectServices: options.projectServices.forUser(userId),
             log: options.log,
             audit: options.audit,
             projectId,

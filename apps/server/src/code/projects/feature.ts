@@ -11,7 +11,12 @@ import { deleteProject, addProjectRoutes } from './routes.ts';
 import { LargePacks, largePacksName } from './packs/large-packs.ts';
 import { createPackLogStore } from './packs/pack-log-store.ts';
 import { createProjectAccess, type ProjectAccess, ProjectPeople } from './project-access.ts';
-import { createGetLaunchable, type GetLaunchable, type ProjectServices } from './project-files.ts';
+import {
+  createGetLaunchable,
+  type GetLaunchable,
+  shareServices,
+  type SharedServices,
+} from './project-files.ts';
 import { ProjectRepositories } from './repositories/project-repositories.ts';
 import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 import type { NoteSaved } from './saved-state.ts';
@@ -19,8 +24,8 @@ import { createProjectStore } from './store.ts';
 import { hourMs, minuteMs } from '../../kernel/durations.ts';
 
 interface ProjectDependencies {
-  compiler: ProjectServices['compiler'];
-  parameters: ProjectServices['parameters'];
+  compiler: Parameters<typeof shareServices>[0]['compiler'];
+  parameters: Parameters<typeof shareServices>[0]['parameters'];
   /** Called after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
   onSaved: NoteSaved;
@@ -28,7 +33,7 @@ interface ProjectDependencies {
 
 export interface Projects {
   readonly access: ProjectAccess;
-  readonly services: ProjectServices;
+  readonly services: SharedServices;
   readonly getLaunchable: GetLaunchable;
   listOwned(userId: string): Promise<string[]>;
   /** Deletes a project with files and commits. False when it was gone already. */
@@ -121,7 +126,7 @@ export async function openProjects(
   addProjectRoutes(app, { store, access, repositories, clock, limits, onDeleted });
   return {
     access,
-    services: { repositories, compiler, parameters, totals: new ProjectTotals(), sizes },
+    services: shareServices({ repositories, compiler, parameters, totals: new ProjectTotals(), sizes }),
     getLaunchable: createGetLaunchable(access, repositories),
     listOwned: (userId) => store.listOwned(userId),
     deleteProject: (id) => deleteProject({ repositories, onDeleted }, id),

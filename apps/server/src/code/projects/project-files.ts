@@ -93,28 +93,36 @@ export function createGetLaunchable(access: ProjectAccess, repositories: Project
   };
 }
 
-/** Services for work on the files of projects. */
-export interface ProjectServices {
+/** Services for work on the files of projects that all users share. What a user has compiled and checked is in `forUser`. */
+export interface SharedServices {
   readonly repositories: ProjectRepositories;
-  readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
-  readonly parameters: { findSchemaProblem(schema: string, userId?: string): Promise<string | undefined> };
   readonly totals: ProjectTotals;
   readonly sizes: Pick<ProjectSizes, 'add'>;
+  readonly forUser: (userId: string) => ProjectServices;
 }
 
-/** Returns the same services, with the work done in the turns of one user. */
-export function servicesFor(projectServices: ProjectServices, userId: string): ProjectServices {
-  const { compiler, parameters } = projectServices;
-  return {
-    ...projectServices,
+/** Services for the work of one user, which takes the turns of that user. */
+export interface ProjectServices extends Omit<SharedServices, 'forUser'> {
+  readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
+  readonly parameters: { findSchemaProblem(schema: string): Promise<string | undefined> };
+}
+
+interface Parts extends Omit<ProjectServices, 'parameters'> {
+  readonly parameters: { findSchemaProblem(schema: string, userId: string): Promise<string | undefined> };
+}
+
+export const shareServices = ({ compiler, parameters, ...shared }: Parts): SharedServices => ({
+  ...shared,
+  forUser: (userId) => ({
+    ...shared,
     compiler: {
       compileFile: (files, change) => compiler.compileFile({ ...files, userId }, change),
       assist: (files, change) => compiler.assist({ ...files, userId }, change),
       compileProject: (files) => compiler.compileProject({ ...files, userId }),
     },
     parameters: { findSchemaProblem: (schema) => parameters.findSchemaProblem(schema, userId) },
-  };
-}
+  }),
+});
 
 /** Lists the paths of golden screens, in order. */
 export const listGoldenPaths = async (files: SavedFiles, most: number): Promise<string[]> =>

@@ -5,8 +5,8 @@ import { findCompiledPath } from '../compile/source-paths.ts';
 import type { Draft } from '../git/draft.ts';
 import { buildTree } from '../git/tree-paths.ts';
 
-/** Saved files of a project, committed or not. */
-export interface SavedFiles {
+/** Trees of the saved files of a project, committed or not. */
+export interface SavedTrees {
   /** Tree of the user's files. Undefined when there are none. */
   readonly files: string | undefined;
   /** Tree of the compiled files. It is in no commit: a clone holds sources only. */
@@ -16,7 +16,7 @@ export interface SavedFiles {
 }
 
 /** Complete state of a project at one moment. */
-export interface SavedState extends SavedFiles {
+export interface SavedState extends SavedTrees {
   /** Number that grows with every change of the project, its branches and tags included. */
   readonly version: number;
 }
@@ -24,7 +24,7 @@ export interface SavedState extends SavedFiles {
 /** Stores the effects that a change of files or commits has elsewhere. */
 export type NoteSaved = (
   transaction: Transaction,
-  change: { projectId: string; before: SavedFiles; saved: SavedFiles; now: number },
+  change: { projectId: string; before: SavedTrees; saved: SavedTrees; now: number },
 ) => Promise<void>;
 
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
@@ -41,7 +41,7 @@ export async function findTreeOf(
 }
 
 /** Whether there is something to commit. */
-export async function isDirty(repository: GitObjects, { head, files }: SavedFiles): Promise<boolean> {
+export async function isDirty(repository: GitObjects, { head, files }: SavedTrees): Promise<boolean> {
   return (await findTreeOf(repository, head)) !== files;
 }
 
@@ -51,14 +51,14 @@ export class Change {
   readonly state: SavedState;
   readonly refs = new Map<string, string | undefined>();
   readonly #findRef: (name: string) => Promise<string | undefined>;
-  #saved: SavedFiles | undefined;
+  #saved: SavedTrees | undefined;
 
   constructor(state: SavedState, findRef: (name: string) => Promise<string | undefined>) {
     this.state = state;
     this.#findRef = findRef;
   }
 
-  get saved(): SavedFiles {
+  get saved(): SavedTrees {
     return this.#saved ?? this.state;
   }
 
@@ -68,7 +68,7 @@ export class Change {
     return isSame && this.refs.size === 0;
   }
 
-  save(next: SavedFiles): void {
+  save(next: SavedTrees): void {
     this.#saved = next;
   }
 
@@ -90,7 +90,7 @@ const refOf = (files: string): string => `${privateRefs}/compiled/${files}`;
 
 export function keepCompiled(
   change: Change,
-  { files, compiled }: Pick<SavedFiles, 'files' | 'compiled'>,
+  { files, compiled }: Pick<SavedTrees, 'files' | 'compiled'>,
 ): void {
   if (files !== undefined && compiled !== undefined) change.setRef(refOf(files), compiled);
 }

@@ -79,7 +79,7 @@ export function requireCallers(app: FastifyInstance, gate: Gate): void {
     request.principal = principal;
     request.hasPrincipal = true;
     // The service starts with no route that has one without the other.
-    if (typeof scope === 'string' && typeof reach === 'object' && reach !== null && reach !== null)
+    if (typeof scope === 'string' && typeof reach === 'object' && reach !== null)
       requireAllowed(principal, { scope, reach });
   };
   app.addHook('onRequest', (request, _reply, done) => {

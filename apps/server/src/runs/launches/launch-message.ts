@@ -1,11 +1,19 @@
 import type { LaunchSecrets, ServerMessage } from '@phalanx/protocol';
+import { userMark } from '../../fleet/hosts/user-mark.ts';
 import { startLimitMs } from './start-limit.ts';
 import type { LaunchPayload } from './payload-store.ts';
 
 type LaunchMessage = Extract<ServerMessage, { type: 'launch' }>;
 
+interface SentRun {
+  readonly id: string;
+  readonly device_id: string;
+  readonly user_id: string;
+  readonly serial: string;
+}
+
 interface HostLaunch {
-  readonly runs: LaunchMessage['runs'];
+  readonly runs: readonly SentRun[];
   readonly secrets: LaunchSecrets;
   /** Time that a single run has to begin. */
   readonly ackTimeoutMs: number;
@@ -21,5 +29,10 @@ export const launchMessage = (
   ...(Object.keys(secrets).length > 0 && { secrets }),
   bundle: { hash, content: { code, source_map: sourceMap } },
   start_within_ms: startLimitMs(runs.length, ackTimeoutMs),
-  runs,
+  runs: runs.map(({ id, device_id, user_id, serial }) => ({
+    run_id: id,
+    device_id,
+    serial,
+    by: userMark(device_id, user_id),
+  })),
 });

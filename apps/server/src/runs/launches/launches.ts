@@ -6,7 +6,6 @@ import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../../fleet/devices/online-devices.ts';
 import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
-import { userMark } from '../../fleet/hosts/user-mark.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import { appLimitOf, type Principal } from '../../http/requests/principal.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -207,23 +206,26 @@ export class Launches {
     return preparation.ofProject(target, project, { ...inputs, automationParameters });
   }
 
-  /** Holds the user's turn until the launch is sent. Hosts answer after it: a slow one holds up no other launch of the user. */
-  #storeAndSend(launch: PreparedLaunch): Promise<Begun> {
-    return this.#options.turns.run(launch.launcher.userId, () => this.#storeOnCurrentConnections(launch));
-  }
-
-  /** Retries while a host connects again: a message on its earlier connection would be lost. */
-  async #storeOnCurrentConnections(prepared: PreparedLaunch): Promise<Begun> {
+  /**
+   * Takes a turn of the user for each attempt. It retries while a host connects again: a message on its earlier
+   * connection would be lost. Waits for hosts take no turn, so they hold up no other launch.
+   */
+  async #storeAndSend(prepared: PreparedLaunch): Promise<Begun> {
+    const { turns, devices } = this.#options;
+    const { launcher, deviceIds } = prepared;
     const retryUntil = performance.now() + reconnectMs;
     for (;;) {
-      const launch = await this.#onDevices(prepared);
-      const stored = await this.#store(launch);
+      const { launch, stored } = await turns.run(launcher.userId, async () => {
+        const onDevices = await this.#onDevices(prepared);
+        return { launch: onDevices, stored: await this.#attempt(onDevices) };
+      });
       if ('rows' in stored) return stored;
       if (stored.reason === 'key') return { key: stored.key, earlier: stored.launch };
       if (stored.reason === 'busy') throw alreadyRunning(launch.devices, stored.deviceIds);
       if (performance.now() > retryUntil)
         throw ApiError.of('devices_unavailable', { devices: 'a host of them is connecting again' });
       await wait(reconnectPauseMs);
+      await getOnlineDevices(devices, launcher.userId, deviceIds);
     }
   }
 
@@ -240,7 +242,7 @@ export class Launches {
   }
 
   /** Stores the launch and sends it to the hosts of this server; other servers send theirs from what is stored. */
-  async #store(launch: Launch): Promise<Stored> {
+  async #attempt(launch: Launch): Promise<Stored> {
     const { runLimits, outbox, hosts, activeRuns, matchers, clock, onCreated } = this.#options;
     const rows = await rowsOf(launch, matchers, clock.now());
     const { runs } = rows;
@@ -267,13 +269,11 @@ export class Launches {
   #send({ secrets }: Launch, payload: LaunchPayload, runs: readonly PlannedRun[]): void {
     const { hosts, ackTimeoutMs } = this.#options;
     for (const [epoch, ofHost] of Map.groupBy(runs, (run) => run.epoch)) {
-      if (!hosts.has(epoch)) hosts.flush(epoch);
-      const sent = ofHost.map(({ row, device }) => ({
-        run_id: row.id,
-        device_id: device.id,
-        serial: device.serial,
-        by: userMark(device.id, row.user_id),
-      }));
+      if (!hosts.has(epoch)) {
+        hosts.flush(epoch);
+        continue;
+      }
+      const sent = ofHost.map(({ row, device }) => ({ ...row, serial: device.serial }));
       hosts.send(epoch, launchMessage(payload, { runs: sent, secrets, ackTimeoutMs }));
     }
   }

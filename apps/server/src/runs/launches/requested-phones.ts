@@ -30,5 +30,5 @@ export async function requestedPhones(
   if (command === 'start') return chooseFree(sources, choice);
   const ids = (await listSelected(sources, choice)).map(({ device }) => device.id);
   const running = await sources.activeRunRows.mapByDevice(ids);
-  return ids.filter((id) => running.get(id)?.some((run) => run.automationId === automationId));
+  return ids.filter((id) => running.get(id)?.some((run) => run.automationId === choice.projectId));
 }

@@ -3,7 +3,6 @@ import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { Batcher } from '../../kernel/batcher.ts';
 import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
-import { userMark } from '../../fleet/hosts/user-mark.ts';
 import { periodically } from '../../kernel/periodically.ts';
 import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -104,13 +103,7 @@ export class RunOutbox {
     const { activeRuns, hosts, ackTimeoutMs } = this.#options;
     if (!hosts.has(epoch)) return;
     for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
-    const sent = runs.map(({ id, device_id, serial, user_id }) => ({
-      run_id: id,
-      device_id,
-      serial,
-      by: userMark(device_id, user_id),
-    }));
-    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets, ackTimeoutMs }));
+    hosts.send(epoch, launchMessage(payload, { runs, secrets, ackTimeoutMs }));
   }
 
   #stop(rows: readonly RunToSend[]): void {

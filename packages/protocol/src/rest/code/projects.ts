@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../../ids.ts';
-import { accepted } from './accepted.ts';
+import { accepted } from '../fleet/accepted.ts';
 import { searchText } from '../search-text.ts';
 import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';

@@ -7,8 +7,8 @@ import { NodeInspection } from '../../phones/phone-answers.ts';
 import { PhoneApps } from '../../phones/app-limit.ts';
 import { JsonObject, success, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
-import { accepted } from '../code/accepted.ts';
-import { DeviceRole, UserName } from '../code/shares.ts';
+import { accepted } from './accepted.ts';
+import { DeviceRole, UserName } from './members.ts';
 
 export const RunningAutomation = Type.Object(
   {

@@ -35,7 +35,7 @@ interface StagedContent extends StagedText {
   readonly file: string;
 }
 
-/** Body whose contents are in files. The receiver has to call `discard`. */
+/** Body whose contents are in files, which go with the end of the request. */
 export interface StagedBody {
   /** Fields of the body, with an empty text in the place of each `content`. */
   readonly fields: unknown;

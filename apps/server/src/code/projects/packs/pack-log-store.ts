@@ -5,7 +5,7 @@ import type { Row, Transaction } from '../../../storage/db/tables/tables.ts';
 import { transact } from '../../../storage/db/transactions.ts';
 import { enqueue, listEnqueued } from '../../../storage/db/work-queue.ts';
 import { dayMs } from '../../../kernel/durations.ts';
-import type { SavedFiles, SavedState } from '../saved-state.ts';
+import type { SavedTrees, SavedState } from '../saved-state.ts';
 
 export type LoggedPack = Pick<
   Row<'project_pack'>,
@@ -22,7 +22,7 @@ export interface Ref {
 export interface LoggedChange {
   /** Version that the change is based on. */
   readonly before: number;
-  readonly saved: SavedFiles;
+  readonly saved: SavedTrees;
   readonly now: number;
   /** Changed refs by name. Undefined removes one. */
   readonly refs: ReadonlyMap<string, string | undefined>;

@@ -45,7 +45,7 @@ export interface BrowsePage {
 
 export type BrowseStore = ReturnType<typeof createBrowseStore>;
 
-/** Reads one record at a time with its position. Its matches are counted in an index, which has all filters but those of a phone and a run. */
+/** Reads one record at a time with its position. Its matches are counted in an index that covers all filters but that of a run. */
 export function createBrowseStore(db: Db) {
   return {
     /** Reads all of it at one moment. Undefined: there is no such record. */

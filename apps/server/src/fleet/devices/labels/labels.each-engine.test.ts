@@ -94,7 +94,11 @@ it('a launch takes a selector and a count in place of IDs, and chooses among the
   expect(more.body['message']).toContain('of 2 phones that fit, 1 is free, 1 is busy');
   const rest = await launch({ selector: 'pool=alps' });
   expect(rest.body['devices']).toHaveLength(1);
-  const stopped = await launch({ selector: 'pool=alps', command: 'stop' });
+  const stopped = await launch({
+    selector: 'pool=alps',
+    command: 'stop',
+    automationId: project.id.toUpperCase(),
+  });
   expect(stopped.body, stopped.text).toMatchObject({ message: 'Stopped on 2 devices.' });
   expect((await launch({})).body['message']).toBe('Field device_ids is required.');
   expect((await launch({ device_ids: [ids[0]], selector: 'rack=3' })).status).toBe(400);

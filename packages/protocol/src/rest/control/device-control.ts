@@ -5,7 +5,7 @@ import { Selector } from '../../phones/device-selector.ts';
 import { TouchedWindow } from '../../phones/touch.ts';
 import { PhoneClipboard, SentFile, SentFilePart } from '../../phones/sent-file.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
-import { CompactScreenView, DeviceLease, ScreenId } from './devices.ts';
+import { CompactScreenView, DeviceLease, ScreenId } from '../fleet/devices.ts';
 
 const params = Type.Object({ id: Id });
 const leaseId = Type.Optional(
