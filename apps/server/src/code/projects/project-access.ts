@@ -1,3 +1,4 @@
+import { reachesProject } from '../../http/requests/policy.ts';
 import type { ProjectRole } from '@phalanx/protocol';
 
 import { ApiError } from '../../kernel/errors/api-error.ts';
@@ -24,7 +25,7 @@ export const editors: readonly ProjectRole[] = ['owner', 'shared_editor'];
 export function createProjectAccess(store: ProjectStore): ProjectAccess {
   const findProject = async (principal: Principal, id: string): Promise<SharedProject | undefined> => {
     const known = id.toLowerCase();
-    if (principal.projectIds?.has(known) === false) return undefined;
+    if (!reachesProject(principal, known)) return undefined;
     return store.findShared(principal.userId, known);
   };
   return {

@@ -1,3 +1,5 @@
+import { editors } from '../../code/projects/project-access.ts';
+import { reachesProject } from '../../http/requests/policy.ts';
 import type { ProjectRole } from '@phalanx/protocol';
 import type { Db } from '../../storage/db/database.ts';
 import type { ReviewScope, StoredRecord } from './stored-record.ts';
@@ -106,11 +108,7 @@ const withOwner = (ownerId: string, rows: readonly { user_id: string }[]): strin
   ...new Set([ownerId, ...rows.map((row) => row.user_id)]),
 ];
 
-const isReviewer = (role: string | undefined): boolean => role === 'owner' || role === 'shared_editor';
-
-/** Whether the token allows the automation. A token that is limited to projects sees only their records. */
-const allows = (principal: Principal, automationId: string): boolean =>
-  principal.projectIds?.has(automationId) !== false;
+const isReviewer = (role: ProjectRole | undefined): boolean => role !== undefined && editors.includes(role);
 
 /**
  * Lists all that the caller may review: their own, and projects of others that they may edit and have accepted, or
@@ -146,7 +144,7 @@ export async function isReviewerOf(
   { owner_id: ownerId, automation_id: automationId }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
 ): Promise<boolean> {
   const role = await access.findRole(principal.userId, { ownerId, automationId });
-  return isReviewer(role) && allows(principal, automationId);
+  return isReviewer(role) && reachesProject(principal, automationId);
 }
 
 /** Throws `forbidden` unless the caller may review the record. */
@@ -169,7 +167,7 @@ export async function getReviewable(
 ): Promise<OwnedAutomation> {
   const automation = await access.findAutomation(principal.userId, automationId);
   const role = automation && (await access.findRole(principal.userId, automation));
-  if (automation !== undefined && isReviewer(role) && allows(principal, automation.automationId))
+  if (automation !== undefined && isReviewer(role) && reachesProject(principal, automation.automationId))
     return automation;
   throw ApiError.of('forbidden', {
     reason: `Automation ${automationId} is unknown, or you are neither its owner nor a shared editor`,

@@ -8,6 +8,10 @@ const forbidden = (reason: string): ApiError => ApiError.of('forbidden', { reaso
 export const seesEveryone = ({ role, scopes, projectIds, phones }: Principal): boolean =>
   role === 'admin' && scopes.has('admin') && projectIds === null && phones === null;
 
+/** Whether the token of the caller may touch the project. `projectId`: in lower case, or the launch ID of direct code. */
+export const reachesProject = ({ projectIds }: Pick<Principal, 'projectIds'>, projectId: string): boolean =>
+  projectIds?.has(projectId) !== false;
+
 export function requireScope(principal: Principal, scope: Scope): void {
   if (principal.scopes.has(scope)) return;
   throw forbidden(`This token does not have the scope "${scope}"`);

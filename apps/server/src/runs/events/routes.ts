@@ -1,3 +1,4 @@
+import { reachesProject } from '../../http/requests/policy.ts';
 import { eventRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { OpenStreams } from '../../http/requests/sockets/open-streams.ts';
@@ -56,6 +57,6 @@ function isWanted(event: FeedEvent, filter: EventFilter): boolean {
   if (filter.types?.includes(event.type) === false) return false;
   if (filter.deviceId !== undefined && event.deviceId !== filter.deviceId) return false;
   if (event.automationId === null) return true;
-  if (filter.projectIds !== null && !filter.projectIds.has(event.automationId)) return false;
+  if (!reachesProject(filter, event.automationId)) return false;
   return filter.automationId === undefined || event.automationId === filter.automationId;
 }

@@ -97,7 +97,6 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
     preparation,
     getLaunchable,
     phones,
-    devices,
     grants,
     matchers,
     commits,

@@ -2,7 +2,7 @@ import type { DeviceOutcome } from '@phalanx/protocol';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { LaunchOutcome } from './await-start.ts';
-import type { BegunRun } from './store.ts';
+import type { LaunchedRun } from './store.ts';
 
 /** Looks up names of devices for messages: IDs with serial numbers. */
 export type NamesOf = (deviceIds: readonly string[]) => Promise<(deviceId: string) => string>;
@@ -14,7 +14,7 @@ export type LaunchAnswer = ({ message: string } | { refusal: Record<'missing' | 
 };
 
 const count = (devices: number): string => `${devices} device${devices === 1 ? '' : 's'}`;
-const hasStarted = (run: BegunRun): boolean => run.started_at !== null;
+const hasStarted = (run: LaunchedRun): boolean => run.started_at !== null;
 
 /** Makes the answer of a launch from what its runs have done. */
 export async function answerOf(runs: LaunchOutcome, namesOf: NamesOf): Promise<LaunchAnswer> {
@@ -34,7 +34,7 @@ export async function answerOf(runs: LaunchOutcome, namesOf: NamesOf): Promise<L
   };
 }
 
-const startedRow = (run: BegunRun): DeviceOutcome => ({
+const startedRow = (run: LaunchedRun): DeviceOutcome => ({
   device_id: run.device_id,
   run_id: run.id,
   outcome: 'started',
@@ -42,7 +42,7 @@ const startedRow = (run: BegunRun): DeviceOutcome => ({
   reason: null,
 });
 
-function missingRow(run: BegunRun, name: string): DeviceOutcome {
+function missingRow(run: LaunchedRun, name: string): DeviceOutcome {
   const row = { device_id: run.device_id, run_id: run.id };
   if (run.error_code !== null)
     return {

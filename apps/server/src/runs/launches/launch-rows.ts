@@ -10,7 +10,7 @@ import type { LaunchPayload } from './payload-store.ts';
 import type { NewLaunch } from './store.ts';
 
 /** A run that is to be stored, with its device and the connection that it is to be sent on. */
-export interface PlannedRun extends OnlineDevice {
+export interface DeviceRun extends OnlineDevice {
   readonly row: StoredRun;
 }
 
@@ -19,7 +19,7 @@ export interface LaunchRows {
   readonly launch: NewLaunch;
   /** Direct code as `keptCode` makes it; null for a project, and for code that is too large to be kept. */
   readonly code: string | null;
-  readonly runs: readonly PlannedRun[];
+  readonly runs: readonly DeviceRun[];
 }
 
 /** Makes the rows of a launch. The values of its secrets are redacted from the parameters that are kept. */

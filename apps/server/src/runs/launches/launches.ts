@@ -3,7 +3,6 @@ import type { DeviceOutcome } from '@phalanx/protocol';
 import type { GetLaunchable, Launchable } from '../../code/projects/project-files.ts';
 import type { ProjectMatchers } from '../../code/secrets/project-matchers.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
-import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../../fleet/devices/online-devices.ts';
 import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
@@ -29,7 +28,7 @@ import {
   type NamesOf,
   withDeviceRefusals,
 } from './launch-reply.ts';
-import { payloadOf, type PlannedRun, rowsOf } from './launch-rows.ts';
+import { payloadOf, type DeviceRun, rowsOf } from './launch-rows.ts';
 import type { Launch, LaunchInputs, LaunchKey, PreparedLaunch } from './launch.ts';
 import { type PhoneRequest, requestedPhones } from './requested-phones.ts';
 import type { RunOutbox } from './run-outbox.ts';
@@ -61,7 +60,6 @@ interface Options extends LaunchStores {
   readonly preparation: LaunchPreparation;
   readonly getLaunchable: GetLaunchable;
   readonly phones: PhoneSources;
-  readonly devices: DeviceAccess;
   readonly grants: Pick<SecretGrants, 'grant'>;
   readonly matchers: ProjectMatchers;
   readonly activeRuns: ActiveRuns;
@@ -87,7 +85,7 @@ interface Sent {
   readonly rows: readonly StoredRun[];
 }
 
-type Begun = Sent | { readonly key: LaunchKey; readonly earlier: StoredLaunch };
+type SentOrEarlier = Sent | { readonly key: LaunchKey; readonly earlier: StoredLaunch };
 type Stored = Sent | LaunchConflict;
 
 /** Timeout for the hello of a host on its newest connection. */
@@ -138,8 +136,8 @@ export class Launches {
     const project = await this.#options.getLaunchable(automationId, principal);
     const target = { launcher: principal, auditEvent: null, key: null, claim, deviceIds: [deviceId] };
     const prepared = await this.#options.preparation.ofProject(target, project, inputs);
-    const begun = await this.#storeAndSend(prepared);
-    return { begun: 'rows' in begun ? awaitStart(this.#options, begun.rows) : Promise.resolve() };
+    const sent = await this.#storeAndSend(prepared);
+    return { begun: 'rows' in sent ? awaitStart(this.#options, sent.rows) : Promise.resolve() };
   }
 
   /** Gives each request with the same key the same answer. */
@@ -179,9 +177,9 @@ export class Launches {
     const deviceIds = await requestedPhones(this.#options.phones, principal.userId, phones);
     try {
       const prepared = await this.#prepare(request, project, deviceIds);
-      const begun = await this.#storeAndSend(prepared);
-      if ('earlier' in begun) return await this.#answers.repeat(begun.key, begun.earlier);
-      const outcome = await awaitStart(this.#options, begun.rows);
+      const sent = await this.#storeAndSend(prepared);
+      if ('earlier' in sent) return await this.#answers.repeat(sent.key, sent.earlier);
+      const outcome = await awaitStart(this.#options, sent.rows);
       if (key === null) return await answerOf(outcome, this.#options.namesOf);
       return await this.#answers.answer(prepared.id, outcome);
     } catch (error) {
@@ -194,10 +192,10 @@ export class Launches {
     project: Launchable | null,
     deviceIds: readonly string[],
   ): Promise<PreparedLaunch> {
-    const { preparation, devices } = this.#options;
+    const { preparation, phones } = this.#options;
     const { userId } = principal;
     // Refuses phones that are away before anything is compiled.
-    await getOnlineDevices(devices, userId, deviceIds);
+    await getOnlineDevices(phones.access, userId, deviceIds);
     const target = { launcher: principal, auditEvent, key, deviceIds };
     if (direct !== null) return preparation.ofDirectCode(target, direct, inputs);
     if (project === null) throw new Error('A launch is of a project or of direct code');
@@ -210,8 +208,8 @@ export class Launches {
    * Takes a turn of the user for each attempt. It retries while a host connects again: a message on its earlier
    * connection would be lost. Waits for hosts take no turn, so they hold up no other launch.
    */
-  async #storeAndSend(prepared: PreparedLaunch): Promise<Begun> {
-    const { turns, devices } = this.#options;
+  async #storeAndSend(prepared: PreparedLaunch): Promise<SentOrEarlier> {
+    const { turns, phones } = this.#options;
     const { launcher, deviceIds } = prepared;
     const retryUntil = performance.now() + reconnectMs;
     for (;;) {
@@ -225,15 +223,15 @@ export class Launches {
       if (performance.now() > retryUntil)
         throw ApiError.of('devices_unavailable', { devices: 'a host of them is connecting again' });
       await wait(reconnectPauseMs);
-      await getOnlineDevices(devices, launcher.userId, deviceIds);
+      await getOnlineDevices(phones.access, launcher.userId, deviceIds);
     }
   }
 
   /** Looks the phones up at this moment: leases and connections may have changed during the compilation. */
   async #onDevices(prepared: PreparedLaunch): Promise<Launch> {
-    const { devices: access, grants } = this.#options;
+    const { phones, grants } = this.#options;
     const { launcher, project, deviceIds } = prepared;
-    const devices = await getOnlineDevices(access, launcher.userId, deviceIds);
+    const devices = await getOnlineDevices(phones.access, launcher.userId, deviceIds);
     const owned = devices.map(({ device }) => device);
     const secrets = project === null ? {} : await grants.grant(project.projectId, owned);
     const launch = { ...prepared, devices, secrets };
@@ -247,7 +245,7 @@ export class Launches {
     const rows = await rowsOf(launch, matchers, clock.now());
     const { runs } = rows;
     const payload = payloadOf(launch);
-    const isOurs = ({ epoch }: PlannedRun): boolean => hosts.has(epoch);
+    const isOurs = ({ epoch }: DeviceRun): boolean => hosts.has(epoch);
     const bytes = bytesOf(rows.launch.parameters, rows.code);
     const resume = outbox.suppress(launch.id);
     try {
@@ -266,7 +264,7 @@ export class Launches {
     return { rows: stored };
   }
 
-  #send({ secrets }: Launch, payload: LaunchPayload, runs: readonly PlannedRun[]): void {
+  #send({ secrets }: Launch, payload: LaunchPayload, runs: readonly DeviceRun[]): void {
     const { hosts, ackTimeoutMs } = this.#options;
     for (const [epoch, ofHost] of Map.groupBy(runs, (run) => run.epoch)) {
       if (!hosts.has(epoch)) {

@@ -8,7 +8,7 @@ import type { StoredRun } from '../runs/stored-run.ts';
 export type StoredLaunch = Row<'launch'>;
 export type NewLaunch = Omit<StoredLaunch, 'answer' | 'bytes'>;
 /** State of a run of a launch. */
-export type BegunRun = Pick<
+export type LaunchedRun = Pick<
   StoredRun,
   | 'id'
   | 'device_id'
@@ -51,7 +51,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .executeTakeFirst(),
 
     /** Lists the runs of a launch with few columns: there may be ten thousand. */
-    listRuns: (launch: string): Promise<BegunRun[]> =>
+    listRuns: (launch: string): Promise<LaunchedRun[]> =>
       db
         .selectFrom('run')
         .select(['id', 'device_id', 'device_owner_id', 'host_id', 'status', 'stop_requested'])

@@ -1,3 +1,4 @@
+import { reachesProject } from '../../http/requests/policy.ts';
 import { logPageSize, logRoutes, type LogLevel, logLevels, runRoutes, traceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
@@ -40,8 +41,8 @@ export function addLogRoutes(
   });
 }
 
-function requireProjects({ projectIds }: Principal, automationIds: readonly string[]): void {
-  const foreign = projectIds === null ? [] : automationIds.filter((id) => !projectIds.has(id));
+function requireProjects(principal: Principal, automationIds: readonly string[]): void {
+  const foreign = automationIds.filter((id) => !reachesProject(principal, id));
   if (foreign.length === 0) return;
   throw ApiError.of('forbidden', { reason: `This token is not for the automation ${foreign.join(', ')}` });
 }

@@ -1,3 +1,4 @@
+import { reachesProject } from '../../http/requests/policy.ts';
 import { boundedCache } from '../../kernel/bounded-cache.ts';
 import type { DeviceAccess, SeenDevice } from '../../fleet/devices/device-access.ts';
 import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
@@ -41,11 +42,11 @@ export class RunAccess {
   /** Returns the run when the caller may read it; else throws `run_not_found`. `id`: the ID as the caller gave it. */
   async getReadable<Run extends StoredRun>(
     run: Run | undefined,
-    { userId, projectIds }: Principal,
+    principal: Principal,
     id: string,
   ): Promise<Run> {
-    if (run !== undefined && projectIds?.has(run.automation_id) !== false) {
-      if ((await this.listReaders(originOf(run))).includes(userId)) return run;
+    if (run !== undefined && reachesProject(principal, run.automation_id)) {
+      if ((await this.listReaders(originOf(run))).includes(principal.userId)) return run;
     }
     throw ApiError.of('run_not_found', { run_id: id });
   }

@@ -1,3 +1,4 @@
+import { reachesProject } from '../../http/requests/policy.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { statsRoutes, ReplyOf, StatsGrouping, Stat } from '@phalanx/protocol';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
@@ -100,14 +101,14 @@ async function listPhones(
 }
 
 function filterOf(
-  { projectIds }: Principal,
+  principal: Principal,
   { automation_id, selector }: StatsQuestion,
   phones: readonly FleetDevice[],
 ): (row: DayStat) => boolean {
   const wanted = automation_id === directKey ? '' : automation_id?.toLowerCase();
   const ids = selector === undefined ? undefined : new Set(phones.map(({ id }) => id));
   return (row) =>
-    projectIds?.has(row.automation_id) !== false &&
+    reachesProject(principal, row.automation_id) &&
     (wanted === undefined || row.automation_id === wanted) &&
     ids?.has(row.device_id) !== false;
 }

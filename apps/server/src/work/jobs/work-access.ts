@@ -1,3 +1,4 @@
+import { reachesProject } from '../../http/requests/policy.ts';
 import { reachesPhone } from '../../fleet/devices/phone-reach.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
@@ -29,7 +30,7 @@ export async function requireWork<Row extends Work>(
   { principal, row, roles = readers, missing, kind }: Asked<Row>,
 ): Promise<Row> {
   const role = row && (await projects.findProject(principal, row.project_id))?.role;
-  const isOwn = row?.user_id === principal.userId && principal.projectIds?.has(row.project_id) !== false;
+  const isOwn = row?.user_id === principal.userId && reachesProject(principal, row.project_id);
   if (row === undefined || !(isOwn || role !== undefined) || !isWithinLimit(principal, row)) throw missing;
   if (isOwn || (role !== undefined && roles.includes(role))) return row;
   throw ApiError.of('forbidden', {
