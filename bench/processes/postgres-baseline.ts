@@ -48,8 +48,8 @@ async function makeFleet(client: Client, hosts: number, devicesPerHost: number):
   );
   await client.query(
     `INSERT INTO device (id, owner_id, serial, host_id, host_name, brand, model, android_version, sdk_version,
-       screen_width, screen_height, last_seen_at, state, reason, since)
-     SELECT id, 'user', id, $2, '', '', '', '', 0, 0, 0, 0, 'ready', '', 0 FROM unnest($1::text[]) AS own (id)`,
+       screen_width, screen_height, last_seen_at, state, reason, since, identity)
+     SELECT id, 'user', id, $2, '', '', '', '', 0, 0, 0, 0, 'ready', '', 0, id FROM unnest($1::text[]) AS own (id)`,
     [devices, hostIds[0]],
   );
   return { devices, epochs: rows.map(({ epoch }) => Number(epoch)) };
