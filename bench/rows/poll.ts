@@ -62,7 +62,7 @@ export const poll: Row = {
     return {
       ...medians,
       unit: 'requests/s',
-      targets: [{ of: 'ratio', bound: 'at least', value: 0.6 }],
+      targets: [{ of: 'ratio', bound: 'at least', value: 0.4 }],
       notes: [
         `a reply has ${Buffer.byteLength(reply).toLocaleString('en-US')} bytes; ${connections} connections`,
         cpuNote('request', figure, baseline),

@@ -14,6 +14,7 @@ import { createProjectAccess, type ProjectAccess, ProjectPeople } from './projec
 import {
   createGetLaunchable,
   type GetLaunchable,
+  type ServiceParts,
   shareServices,
   type SharedServices,
 } from './project-files.ts';
@@ -24,8 +25,8 @@ import { createProjectStore } from './store.ts';
 import { hourMs, minuteMs } from '../../kernel/durations.ts';
 
 interface ProjectDependencies {
-  compiler: Parameters<typeof shareServices>[0]['compiler'];
-  parameters: Parameters<typeof shareServices>[0]['parameters'];
+  compiler: ServiceParts['compiler'];
+  parameters: ServiceParts['parameters'];
   /** Called after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
   onSaved: NoteSaved;

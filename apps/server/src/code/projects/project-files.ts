@@ -107,11 +107,12 @@ export interface ProjectServices extends Omit<SharedServices, 'forUser'> {
   readonly parameters: { findSchemaProblem(schema: string): Promise<string | undefined> };
 }
 
-interface Parts extends Omit<ProjectServices, 'parameters'> {
+/** Services as their features give them, for any user. */
+export interface ServiceParts extends Omit<ProjectServices, 'parameters'> {
   readonly parameters: { findSchemaProblem(schema: string, userId: string): Promise<string | undefined> };
 }
 
-export const shareServices = ({ compiler, parameters, ...shared }: Parts): SharedServices => ({
+export const shareServices = ({ compiler, parameters, ...shared }: ServiceParts): SharedServices => ({
   ...shared,
   forUser: (userId) => ({
     ...shared,

@@ -59,12 +59,29 @@ export async function getOnlineDevices(
   deviceIds: readonly string[],
 ): Promise<OnlineDevice[]> {
   const until = performance.now() + maxWaitMs;
-  const wanted = [...new Set(deviceIds)];
-  let seen = await access.findAll(wanted, userId);
-  while (performance.now() < until && areReturning(seen)) {
+  for (;;) {
+    const online = await lookForOnline(access, userId, deviceIds, performance.now() < until);
+    if (online !== 'returning') return online;
     await pause(lookEveryMs);
-    seen = await access.findAll(wanted, userId);
   }
+}
+
+/** Looks once. `returning`: a host of them may be back in a moment, and the caller waits for it with `getOnlineDevices`. */
+export const findOnlineNow = (
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+): Promise<OnlineDevice[] | 'returning'> => lookForOnline(access, userId, deviceIds, true);
+
+async function lookForOnline(
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+  mayReturn: boolean,
+): Promise<OnlineDevice[] | 'returning'> {
+  const wanted = [...new Set(deviceIds)];
+  const seen = await access.findAll(wanted, userId);
+  if (mayReturn && areReturning(seen)) return 'returning';
   return requireEach(wanted, seen, (device) => whyNot(device) ?? whoElse(access, device, userId));
 }
 

@@ -159,6 +159,7 @@ export class HostConnection implements HostLink {
         this.#silence.refresh();
         while (slice.isOver) await slice.next();
         await this.#keepPace();
+        if (!this.#isOpen) return;
         if (next.isBinary) await this.#handleFrame(next.bytes);
         else await this.#takeMessage(next.bytes);
         if (this.#options.socket.isPaused && !this.#isFull(0.5)) this.#options.socket.resume();

@@ -75,7 +75,7 @@ export class HostSessions {
       await store.setProblem(epoch, problem);
       return true;
     } catch (error) {
-      faults.report(error, 'the device states from a host could not be stored');
+      faults.report(error, 'the problem that a host reported could not be stored');
       return false;
     }
   }

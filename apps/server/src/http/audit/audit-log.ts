@@ -81,7 +81,7 @@ export class AuditLog implements AuditEventSink {
   readonly #ids = new IncreasingIds();
   readonly #recurring: Recurrences<Noted>;
   /** Writes that nobody waits for. */
-  #backgroundWrites: Promise<unknown> = Promise.resolve();
+  readonly #backgroundWrites = new Set<Promise<void>>();
 
   private constructor(options: Options) {
     this.#options = options;
@@ -138,7 +138,7 @@ export class AuditLog implements AuditEventSink {
 
   async close(): Promise<void> {
     this.flush();
-    await this.#backgroundWrites;
+    await Promise.all(this.#backgroundWrites);
   }
 
   #recur(noted: Noted): void {
@@ -154,10 +154,11 @@ export class AuditLog implements AuditEventSink {
 
   #writeLater(noted: Noted, count: number): void {
     const { commits, faults } = this.#options;
-    const written = commits.write(this.#writeOf(noted, count)).catch((error: unknown) => {
-      faults.report(error, 'an entry of the audit log could not be stored');
-    });
-    this.#backgroundWrites = Promise.all([this.#backgroundWrites, written]);
+    const written = commits
+      .write(this.#writeOf(noted, count))
+      .catch((error: unknown) => faults.report(error, 'an entry of the audit log could not be stored'))
+      .finally(() => this.#backgroundWrites.delete(written));
+    this.#backgroundWrites.add(written);
   }
 }
 

@@ -172,7 +172,7 @@ export function describeFaults(faults: readonly Fault[]): string | undefined {
   const own = faults.filter(isOwn);
   if (own.length === 0) return undefined;
   const told = own.map(({ part, reason }) => `${parts[part].name.toLowerCase()} does not work, ${reason}`);
-  return `not able to work as it should: ${told.join('; ')}`;
+  return `degraded: ${told.join('; ')}`;
 }
 
 /** A disk on which so much fits has room again; the beginning of it is enough to see that nothing is wrong. */

@@ -76,7 +76,8 @@ export function serveMcp({ app, log }: Context, { version, pages }: Served): voi
 
 /** A browser's own sign-in is not enough: a page could make it call tools. */
 function requireToken({ headers }: FastifyRequest): void {
-  if (headers.authorization === undefined) throw ApiError.of('unauthorized', { reason: 'No token came.' });
+  if (headers.authorization === undefined)
+    throw ApiError.of('unauthorized', { reason: 'The request has no token.' });
   if (headers.origin !== undefined && hostOf(headers.origin) !== headers.host)
     throw ApiError.of('foreign_page', { origin: headers.origin.slice(0, 200) });
 }

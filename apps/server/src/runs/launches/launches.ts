@@ -3,7 +3,12 @@ import type { DeviceOutcome } from '@phalanx/protocol';
 import type { GetLaunchable, Launchable } from '../../code/projects/project-files.ts';
 import type { ProjectMatchers } from '../../code/secrets/project-matchers.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
-import { getOnlineDevices, nameOf, type OnlineDevice } from '../../fleet/devices/online-devices.ts';
+import {
+  findOnlineNow,
+  getOnlineDevices,
+  nameOf,
+  type OnlineDevice,
+} from '../../fleet/devices/online-devices.ts';
 import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import { appLimitOf, type Principal } from '../../http/requests/principal.ts';
@@ -213,13 +218,9 @@ export class Launches {
     const { launcher, deviceIds } = prepared;
     const retryUntil = performance.now() + reconnectMs;
     for (;;) {
-      const { launch, stored } = await turns.run(launcher.userId, async () => {
-        const onDevices = await this.#onDevices(prepared);
-        return { launch: onDevices, stored: await this.#attempt(onDevices) };
-      });
+      const stored = await turns.run(launcher.userId, () => this.#attempt(prepared));
       if ('rows' in stored) return stored;
       if (stored.reason === 'key') return { key: stored.key, earlier: stored.launch };
-      if (stored.reason === 'busy') throw alreadyRunning(launch.devices, stored.deviceIds);
       if (performance.now() > retryUntil)
         throw ApiError.of('devices_unavailable', { devices: 'a host of them is connecting again' });
       await wait(reconnectPauseMs);
@@ -228,19 +229,22 @@ export class Launches {
   }
 
   /** Looks the phones up at this moment: leases and connections may have changed during the compilation. */
-  async #onDevices(prepared: PreparedLaunch): Promise<Launch> {
+  async #attempt(prepared: PreparedLaunch): Promise<Stored> {
     const { phones, grants } = this.#options;
     const { launcher, project, deviceIds } = prepared;
-    const devices = await getOnlineDevices(phones.access, launcher.userId, deviceIds);
+    const devices = await findOnlineNow(phones.access, launcher.userId, deviceIds);
+    if (devices === 'returning') return { reason: 'reconnected' };
     const owned = devices.map(({ device }) => device);
     const secrets = project === null ? {} : await grants.grant(project.projectId, owned);
     const launch = { ...prepared, devices, secrets };
     requireKnownBy(launch);
-    return launch;
+    const stored = await this.#store(launch);
+    if ('reason' in stored && stored.reason === 'busy') throw alreadyRunning(devices, stored.deviceIds);
+    return stored;
   }
 
   /** Stores the launch and sends it to the hosts of this server; other servers send theirs from what is stored. */
-  async #attempt(launch: Launch): Promise<Stored> {
+  async #store(launch: Launch): Promise<Stored> {
     const { runLimits, outbox, hosts, activeRuns, matchers, clock, onCreated } = this.#options;
     const rows = await rowsOf(launch, matchers, clock.now());
     const { runs } = rows;

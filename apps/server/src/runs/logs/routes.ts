@@ -44,7 +44,7 @@ export function addLogRoutes(
 function requireProjects(principal: Principal, automationIds: readonly string[]): void {
   const foreign = automationIds.filter((id) => !reachesProject(principal, id));
   if (foreign.length === 0) return;
-  throw ApiError.of('forbidden', { reason: `This token is not for the automation ${foreign.join(', ')}` });
+  throw ApiError.of('forbidden', { reason: `This token has no access to automation ${foreign.join(', ')}` });
 }
 
 const defaultSteps = 1000;

@@ -8,7 +8,7 @@ const toMigrate =
 
 const newerRelease = (cause?: Error): SettingError =>
   new SettingError(
-    'The database was written by a newer release of Phalanx: install that one, or restore the backup of before.',
+    'The database was written by a newer release of Phalanx: install that release, or restore a backup made before the upgrade.',
     cause && { cause },
   );
 

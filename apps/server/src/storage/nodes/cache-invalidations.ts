@@ -89,7 +89,10 @@ export class CacheInvalidations {
   async #spread(changed: ReadonlySet<CachedThing>): Promise<void> {
     const { peers, faults } = this.#options;
     const report = (error: unknown): void =>
-      faults.report(error, 'a change could not be told at once: the servers read it within a second');
+      faults.report(
+        error,
+        'a cache invalidation could not be broadcast; other servers will read it within a second',
+      );
     await Promise.all([
       reloadChanged(this.#forgets, changed).catch(report),
       peers.broadcast(readTopic).catch(report),

@@ -14,7 +14,7 @@ import type { GetLaunchable, Launchable } from '../../code/projects/project-file
 import { IncreasingIds } from '../../kernel/uuid-v7.ts';
 import type { EndTurn, JobStore, NewJob, NewTask, StoredJob } from './store.ts';
 import { limitOf } from '../../http/requests/kept-token.ts';
-import { maxWaitingSelectors } from './waiting-selectors.ts';
+import { maxWaitingSelectors } from './waiting-selectors-store.ts';
 import { makerOf } from './work-access.ts';
 import { readInputs } from './read-inputs.ts';
 import { stableJson } from '../../kernel/stable-json.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { roomForTasks } from './room-for-tasks.ts';
-import { isOneSelectorTooMany } from './waiting-selectors.ts';
+import { roomForTasks } from './task-room-store.ts';
+import { isOneSelectorTooMany } from './waiting-selectors-store.ts';
 import { invalidateLater } from '../../storage/db/writes.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';

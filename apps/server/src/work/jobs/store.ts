@@ -10,8 +10,8 @@ import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { KeptToken } from '../../http/requests/kept-token.ts';
 import { type Budget, requireBudget } from '../../storage/db/token-use.ts';
-import { roomForTasks } from './room-for-tasks.ts';
-import { isOneSelectorTooMany } from './waiting-selectors.ts';
+import { roomForTasks } from './task-room-store.ts';
+import { isOneSelectorTooMany } from './waiting-selectors-store.ts';
 
 export type StoredJob = Row<'job'>;
 export type NewJob = Omit<

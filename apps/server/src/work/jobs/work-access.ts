@@ -34,7 +34,7 @@ export async function requireWork<Row extends Work>(
   if (row === undefined || !(isOwn || role !== undefined) || !isWithinLimit(principal, row)) throw missing;
   if (isOwn || (role !== undefined && roles.includes(role))) return row;
   throw ApiError.of('forbidden', {
-    reason: `A ${kind} is changed by whoever made it and by editors of its project`,
+    reason: `Only the creator of a ${kind} and editors of its project can change it`,
   });
 }
 

@@ -20,7 +20,7 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
     ApiError.of('body_too_large', { limit: request.routeOptions.bodyLimit ?? 0 }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => ApiError.of('unsupported_media_type', {}),
   FST_ERR_BAD_URL: () =>
-    ApiError.of('invalid_request', { problem: 'The address is not well-formed: look at its percent signs' }),
+    ApiError.of('invalid_request', { problem: 'The URL is malformed: check its percent-encoding' }),
   FST_ERR_MAX_PARAM_LENGTH: () =>
     ApiError.of('invalid_request', { problem: 'A segment of the path is longer than any ID' }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>

@@ -190,7 +190,7 @@ export const groupTools: readonly Tool[] = [
   defineTool({
     name: 'replay_draft',
     title: 'Replay a draft',
-    description: 'What changed files would make of saved screens; nothing is saved.',
+    description: 'Replays saved screens against changed files, without saving them.',
     scopes: ['read', 'edit', 'review'],
     hints: changing,
     input: Type.Object({

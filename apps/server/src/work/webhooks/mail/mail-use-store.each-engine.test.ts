@@ -7,16 +7,9 @@ import { type Batch, createAttemptStore } from '../attempt-store.ts';
 import { createDeliveryStore } from '../delivery-store.ts';
 import { createWebhookStore, type StoredWebhook } from '../store.ts';
 import { webhookTo } from '../testing/webhook-row.ts';
-import { mailboxOf } from './mailbox.ts';
 import { dayMs, minuteMs } from '../../../kernel/durations.ts';
 
 const claimMs = 30_000;
-
-it('all spellings of an address lead to one mailbox', () => {
-  for (const url of ['mailto:Ada@Example.com', 'mailto:ada+1@example.com', 'mailto:ADA+b+c@example.COM'])
-    expect(mailboxOf(url)).toBe('ada@example.com');
-  expect(mailboxOf('https://example.com/')).toBeNull();
-});
 
 describe.each(engines)('e-mails of a user to a mailbox, on %s', (engine) => {
   let db: Db;

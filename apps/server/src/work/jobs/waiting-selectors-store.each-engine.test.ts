@@ -3,7 +3,7 @@ import { createAccessStore } from '../../http/access/store.ts';
 import type { Db } from '../../storage/db/database.ts';
 import { engines, openTestDatabase } from '../../testing/engines/test-database.ts';
 import { createJobStore, type NewJob } from './store.ts';
-import { maxWaitingSelectors } from './waiting-selectors.ts';
+import { maxWaitingSelectors } from './waiting-selectors-store.ts';
 
 const jobOf = (id: string, selector: string | null): NewJob => ({
   id,
