@@ -22,9 +22,6 @@ export interface ThreadAnswer {
   readonly message: string;
 }
 
-/** Bounds the garbage of rows that have been sent. V8's default is 192 MB for each thread. */
-const resourceLimits = { maxYoungGenerationSizeMb: 16 };
-
 /** Arguments of a `message` event. */
 const answers = Compile(
   Type.Tuple([
@@ -87,7 +84,6 @@ export class ThreadConnection implements DatabaseConnection {
   #start(): Worker {
     const thread = new Worker(new URL('connection-thread.ts', import.meta.url), {
       workerData: this.#options,
-      resourceLimits,
     });
     return thread.on('error', () => (this.#thread = undefined));
   }
