@@ -19,16 +19,16 @@ const subject = 'work';
 /** Workers of this server, one for each kind of durable work. They end with `app`. */
 export class Workers {
   readonly #context: Context;
-  readonly #kinds: WorkKind[] = [];
-  /** By kind. */
-  readonly #workers = new Map<string, Worker>();
+  readonly #workers = new Map<WorkKind, Worker>();
 
   constructor(context: Context) {
     this.#context = context;
     const { app, cluster, database, faults } = context;
     const ends: (() => unknown)[] = [
       onCommit(database, (announced) => this.#lookFor(announced)),
-      cluster.bus.subscribe(subject, (kind) => this.#look(kind)),
+      cluster.bus.subscribe(subject, (asked) => {
+        for (const [kind, worker] of this.#workers) if (kind === asked) void worker.look();
+      }),
       periodically(faults, lookEveryMs, () => this.#lookAtAll()),
     ];
     app.addHook('onClose', async () => {
@@ -40,7 +40,6 @@ export class Workers {
   add(options: WorkerOptions): Worker {
     const { app } = this.#context;
     const worker = new Worker(this.#context, options);
-    this.#kinds.push(options.kind);
     this.#workers.set(options.kind, worker);
     app.addHook('onReady', async () => void worker.look());
     app.addHook('onClose', () => worker.close());
@@ -56,18 +55,15 @@ export class Workers {
     }
   }
 
-  #look(kind: string): void {
-    void this.#workers.get(kind)?.look();
-  }
-
   /** Begins what is due, and at its time what is due before the next look. One query for all kinds: most are idle. */
   async #lookAtAll(): Promise<void> {
     const { database, clock } = this.#context;
     const now = clock.now();
-    for (const { kind, dueAt } of await listNextDue(database, this.#kinds, now)) {
-      if (dueAt <= now) this.#look(kind);
+    for (const { kind, dueAt } of await listNextDue(database, [...this.#workers.keys()], now)) {
+      const worker = this.#workers.get(kind);
+      if (dueAt <= now) void worker?.look();
       // One more: timers count from the last turn of the event loop.
-      else if (dueAt < now + lookEveryMs) setTimeout(() => this.#look(kind), dueAt - now + 1).unref();
+      else if (dueAt < now + lookEveryMs) setTimeout(() => void worker?.look(), dueAt - now + 1).unref();
     }
   }
 }

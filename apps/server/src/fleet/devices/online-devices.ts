@@ -60,24 +60,21 @@ export async function getOnlineDevices(
 ): Promise<OnlineDevice[]> {
   const until = performance.now() + maxWaitMs;
   for (;;) {
-    const online = await lookForOnline(access, userId, deviceIds, performance.now() < until);
+    const online = await findOnlineNow(access, userId, deviceIds, performance.now() < until);
     if (online !== 'returning') return online;
     await pause(lookEveryMs);
   }
 }
 
-/** Looks once. `returning`: a host of them may be back in a moment, and the caller waits for it with `getOnlineDevices`. */
-export const findOnlineNow = (
+/**
+ * Looks once, and refuses the same. `returning`: a host of them may be back in a moment. A caller that waits for it no longer
+ * says so by `mayReturn`.
+ */
+export async function findOnlineNow(
   access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
-): Promise<OnlineDevice[] | 'returning'> => lookForOnline(access, userId, deviceIds, true);
-
-async function lookForOnline(
-  access: DeviceAccess,
-  userId: string,
-  deviceIds: readonly string[],
-  mayReturn: boolean,
+  mayReturn = true,
 ): Promise<OnlineDevice[] | 'returning'> {
   const wanted = [...new Set(deviceIds)];
   const seen = await access.findAll(wanted, userId);

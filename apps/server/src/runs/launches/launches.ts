@@ -228,7 +228,10 @@ export class Launches {
     }
   }
 
-  /** Looks the phones up at this moment: leases and connections may have changed during the compilation. */
+  /**
+   * Looks the phones up, stores the launch and sends it. Leases and connections may have changed during the compilation.
+   * Throws `already_running`.
+   */
   async #attempt(prepared: PreparedLaunch): Promise<Stored> {
     const { phones, grants } = this.#options;
     const { launcher, project, deviceIds } = prepared;

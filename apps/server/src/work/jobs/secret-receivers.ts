@@ -33,8 +33,8 @@ export class SecretReceivers {
   }
 
   /**
-   * Reads again what is old. It is read before phones are offered: jobs whose project is not known are looked at one by
-   * one, for each phone.
+   * Reads again what is old. Call it before phones are offered: each phone looks at every job of a project that is not
+   * known.
    */
   async refresh(): Promise<void> {
     if (performance.now() - this.#readAt <= knownMs) return;
