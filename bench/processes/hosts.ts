@@ -6,7 +6,7 @@ import { logsHeader } from '../../apps/server/src/testing/host-wire.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { LogSender, sampleEntries, sampleSteps } from '../hosts/log-sender.ts';
 import { RecordSender } from '../hosts/record-sender.ts';
-import { heartbeatMs, SimulatedHost } from '../hosts/simulated-host.ts';
+import { heartbeatMs, SimulatedHost, type HostPlan } from '../hosts/simulated-host.ts';
 
 const hosts: SimulatedHost[] = [];
 const senders: LogSender[] = [];
@@ -15,10 +15,19 @@ const connectedAtOnce = 50;
 
 const totalStored = (): number => senders.reduce((sum, sender) => sum + sender.stored, 0);
 
-/** Heartbeats of a real fleet are spread over time. */
-function keepAlive(host: SimulatedHost, index: number, count: number): void {
+/** Connects a host. Its first heartbeat comes within the interval, so that heartbeats of a fleet are spread over time. */
+async function connectHost(plan: HostPlan, heartbeats: boolean): Promise<SimulatedHost> {
+  const host = await SimulatedHost.connect(plan);
+  if (heartbeats) keepAlive(host);
+  return host;
+}
+
+function keepAlive(host: SimulatedHost): void {
   const beat = (): void => void host.beat();
-  setTimeout(() => setInterval(beat, heartbeatMs), (heartbeatMs * index) / count);
+  setTimeout(() => {
+    beat();
+    setInterval(beat, heartbeatMs);
+  }, Math.random() * heartbeatMs);
 }
 
 answerParent({
@@ -43,9 +52,8 @@ answerParent({
       }));
       for (let first = 0; first < count; first += connectedAtOnce) {
         const some = plans.slice(first, first + connectedAtOnce);
-        hosts.push(...(await Promise.all(some.map((plan) => SimulatedHost.connect(plan)))));
+        hosts.push(...(await Promise.all(some.map((plan) => connectHost(plan, heartbeats)))));
       }
-      if (heartbeats) hosts.forEach((host, index) => keepAlive(host, index, count));
     },
   ),
   /** How long a message to the server and its answer take, in ms. */
