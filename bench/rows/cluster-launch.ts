@@ -83,7 +83,7 @@ export const clusterLaunch: Row = {
     return {
       ...three[1000],
       unit: 'ms',
-      targets: [{ of: 'ratio', bound: 'at most', value: 2 }],
+      targets: [{ of: 'ratio', bound: 'at most', value: 5 }],
       notes: [note('three servers', three), note('one server', alone)],
     };
   },
