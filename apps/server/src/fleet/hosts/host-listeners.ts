@@ -104,17 +104,17 @@ class RetryingInbox {
   }
 
   async #doLater(): Promise<void> {
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (!(await this.#faults.whenStorable()) || !this.#link.isOpen) return;
-      try {
-        await next();
-      } catch (error) {
-        if (this.#faults.note(error)) continue;
-        this.#faults.report(error, 'a message from a host could not be handled');
-        this.#link.drop(1011, 'the service could not handle a message');
-        return;
+    await this.#faults.whenStorable();
+    try {
+      for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+        const work = next;
+        const isDone = await this.#faults.untilDone(() => (this.#link.isOpen ? work() : undefined));
+        if (!isDone || !this.#link.isOpen) return;
+        this.#waiting.shift();
       }
-      this.#waiting.shift();
+    } catch (error) {
+      this.#faults.report(error, 'a message from a host could not be handled');
+      this.#link.drop(1011, 'the service could not handle a message');
     }
   }
 }

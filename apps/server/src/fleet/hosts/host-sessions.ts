@@ -24,7 +24,6 @@ interface Options {
   node: { readonly id: string; upSince(): Promise<number> };
 }
 
-const endNotStored = 'the end of a host connection could not be stored';
 /** The reason of a close has 123 bytes. */
 const maxShownName = 20;
 
@@ -42,7 +41,7 @@ export class HostSessions {
     this.#ended = new Batcher({
       work: (epochs) => this.#storeEnds(epochs),
       faults: options.faults,
-      failureMessage: endNotStored,
+      failureMessage: 'the end of a host connection could not be stored',
     });
     options.limits.show('hosts', (userId) => options.store.count(userId));
   }
@@ -95,20 +94,8 @@ export class HostSessions {
   }
 
   async #storeEnds(epochs: readonly number[]): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store, clock, faults } = this.#options;
     const now = clock.now();
-    while (!(await this.#isStored(() => store.end(epochs, now))));
-  }
-
-  /** False: it is to be done again, now that what was in its way has passed. */
-  async #isStored(work: () => Promise<void>): Promise<boolean> {
-    const { faults } = this.#options;
-    try {
-      await work();
-    } catch (error) {
-      faults.report(error, endNotStored);
-      return !faults.note(error) || !(await faults.whenStorable());
-    }
-    return true;
+    await faults.untilDone(() => store.end(epochs, now));
   }
 }

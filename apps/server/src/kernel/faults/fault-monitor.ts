@@ -86,6 +86,22 @@ export class FaultMonitor {
     return !this.#isClosed;
   }
 
+  /**
+   * Does `work`, and again after each fault of the surroundings, once the service can store. Returns false when the
+   * service stops before it is done. Rejects with errors of other kinds.
+   */
+  async untilDone(work: () => Promise<void> | void): Promise<boolean> {
+    for (;;) {
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        if (!this.note(error)) throw error;
+      }
+      if (!(await this.whenStorable())) return false;
+    }
+  }
+
   /** Looks at every part, unless that was done a moment ago. */
   async check(): Promise<void> {
     if (performance.now() - this.#checkedAt >= freshMs) await this.#check();

@@ -125,26 +125,25 @@ export class LogIngest {
 
   async #store(pending: readonly Pending[]): Promise<void> {
     try {
-      const { batches, replaced } = await this.#options.store.append(pending.map(({ incoming }) => incoming));
-      acknowledge(replaced.size === 0 ? pending : dropReplaced(pending, replaced));
-      for (const batch of batches) this.#options.onStored(batch);
+      await this.#options.faults.untilDone(() => this.#append(pending));
     } catch (error) {
-      await this.#refuse(pending, error);
+      this.#refuse(pending, error);
     }
   }
 
-  /** Retries once the storage works again. Entries of closed connections are left out: their hosts send them again. */
-  async #tryLater(pending: readonly Pending[]): Promise<void> {
-    if (!(await this.#options.faults.whenStorable())) return;
-    await this.#store(pending.filter(({ link }) => link.isOpen));
+  /** Leaves out entries of connections that have closed while the storage did not work: their hosts send them again. */
+  async #append(pending: readonly Pending[]): Promise<void> {
+    const open = pending.filter(({ link }) => link.isOpen);
+    const { batches, replaced } = await this.#options.store.append(open.map(({ incoming }) => incoming));
+    acknowledge(replaced.size === 0 ? open : dropReplaced(open, replaced));
+    for (const batch of batches) this.#options.onStored(batch);
   }
 
   /**
    * Drops the connections of entries that could not be stored. Nothing was acknowledged: the hosts keep their entries
    * and send them again when they are back.
    */
-  async #refuse(pending: readonly Pending[], error: unknown): Promise<void> {
-    if (this.#options.faults.note(error)) return this.#tryLater(pending);
+  #refuse(pending: readonly Pending[], error: unknown): void {
     this.#options.log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
     for (const link of new Set(pending.map((one) => one.link))) {
       link.drop(closeCodes.tryAgainLater, 'log entries could not be stored');
