@@ -3,6 +3,9 @@ import { once } from 'node:events';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { parseLimits } from '../../kernel/limits/limit-settings.ts';
+import { Limits } from '../../kernel/limits/limits.ts';
+import { compileInTurns } from './compile-in-turns.ts';
 import type { Compiler } from './compiler.ts';
 import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
 import { listProcessesFromNow } from './testing/list-processes.ts';
@@ -84,10 +87,11 @@ describe('hostile code ends in a line', () => {
     expect(await write(target, 'endless', 'let a = 1;')).toEqual([]);
   });
 
-  test('and its project does not hold up another', async () => {
+  test('and its user does not hold up another', async () => {
+    const inTurns = compileInTurns(target, new Limits(parseLimits({})).turns.compile);
     const finished: string[] = [];
     const compile = async (projectId: string, index: number): Promise<void> => {
-      await write(target, projectId, `let a = ${index};`);
+      await write(inTurns, projectId, `let a = ${index};`);
       finished.push(projectId);
     };
     await Promise.all([

@@ -35,7 +35,8 @@ const replaceAtShare = 0.6;
 /** Pool of compile processes, started on demand. Runs a project's work in order, in one process at a time. */
 export class ProcessPool {
   readonly #options: PoolOptions;
-  readonly #queue = new FairQueue<Job>();
+  /** In the order in which they came; `compileInTurns` has made the users take turns. */
+  #waiting: Job[] = [];
   readonly #working = new Set<string>();
   /** User who last worked on each project. */
   readonly #users = boundedCache<string>(maxRemembered);
@@ -53,7 +54,7 @@ export class ProcessPool {
     if (this.#isClosed) throw new Error('The compiler is closed');
     return new Promise<Result>((resolve, reject) => {
       const run = async (process: CompileProcess): Promise<void> => resolve(await task(process));
-      this.#queue.add(projectId, {
+      this.#waiting.push({
         projectId,
         userId,
         budget,
@@ -80,7 +81,8 @@ export class ProcessPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    for (const job of this.#queue.takeAll()) job.fail(new Error('The compiler is closed'));
+    for (const job of this.#waiting) job.fail(new Error('The compiler is closed'));
+    this.#waiting = [];
     const processes = this.#processes;
     for (const process of processes) process.kill('crashed');
     await Promise.all([...processes.map(({ ended }) => ended), ...this.#tidying]);
@@ -90,11 +92,14 @@ export class ProcessPool {
     if (this.#isClosed) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const [projectId, job] of [...this.#queue.heads()]) {
-      if (this.#working.has(projectId)) continue;
+    // A project's work is done in order: none of it overtakes what waits for a process.
+    const projects = new Set(this.#working);
+    for (const job of [...this.#waiting]) {
+      if (projects.has(job.projectId)) continue;
+      projects.add(job.projectId);
       const process = this.#choose(job);
       if (process === undefined) continue;
-      this.#queue.take(projectId);
+      this.#waiting = this.#waiting.filter((other) => other !== job);
       void this.#start(job, process);
     }
   }
@@ -158,7 +163,7 @@ export class ProcessPool {
       ['timed_out', 'out_of_processor_time'].includes(error.reason) ||
       (error.reason === 'out_of_memory' && !wasShared);
     if (isOwnFault || job.failures > 0) return job.fail(error);
-    this.#queue.addFirst(job.projectId, { ...job, failures: job.failures + 1 });
+    this.#waiting.unshift({ ...job, failures: job.failures + 1 });
   }
 
   #tidy(process: CompileProcess): void {
@@ -174,39 +179,3 @@ export class ProcessPool {
 
 const smallestFirst = (processes: readonly CompileProcess[]): CompileProcess[] =>
   processes.toSorted((one, other) => one.mirrors.size - other.mirrors.size);
-
-/** Queue of work by key. The keys take turns, so that a long queue of one key does not delay the others. */
-class FairQueue<Item> {
-  readonly #waiting = new Map<string, Item[]>();
-
-  add(key: string, item: Item): void {
-    const items = this.#waiting.get(key);
-    if (items === undefined) this.#waiting.set(key, [item]);
-    else items.push(item);
-  }
-
-  /** Puts back an item that was taken and could not be done. */
-  addFirst(key: string, item: Item): void {
-    this.#waiting.set(key, [item, ...(this.#waiting.get(key) ?? [])]);
-  }
-
-  /** Lists the next item of each key, in the order of their turns. */
-  *heads(): Iterable<readonly [key: string, item: Item]> {
-    for (const [key, [item]] of this.#waiting) if (item !== undefined) yield [key, item];
-  }
-
-  /** Takes the next item of `key`, which goes to the end of the order. */
-  take(key: string): Item | undefined {
-    const items = this.#waiting.get(key) ?? [];
-    const item = items.shift();
-    this.#waiting.delete(key);
-    if (items.length > 0) this.#waiting.set(key, items);
-    return item;
-  }
-
-  takeAll(): Item[] {
-    const items = [...this.#waiting.values()].flat();
-    this.#waiting.clear();
-    return items;
-  }
-}
