@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { CompiledQuery } from 'kysely';
-import type { ConnectionLock } from './connection-lock.ts';
+import type { SerialQueue } from '../../../kernel/serial-queue.ts';
 import { ThreadConnection } from './thread-connection.ts';
 
 /** Length at which the log has to end, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
@@ -25,16 +25,17 @@ const checkpoint = CompiledQuery.raw('PRAGMA wal_checkpoint(PASSIVE)');
  */
 export class Checkpoints {
   readonly #connection: ThreadConnection;
-  readonly #lock: ConnectionLock;
+  /** Holders of the connection that writes. */
+  readonly #holders: SerialQueue;
   readonly #countChanges: Database.Statement;
   #changesBefore: unknown;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(sqlite: Database.Database, lock: ConnectionLock) {
+  constructor(sqlite: Database.Database, holders: SerialQueue) {
     this.#connection = new ThreadConnection({ file: sqlite.name, readonly: false });
-    this.#lock = lock;
+    this.#holders = holders;
     sqlite.pragma('wal_autocheckpoint = 0');
     this.#countChanges = sqlite.prepare('SELECT total_changes()').pluck();
     this.#changesBefore = this.#countChanges.get();
@@ -63,8 +64,8 @@ export class Checkpoints {
   }
 
   /**
-   * Repeats checkpoints until few new pages have come, then runs the last one with the lock. Constant writes would
-   * never let the log end.
+   * Repeats checkpoints until few new pages have come, then runs the last one while nobody holds the connection.
+   * Constant writes would never let the log end.
    */
   async #beginAnew(before: number): Promise<void> {
     let loggedPages = before;
@@ -74,12 +75,7 @@ export class Checkpoints {
       loggedPages = now;
     }
     if (this.#isClosed) return;
-    await this.#lock.take();
-    try {
-      await this.#bringIn();
-    } finally {
-      this.#lock.release();
-    }
+    await this.#holders.run(() => this.#bringIn());
   }
 
   /** Runs a checkpoint. Returns the length of the log then, in pages. */

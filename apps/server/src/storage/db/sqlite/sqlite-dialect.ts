@@ -13,12 +13,12 @@ import {
 } from 'kysely';
 import type Database from 'better-sqlite3';
 import { boundedCache } from '../../../kernel/bounded-cache.ts';
+import { SerialQueue } from '../../../kernel/serial-queue.ts';
 import type { FolderLock } from '../folder-lock.ts';
 import { storable } from '../storable-text.ts';
 import type { Database as Tables, Db } from '../tables/tables.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { CommitFlush, WriteAheadLog } from './commit-flush.ts';
-import { ConnectionLock } from './connection-lock.ts';
 import { ReaderDialect } from './reader-dialect.ts';
 
 /**
@@ -32,7 +32,7 @@ class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database.Database;
   readonly #folder: FolderLock;
   readonly #reader: Db;
-  readonly #lock: ConnectionLock;
+  readonly #holders: SerialQueue;
   readonly #log: WriteAheadLog;
   readonly #flush: CommitFlush;
   readonly #checkpoints: Checkpoints;
@@ -45,21 +45,21 @@ class StrictSqliteDriver extends SqliteDriver {
     this.#folder = folder;
     this.#reader = reader;
     this.#writes = writes;
-    this.#lock = new ConnectionLock();
+    this.#holders = new SerialQueue();
     this.#log = new WriteAheadLog(sqlite);
     this.#flush = new CommitFlush(() => this.#log.sync());
-    this.#checkpoints = new Checkpoints(sqlite, this.#lock);
+    this.#checkpoints = new Checkpoints(sqlite, this.#holders);
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#lock.take();
+    await this.#holders.take();
     return super.acquireConnection();
   }
 
   override async releaseConnection(): Promise<void> {
     const hasWritten = this.#writes.areThere;
     this.#writes.areThere = false;
-    this.#lock.release();
+    this.#holders.release();
     if (!hasWritten) return;
     this.#checkpoints.noteCommit();
     await this.#flush.flush();
