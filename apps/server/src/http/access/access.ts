@@ -29,12 +29,7 @@ interface AccessContext {
 /** Users, tokens and sessions: who a request comes from. */
 export function openAccess({ config, database, clock, limits, faults }: AccessContext): Access {
   const store = createAccessStore(database);
-  const authenticator = createAuthenticator({
-    store,
-    clock,
-    limits,
-    onError: (error) => faults.report(error, 'the last-used times of tokens could not be stored'),
-  });
+  const authenticator = createAuthenticator({ store, clock, limits, faults });
   const ownAddress = new OwnAddress(config.listen.host, config.publicUrl);
   const sessions = new Sessions({ store: createSessionStore(database), authenticator, ownAddress, clock });
   return { store, authenticator, sessions, ownAddress, links: new SignInLinks(store, clock) };

@@ -1,5 +1,7 @@
 import { Cached } from '../../kernel/cached.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
+import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
+import { periodically } from '../../kernel/periodically.ts';
 import type { Authenticate } from '../requests/authentication.ts';
 import type { Principal } from '../requests/principal.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -61,11 +63,10 @@ interface AuthenticatorOptions {
   store: AccessStore;
   clock: Clock;
   limits: Limits;
-  /** Told when the times of last use could not be stored. */
-  onError: (error: unknown) => void;
+  faults: FaultMonitor;
 }
 
-export function createAuthenticator({ store, clock, limits, onError }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator({ store, clock, limits, faults }: AuthenticatorOptions): Authenticator {
   const cache = new Cached<Principal>(cacheSize);
   const lastUses = new Map<string, number>();
   /**
@@ -76,13 +77,17 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
   const forgetListeners: ((tokenId: string) => void)[] = [];
   const inUse: (() => readonly string[])[] = [];
 
-  const flush = async (): Promise<void> => {
+  const storeUses = async (): Promise<void> => {
     if (lastUses.size === 0) return;
     const uses = new Map(lastUses);
     await store.noteUse(uses);
     for (const [tokenId, at] of uses) if (lastUses.get(tokenId) === at) lastUses.delete(tokenId);
   };
-  const timer = setInterval(() => void flush().catch(onError), lastUseFlushMs).unref();
+  const flush = (): Promise<void> =>
+    storeUses().catch((error: unknown) =>
+      faults.report(error, 'the last-used times of tokens could not be stored'),
+    );
+  const endFlushes = periodically(faults, lastUseFlushMs, flush);
 
   const requireGuesses = (secret: string, address: () => string): void => {
     // A whole secret can't have been guessed, and known tokens do not come here: both go on also from an address that
@@ -156,8 +161,8 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
     },
     onForget: (listener) => void forgetListeners.push(listener),
     async close() {
-      clearInterval(timer);
-      await flush().catch(onError);
+      await endFlushes();
+      await flush();
     },
   };
 }
