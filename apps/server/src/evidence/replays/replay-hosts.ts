@@ -16,7 +16,8 @@ const answers = Compile(HostReplayAnswer);
 const budgetMs = 8000;
 /** How long a replay waits for a host that is gone, or has no time. */
 const timeoutMs = 60_000;
-const pauseMs = 500;
+/** Interval of the looks for a host that is there and has time. */
+const lookEveryMs = 500;
 /** Tries of a screen by itself, or of a sequence, before it is blamed. */
 const maxTries = 2;
 
@@ -77,7 +78,7 @@ export class ReplayHosts {
         tries = 0;
         if (Array.isArray(answered)) most = screens.length;
       } else if (performance.now() - waitedSince > timeoutMs) throw new NoReplayHost();
-      else if (answered !== 'failed') await pause(pauseMs);
+      else if (answered !== 'failed') await pause(lookEveryMs);
       open = left;
       if (open.length > 0 && !(await goesOn())) break;
     }
@@ -97,7 +98,7 @@ export class ReplayHosts {
       if (answer === 'failed' && ++tries >= maxTries) return { ...hung, index: 0 };
       if (performance.now() - waitsSince > timeoutMs) throw new NoReplayHost();
       if (!(await goesOn())) return null;
-      await pause(pauseMs);
+      await pause(lookEveryMs);
     }
   }
 

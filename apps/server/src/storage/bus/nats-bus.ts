@@ -10,6 +10,7 @@ import {
 import type { Logger } from 'pino';
 import { randomBytes } from 'node:crypto';
 
+import { backoffMs } from '../../kernel/backoff.ts';
 import { type Bus, cutOff, notConnected } from './bus.ts';
 
 /** NATS allows a mebibyte unless its operator has set it otherwise. */
@@ -42,7 +43,10 @@ interface Listening {
 }
 
 const askTimeoutMs = 20_000;
-const retryMs = 500;
+/** Pause of the library before it reconnects; it adds a jitter of its own. */
+const reconnectMs = 500;
+/** Pauses before the first connection is tried again. */
+const backoff = { firstMs: 500, maxMs: 2000, jitter: 0.2 };
 /** The library would notice a server that stands still after minutes. */
 const pings = { pingInterval: 2000, maxPingOut: 2 };
 /** Code of the answer of NATS when nobody listens. */
@@ -58,7 +62,7 @@ function optionsOf({ urls, name }: NatsBusOptions): NodeConnectionOptions {
     ...pings,
     name: `phalanx ${name}`.trimEnd(),
     noEcho: true,
-    reconnectTimeWait: retryMs,
+    reconnectTimeWait: reconnectMs,
     maxReconnectAttempts: -1,
     ignoreAuthErrorAbort: true,
   };
@@ -146,15 +150,15 @@ export class NatsBus implements Bus {
   async #connect(): Promise<void> {
     const { log } = this.#options;
     const options = optionsOf(this.#options);
-    for (let isFirst = true; !this.#isClosed; isFirst = false) {
+    for (let tries = 1; !this.#isClosed; tries += 1) {
       try {
         const connection = await connect(options);
         if (this.#isClosed) return await connection.close();
         this.#begin(connection);
         return;
       } catch (error) {
-        if (isFirst) log.error({ err: error }, 'cannot connect to NATS: check PHALANX_NATS_URL');
-        await pause(retryMs);
+        if (tries === 1) log.error({ err: error }, 'cannot connect to NATS: check PHALANX_NATS_URL');
+        await pause(backoffMs(backoff, tries));
       }
     }
   }

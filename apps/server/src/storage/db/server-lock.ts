@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SettingError } from '@phalanx/settings';
 import { Client } from 'pg';
+import { backoffMs } from '../../kernel/backoff.ts';
 import { clientConfig, connectTimeoutMs, explainPostgres } from './postgres/postgres.ts';
 
-const retryMs = 200;
+/** Interval of the looks whether the lock is free. */
+const lookEveryMs = 200;
+/** Short, because another server may take the database meanwhile. */
+const backoff = { firstMs: 200, maxMs: 1000, jitter: 0.2 };
 /** Time to wait for the lock at the start: a killed server has it until PostgreSQL has noticed. */
 const startTimeoutMs = 3000;
 /** Time to wait for the lock after a cut: our own last connection may have it for a while. */
@@ -68,18 +72,18 @@ export class ServerLock {
         await client.end();
         throw new SettingError(inUse[this.#mode]);
       }
-      await pause(retryMs);
+      await pause(lookEveryMs);
     }
     client.once('end', () => void this.#lockAgain());
   }
 
   async #lockAgain(): Promise<void> {
-    while (!this.#isClosed) {
+    for (let tries = 1; !this.#isClosed; tries += 1) {
       try {
         return await this.#lock(returnTimeoutMs);
       } catch (error) {
         if (error instanceof SettingError) return this.#taken.reject(error);
-        await pause(retryMs);
+        await pause(backoffMs(backoff, tries));
       }
     }
   }

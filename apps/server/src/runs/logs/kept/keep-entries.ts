@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EntryKind, entrySeparator, kindOf, runIdOf, type StoredBatch } from '../log-batch.ts';
+import { backoffMs } from '../../../kernel/backoff.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import { minuteMs } from '../../../kernel/durations.ts';
 import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
 import { findFault, type FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 import type { LogTable } from '../tables/log-tables.ts';
@@ -14,7 +16,8 @@ const chunkBytes = 256 * 1024;
 /** Number of runs that wait for each other, so that their chunks are packed beside each other and stored together. */
 const runsAtOnce = 32;
 
-const retryMs = 60_000;
+/** No jitter: one server at a time archives. A table is read again from its start. */
+const retry = { firstMs: 10_000, maxMs: minuteMs, jitter: 0 };
 /** Bytes of entries that are read at a time, without a turn of the event loop. */
 const stepBytes = 512 * 1024;
 
@@ -108,6 +111,7 @@ interface Options {
 /** Brings entries to the kept logs of their runs, before they expire. */
 export class LogArchiver {
   readonly #options: Options;
+  #failures = 0;
   #retryAt = 0;
 
   constructor(options: Options) {
@@ -125,19 +129,25 @@ export class LogArchiver {
 
   /** Tries to keep a table. Returns whether the next one may be tried. */
   async #tryToKeep(table: LogTable): Promise<boolean> {
-    const { store, kept, quota, clock, faults } = this.#options;
+    const { store, kept, quota, faults } = this.#options;
     try {
       await quota.enforce(await keepEntries(store.readAll(table, stepBytes), kept));
       await store.markKept(table);
+      this.#failures = 0;
       return true;
     } catch (error) {
       const lost = this.#lossOf(table, error);
       faults.report(error, lost ?? 'logs could not be stored; retrying');
       // All entries of the table that could be kept are kept.
       if (lost !== undefined) store.giveUp(table);
-      else this.#retryAt = clock.now() + retryMs;
+      else this.#retryLater();
       return lost !== undefined;
     }
+  }
+
+  #retryLater(): void {
+    this.#failures += 1;
+    this.#retryAt = this.#options.clock.now() + backoffMs(retry, this.#failures);
   }
 
   #lossOf(table: LogTable, error: unknown): string | undefined {
