@@ -6,8 +6,8 @@ import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { requireCurrent } from '../../storage/db/epochs.ts';
 import { hasLease } from '../../storage/db/lease.ts';
-import { countRows, roomWithin } from '../../storage/db/quota.ts';
-import { serialize, transact } from '../../storage/db/transactions.ts';
+import { countRows, lockQuota, roomWithin } from '../../storage/db/quota.ts';
+import { transact } from '../../storage/db/transactions.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { StoredDevice } from './stored-device.ts';
 import { identitiesOf, isOther, type KnownDevice, placeDevice } from './device-identity.ts';
@@ -113,9 +113,10 @@ async function take(
   await requireCurrent(transaction, epoch);
   const ownerId = devices[0]?.owner_id ?? '';
   const identities = [...new Set(devices.flatMap(identitiesOf))];
+  const quota = { kind: 'devices', owner: ownerId, max: most };
   const there = await listIdentities(transaction, ownerId, identities);
   if (devices.some((device) => !identitiesOf(device).some((identity) => there.has(identity))))
-    await serialize(transaction, `devices of ${ownerId}`);
+    await lockQuota(transaction, quota);
   const known = await findKnown(transaction, ownerId, identities);
   const shared = await findShared(transaction, ownerId, { devices, known });
   const placings = devices.map((device) => ({
@@ -127,7 +128,6 @@ async function take(
     placing === 'waits' ? [] : [{ device: { ...device, identity: placing.identity }, row: placing.row }],
   );
   const fresh = placed.filter(({ row }) => row === undefined);
-  const quota = { kind: 'devices', owner: ownerId, max: most };
   const room =
     fresh.length === 0 ? 0 : await roomWithin(transaction, quota, () => countOwned(transaction, ownerId));
   const refused = new Set(fresh.slice(Math.max(0, room)));

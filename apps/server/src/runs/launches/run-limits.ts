@@ -1,5 +1,5 @@
 import { nameOf, type OnlineDevice } from '../../fleet/devices/online-devices.ts';
-import { serialize } from '../../storage/db/transactions.ts';
+import { lockQuota } from '../../storage/db/quota.ts';
 import type { Transaction } from '../../storage/db/database.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
@@ -10,7 +10,7 @@ const retryAfterS = 5;
 
 /** Waits until no other launch of the user is being stored, at whatever server, until the transaction ends. */
 export const lockRunsOf = (transaction: Transaction, userId: string): Promise<void> =>
-  serialize(transaction, `runs of ${userId}`);
+  lockQuota(transaction, { kind: 'runs', owner: userId });
 
 /** Limits of the runs at once, per user and per device. */
 export class RunLimits {

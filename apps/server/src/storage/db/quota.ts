@@ -11,16 +11,20 @@ interface Quota {
 }
 
 /**
- * Returns how many more rows fit into the quota. `count` reads how many there are. Nobody else inserts rows of this
- * quota before the transaction ends, on whatever server.
+ * Keeps others from inserting rows of this quota until the transaction ends, on whatever server. A transaction that
+ * locks rows before it counts calls it first.
  */
+export const lockQuota = (transaction: Transaction, { kind, owner }: Omit<Quota, 'max'>): Promise<void> =>
+  serialize(transaction, `${kind} of ${owner}`);
+
+/** Returns how many more rows fit into the quota, under its lock. `count` reads how many there are. */
 export async function roomWithin(
   transaction: Transaction,
-  { kind, owner, max }: Quota,
+  quota: Quota,
   count: () => Promise<number>,
 ): Promise<number> {
-  await serialize(transaction, `${kind} of ${owner}`);
-  return max - (await count());
+  await lockQuota(transaction, quota);
+  return quota.max - (await count());
 }
 
 /** Counts the rows that the query finds. */
