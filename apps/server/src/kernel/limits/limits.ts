@@ -71,6 +71,8 @@ export class Limits {
       ofUser: aSecond('viewer_messages'),
       ofSocket: aSecond('viewer_messages', 1 / viewerShares),
     };
+    // A burst of a minute: a page or a program with a revoked token sends many requests at once, and each should be told
+    // why it is refused. It costs less than a second's worth of requests.
     const perSecond = this.most('bad_tokens') / minuteS;
     this.badTokens = new RateLimiter({ perSecond, burstSeconds: minuteS });
     this.show('requests', (userId) => Math.round(this.requests.share(userId) * this.most('requests')));

@@ -10,7 +10,10 @@ export interface EncodedList {
   readonly etag: string;
 }
 
-/** Replies per turn of the event loop: to send one takes most of a millisecond. */
+/**
+ * Maximum replies of one reading in a turn of the event loop. To send one takes most of a millisecond, and all requests
+ * of a user within a second may share a reading: sent at once, 5,000 replies would stop the loop for seconds.
+ */
 const repliesATurn = 4;
 
 interface Reading {
