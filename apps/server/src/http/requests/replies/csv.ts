@@ -11,5 +11,8 @@ const cell = (value: unknown): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** A row of RFC 4180: a value that is no text is JSON, one that is missing is empty, and a text that begins as a formula gets a `'` before it. */
+/**
+ * A row of RFC 4180: a value that is no text is JSON, one that is missing is empty, and a text that begins as a formula
+ * gets a `'` before it. The formula guard of `csv-stringify` would change numbers that are texts, too.
+ */
 export const csvLine = (row: readonly unknown[]): string => `${row.map(cell).join(',')}\r\n`;
