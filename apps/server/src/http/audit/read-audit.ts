@@ -3,6 +3,7 @@ import type { AuditAction, AuditEntry, AuditOutcome } from '@phalanx/protocol';
 import type { AuditStore, EntryRange, StoredEntry } from './store.ts';
 import { seesEveryone } from '../requests/policy.ts';
 import type { Principal } from '../requests/principal.ts';
+import { toPage } from '../requests/replies/page.ts';
 import { timeOfUuidV7 } from '../../kernel/uuid-v7.ts';
 
 export interface AuditFilter {
@@ -75,10 +76,9 @@ export async function readAudit(
     limit: reach,
   });
   const found = rows.filter((row) => fits(row, filter, principal));
-  const page = found.slice(0, limit);
+  const { items, next_cursor } = toPage(found, limit, ({ id }) => id);
   const lookedAt = rows.length === reach ? rows.at(-1) : undefined;
-  const last = found.length > limit ? page.at(-1) : lookedAt;
-  return { entries: page.map(entryView), next: last?.id ?? null };
+  return { entries: items.map(entryView), next: next_cursor ?? lookedAt?.id ?? null };
 }
 
 /** Reads all entries that fit as JSON lines, with turns for others in between. */
