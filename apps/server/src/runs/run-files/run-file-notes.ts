@@ -27,7 +27,7 @@ const runNotFound = (runId: string): ApiError => ApiError.of('run_not_found', { 
 
 /** Creates the notes about files of runs that `Uploads` reads and writes. */
 export function createRunFileNotes({ store, findRunOfHost, clock }: Options): UploadNotes<RunFileKey> {
-  /** Requires room for a file whose name is new for the run. */
+  /** Refuses a file whose name is new for the run before its body is read, when the run has as many as it may. */
   const requireRoom = async (runId: string): Promise<Expectation> => {
     if ((await store.count(runId)) < maxRunFiles) return 'expected';
     throw ApiError.of('too_many_run_files', { run_id: runId, limit: maxRunFiles });
@@ -44,16 +44,19 @@ export function createRunFileNotes({ store, findRunOfHost, clock }: Options): Up
       throw ApiError.of('run_file_exists', { run_id: runId, name });
     },
     noteStored: ({ recordId, screenId, name, contentType, userId, hash }, sizeBytes) =>
-      store.add({
-        run_id: recordId,
-        file_id: screenId,
-        name,
-        content_type: contentType,
-        user_id: userId,
-        size_bytes: sizeBytes,
-        sha256: hash.digest('hex'),
-        created_at: clock.now(),
-      }),
+      store.add(
+        {
+          run_id: recordId,
+          file_id: screenId,
+          name,
+          content_type: contentType,
+          user_id: userId,
+          size_bytes: sizeBytes,
+          sha256: hash.digest('hex'),
+          created_at: clock.now(),
+        },
+        maxRunFiles,
+      ),
     notExpected: ({ recordId }) => runNotFound(recordId),
   };
 }

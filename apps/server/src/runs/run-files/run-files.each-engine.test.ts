@@ -170,11 +170,15 @@ describe('a file of a run', () => {
     expect((await read('missing.csv')).body['code']).toBe('run_file_not_found');
   });
 
-  it('is one of a hundred at most', async () => {
+  it('is one of a hundred at most, also when several are sent at once', async () => {
     const { list, put } = await startRun();
-    for (let number = 0; number < maxRunFiles; number += 1)
+    for (let number = 1; number < maxRunFiles; number += 1)
       expect((await put('x', { name: `${number}` })).status).toBe(200);
-    expect((await put('x', { name: 'more' })).body['code']).toBe('too_many_run_files');
+    const together = await Promise.all(['a', 'b', 'c', 'd'].map((name) => put('x', { name })));
+    const codes = together.map(({ status, body }) => body['code'] ?? status);
+    const full = 'too_many_run_files';
+    expect(codes.toSorted()).toEqual([200, full, full, full]);
+    expect((await put('x', { name: 'more' })).body['code']).toBe(full);
     expect(filesOf(await list())).toHaveLength(maxRunFiles);
   });
 
@@ -225,13 +229,10 @@ describe.each(engines)('files of runs in %s', (engine) => {
     const usedBytes = (): Promise<number> => createStoredBytes(db).count('host', 'captures');
     const content = { content_type: 'a/b', size_bytes: 100, sha256: '', created_at: 0, user_id: 'host' };
     const add = (runId: string, name: string): Promise<boolean> =>
-      store.add({ ...content, run_id: runId, name, file_id: `${runId} ${name}` });
+      store.add({ ...content, run_id: runId, name, file_id: `${runId} ${name}` }, 2);
     for (const runId of ['one', 'two']) await addRun(db, runId);
-    expect([await add('one', 'a'), await add('one', 'A'), await add('one', 'b')]).toEqual([
-      true,
-      false,
-      true,
-    ]);
+    const ofOne = [await add('one', 'a'), await add('one', 'A'), await add('one', 'b'), await add('one', 'c')];
+    expect(ofOne).toEqual([true, false, true, false]);
     expect([await add('two', 'a'), await add('gone', 'a')]).toEqual([true, false]);
     expect([await store.count('one'), await usedBytes()]).toEqual([2, 300]);
     await db.deleteFrom('launch').where('id', '=', 'one').execute();

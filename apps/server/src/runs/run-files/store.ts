@@ -1,6 +1,8 @@
-import type { Db } from '../../storage/db/database.ts';
+import type { Db, Transaction } from '../../storage/db/database.ts';
 import { nameKey, isUniqueViolation } from '../../storage/db/dialect.ts';
+import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
+import { transact } from '../../storage/db/transactions.ts';
 
 export type StoredRunFile = Row<'run_file'>;
 
@@ -14,36 +16,47 @@ export function createRunFileStore(db: Db) {
     find: (runId: string, name: string): Promise<StoredRunFile | undefined> =>
       ofRun(runId).selectAll().where('name_key', '=', nameKey(name)).executeTakeFirst(),
 
-    async count(runId: string): Promise<number> {
-      const query = ofRun(runId).select((eb) => eb.fn.countAll<number>().as('count'));
-      return Number((await query.executeTakeFirstOrThrow()).count);
-    },
+    count: (runId: string): Promise<number> => countRows(ofRun(runId)),
 
-    /** Adds a file. False: the run is gone, or has a file of this name. */
-    async add(file: Omit<StoredRunFile, 'name_key'>): Promise<boolean> {
-      const insert = db
-        .insertInto('run_file')
-        .columns([
-          ...(['run_id', 'name_key', 'name', 'file_id', 'user_id'] as const),
-          ...(['content_type', 'size_bytes', 'sha256', 'created_at'] as const),
-        ])
-        .expression((eb) =>
-          eb
-            .selectFrom('run')
-            .select(['id', eb.val(nameKey(file.name)).as('name_key'), eb.val(file.name).as('name')])
-            .select([eb.val(file.file_id).as('file_id'), eb.val(file.user_id).as('user_id')])
-            .select([eb.val(file.content_type).as('content_type'), eb.val(file.size_bytes).as('size_bytes')])
-            .select([eb.val(file.sha256).as('sha256'), eb.val(file.created_at).as('created_at')])
-            .where('id', '=', file.run_id),
-        );
+    /** Adds a file. False: the run is gone, has a file of this name, or has `max` files. */
+    async add(file: Omit<StoredRunFile, 'name_key'>, max: number): Promise<boolean> {
+      const quota = { kind: 'files', owner: file.run_id, max };
       try {
-        return (await insert.executeTakeFirst()).numInsertedOrUpdatedRows === 1n;
+        return await transact(db, async (transaction) => {
+          const own = transaction.selectFrom('run_file').where('run_id', '=', file.run_id);
+          if ((await roomWithin(transaction, quota, () => countRows(own))) < 1) return false;
+          return insert(transaction, file);
+        });
       } catch (error) {
         if (isUniqueViolation(error)) return false;
         throw error;
       }
     },
   };
+}
+
+/** Inserts a file. False: the run is gone. */
+async function insert(
+  transaction: Transaction,
+  { name, ...file }: Omit<StoredRunFile, 'name_key'>,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await transaction
+    .insertInto('run_file')
+    .columns([
+      ...(['run_id', 'name_key', 'name', 'file_id', 'user_id'] as const),
+      ...(['content_type', 'size_bytes', 'sha256', 'created_at'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom('run')
+        .select(['id', eb.val(nameKey(name)).as('name_key'), eb.val(name).as('name')])
+        .select([eb.val(file.file_id).as('file_id'), eb.val(file.user_id).as('user_id')])
+        .select([eb.val(file.content_type).as('content_type'), eb.val(file.size_bytes).as('size_bytes')])
+        .select([eb.val(file.sha256).as('sha256'), eb.val(file.created_at).as('created_at')])
+        .where('id', '=', file.run_id),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 export type RunFileStore = ReturnType<typeof createRunFileStore>;
