@@ -7,7 +7,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { router } from './router.tsx';
-import { applyTheme } from './shell/theme.ts';
+import { applyTheme } from './styles/theme.ts';
 
 applyTheme();
 const root = document.getElementById('root');

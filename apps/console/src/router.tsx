@@ -10,7 +10,7 @@ import {
 } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 
-import { deviceSearch, fleetSearch } from './devices/fleet-search.ts';
+import { deviceSearch, fleetSearch } from './fleet/devices/fleet-search.ts';
 import { jobSearch } from './jobs/job-search.ts';
 import { runSearch, runsSearch, hasRunQuery } from './runs/run.tsx';
 import { groupsSearch, recordsSearch } from './records/records-search.ts';
@@ -54,7 +54,7 @@ const fleet = createRoute({
   getParentRoute: () => root,
   path: '/devices',
   validateSearch: fleetSearch,
-  component: lazyRouteComponent(() => import('./devices/fleet-page.tsx'), 'FleetPage'),
+  component: lazyRouteComponent(() => import('./fleet/devices/fleet-page.tsx'), 'FleetPage'),
 });
 const together = createRoute({
   getParentRoute: () => root,
@@ -66,7 +66,7 @@ const device = createRoute({
   getParentRoute: () => root,
   path: '/devices/$deviceId',
   validateSearch: deviceSearch,
-  component: lazyRouteComponent(() => import('./devices/device-page.tsx'), 'DevicePage'),
+  component: lazyRouteComponent(() => import('./fleet/devices/device-page.tsx'), 'DevicePage'),
 });
 const runs = createRoute({
   getParentRoute: () => root,
@@ -93,7 +93,7 @@ const schedules = createRoute({
 const pools = createRoute({
   getParentRoute: () => root,
   path: '/jobs/pools',
-  component: lazyRouteComponent(() => import('./jobs/pools-page.tsx'), 'PoolsPage'),
+  component: lazyRouteComponent(() => import('./fleet/devices/pools-page.tsx'), 'PoolsPage'),
 });
 const job = createRoute({
   getParentRoute: () => root,
@@ -144,32 +144,32 @@ const stats = createRoute({
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./access/account-page.tsx'), 'AccountPage'),
+  component: lazyRouteComponent(() => import('./http/access/account-page.tsx'), 'AccountPage'),
 });
 const tokens = createRoute({
   getParentRoute: () => root,
   path: '/settings/tokens',
-  component: lazyRouteComponent(() => import('./access/tokens-page.tsx'), 'TokensPage'),
+  component: lazyRouteComponent(() => import('./http/access/tokens-page.tsx'), 'TokensPage'),
 });
 const users = createRoute({
   getParentRoute: () => root,
   path: '/settings/users',
-  component: lazyRouteComponent(() => import('./access/users-page.tsx'), 'UsersPage'),
+  component: lazyRouteComponent(() => import('./http/access/users-page.tsx'), 'UsersPage'),
 });
 const hosts = createRoute({
   getParentRoute: () => root,
   path: '/settings/hosts',
-  component: lazyRouteComponent(() => import('./access/hosts-page.tsx'), 'HostsPage'),
+  component: lazyRouteComponent(() => import('./fleet/hosts/hosts-page.tsx'), 'HostsPage'),
 });
 const usage = createRoute({
   getParentRoute: () => root,
   path: '/settings/usage',
-  component: lazyRouteComponent(() => import('./access/usage-page.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(() => import('./http/access/usage-page.tsx'), 'UsagePage'),
 });
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/settings/audit',
-  component: lazyRouteComponent(() => import('./access/audit-page.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('./http/audit/audit-page.tsx'), 'AuditPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => root,

@@ -5,7 +5,7 @@ import { useCallback, useMemo, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { distinctName, useDevicesById } from '../devices/device.tsx';
+import { distinctName, useDevicesById } from '../fleet/devices/device.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { FilterSelect } from '../parts/field.tsx';
 import { LongTable } from '../parts/long-table.tsx';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { distinctName, isReady } from '../devices/device.tsx';
+import { distinctName, isReady } from '../fleet/devices/device.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, selectClass } from '../parts/field.tsx';

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Device, DeviceOutcome } from '@phalanx/protocol';
 
-import { deviceName } from '../devices/device.tsx';
+import { deviceName } from '../fleet/devices/device.tsx';
 import { Mark, type MarkLook } from '../parts/mark.tsx';
 import styles from './outcome-list.module.css';
 

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
-import { distinctName, devicesQuery } from '../devices/device.tsx';
+import { distinctName, devicesQuery } from '../fleet/devices/device.tsx';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
-import { isReady, devicesQuery } from '../devices/device.tsx';
+import { isReady, devicesQuery } from '../fleet/devices/device.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 
 /** Idle time after which the phone is released, in milliseconds. */

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { isReady, distinctName, devicesQuery } from '../devices/device.tsx';
+import { isReady, distinctName, devicesQuery } from '../fleet/devices/device.tsx';
 import { messageOf } from '../parts/states.tsx';
 import { touchPhone } from './use-touch.ts';
 

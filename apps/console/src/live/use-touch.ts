@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
 import { notifyFailure } from '../parts/notices.tsx';
-import { screenQuery } from '../screens/screen-tree.ts';
+import { screenQuery } from '../fleet/screens/screen-tree.ts';
 import type { useLease } from './use-lease.ts';
 
 /** Time within which typed letters are sent as one text. */

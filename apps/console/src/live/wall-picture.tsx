@@ -1,7 +1,7 @@
 import type { Device, WallMessage, WallRequest } from '@phalanx/protocol';
 import { useCallback, useSyncExternalStore } from 'react';
 
-import { deviceName } from '../devices/device.tsx';
+import { deviceName } from '../fleet/devices/device.tsx';
 import { liveEvents } from '../api/live-events.ts';
 import styles from './wall-picture.module.css';
 

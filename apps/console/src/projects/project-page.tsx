@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type CSSProperties, useState } from 'react';
 
-import { MembersDialog } from '../access/members-dialog.tsx';
+import { MembersDialog } from '../http/access/members-dialog.tsx';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 
-import { WaitingShares } from '../access/waiting-shares.tsx';
+import { WaitingShares } from '../code/shares/waiting-shares.tsx';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchInput } from '../parts/field.tsx';

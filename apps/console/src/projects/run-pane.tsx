@@ -5,7 +5,13 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
-import { deviceName, distinctName, DeviceStateMark, isReady, devicesQuery } from '../devices/device.tsx';
+import {
+  deviceName,
+  distinctName,
+  DeviceStateMark,
+  isReady,
+  devicesQuery,
+} from '../fleet/devices/device.tsx';
 import { lastParameters, type useLaunch } from '../launches/use-launch.ts';
 import { OutcomeList } from '../launches/outcome-list.tsx';
 import { fieldsOf, initialValues } from '../launches/parameter-fields.ts';

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { findUser } from '../access/members-dialog.tsx';
+import { findUser } from '../http/access/members-dialog.tsx';
 import { call, readAll } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';

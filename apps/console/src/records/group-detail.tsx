@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device.tsx';
+import { deviceName } from '../fleet/devices/device.tsx';
 import { Button } from '../parts/button.tsx';
 import { Input } from '../parts/field.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { memo } from 'react';
 
-import { DeviceSelect } from '../devices/device.tsx';
+import { DeviceSelect } from '../fleet/devices/device.tsx';
 import { Button } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';

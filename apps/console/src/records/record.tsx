@@ -5,7 +5,7 @@ import { Mark, type MarkLook } from '../parts/mark.tsx';
 import { call, type Reply, localAddress } from '../api/call.ts';
 import { timeSince } from '../parts/time.tsx';
 import { isObject } from '../launches/parameter-fields.ts';
-import { readScreenTree } from '../screens/screen-tree.ts';
+import { readScreenTree } from '../fleet/screens/screen-tree.ts';
 import type { RecordFiltersSearch, GroupsSearch } from './records-search.ts';
 import { unchanging } from '../api/query-client.ts';
 

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device.tsx';
+import { deviceName } from '../fleet/devices/device.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
 import { useKeys } from '../parts/keys.tsx';
@@ -15,7 +15,7 @@ import { RemovalButton } from '../parts/removal-button.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectsQuery } from '../projects/project.tsx';
 import { placeOfStack } from '../runs/stack.tsx';
-import { Inspector } from '../screens/inspector.tsx';
+import { Inspector } from '../fleet/screens/inspector.tsx';
 import { RecordReplay } from '../replays/record-replay.tsx';
 import { ActionMarks, Actions, Filmstrip } from './record-screens.tsx';
 import { localAddress } from '../api/call.ts';

@@ -2,7 +2,7 @@ import type { RunDetail, Run, RunFile } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { distinctName, useDevicesById } from '../devices/device.tsx';
+import { distinctName, useDevicesById } from '../fleet/devices/device.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
 import { launcherWords } from './launch-rows.ts';

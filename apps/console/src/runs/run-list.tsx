@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 
-import { distinctNames, useDevicesById } from '../devices/device.tsx';
+import { distinctNames, useDevicesById } from '../fleet/devices/device.tsx';
 import { jobQuery } from '../jobs/job.tsx';
 import { keep, keptValue } from '../parts/kept.ts';
 import { LongTable } from '../parts/long-table.tsx';

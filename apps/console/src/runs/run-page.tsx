@@ -16,7 +16,7 @@ import { Details, Siblings, RunFiles } from './run-details.tsx';
 import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
 import { Stack, stackWithoutMessage } from './stack.tsx';
-import { isReady, useDevice } from '../devices/device.tsx';
+import { isReady, useDevice } from '../fleet/devices/device.tsx';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { launchCode } from '../launches/use-launch.ts';
 

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { DeviceSelect } from '../devices/device.tsx';
+import { DeviceSelect } from '../fleet/devices/device.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select, useSettled } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';

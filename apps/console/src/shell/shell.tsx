@@ -13,12 +13,12 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { useKeys, KeyboardHelp } from '../parts/keys.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
-import { Logo, SignInAgain, SignInPage } from './sign-in.tsx';
+import { Logo, SignInAgain, SignInPage } from '../http/access/sign-in.tsx';
 import styles from './shell.module.css';
-import { deviceName, devicesQuery } from '../devices/device.tsx';
+import { deviceName, devicesQuery } from '../fleet/devices/device.tsx';
 import { Picker, type PickerItem } from '../parts/picker.tsx';
 import { projectsQuery } from '../projects/project.tsx';
-import { setTheme } from './theme.ts';
+import { setTheme } from '../styles/theme.ts';
 import { UserMenu } from './user-menu.tsx';
 
 /** How long changes are collected before the page is drawn again. */

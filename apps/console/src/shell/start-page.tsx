@@ -3,9 +3,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 
 import { useMe, useMissingScope } from '../api/me.ts';
-import { isReady, devicesQuery } from '../devices/device.tsx';
-import { useReasonsForNoPhones } from '../devices/hosts.ts';
-import { AskForPhone } from '../devices/no-phones.tsx';
+import { isReady, devicesQuery } from '../fleet/devices/device.tsx';
+import { useReasonsForNoPhones } from '../fleet/hosts/hosts.ts';
+import { AskForPhone } from '../fleet/devices/no-phones.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';

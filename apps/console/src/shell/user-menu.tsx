@@ -5,8 +5,8 @@ import { useMe } from '../api/me.ts';
 import { useStore } from '../api/store.ts';
 import { Icon } from '../parts/icon.tsx';
 import styles from './user-menu.module.css';
-import { setTheme, theme, themeNames, themes } from './theme.ts';
-import { useSignOut } from './use-sign-out.ts';
+import { setTheme, theme, themeNames, themes } from '../styles/theme.ts';
+import { useSignOut } from '../http/access/use-sign-out.ts';
 
 /** Shows whose sign-in this is, and what belongs to them: theme, settings, help, sign-out. */
 export function UserMenu({ itemClass, onKeys }: { itemClass: string | undefined; onKeys: () => void }) {

@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { call } from '../api/call.ts';
-import { poolsQuery } from '../devices/device.tsx';
+import { poolsQuery } from '../fleet/devices/device.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { FilterSelect, Select } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';

@@ -4,7 +4,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
-import phone from '../screens/phone.module.css';
+import phone from '../fleet/screens/phone.module.css';
 import { targetOf } from './steps.tsx';
 import styles from './film-player.module.css';
 import { call } from '../api/call.ts';

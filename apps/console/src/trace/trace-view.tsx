@@ -9,7 +9,7 @@ import { InlineFailure } from '../parts/states.tsx';
 import { localAddress } from '../api/call.ts';
 import { recordQuery, type RecordScreen } from '../records/record.tsx';
 import { isActive } from '../runs/run.tsx';
-import { devicesQuery } from '../devices/device.tsx';
+import { devicesQuery } from '../fleet/devices/device.tsx';
 import { LiveScreen } from '../live/live-screen.tsx';
 import { FilmPlayer, filmAddress, filmQuery, type FilmMoment, lastScreenOf, momentsOf } from './film.tsx';
 import { StepList, durationText, placeOf, targetOf, useRunTrace } from './steps.tsx';

@@ -9,7 +9,7 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import styles from '../access/settings.module.css';
+import styles from '../http/access/settings.module.css';
 import { call } from '../api/call.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';

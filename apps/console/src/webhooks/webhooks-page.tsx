@@ -2,11 +2,11 @@ import type { Webhook, WebhookDelivery } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { SecretDialog } from '../access/secret-dialog.tsx';
-import { SettingsPage } from '../access/settings-page.tsx';
+import { SecretDialog } from '../http/access/secret-dialog.tsx';
+import { SettingsPage } from '../http/access/settings-page.tsx';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
-import styles from '../access/settings.module.css';
+import styles from '../http/access/settings.module.css';
 import { Button } from '../parts/button.tsx';
 import { ActionDialog, Dialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 
 import { call } from '../../api/call.ts';
-import { distinctName, useDevicesById } from '../../devices/device.tsx';
+import { distinctName, useDevicesById } from '../../fleet/devices/device.tsx';
 import { OutcomeList, type OutcomeRow } from '../../launches/outcome-list.tsx';
 import { LogView } from '../../logs/log-view.tsx';
 import { useRunLog } from '../../logs/run-log.tsx';

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { proposeSelectors } from '@phalanx/automation/selectors';
 import { useQuery } from '@tanstack/react-query';
 
-import { deviceName, isReady } from '../../devices/device.tsx';
+import { deviceName, isReady } from '../../fleet/devices/device.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Select, SearchInput } from '../../parts/field.tsx';
 import { useRemembered } from '../../parts/splitter.tsx';
@@ -13,8 +13,8 @@ import { TouchScreen } from '../../live/touch-screen.tsx';
 import { useLease } from '../../live/use-lease.ts';
 import { useLivePicture, type LivePicture } from '../../live/use-live-picture.ts';
 import { useRecording, useTouch } from '../../live/use-touch.ts';
-import { NodeBoxes, SelectorList, NodeTree, useMatches } from '../../screens/nodes.tsx';
-import { screenQuery, nodesAt, type TreeRow } from '../../screens/screen-tree.ts';
+import { NodeBoxes, SelectorList, NodeTree, useMatches } from '../../fleet/screens/nodes.tsx';
+import { screenQuery, nodesAt, type TreeRow } from '../../fleet/screens/screen-tree.ts';
 import styles from './phone-pane.module.css';
 import { TypedSecrets } from './typed-secrets.tsx';
 
