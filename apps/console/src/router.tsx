@@ -13,7 +13,7 @@ import { useQuery } from '@tanstack/react-query';
 import { deviceSearch, fleetSearch } from './fleet/devices/fleet-search.ts';
 import { jobSearch } from './jobs/job-search.ts';
 import { runSearch, runsSearch, hasRunQuery } from './runs/run.tsx';
-import { groupsSearch, recordsSearch } from './records/records-search.ts';
+import { groupsSearch, recordsSearch } from './evidence/records/records-search.ts';
 import { statsSearch } from './stats/stats-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { Loading, Empty } from './parts/states.tsx';
@@ -60,7 +60,7 @@ const together = createRoute({
   getParentRoute: () => root,
   path: '/devices/together',
   validateSearch: togetherSearch,
-  component: lazyRouteComponent(() => import('./live/together-page.tsx'), 'TogetherPage'),
+  component: lazyRouteComponent(() => import('./control/live/together-page.tsx'), 'TogetherPage'),
 });
 const device = createRoute({
   getParentRoute: () => root,
@@ -104,36 +104,36 @@ const job = createRoute({
 const projects = createRoute({
   getParentRoute: () => root,
   path: '/projects',
-  component: lazyRouteComponent(() => import('./projects/projects-page.tsx'), 'ProjectsPage'),
+  component: lazyRouteComponent(() => import('./code/projects/projects-page.tsx'), 'ProjectsPage'),
 });
 const project = createRoute({
   getParentRoute: () => root,
   path: '/projects/$projectId',
   validateSearch: editorSearch,
-  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
+  component: lazyRouteComponent(() => import('./code/projects/project-page.tsx'), 'ProjectPage'),
 });
 const replays = createRoute({
   getParentRoute: () => root,
   path: '/projects/$projectId/replays',
   validateSearch: replaysSearch,
-  component: lazyRouteComponent(() => import('./replays/replays-page.tsx'), 'ReplaysPage'),
+  component: lazyRouteComponent(() => import('./evidence/replays/replays-page.tsx'), 'ReplaysPage'),
 });
 const versions = createRoute({
   getParentRoute: () => root,
   path: '/projects/$projectId/versions',
-  component: lazyRouteComponent(() => import('./versions/versions-page.tsx'), 'VersionsPage'),
+  component: lazyRouteComponent(() => import('./evidence/drift/versions-page.tsx'), 'VersionsPage'),
 });
 const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
   validateSearch: groupsSearch,
-  component: lazyRouteComponent(() => import('./records/groups-page.tsx'), 'GroupsPage'),
+  component: lazyRouteComponent(() => import('./evidence/records/groups-page.tsx'), 'GroupsPage'),
 });
 const records = createRoute({
   getParentRoute: () => root,
   path: '/records',
   validateSearch: recordsSearch,
-  component: lazyRouteComponent(() => import('./records/review-page.tsx'), 'ReviewPage'),
+  component: lazyRouteComponent(() => import('./evidence/records/review-page.tsx'), 'ReviewPage'),
 });
 const stats = createRoute({
   getParentRoute: () => root,

@@ -10,7 +10,7 @@ import { notify, notifyFailure } from '../parts/notices.tsx';
 import { RemovalButton } from '../parts/removal-button.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { useProjectNames } from '../projects/project.tsx';
+import { useProjectNames } from '../code/projects/project.tsx';
 import { cronWords } from './cron-words.ts';
 import { phonesText, schedulesQuery } from './job.tsx';
 import { JobsFrame } from './jobs-frame.tsx';

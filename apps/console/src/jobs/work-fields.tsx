@@ -18,7 +18,7 @@ import {
 } from '../launches/run-options.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { Loading } from '../parts/states.tsx';
-import { projectsQuery } from '../projects/project.tsx';
+import { projectsQuery } from '../code/projects/project.tsx';
 
 type Parameters = Record<string, unknown>;
 

@@ -10,7 +10,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Field, selectClass } from '../parts/field.tsx';
 import { SubmitButton } from '../parts/form.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
-import { projectsQuery } from '../projects/project.tsx';
+import { projectsQuery } from '../code/projects/project.tsx';
 import { lastParameters, useLaunch } from './use-launch.ts';
 import styles from './launch-dialog.module.css';
 import { OutcomeList } from './outcome-list.tsx';

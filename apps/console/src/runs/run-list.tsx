@@ -10,7 +10,7 @@ import { LongTable } from '../parts/long-table.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
-import { useProjectNames } from '../projects/project.tsx';
+import { useProjectNames } from '../code/projects/project.tsx';
 import {
   jobWords,
   launchRows,

@@ -7,7 +7,7 @@ import { SearchInput, Select, useSettled } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { SinceSelect } from '../parts/time.tsx';
 import { Empty } from '../parts/states.tsx';
-import { ProjectSelect } from '../projects/project.tsx';
+import { ProjectSelect } from '../code/projects/project.tsx';
 import { runsQuery, runLooks, runsSearch, type RunsSearch } from './run.tsx';
 import { RunList } from './run-list.tsx';
 

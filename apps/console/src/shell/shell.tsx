@@ -17,7 +17,7 @@ import { Logo, SignInAgain, SignInPage } from '../http/access/sign-in.tsx';
 import styles from './shell.module.css';
 import { deviceName, devicesQuery } from '../fleet/devices/device.tsx';
 import { Picker, type PickerItem } from '../parts/picker.tsx';
-import { projectsQuery } from '../projects/project.tsx';
+import { projectsQuery } from '../code/projects/project.tsx';
 import { setTheme } from '../styles/theme.ts';
 import { UserMenu } from './user-menu.tsx';
 

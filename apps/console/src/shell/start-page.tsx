@@ -11,8 +11,8 @@ import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
-import { createStarter } from '../projects/project-dialogs.tsx';
-import { projectsQuery } from '../projects/project.tsx';
+import { createStarter } from '../code/projects/project-dialogs.tsx';
+import { projectsQuery } from '../code/projects/project.tsx';
 import { hasRunQuery } from '../runs/run.tsx';
 import styles from './start-page.module.css';
 

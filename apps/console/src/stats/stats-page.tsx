@@ -10,7 +10,7 @@ import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { exactDuration } from '../parts/time.tsx';
-import { ProjectSelect } from '../projects/project.tsx';
+import { ProjectSelect } from '../code/projects/project.tsx';
 import { failureWords } from '../runs/failure-words.ts';
 import { runLooks, type RunsSearch } from '../runs/run.tsx';
 import { groupings, periods, statsSearch, type StatsSearch } from './stats-search.ts';

@@ -6,12 +6,12 @@ import { Link } from '@tanstack/react-router';
 
 import { classNames } from '../parts/class-names.ts';
 import { localAddress } from '../api/call.ts';
-import { treeQuery, type RecordScreen } from '../records/record.tsx';
+import { treeQuery, type RecordScreen } from '../evidence/records/record.tsx';
 import phone from '../fleet/screens/phone.module.css';
 import { labelOf, type ScreenTreeView } from '../fleet/screens/screen-tree.ts';
 import styles from './trace.module.css';
 import { clockTime } from '../parts/time.tsx';
-import { filesMs, readStoredFile, type StoredFile } from '../projects/project.tsx';
+import { filesMs, readStoredFile, type StoredFile } from '../code/projects/project.tsx';
 import { runCodeQuery } from '../runs/run.tsx';
 import { placeOfStack } from '../runs/stack.tsx';
 import { unchanging } from '../api/query-client.ts';

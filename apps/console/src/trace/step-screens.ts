@@ -1,6 +1,6 @@
 import type { RunStep } from '@phalanx/protocol';
 
-import type { RecordScreen } from '../records/record.tsx';
+import type { RecordScreen } from '../evidence/records/record.tsx';
 
 type StoredScreen = Pick<RecordScreen, '_id' | 'timestamp'>;
 

@@ -8,7 +8,7 @@ import { call } from '../../api/call.ts';
 import { useMissingScope } from '../../api/me.ts';
 import { LaunchDialog } from '../../launches/launch-dialog.tsx';
 import { StopDialog } from '../../launches/stop-dialog.tsx';
-import { Control } from '../../live/control.tsx';
+import { Control } from '../../control/live/control.tsx';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { ActionDialog } from '../../parts/dialog.tsx';
 import { Field, TextArea, TextField } from '../../parts/field.tsx';

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useState } from 'react';
 
-import { WallPicture } from '../../live/wall-picture.tsx';
+import { WallPicture } from '../../control/live/wall-picture.tsx';
 import type { Selection } from '../../parts/selection.ts';
 import { Age } from '../../parts/time.tsx';
 import { deviceName, DeviceStateMark, isReady, selectName } from './device.tsx';

@@ -1,9 +1,0 @@
-import { call } from '../api/call.ts';
-
-/** Stores values as secrets of a project, by their names, in place of those that it has. */
-export async function storeSecrets(projectId: string, secrets: ReadonlyMap<string, string>): Promise<void> {
-  for (const [name, value] of secrets) {
-    const params = { id: projectId, name };
-    await call('PUT /api/v2/automation-project/:id/secrets/:name', { params, body: { value } });
-  }
-}
