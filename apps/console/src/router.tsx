@@ -11,10 +11,10 @@ import {
 import { useQuery } from '@tanstack/react-query';
 
 import { deviceSearch, fleetSearch } from './fleet/devices/fleet-search.ts';
-import { jobSearch } from './jobs/job-search.ts';
-import { runSearch, runsSearch, hasRunQuery } from './runs/run.tsx';
+import { jobSearch } from './work/jobs/job-search.ts';
+import { runSearch, runsSearch, hasRunQuery } from './runs/runs/run.tsx';
 import { groupsSearch, recordsSearch } from './evidence/records/records-search.ts';
-import { statsSearch } from './stats/stats-search.ts';
+import { statsSearch } from './runs/stats/stats-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { Loading, Empty } from './parts/states.tsx';
 import { Page } from './parts/page.tsx';
@@ -72,23 +72,23 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
   validateSearch: runsSearch,
-  component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
+  component: lazyRouteComponent(() => import('./runs/runs/runs-page.tsx'), 'RunsPage'),
 });
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$runId',
   validateSearch: runSearch,
-  component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
+  component: lazyRouteComponent(() => import('./runs/runs/run-page.tsx'), 'RunPage'),
 });
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
+  component: lazyRouteComponent(() => import('./work/jobs/jobs-page.tsx'), 'JobsPage'),
 });
 const schedules = createRoute({
   getParentRoute: () => root,
   path: '/jobs/schedules',
-  component: lazyRouteComponent(() => import('./jobs/schedules-page.tsx'), 'SchedulesPage'),
+  component: lazyRouteComponent(() => import('./work/schedules/schedules-page.tsx'), 'SchedulesPage'),
 });
 const pools = createRoute({
   getParentRoute: () => root,
@@ -99,7 +99,7 @@ const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$jobId',
   validateSearch: jobSearch,
-  component: lazyRouteComponent(() => import('./jobs/job-page.tsx'), 'JobPage'),
+  component: lazyRouteComponent(() => import('./work/jobs/job-page.tsx'), 'JobPage'),
 });
 const projects = createRoute({
   getParentRoute: () => root,
@@ -139,7 +139,7 @@ const stats = createRoute({
   getParentRoute: () => root,
   path: '/stats',
   validateSearch: statsSearch,
-  component: lazyRouteComponent(() => import('./stats/stats-page.tsx'), 'StatsPage'),
+  component: lazyRouteComponent(() => import('./runs/stats/stats-page.tsx'), 'StatsPage'),
 });
 const settings = createRoute({
   getParentRoute: () => root,
@@ -174,9 +174,9 @@ const audit = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/settings/webhooks',
-  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyRouteComponent(() => import('./work/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
-const helpPage = () => import('./help/help-page.tsx');
+const helpPage = () => import('./operations/help/help-page.tsx');
 const help = createRoute({
   getParentRoute: () => root,
   path: '/help',

@@ -13,7 +13,7 @@ import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { createStarter } from '../code/projects/project-dialogs.tsx';
 import { projectsQuery } from '../code/projects/project.tsx';
-import { hasRunQuery } from '../runs/run.tsx';
+import { hasRunQuery } from '../runs/runs/run.tsx';
 import styles from './start-page.module.css';
 
 /** From nothing to a first run. */

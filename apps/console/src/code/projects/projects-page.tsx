@@ -12,7 +12,7 @@ import { countText, Page } from '../../parts/page.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Age, Moment } from '../../parts/time.tsx';
-import { lastRunQuery, useLastRuns, RunStatusMark } from '../../runs/run.tsx';
+import { lastRunQuery, useLastRuns, RunStatusMark } from '../../runs/runs/run.tsx';
 import { NewProject } from './project-dialogs.tsx';
 import styles from './projects.module.css';
 import { projectsQuery } from './project.tsx';

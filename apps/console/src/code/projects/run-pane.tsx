@@ -12,10 +12,14 @@ import {
   isReady,
   devicesQuery,
 } from '../../fleet/devices/device.tsx';
-import { lastParameters, type useLaunch } from '../../launches/use-launch.ts';
-import { OutcomeList } from '../../launches/outcome-list.tsx';
-import { fieldsOf, initialValues } from '../../launches/parameter-fields.ts';
-import { ParametersForm, useParameterSchema, useParameterProblems } from '../../launches/parameters-form.tsx';
+import { lastParameters, type useLaunch } from '../../runs/launches/use-launch.ts';
+import { OutcomeList } from '../../runs/launches/outcome-list.tsx';
+import { fieldsOf, initialValues } from '../../runs/launches/parameter-fields.ts';
+import {
+  ParametersForm,
+  useParameterSchema,
+  useParameterProblems,
+} from '../../runs/launches/parameters-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { useRemembered } from '../../parts/splitter.tsx';
 import { InlineFailure } from '../../parts/states.tsx';

@@ -2,8 +2,8 @@ import type { Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { OutcomeRow } from '../../launches/outcome-list.tsx';
-import { useLaunch } from '../../launches/use-launch.ts';
+import type { OutcomeRow } from '../../runs/launches/outcome-list.tsx';
+import { useLaunch } from '../../runs/launches/use-launch.ts';
 import { usePageKeys } from '../../parts/keys.tsx';
 import { findMatches, Picker } from '../../parts/picker.tsx';
 import { Empty } from '../../parts/states.tsx';

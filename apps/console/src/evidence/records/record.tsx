@@ -4,7 +4,7 @@ import { queryOptions, keepPreviousData } from '@tanstack/react-query';
 import { Mark, type MarkLook } from '../../parts/mark.tsx';
 import { call, type Reply, localAddress } from '../../api/call.ts';
 import { timeSince } from '../../parts/time.tsx';
-import { isObject } from '../../launches/parameter-fields.ts';
+import { isObject } from '../../runs/launches/parameter-fields.ts';
 import { readScreenTree } from '../../fleet/screens/screen-tree.ts';
 import type { RecordFiltersSearch, GroupsSearch } from './records-search.ts';
 import { unchanging } from '../../api/query-client.ts';

@@ -14,7 +14,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { RemovalButton } from '../../parts/removal-button.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { projectsQuery } from '../../code/projects/project.tsx';
-import { placeOfStack } from '../../runs/stack.tsx';
+import { placeOfStack } from '../../runs/runs/stack.tsx';
 import { Inspector } from '../../fleet/screens/inspector.tsx';
 import { RecordReplay } from '../replays/record-replay.tsx';
 import { ActionMarks, Actions, Filmstrip } from './record-screens.tsx';

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
-import { LaunchDialog } from '../../launches/launch-dialog.tsx';
-import { StopDialog } from '../../launches/stop-dialog.tsx';
+import { LaunchDialog } from '../../runs/launches/launch-dialog.tsx';
+import { StopDialog } from '../../runs/launches/stop-dialog.tsx';
 import { WaitingShares } from '../../code/shares/waiting-shares.tsx';
 import { useMissingScope } from '../../api/me.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';

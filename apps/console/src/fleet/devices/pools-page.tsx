@@ -12,7 +12,7 @@ import { notify } from '../../parts/notices.tsx';
 import { RemovalButton } from '../../parts/removal-button.tsx';
 import { Failure, InlineFailure, Loading } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { JobsFrame } from '../../jobs/jobs-frame.tsx';
+import { JobsFrame } from '../../work/jobs/jobs-frame.tsx';
 
 /** Saved selectors. */
 export function PoolsPage() {

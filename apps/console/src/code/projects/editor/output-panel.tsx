@@ -4,14 +4,14 @@ import { type ReactNode, useEffect, useState } from 'react';
 
 import { call } from '../../../api/call.ts';
 import { distinctName, useDevicesById } from '../../../fleet/devices/device.tsx';
-import { OutcomeList, type OutcomeRow } from '../../../launches/outcome-list.tsx';
-import { LogView } from '../../../logs/log-view.tsx';
-import { useRunLog } from '../../../logs/run-log.tsx';
+import { OutcomeList, type OutcomeRow } from '../../../runs/launches/outcome-list.tsx';
+import { LogView } from '../../../runs/logs/log-view.tsx';
+import { useRunLog } from '../../../runs/logs/run-log.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { SearchInput, useSettled } from '../../../parts/field.tsx';
 import { Splitter, usePaneSize } from '../../../parts/splitter.tsx';
 import { InlineFailure } from '../../../parts/states.tsx';
-import { runQuery, isActive, RunStatusMark } from '../../../runs/run.tsx';
+import { runQuery, isActive, RunStatusMark } from '../../../runs/runs/run.tsx';
 import type { Finding } from './code-assist.ts';
 import styles from '../project.module.css';
 
