@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { TestService } from '../../../testing/test-service.ts';
+import { TestService } from '../../testing/test-service.ts';
 
 let service: TestService;
 beforeAll(async () => {

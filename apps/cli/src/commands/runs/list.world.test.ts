@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { CliResult } from '../../../testing/cli-process.ts';
-import { TestService } from '../../../testing/test-service.ts';
+import type { CliResult } from '../../testing/cli-process.ts';
+import { TestService } from '../../testing/test-service.ts';
 
 let service: TestService;
 beforeAll(async () => {

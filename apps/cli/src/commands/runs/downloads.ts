@@ -13,13 +13,13 @@ import {
 } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import type { ApiClient, Reply } from '../../../api-client.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
-import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
-import { getRunId } from '../../../follow/find-runs.ts';
-import { makeNamedFolder } from '../../../project/project-folder.ts';
-import { printableLine } from '../../../output/terminal.ts';
-import { printJson, printTable } from '../../../output/table.ts';
+import type { ApiClient, Reply } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
+import { getRunId } from '../../follow/find-runs.ts';
+import { makeNamedFolder } from '../../project/project-folder.ts';
+import { printableLine } from '../../output/terminal.ts';
+import { printJson, printTable } from '../../output/table.ts';
 
 interface Flags extends ConnectionFlags {
   download?: string;

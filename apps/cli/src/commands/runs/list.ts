@@ -10,22 +10,22 @@ import {
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
-import type { ApiClient } from '../../../api-client.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
-import { listRuns, shortRunId, getRunId } from '../../../follow/find-runs.ts';
+import type { ApiClient } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { listRuns, shortRunId, getRunId } from '../../follow/find-runs.ts';
 import {
   deviceIdOf,
   listDevices,
   serialOf,
   getAutomationId,
   listProjects,
-} from '../../../launch/find-by-name.ts';
-import { describeLauncher, describeEnd } from '../../../output/run-text.ts';
-import { formatAge, formatDuration } from '../../../output/duration.ts';
-import { printJson, printTable, paragraph, terminalCells } from '../../../output/table.ts';
-import { parseLimit } from '../../../option-values.ts';
-import { CommandError, exitCodes } from '../../../exit-codes.ts';
-import { printable } from '../../../output/terminal.ts';
+} from '../../launch/find-by-name.ts';
+import { describeLauncher, describeEnd } from '../../output/run-text.ts';
+import { formatAge, formatDuration } from '../../output/duration.ts';
+import { printJson, printTable, paragraph, terminalCells } from '../../output/table.ts';
+import { parseLimit } from '../../option-values.ts';
+import { CommandError, exitCodes } from '../../exit-codes.ts';
+import { printable } from '../../output/terminal.ts';
 import { addRunFilesCommand, addRunFilmCommand } from './downloads.ts';
 
 interface Flags extends ConnectionFlags {

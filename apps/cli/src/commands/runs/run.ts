@@ -36,7 +36,7 @@ import {
 } from '../../launch/parameters.ts';
 import { notice } from '../../output/terminal.ts';
 import { chooseSavedProject } from '../../project/project-folder.ts';
-import { pushFolder } from '../project/push.ts';
+import { pushFolder } from '../code/push.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags, PhoneSettingFlags {
   json?: true;

@@ -1,8 +1,8 @@
 import { deviceRoutes, launchRoutes, type Device, type Run } from '@phalanx/protocol';
 
 import { ApiRefusal } from '../../../api-client.ts';
-import { pushFolder } from '../../project/push.ts';
-import { printCompact } from '../../phones/screen.ts';
+import { pushFolder } from '../../code/push.ts';
+import { printCompact } from '../../fleet/screen.ts';
 import type { Connection } from '../../../connection/connection.ts';
 import { followRuns, startedRuns, type FollowedRun } from '../../../follow/follow-runs.ts';
 import { describeEnd, printLogEntry } from '../../../output/run-text.ts';
