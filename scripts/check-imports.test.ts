@@ -110,6 +110,24 @@ const VIOLATIONS: readonly { breaks: string; path: string; code: string; says: s
     says: `apps/server/src/fleet/devices/a.ts:1: imports '../../runs/runs/run.ts'`,
   },
   {
+    breaks: 'rooms import lower rooms',
+    path: 'apps/cli/src/commands/fleet/a.ts',
+    code: `import { addRunCommand } from '../runs/run.ts';`,
+    says: `apps/cli/src/commands/fleet/a.ts:1: imports '../runs/run.ts'`,
+  },
+  {
+    breaks: 'rooms of the console stand between base and frame',
+    path: 'apps/console/src/parts/a.ts',
+    code: `import { runQuery } from '../runs/runs/run.tsx';`,
+    says: `apps/console/src/parts/a.ts:1: imports '../runs/runs/run.tsx'`,
+  },
+  {
+    breaks: 'rooms of the console stand between base and frame',
+    path: 'apps/console/src/runs/runs/a.ts',
+    code: `import { Shell } from '../../shell/shell.tsx';`,
+    says: `apps/console/src/runs/runs/a.ts:1: imports '../../shell/shell.tsx'`,
+  },
+  {
     breaks: 'storage/db, storage/blobs, http/requests know no feature',
     path: 'apps/server/src/http/requests/a.ts',
     code: `import { token } from '../access/token.ts';`,
@@ -215,9 +233,9 @@ describe('check-imports', () => {
       'apps/host/src/runs/a.test.ts': `import '../logs/c.ts';`,
       'apps/host/src/logs/c.ts': `import '../runs/b.ts';`,
       'apps/host/src/runs/b.ts': '',
-      'apps/console/src/runs/a.ts': `import '../logs/c.ts';`,
-      'apps/console/src/logs/c.ts': `import '../runs/b.ts';`,
-      'apps/console/src/runs/b.ts': '',
+      'apps/console/src/runs/runs/a.ts': `import '../../evidence/records/c.ts';`,
+      'apps/console/src/evidence/records/c.ts': `import '../../runs/runs/b.ts';`,
+      'apps/console/src/runs/runs/b.ts': '',
     });
     expect(messages).toHaveLength(1);
     expect(messages[0]).toContain(
@@ -243,6 +261,9 @@ describe('check-imports', () => {
       'apps/server/src/fleet/devices/routes.test.ts': `import '../../runs/runs/store.ts'; import 'kysely';`,
       'apps/server/src/main.ts': `import './app.ts'; process.exit(process.exitCode);`,
       'apps/cli/src/commands/start.ts': `import '@phalanx/server/client'; import type {} from '@phalanx/server/types/a.d.ts'; process.exitCode = 1;`,
+      'apps/cli/src/commands/runs/run.ts': `import '../fleet/devices.ts'; import '../../exit-codes.ts';`,
+      'apps/console/src/router.tsx': `import './runs/runs/run.tsx'; import './shell/shell.tsx';`,
+      'apps/console/src/fleet/devices/a.tsx': `import '../../runs/runs/run.tsx'; import '../../parts/button.tsx';`,
       'tests/launch.test.ts': `import '../apps/server/src/app.ts'; import './fixture.ts'; process.env['X'] = '';`,
       'bench/main.ts': `import '../apps/host/src/adb/link.ts'; import 'better-sqlite3'; process.exit(1);`,
     });

@@ -18,7 +18,7 @@ export interface ProcessRule extends Rule {
   isAllowedIn(place: Place): boolean;
 }
 
-/** The rooms of apps/server/src, the lowest first. */
+/** The rooms of apps/server/src and of apps/cli/src/commands, the lowest first; those of apps/console/src have no order. */
 const ROOMS: readonly (string | undefined)[] = [
   'kernel',
   'storage',
@@ -31,6 +31,8 @@ const ROOMS: readonly (string | undefined)[] = [
   'work',
   'operations',
 ];
+/** Folders of the console on which its rooms stand. */
+const CONSOLE_BASE: readonly (string | undefined)[] = ['api', 'parts', 'styles'];
 /** Folders of rooms that know no feature; every other one is a feature, but those of the kernel. */
 const BASE_FOLDERS: readonly string[] = ['storage/db', 'storage/blobs', 'http/requests'];
 const DATABASE_PACKAGES = ['kysely', 'better-sqlite3', 'pg'];
@@ -92,9 +94,22 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     name: 'rooms import lower rooms',
     reason: `a room stands on those below it: ${ROOMS.join(', ')}; one that knew a higher one could not be read without it`,
-    instead: 'let app.ts hand it in, or move what both need into the lower room',
+    instead: 'let app.ts hand it in, or move what both need into the lower room, or beside the commands',
     isBrokenBy: ({ from, to }) =>
-      !from.isTest && to.kind === 'ours' && (roomOf(from) ?? Infinity) < (roomOf(to.place) ?? -1),
+      !from.isTest &&
+      to.kind === 'ours' &&
+      !leavesWorkspace(from, to) &&
+      (roomOf(from) ?? Infinity) < (roomOf(to.place) ?? -1),
+  },
+  {
+    name: 'rooms of the console stand between base and frame',
+    reason: `${CONSOLE_BASE.join(', ')} serve every page, and the frame (shell, router.tsx) has every page in it`,
+    instead: 'hand it in as a property, or move what both need into the base',
+    isBrokenBy: ({ from, to }) =>
+      !from.isTest &&
+      to.kind === 'ours' &&
+      !leavesWorkspace(from, to) &&
+      (consoleFloorOf(from) ?? Infinity) < (consoleFloorOf(to.place) ?? -1),
   },
   {
     name: `${BASE_FOLDERS.join(', ')} know no feature`,
@@ -201,8 +216,19 @@ function isServerSource(place: Place): boolean {
 
 /** Undefined for files of no room, such as app.ts. */
 function roomOf(place: Place): number | undefined {
-  const room = isServerSource(place) ? ROOMS.indexOf(place.folders[1]) : -1;
+  const room = ROOMS.indexOf(isServerSource(place) ? place.folders[1] : commandFolderOf(place));
   return room === -1 ? undefined : room;
+}
+
+function commandFolderOf({ workspace, folders }: Place): string | undefined {
+  return workspace === 'apps/cli' && folders[1] === 'commands' ? folders[2] : undefined;
+}
+
+/** Counts from the base: 0 for it, 1 for the rooms, 2 for the frame. */
+function consoleFloorOf({ workspace, folders: [top, folder] }: Place): number | undefined {
+  if (workspace !== 'apps/console' || top !== 'src') return undefined;
+  if (CONSOLE_BASE.includes(folder)) return 0;
+  return ROOMS.includes(folder) ? 1 : 2;
 }
 
 function folderOf({ folders }: Place): string {
