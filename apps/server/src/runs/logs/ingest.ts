@@ -124,18 +124,22 @@ export class LogIngest {
   }
 
   async #store(pending: readonly Pending[]): Promise<void> {
+    let isFirst = true;
     try {
-      await this.#options.faults.untilDone(() => this.#append(pending));
+      await this.#options.faults.untilDone(() => {
+        // Hosts whose connections have closed meanwhile send their entries again.
+        const due = isFirst ? pending : pending.filter(({ link }) => link.isOpen);
+        isFirst = false;
+        return this.#append(due);
+      });
     } catch (error) {
       this.#refuse(pending, error);
     }
   }
 
-  /** Leaves out entries of connections that have closed while the storage did not work: their hosts send them again. */
   async #append(pending: readonly Pending[]): Promise<void> {
-    const open = pending.filter(({ link }) => link.isOpen);
-    const { batches, replaced } = await this.#options.store.append(open.map(({ incoming }) => incoming));
-    acknowledge(replaced.size === 0 ? open : dropReplaced(open, replaced));
+    const { batches, replaced } = await this.#options.store.append(pending.map(({ incoming }) => incoming));
+    acknowledge(replaced.size === 0 ? pending : dropReplaced(pending, replaced));
     for (const batch of batches) this.#options.onStored(batch);
   }
 

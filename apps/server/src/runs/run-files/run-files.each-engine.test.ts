@@ -231,7 +231,12 @@ describe.each(engines)('files of runs in %s', (engine) => {
     const add = (runId: string, name: string): Promise<boolean> =>
       store.add({ ...content, run_id: runId, name, file_id: `${runId} ${name}` }, 2);
     for (const runId of ['one', 'two']) await addRun(db, runId);
-    const ofOne = [await add('one', 'a'), await add('one', 'A'), await add('one', 'b'), await add('one', 'c')];
+    const ofOne = [
+      await add('one', 'a'),
+      await add('one', 'A'),
+      await add('one', 'b'),
+      await add('one', 'c'),
+    ];
     expect(ofOne).toEqual([true, false, true, false]);
     expect([await add('two', 'a'), await add('gone', 'a')]).toEqual([true, false]);
     expect([await store.count('one'), await usedBytes()]).toEqual([2, 300]);
