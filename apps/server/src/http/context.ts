@@ -115,9 +115,9 @@ function createLimits({ config, database }: Storage): Limits {
   const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * maxOpenFiles()));
   const limits = new Limits({ ...config.limits, maxConnections });
   const storedBytes = createStoredBytes(database);
-  limits.show('capture_bytes', (userId) => storedBytes.count(userId, 'captures'));
-  limits.show('project_bytes', (userId) => storedBytes.count(userId, 'projects'));
-  limits.show('work_bytes', (userId) => storedBytes.count(userId, 'work'));
+  limits.registerUsage('capture_bytes', (userId) => storedBytes.count(userId, 'captures'));
+  limits.registerUsage('project_bytes', (userId) => storedBytes.count(userId, 'projects'));
+  limits.registerUsage('work_bytes', (userId) => storedBytes.count(userId, 'work'));
   return limits;
 }
 

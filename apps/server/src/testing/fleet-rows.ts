@@ -7,12 +7,12 @@ interface Opening {
   hostId: string;
   tokenId?: string;
   nodeId?: string;
-  most?: number;
+  maxHosts?: number;
 }
 
 /** A new connection of a host of a user who is stored. */
 export async function tryOpenHost(db: Db, given: Opening): Promise<HostOpening> {
-  const { userId, hostId, tokenId = 'token', nodeId = 'node', most = 1000 } = given;
+  const { userId, hostId, tokenId = 'token', nodeId = 'node', maxHosts = 1000 } = given;
   const token = { id: tokenId, user_id: userId, name: tokenId, hash: tokenId, scopes: '[]', created_at: 0 };
   await db
     .insertInto('token')
@@ -27,7 +27,7 @@ export async function tryOpenHost(db: Db, given: Opening): Promise<HostOpening> 
   const store = createHostStore(db, new GroupCommit(db));
   return store.open(
     { userId, hostId, hostName: hostId, tokenId, knowsSecrets: true, knowsAppLimits: true, replays: false },
-    { nodeId, most, now: 2 },
+    { nodeId, maxHosts, now: 2 },
   );
 }
 

@@ -51,10 +51,15 @@ export async function reviewFile(
   { path, content }: Reviewed,
 ): Promise<string[]> {
   if (!isSeenByCompiler(path)) return [];
-  const most = maxBytes[path] ?? Infinity;
-  if (content.sizeBytes > most)
+  const limit = maxBytes[path] ?? Infinity;
+  if (content.sizeBytes > limit)
     return [
-      errorLine(path, undefined, unusable, `it has ${content.sizeBytes} bytes, and at most ${most} are read`),
+      errorLine(
+        path,
+        undefined,
+        unusable,
+        `it has ${content.sizeBytes} bytes, and at most ${limit} are read`,
+      ),
     ];
   if (content.sizeBytes > maxReviewedBytes) return [];
   const text = await content.readText();

@@ -101,9 +101,9 @@ const maxBytesOfType: Record<string, { what: string; bytes: number }> = {
 
 /** Checks the size alone, before anything of the object is read. */
 function findSizeProblem({ type, sizeBytes }: ObjectInfo): string | undefined {
-  const most = maxBytesOfType[type];
-  if (most === undefined || sizeBytes <= most.bytes) return undefined;
-  return `${most.what} has ${sizeBytes} bytes; ${most.what.toLowerCase()} may have ${most.bytes}`;
+  const limit = maxBytesOfType[type];
+  if (limit === undefined || sizeBytes <= limit.bytes) return undefined;
+  return `${limit.what} has ${sizeBytes} bytes; ${limit.what.toLowerCase()} may have ${limit.bytes}`;
 }
 
 async function findContentProblem(

@@ -12,13 +12,13 @@ import { findFault, gitFailed, PartFailed } from '../../kernel/faults/fault-moni
 import { maxPushBytes, type GitProgram, runGit } from './git-process.ts';
 
 /** Minimum version. `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
-const leastVersion = [2, 38] as const;
+const minVersion = [2, 38] as const;
 
 /**
  * Memory limit of a command. Measured: a push of 49 MB files that are deltas of each other takes 64 to 128 MB. A
  * command that asks for so much more is an attack.
  */
-const usualDataBytes = 1024 * 1024 * 1024;
+const defaultMaxDataBytes = 1024 * 1024 * 1024;
 /**
  * CPU time limit of one command. Commands that are kept open are started again. Packing the largest projects takes
  * minutes.
@@ -122,14 +122,14 @@ async function requireVersion(git: GitProgram): Promise<void> {
       throw unusable(`cannot be used, ${findFault(error)?.reason ?? 'it ends with errors'}`, error);
     },
   );
-  const [least, leastMinor] = leastVersion;
+  const [minMajor, minMinor] = minVersion;
   const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
-  if (major > least || (major === least && minor >= leastMinor)) return;
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return;
   throw unusable(`${major}.${minor} is too old`);
 }
 
 const unusable = (problem: string, cause?: unknown): SettingError =>
-  new SettingError(`git ${problem}: projects need git ${leastVersion.join('.')} or newer in the PATH.`, {
+  new SettingError(`git ${problem}: projects need git ${minVersion.join('.')} or newer in the PATH.`, {
     cause,
   });
 
@@ -144,7 +144,7 @@ interface Holding {
 export async function prepareGit(
   folder: string,
   searchPath: string,
-  { confinement, maxDataBytes = usualDataBytes }: Holding = {},
+  { confinement, maxDataBytes = defaultMaxDataBytes }: Holding = {},
 ): Promise<GitProgram> {
   const stagingFolder = path.join(folder, 'staging');
   const hooksFolder = path.join(folder, 'hooks');

@@ -126,11 +126,11 @@ export const shareServices = ({ compiler, parameters, ...shared }: ServiceParts)
 });
 
 /** Lists the paths of golden screens, in order. */
-export const listGoldenPaths = async (files: SavedFiles, most: number): Promise<string[]> =>
+export const listGoldenPaths = async (files: SavedFiles, maxCount: number): Promise<string[]> =>
   [...(await files.list()).keys()]
     .filter((path) => goldenPathPattern.test(path))
     .toSorted()
-    .slice(0, most);
+    .slice(0, maxCount);
 
 /** Reads a golden screen, or returns why it can't be read. */
 export async function readGoldenFile(

@@ -29,7 +29,7 @@ interface ProjectRoutesOptions {
  */
 export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOptions): void {
   const { store, access, clock, limits } = options;
-  limits.show('projects', (userId) => store.countOwned(userId));
+  limits.registerUsage('projects', (userId) => store.countOwned(userId));
 
   addRoute(app, projectRoutes.list, async ({ principal, query }) => {
     const { userId, projectIds: ids } = principal;
@@ -122,7 +122,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
   });
 
   async function insert(project: NewProject): Promise<void> {
-    if (await store.insertWithin(project, limits.most('projects'))) return;
+    if (await store.insertWithin(project, limits.limitOf('projects'))) return;
     throw limits.refusal('projects', project.owner_id);
   }
 

@@ -37,7 +37,7 @@ const maxHeadBytes = 64 * 1024;
 /**
  * Share of the budget that must have passed when a host says that time is over: hosts measure with clocks of their own.
  */
-const leastShareOfBudget = 0.9;
+const minShareOfBudget = 0.9;
 
 /**
  * Has a phone do the steps, in as many questions as their time needs: each brings an end of a step, or takes the time that it
@@ -120,7 +120,7 @@ async function askFor(asked: Asked, { steps, until, touch, turns, reader }: Aski
   const answer = await askHost(asked, 'host_request_failed', (ask) =>
     ask({ type: 'act', serial, steps: [...steps], budget_ms }, touch),
   );
-  const isTimeOver = performance.now() - askedAt >= leastShareOfBudget * budget_ms;
+  const isTimeOver = performance.now() - askedAt >= minShareOfBudget * budget_ms;
   return turns.run(touch.userId, () =>
     askHost(asked, 'host_request_failed', async () => {
       const end = answer.subarray(0, maxHeadBytes).indexOf('\n');

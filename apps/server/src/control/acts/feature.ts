@@ -80,7 +80,7 @@ export function serveActs(
     const steps = await resolveSteps(body.steps, { before, secrets, projectId: projectId ?? '' });
     const telling = { screens, owner, before };
     const touch = { deviceId: device.id, ...toucher };
-    const order = { steps, timeoutMs: body.timeout_ms ?? usualTimeoutMs, touch, telling };
+    const order = { steps, timeoutMs: body.timeout_ms ?? defaultTimeoutMs, touch, telling };
     const asked = { hosts, device, appLimit: appLimitOf(principal) };
     const outcome = await doSteps(asked, order, { turns: limits.turns.screens, reader }).catch(
       async (error: unknown) => {
@@ -96,9 +96,9 @@ export function serveActs(
   });
 }
 
-const usualTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
-const usualWaitMs = 10_000;
+const defaultWaitMs = 10_000;
 
 interface ActContext {
   /** Screen that the line numbers refer to. */
@@ -125,7 +125,7 @@ async function resolveSteps(
       step.type === 'type'
         ? typedBy(step, values, projectId)
         : step.type === 'wait_for'
-          ? { timeout_ms: step.timeout_ms ?? usualWaitMs }
+          ? { timeout_ms: step.timeout_ms ?? defaultWaitMs }
           : {};
     // Each of its targets has taken the place of the one that was given.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

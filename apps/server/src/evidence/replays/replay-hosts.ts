@@ -62,13 +62,13 @@ export class ReplayHosts {
     const verdicts: (ReplayVerdict | null)[] = screens.map(() => null);
     let open = [...screens.keys()];
     let tries = 0;
-    let most = open.length;
+    let maxScreens = open.length;
     for (let waitedSince = performance.now(); open.length > 0;) {
-      const asked = open.slice(0, most);
+      const asked = open.slice(0, maxScreens);
       const answer = await this.#ask(ownerIds, { ...code, screens: pick(screens, asked) });
       const answered = typeof answer === 'string' ? answer : answer.verdicts;
       if (answered === 'failed' && asked.length === 1) tries += 1;
-      if (answered === 'failed') most = 1;
+      if (answered === 'failed') maxScreens = 1;
       if (Array.isArray(answered))
         for (const [at, index] of asked.entries()) verdicts[index] = answered[at] ?? null;
       if (tries >= maxTries) verdicts[asked[0] ?? 0] = hung;
@@ -76,7 +76,7 @@ export class ReplayHosts {
       if (left.length < open.length) {
         waitedSince = performance.now();
         tries = 0;
-        if (Array.isArray(answered)) most = screens.length;
+        if (Array.isArray(answered)) maxScreens = screens.length;
       } else if (performance.now() - waitedSince > timeoutMs) throw new NoReplayHost();
       else if (answered !== 'failed') await pause(lookEveryMs);
       open = left;

@@ -51,7 +51,7 @@ describe.each(engines)('a device whose host is connected to another server, in %
       ...state,
     };
     const store = createDeviceStore(db, new GroupCommit(db));
-    const { stored } = await store.report([device], { epoch: on, most: 10 });
+    const { stored } = await store.report([device], { epoch: on, maxDevices: 10 });
     return stored[0]?.id ?? '';
   };
   const seenFrom = async (here: string): Promise<FleetDevice | undefined> => {

@@ -55,7 +55,7 @@ export class Fleet {
 
   constructor(options: Options) {
     this.#options = options;
-    options.limits.show('devices', (userId) => options.placed.countOwned(userId));
+    options.limits.registerUsage('devices', (userId) => options.placed.countOwned(userId));
   }
 
   async find(id: string): Promise<FleetDevice | undefined> {
@@ -236,7 +236,7 @@ export class Fleet {
   ): Promise<{ stored: StoredDevice[]; waiting: string[] }> {
     if (news.length === 0) return { stored: [], waiting: [] };
     const { store, limits } = this.#options;
-    const terms = { epoch: link.epoch, most: limits.most('devices') };
+    const terms = { epoch: link.epoch, maxDevices: limits.limitOf('devices') };
     const { stored, refused, waiting } = await store.report(news, terms);
     for (let left = refused; left > 0; left -= 1) limits.note('devices', link.userId);
     return { stored, waiting };

@@ -181,8 +181,10 @@ async function phonesOfLaunch(asked: Asked): Promise<void> {
   requireCount(asked.limit, body, typeof body['count'] === 'number' ? body['count'] : Infinity);
 }
 
-function requireCount({ most }: PhoneLimit, body: Record<string, unknown>, count: number): void {
-  if (most === null || count <= most || body['command'] !== 'start') return;
+function requireCount({ maxPhones }: PhoneLimit, body: Record<string, unknown>, count: number): void {
+  if (maxPhones === null || count <= maxPhones || body['command'] !== 'start') return;
   const how = count === Infinity ? ': give count' : '';
-  throw ApiError.of('forbidden', { reason: `This token launches on at most ${most} phones at once${how}` });
+  throw ApiError.of('forbidden', {
+    reason: `This token launches on at most ${maxPhones} phones at once${how}`,
+  });
 }

@@ -162,7 +162,7 @@ function fits(device: Device, { state, host_id, search }: DeviceQuery): boolean 
   return search === undefined || textOf(device).includes(search.toLowerCase());
 }
 
-const usualLeaseMs = 60_000;
+const defaultLeaseMs = 60_000;
 const phoneClipboard = Compile(PhoneClipboard);
 const sentFile = Compile(SentFile);
 
@@ -233,7 +233,7 @@ export function addControlRoutes(
       userId: principal.userId,
       leaseId: body.lease_id,
       isExclusive: body.exclusive,
-      durationMs: body.duration_ms ?? usualLeaseMs,
+      durationMs: body.duration_ms ?? defaultLeaseMs,
     });
     return { success: true, lease };
   });
@@ -262,10 +262,10 @@ export function addControlRoutes(
 /** Throws for a point off the screen, whichever way that is turned: only the phone knows which way it is now. */
 function requireOnScreen({ stored }: FleetDevice, input: PhoneInput): void {
   const { screen_width: width, screen_height: height } = stored;
-  const longest = Math.max(width, height);
-  const outside = pointsOf(input).find((point) => Math.max(...point) >= longest);
+  const longSide = Math.max(width, height);
+  const outside = pointsOf(input).find((point) => Math.max(...point) >= longSide);
   // A phone that has not said its size has 0.
-  if (outside === undefined || longest === 0) return;
+  if (outside === undefined || longSide === 0) return;
   const problem = `The point ${outside.join(', ')} is off the screen of ${width} × ${height} pixels`;
   throw ApiError.of('invalid_request', { problem });
 }

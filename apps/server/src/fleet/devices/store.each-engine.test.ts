@@ -46,8 +46,11 @@ describe.each(engines)('devices, in %s,', (engine) => {
   });
 
   const all = (): Promise<StoredDevice[]> => db.selectFrom('device').selectAll().orderBy('serial').execute();
-  const report = (devices: readonly DescribedDevice[], on = epoch, most = 1000): Promise<StoredDevice[]> =>
-    store.report(devices, { epoch: on, most }).then(({ stored }) => stored);
+  const report = (
+    devices: readonly DescribedDevice[],
+    on = epoch,
+    maxDevices = 1000,
+  ): Promise<StoredDevice[]> => store.report(devices, { epoch: on, maxDevices }).then(({ stored }) => stored);
 
   const letLive = (): Promise<unknown> =>
     db
@@ -64,8 +67,8 @@ describe.each(engines)('devices, in %s,', (engine) => {
     const reports = serials.map((serial) => described(serial));
     const theirs = reports.toReversed().map((one) => ({ ...one, host_id: 'other' }));
     const outcomes = await Promise.all([
-      store.report(reports, { epoch, most: 1000 }),
-      store.report(theirs, { epoch: other, most: 1000 }),
+      store.report(reports, { epoch, maxDevices: 1000 }),
+      store.report(theirs, { epoch: other, maxDevices: 1000 }),
     ]);
     const stored = outcomes.flatMap((outcome) => outcome.stored);
     expect(new Set(stored.map(({ id }) => id)).size).toBe(30);
@@ -116,7 +119,7 @@ describe.each(engines)('devices, in %s,', (engine) => {
     await letLive();
     const theirs = described('one', { host_id: 'other', boot_mark: 'a' });
     const [mine] = await report([described('one', { boot_mark: 'a' })]);
-    expect(await store.report([theirs], { epoch: other, most: 1000 })).toMatchObject({
+    expect(await store.report([theirs], { epoch: other, maxDevices: 1000 })).toMatchObject({
       stored: [],
       waiting: ['one'],
     });
@@ -159,8 +162,8 @@ describe.each(engines)('devices, in %s,', (engine) => {
       ['d', 'e', 'f'],
     ].map((serials) => serials.map((serial) => described(serial)));
     const outcomes = await Promise.all([
-      store.report(first ?? [], { epoch, most: 4 }),
-      store.report(second ?? [], { epoch: other, most: 4 }),
+      store.report(first ?? [], { epoch, maxDevices: 4 }),
+      store.report(second ?? [], { epoch: other, maxDevices: 4 }),
     ]);
     expect(outcomes.map(({ refused }) => refused)).toEqual(expect.arrayContaining([0, 2]));
     const known = await all();

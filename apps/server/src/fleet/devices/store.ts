@@ -23,7 +23,7 @@ type DeviceState = Pick<StoredDevice, 'id' | 'epoch' | 'state' | 'reason' | 'sin
 interface Terms {
   epoch: number;
   /** Maximum number of devices that a user may have. */
-  most: number;
+  maxDevices: number;
 }
 
 interface Reported {
@@ -108,12 +108,12 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
 async function take(
   transaction: Transaction,
   devices: readonly StoredDevice[],
-  { epoch, most }: Terms,
+  { epoch, maxDevices }: Terms,
 ): Promise<Reported> {
   await requireCurrent(transaction, epoch);
   const ownerId = devices[0]?.owner_id ?? '';
   const identities = [...new Set(devices.flatMap(identitiesOf))];
-  const quota = { kind: 'devices', owner: ownerId, max: most };
+  const quota = { kind: 'devices', owner: ownerId, max: maxDevices };
   const there = await listIdentities(transaction, ownerId, identities);
   if (devices.some((device) => !identitiesOf(device).some((identity) => there.has(identity))))
     await lockQuota(transaction, quota);

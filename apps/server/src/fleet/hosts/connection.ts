@@ -226,9 +226,9 @@ export class HostConnection implements HostLink {
   }
 
   #takeAnswer({ type, request_id }: HostAnswerHeader, payload: Buffer): void {
-    const { maxAnswerBytes: most } = hostQuestions[type];
-    if (payload.length <= most) return this.#requests.answer(request_id, payload);
-    this.#requests.refuse(request_id, `its host answered with more than ${most} bytes`);
+    const { maxAnswerBytes: maxBytes } = hostQuestions[type];
+    if (payload.length <= maxBytes) return this.#requests.answer(request_id, payload);
+    this.#requests.refuse(request_id, `its host answered with more than ${maxBytes} bytes`);
   }
 
   async #handleMessage(message: HostMessage): Promise<void> {

@@ -43,17 +43,17 @@ export class HostSessions {
       faults: options.faults,
       failureMessage: 'the end of a host connection could not be stored',
     });
-    options.limits.show('hosts', (userId) => options.store.count(userId));
+    options.limits.registerUsage('hosts', (userId) => options.store.count(userId));
   }
 
   /** Returns the epoch of the connection, greater than that of every earlier one. Throws `HostRefused`. */
   async open(candidate: HostCandidate): Promise<number> {
     const { store, clock, limits, node } = this.#options;
-    const most = limits.most('hosts');
-    const opening = await store.open(candidate, { nodeId: node.id, most, now: clock.now() });
+    const maxHosts = limits.limitOf('hosts');
+    const opening = await store.open(candidate, { nodeId: node.id, maxHosts, now: clock.now() });
     if (opening === 'too_many') {
       limits.note('hosts', candidate.userId);
-      throw new HostRefused(`Its user has ${most} hosts already, the limit (PHALANX_MAX_HOSTS)`);
+      throw new HostRefused(`Its user has ${maxHosts} hosts already, the limit (PHALANX_MAX_HOSTS)`);
     }
     if ('epoch' in opening) return opening.epoch;
     const name = opening.belongsTo.slice(0, maxShownName).replaceAll(/[^\x20-\x7e]/g, '?');

@@ -28,7 +28,7 @@ describe.each(engines)('the connections of hosts, in %s,', (engine) => {
 
   it('that come at once under new IDs are no more than their user may have', async () => {
     const openings = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => tryOpenHost(db, { userId, hostId: `h${at}`, most: 5 })),
+      Array.from({ length: 20 }, (_, at) => tryOpenHost(db, { userId, hostId: `h${at}`, maxHosts: 5 })),
     );
     expect(openings.filter((opening) => opening === 'too_many')).toHaveLength(15);
     expect(await store.count(userId)).toBe(5);

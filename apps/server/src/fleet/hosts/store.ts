@@ -26,7 +26,7 @@ export type HostOpening = { epoch: number } | { belongsTo: string } | 'too_many'
 interface Terms {
   nodeId: string;
   /** Maximum number of hosts that a user may have. */
-  most: number;
+  maxHosts: number;
   /** Epoch ms. */
   now: number;
 }
@@ -122,7 +122,7 @@ async function admit(
 ): Promise<Exclude<HostOpening, { epoch: number }> | undefined> {
   if (await claim(transaction, candidate, terms.now)) return undefined;
   const { userId } = candidate;
-  const quota = { kind: 'hosts', owner: userId, max: terms.most };
+  const quota = { kind: 'hosts', owner: userId, max: terms.maxHosts };
   const room = await roomWithin(transaction, quota, () => countHosts(transaction, userId));
   // Somebody who was waited for may have admitted it.
   if (await claim(transaction, candidate, terms.now)) return undefined;

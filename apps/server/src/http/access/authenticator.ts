@@ -40,7 +40,7 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
     phones:
       token.selector === null && token.maxPhones === null && token.apps === null
         ? null
-        : { selector: token.selector, most: token.maxPhones, apps: token.apps },
+        : { selector: token.selector, maxPhones: token.maxPhones, apps: token.apps },
     budget: budgetOf(token),
     expiresAt: token.expiresAt,
   };

@@ -102,7 +102,7 @@ interface UsageRoutesOptions {
 
 /** `GET /me/usage` · `GET /users/:id/usage` · `GET /usage` */
 export function addUsageRoutes(app: FastifyInstance, { store, clock, limits }: UsageRoutesOptions): void {
-  limits.show('tokens', (userId) => store.countTokens(userId));
+  limits.registerUsage('tokens', (userId) => store.countTokens(userId));
 
   const usageOf = async ({ id, name }: { id: string; name: string }): Promise<Usage> => ({
     user_id: id,
@@ -282,6 +282,6 @@ async function createToken(
   const view = tokenView(token, unused, now);
   onMade(view);
   const row = { ...token, hash: hashTokenSecret(secret) };
-  if (!(await store.insertTokenWithin(row, limits.most('tokens')))) throw limits.refusal('tokens', userId);
+  if (!(await store.insertTokenWithin(row, limits.limitOf('tokens')))) throw limits.refusal('tokens', userId);
   return { token: view, secret };
 }

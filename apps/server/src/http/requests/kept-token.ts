@@ -26,7 +26,7 @@ export interface KeptToken {
   readonly token_name: string | null;
   /** JSON of the IDs of the only projects; null: all of the user. */
   readonly token_projects: string | null;
-  /** JSON of a `PhoneLimit`; null: none. */
+  /** JSON of a `PhoneLimit`, with its maximum under the name `most`; null: none. */
   readonly token_phones: string | null;
   /** JSON of a `Budget`; null: none. */
   readonly token_budget: string | null;
@@ -52,7 +52,7 @@ export const limitsTextOf = ({ token_projects, token_phones, token_budget }: Kep
 export const limitOf = ({ phones }: Pick<Principal, 'phones'>): string | null =>
   phones === null
     ? null
-    : JSON.stringify({ selector: phones.selector, most: phones.most, apps: phones.apps });
+    : JSON.stringify({ selector: phones.selector, most: phones.maxPhones, apps: phones.apps });
 
 /** Reads the limits of the token back. */
 export const limitsOfKept = (
@@ -66,5 +66,8 @@ export const limitsOfKept = (
 export const readProjects = (json: string | null): ReadonlySet<string> | null =>
   json === null ? null : new Set(projects.Parse(JSON.parse(json)));
 
-export const readLimit = (json: string | null): PhoneLimit | null =>
-  json === null ? null : limits.Parse(JSON.parse(json));
+export function readLimit(json: string | null): PhoneLimit | null {
+  if (json === null) return null;
+  const { selector, most: maxPhones, apps } = limits.Parse(JSON.parse(json));
+  return { selector, maxPhones, apps };
+}

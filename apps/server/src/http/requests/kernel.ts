@@ -173,7 +173,7 @@ class Connections {
   }
 
   #refuse(socket: Socket, limit: Excess, count: number): void {
-    const beyond = count - this.#limits.most(limit);
+    const beyond = count - this.#limits.limitOf(limit);
     if (beyond <= 0) return;
     if (beyond > maxTold) {
       this.#limits.note(limit, null);
@@ -223,9 +223,9 @@ const notAllowed = (request: FastifyRequest, reply: FastifyReply, taken: Iterabl
 
 /** Methods that no route is made for, such as PROPFIND: the path is looked up here. */
 function refuseUnknown(app: FastifyInstance, taken: ReadonlyMap<string, Set<string>>): void {
-  const usual: readonly string[] = allMethods;
+  const known: readonly string[] = allMethods;
   app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404 || usual.includes(request.method)) return done();
+    if (!request.is404 || known.includes(request.method)) return done();
     const path = pathOf(request.url);
     const methods = taken.get(path) ?? [...taken].find(([url]) => patternOf(url).test(path))?.[1];
     done(methods && notAllowed(request, reply, methods));

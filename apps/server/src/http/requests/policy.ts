@@ -23,7 +23,7 @@ function limitsOf({ projectIds, phones, budget }: Principal): LimitKind[] {
     projectIds === null ? undefined : 'projects',
     phones === null || phones.selector === null ? undefined : 'phones',
     phones === null || phones.apps === null ? undefined : 'apps',
-    phones === null || phones.most === null ? undefined : 'max_phones',
+    phones === null || phones.maxPhones === null ? undefined : 'max_phones',
     budget === null ? undefined : 'budget',
   ];
   return kinds.filter((kind) => kind !== undefined);

@@ -7,7 +7,7 @@ export interface PhoneLimit {
   /** Selector of the only phones that it reaches; null: all. */
   readonly selector: string | null;
   /** Maximum number of phones on which one launch may start; null: any number. */
-  readonly most: number | null;
+  readonly maxPhones: number | null;
   /** The only apps that it may use there; null: all. */
   readonly apps: readonly string[] | null;
 }

@@ -63,7 +63,7 @@ export class Limits {
   constructor(config: LimitConfig) {
     this.#config = config;
     const aSecond = (name: LimitName, share = 1): RateLimiter =>
-      new RateLimiter({ perSecond: this.most(name) * share, burstSeconds: 1 });
+      new RateLimiter({ perSecond: this.limitOf(name) * share, burstSeconds: 1 });
     this.requests = aSecond('requests');
     this.logs = aSecond('log_bytes');
     this.frames = aSecond('host_messages');
@@ -73,9 +73,11 @@ export class Limits {
     };
     // A burst of a minute: a page or a program with a revoked token sends many requests at once, and each should be told
     // why it is refused. It costs less than a second's worth of requests.
-    const perSecond = this.most('bad_tokens') / minuteS;
+    const perSecond = this.limitOf('bad_tokens') / minuteS;
     this.badTokens = new RateLimiter({ perSecond, burstSeconds: minuteS });
-    this.show('requests', (userId) => Math.round(this.requests.share(userId) * this.most('requests')));
+    this.registerUsage('requests', (userId) =>
+      Math.round(this.requests.share(userId) * this.limitOf('requests')),
+    );
     const turns = (
       work: string,
       [places, placesPerUser]: readonly [number, number],
@@ -86,7 +88,7 @@ export class Limits {
         places,
         placesPerUser,
         timeoutMs,
-        maxWaiting: this.most(limit),
+        maxWaiting: this.limitOf(limit),
         tooMany: (userId) => this.refusal(limit, userId, { seconds: 5, work }),
         tooLong: (userId) => this.refusal('waiting_time', userId, { seconds: 5, work }),
       });
@@ -112,13 +114,13 @@ export class Limits {
   }
 
   /** Returns the limit in the unit that is counted: bytes, not megabytes. */
-  most(name: LimitName): number {
+  limitOf(name: LimitName): number {
     const { key, unitSize } = limitTable[name];
     return this.#config[key] * unitSize;
   }
 
   /** Registers how to read the usage of a user. */
-  show(name: LimitName, read: ReadUsed): void {
+  registerUsage(name: LimitName, read: ReadUsed): void {
     this.#used.set(name, read);
   }
 
@@ -128,7 +130,7 @@ export class Limits {
     const { code } = limitTable[name];
     if (code === null) throw new Error(`${name} is not refused with an answer`);
     const { seconds = 1, work = '', devices = '' } = details;
-    return refuse(code, { limit: this.most(name), seconds: Math.ceil(seconds), work, devices });
+    return refuse(code, { limit: this.limitOf(name), seconds: Math.ceil(seconds), work, devices });
   }
 
   /** Counts that the limit was reached. */
@@ -141,7 +143,7 @@ export class Limits {
 
   /** Throws when `used` and `more` are beyond the limit. */
   require(name: LimitName, userId: string, used: number, more = 1): void {
-    if (used + more > this.most(name)) throw this.refusal(name, userId);
+    if (used + more > this.limitOf(name)) throw this.refusal(name, userId);
   }
 
   /**
@@ -209,7 +211,7 @@ export class Limits {
       rows.push({
         limit,
         used: read === undefined ? null : await read(userId),
-        most: this.most(limit),
+        most: this.limitOf(limit),
         unit,
         per,
         setting: limitSettings[key].name,

@@ -23,7 +23,7 @@ interface Section {
   readonly body: string;
 }
 
-const most = 10;
+const maxPages = 10;
 /** Maximum number of words, because anybody may search, and each word is looked for in all pages. */
 const maxWords = 12;
 const maxText = 2000;
@@ -90,7 +90,7 @@ export class HelpPages {
     return scored
       .filter(({ score }) => score > 0)
       .toSorted((one, other) => other.score - one.score)
-      .slice(0, most)
+      .slice(0, maxPages)
       .map(({ section: { page, title, anchor, text } }) => ({
         page,
         section: title,

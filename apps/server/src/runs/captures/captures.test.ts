@@ -38,9 +38,9 @@ async function startAll(settings: Record<string, string> = {}, dataDir?: string,
 type All = Awaited<ReturnType<typeof startAll>>;
 
 /** Server for the tests that do not change its settings or its clock, and do not restart it. */
-let usual: All;
+let standard: All;
 beforeAll(async () => {
-  usual = await startAll({}, undefined, afterThisFile);
+  standard = await startAll({}, undefined, afterThisFile);
 });
 
 interface Place {
@@ -103,7 +103,7 @@ async function urlOf(server: TestServer, place: Place): Promise<string> {
 
 describe('a capture', () => {
   it('makes its record whole when the last one arrives, and is read at its address without a header', async () => {
-    const all = usual;
+    const all = standard;
     const place = await announce(all);
     expect(await put(all.server, place, tree)).toMatchObject({ status: 200, body: { success: true } });
     expect((await readRecord(all.server, place.recordId)).record).toMatchObject({ partial: true });
@@ -128,7 +128,7 @@ describe('a capture', () => {
   });
 
   it('stays as it is when it is sent again, and is no longer asked for', async () => {
-    const all = usual;
+    const all = standard;
     const report = recordReport(all.runId, { screens: [screenReport()] });
     await tell(all.host, report);
     const place: Place = {
@@ -157,7 +157,7 @@ describe('a capture', () => {
   });
 
   it('is refused unless this user’s host has announced it, before its body is looked at', async () => {
-    const all = usual;
+    const all = standard;
     const place = await announce(all, { screenshot: null });
     const stranger = await all.server.createCaller('stranger');
     const { secret } = await all.server.createToken({ scopes: ['read', 'review'] });
@@ -182,7 +182,7 @@ describe('a capture', () => {
   });
 
   it('of the wrong content is refused, and nothing is left of it', async () => {
-    const all = usual;
+    const all = standard;
     const place = await announce(all);
     for (const content of ['', '[]', '{"a":', tree.slice(0, -1), `${tree}x`]) {
       expect((await put(all.server, place, content)).status).toBe(400);
@@ -199,7 +199,7 @@ describe('a capture', () => {
   });
 
   it('that is too large is refused also when its length was not told', async () => {
-    const all = usual;
+    const all = standard;
     const place = { ...(await announce(all)), kind: 'screenshot' as const };
     const upload = startUpload(all.server.url, place, { 'transfer-encoding': 'chunked' });
     const chunk = jpegBytes(1024 * 1024);
@@ -210,7 +210,7 @@ describe('a capture', () => {
   });
 
   it('that is cut off leaves nothing behind', async () => {
-    const all = usual;
+    const all = standard;
     const place = { ...(await announce(all)), kind: 'screenshot' as const };
     const upload = startUpload(all.server.url, place, { 'content-length': '100000' });
     upload.sending.write(jpegBytes(50_000));
@@ -262,7 +262,7 @@ describe('the address of a capture', () => {
   });
 
   it('is void when anything of it is changed', async () => {
-    const all = usual;
+    const all = standard;
     const place = await announce(all);
     await put(all.server, place, tree);
     await put(all.server, { ...place, kind: 'screenshot' }, jpegBytes());
@@ -294,7 +294,7 @@ describe('the address of a capture', () => {
   });
 
   it('serves parts, conditions and HEAD', async () => {
-    const all = usual;
+    const all = standard;
     const place = await announce(all);
     await put(all.server, place, tree);
     const url = await reachableUrlOf(all.server, place);

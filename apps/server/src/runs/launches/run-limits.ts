@@ -32,10 +32,10 @@ export class RunLimits {
     devices: readonly OnlineDevice[],
   ): Promise<void> {
     const used = await this.#store.countOfUser(userId, transaction);
-    if (used + devices.length > this.#limits.most('runs'))
+    if (used + devices.length > this.#limits.limitOf('runs'))
       throw this.#limits.refusal('runs', userId, { seconds: retryAfterS });
     const ids = devices.map(({ device }) => device.id);
-    const full = await this.#store.listFullDevices(ids, this.#limits.most('device_runs'), transaction);
+    const full = await this.#store.listFullDevices(ids, this.#limits.limitOf('device_runs'), transaction);
     if (full.size === 0) return;
     const names = devices.filter(({ device }) => full.has(device.id)).map(({ device }) => nameOf(device));
     throw this.#limits.refusal('device_runs', userId, {

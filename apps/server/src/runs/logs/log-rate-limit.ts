@@ -21,7 +21,9 @@ export class LogRateLimit {
 
   constructor(limits: Limits) {
     this.#limits = limits;
-    limits.show('log_bytes', (userId) => Math.round(limits.logs.share(userId) * limits.most('log_bytes')));
+    limits.registerUsage('log_bytes', (userId) =>
+      Math.round(limits.logs.share(userId) * limits.limitOf('log_bytes')),
+    );
   }
 
   /** Calls `store` now or, in the order of the calls, later. */

@@ -137,7 +137,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
     /** Selects the devices that have `most` runs, or more. */
     async listFullDevices(
       deviceIds: readonly string[],
-      most: number,
+      maxRuns: number,
       within: Db | Transaction,
     ): Promise<ReadonlySet<string>> {
       // One query instead of a count for each device, which would look each time through all runs that have ended
@@ -148,7 +148,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         .where('ended_at', 'is', null)
         .where('device_id', 'in', textsIn(within, deviceIds))
         .groupBy('device_id')
-        .having((eb) => eb.fn.countAll<number>(), '>=', most)
+        .having((eb) => eb.fn.countAll<number>(), '>=', maxRuns)
         .execute();
       return new Set(rows.map((row) => row.device_id));
     },

@@ -41,7 +41,7 @@ export async function openRuns(context: Context, { hosts, devices, people }: Run
   const store = createRunStore(database, commits);
   const activeRuns = new ActiveRuns();
   const activeRunRows = createActiveRunStore(database, commits);
-  limits.show('runs', (userId) => activeRunRows.countOfUser(userId));
+  limits.registerUsage('runs', (userId) => activeRunRows.countOfUser(userId));
   const access = new RunAccess({ store, devices, people });
   await access.load();
   const news = new RunNews({ bus: cluster.bus, store: activeRunRows, activeRuns, faults });

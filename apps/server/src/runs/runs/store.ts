@@ -163,9 +163,9 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
     },
 
     /** Counts the first matches, as far as the list looks: it does not count all that is stored. */
-    async count(filter: RunFilter, most = maxCountedRuns): Promise<RunCount> {
+    async count(filter: RunFilter, max = maxCountedRuns): Promise<RunCount> {
       const newest = matching(filter).orderBy('id', 'desc');
-      const bound = filter.search === undefined ? most + 1 : searchLimit;
+      const bound = filter.search === undefined ? max + 1 : searchLimit;
       const matches = filter.search === undefined ? sql<SqlBool>`1 = 1` : hasText(db, filter.search);
       const { looked, count } = await db
         .selectFrom(newest.limit(bound).as('run'))
@@ -174,7 +174,7 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
           sql<number>`coalesce(sum(CASE WHEN ${matches} THEN 1 ELSE 0 END), 0)`.as('count'),
         ])
         .executeTakeFirstOrThrow();
-      return { runs: Math.min(Number(count), most), or_more: Number(looked) === bound };
+      return { runs: Math.min(Number(count), max), or_more: Number(looked) === bound };
     },
 
     /** Lists the phones on which others than their owners have launched. */

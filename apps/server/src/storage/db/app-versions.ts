@@ -22,8 +22,8 @@ export type AppVersion = Row<'app_version'>;
 /** Maximum number of app versions of a project: a phone may name any number of them. */
 const maxOfProject = 500;
 /** Minimum number of runs that say something about a version. */
-const leastRuns = 5;
-const leastRatio = 2;
+const minRuns = 5;
+const minRatio = 2;
 const maxChance = 0.01;
 
 const columns: Parameters<typeof rowsAs>[2] = {
@@ -105,9 +105,9 @@ function sumsOf(counts: readonly AppVersionCount[]) {
 }
 
 async function tellWorse(transaction: Transaction, row: AppVersion): Promise<void> {
-  if (row.drift_at !== null || row.bad_runs === 0 || row.runs < leastRuns) return;
+  if (row.drift_at !== null || row.bad_runs === 0 || row.runs < minRuns) return;
   const before = await findBefore(transaction, row);
-  if (before === undefined || row.bad_runs * before.runs < leastRatio * before.bad_runs * row.runs) return;
+  if (before === undefined || row.bad_runs * before.runs < minRatio * before.bad_runs * row.runs) return;
   const shareOf = ({ bad_runs: bad, runs: all }: AppVersion) => ({ bad, all });
   if (fisher(shareOf(row), shareOf(before)) >= maxChance) return;
   await tell(transaction, { row, before, reason: { by: 'failing' }, at: row.last_seen });

@@ -10,12 +10,12 @@ interface Share {
  */
 export function fisher(one: Share, other: Share): number {
   const bad = one.bad + other.bad;
-  const most = Math.min(bad, one.all);
+  const max = Math.min(bad, one.all);
   let term = Math.exp(
     logChoose(one.all, one.bad) + logChoose(other.all, other.bad) - logChoose(one.all + other.all, bad),
   );
   let sum = 0;
-  for (let count = one.bad; count <= most; count += 1) {
+  for (let count = one.bad; count <= max; count += 1) {
     sum += term;
     // Beyond the middle terms fall faster and faster.
     if (count > (bad * one.all) / (one.all + other.all) && term < sum * 1e-12) break;

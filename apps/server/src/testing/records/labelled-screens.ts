@@ -19,9 +19,9 @@ type Node = Record<string, unknown> & { children?: Node[] };
 
 const packageName = 'com.example.shop';
 const sizes = [
-  { width: 1080, height: 2400, most: 9 },
-  { width: 720, height: 1280, most: 5 },
-  { width: 800, height: 1280, most: 7 },
+  { width: 1080, height: 2400, maxItems: 9 },
+  { width: 720, height: 1280, maxItems: 5 },
+  { width: 800, height: 1280, maxItems: 7 },
 ];
 const screenCount = 25;
 const dataSets = 3;
@@ -79,10 +79,10 @@ class ScreenMaker {
     this.#chance = numbersOf(making.seed * 31 + making.data + 1);
   }
 
-  tree({ width, height, most }: (typeof sizes)[number]): ScreenTree {
+  tree({ width, height, maxItems }: (typeof sizes)[number]): ScreenTree {
     const { number, version } = this.#making;
     const kind = number % 5;
-    const rows = [this.#text('title', `title ${number}`), ...this.#body(kind, most)];
+    const rows = [this.#text('title', `title ${number}`), ...this.#body(kind, maxItems)];
     if (version === 2 && this.#choose(2) === 0) rows.push(this.#button('new', `new ${number}`));
     const body: Node = { className: 'android.widget.LinearLayout', children: rows };
     // Wide screens have one more frame around all.
@@ -93,7 +93,7 @@ class ScreenMaker {
     return parseGolden(JSON.stringify({ version: 1, expect: { state: 'x' }, screen, tree })).tree;
   }
 
-  #body(kind: number, most: number): Node[] {
+  #body(kind: number, maxItems: number): Node[] {
     const { number } = this.#making;
     const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
     if (kind === 0) {
@@ -101,7 +101,10 @@ class ScreenMaker {
       return [...fields, this.#button('next', 'continue')];
     }
     if (kind === 1)
-      return [this.#list(range(2 + this.#chance(most - 1)).map(() => this.#item())), this.#text('count', '')];
+      return [
+        this.#list(range(2 + this.#chance(maxItems - 1)).map(() => this.#item())),
+        this.#text('count', ''),
+      ];
     if (kind === 2)
       return range(2 + this.#choose(4)).map((index) => this.#row(`entry ${number} ${index}`, index));
     if (kind === 3)

@@ -163,7 +163,7 @@ const retriesOf = ({ retries }: Pick<JobBody, 'retries'>): Retries =>
     ? retries
     : { most: retries ?? defaultRetries.most, on: [...defaultRetries.on] };
 
-const leastOf = (...limits: readonly (number | null | undefined)[]): number | null => {
+const minOf = (...limits: readonly (number | null | undefined)[]): number | null => {
   const given = limits.filter((limit) => typeof limit === 'number');
   return given.length === 0 ? null : Math.min(...given);
 };
@@ -172,7 +172,7 @@ const leastOf = (...limits: readonly (number | null | undefined)[]): number | nu
 export const atOnceOf = (
   { count, is_distinct }: Pick<StoredJob, 'count' | 'is_distinct'>,
   { phones }: Principal,
-): number | null => leastOf(is_distinct === 1 ? null : count, phones?.most);
+): number | null => minOf(is_distinct === 1 ? null : count, phones?.maxPhones);
 
 interface JobParts {
   project: Launchable;

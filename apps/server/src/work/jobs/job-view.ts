@@ -69,8 +69,9 @@ export function idsOf(json: string | null): string[] {
 }
 
 async function whyWaiting(sources: JobSources, row: StoredJob): Promise<string> {
-  const { running, at_once: most } = row;
-  if (most !== null && running >= most) return `It waits: ${running} of at most ${most} tasks run.`;
+  const { running, at_once: maxRunning } = row;
+  if (maxRunning !== null && running >= maxRunning)
+    return `It waits: ${running} of at most ${maxRunning} tasks run.`;
   const choice = choiceOf(row);
   const phones = await listSelected(sources, choice);
   const text = describePhones(await countPhones(sources, choice, phones));

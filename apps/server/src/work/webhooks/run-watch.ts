@@ -18,7 +18,7 @@ type Kind = 'runs.failing' | 'runs.none';
 type Finding<Name extends Kind> = WebhookData<Name> | undefined;
 
 /** The share of fewer runs says nothing. */
-const leastEnded = 5;
+const minEnded = 5;
 
 /** Finds webhooks whose user's runs fail too often, or are missing; each is told of once, until it is over. */
 export class RunWatch {
@@ -44,7 +44,7 @@ export class RunWatch {
     const { failing_hours: hours, failing_percent: percent, heard_since: heardSince } = webhook;
     const since = Math.max(heardSince, clock.now() - hours * hourMs);
     const { ended, failed } = await runs.count(runsOf(webhook), since);
-    return ended >= leastEnded && failed * 100 >= ended * percent ? { hours, ended, failed } : undefined;
+    return ended >= minEnded && failed * 100 >= ended * percent ? { hours, ended, failed } : undefined;
   }
 
   /** Undefined: something was launched. */

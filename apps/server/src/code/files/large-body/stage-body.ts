@@ -75,7 +75,7 @@ async function stageBody(
 }
 
 /** Minimum rate. A slower sender holds a place that other requests wait for. */
-const leastBytesPerSecond = 16 * 1024;
+const minBytesPerSecond = 16 * 1024;
 const graceSeconds = 20;
 
 const limited = (limit: number) =>
@@ -85,7 +85,7 @@ const limited = (limit: number) =>
     for await (const chunk of source) {
       length += chunk.length;
       const seconds = (performance.now() - since) / 1000;
-      if (seconds > graceSeconds && length < seconds * leastBytesPerSecond)
+      if (seconds > graceSeconds && length < seconds * minBytesPerSecond)
         throw ApiError.of('request_timeout', {});
       if (length > limit) throw ApiError.of('body_too_large', { limit });
       yield chunk;

@@ -18,7 +18,7 @@ import type { DriftedGroup, DriftStore, GroupPrint } from './drift-store.ts';
 import type { GoldenTree, KnownScreen } from './golden-prints.ts';
 
 /** Likeness below which two screens count as different. */
-const leastLikeness = 0.3;
+const minLikeness = 0.3;
 const shownNames = 3;
 
 interface Options {
@@ -103,7 +103,7 @@ function findNearestState(print: ScreenPrint, known: readonly KnownScreen[]): Ne
     .map((one) => ({ one, score: likeness(print, one.print) }))
     .toSorted((a, b) => b.score - a.score);
   const [best] = ranked;
-  if (best === undefined || best.score < leastLikeness) return undefined;
+  if (best === undefined || best.score < minLikeness) return undefined;
   const { kind, name, state } = best.one;
   const difference = differenceOf(best.one.print, print);
   return { kind, name, state, likeness: Math.round(best.score * 100) / 100, difference };

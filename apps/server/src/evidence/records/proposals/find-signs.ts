@@ -163,7 +163,7 @@ const commonAloneCost = 40;
 const maxInTriples = 30;
 
 /** The cheapest signs of one to three conditions that hold on no other screen. None has a condition that it could do without. */
-function chooseSigns(tried: readonly TriedSign[], most: number): ChosenSign[] {
+function chooseSigns(tried: readonly TriedSign[], maxCount: number): ChosenSign[] {
   const alone = tried.filter(({ elsewhere }) => elsewhere.size === 0);
   const rest = tried.filter(({ elsewhere }) => elsewhere.size > 0);
   const pairs = combine(
@@ -174,7 +174,7 @@ function chooseSigns(tried: readonly TriedSign[], most: number): ChosenSign[] {
   return [...alone.map((part) => [part]), ...pairs, ...open]
     .map((parts) => ({ parts, cost: costOf(parts) }))
     .toSorted((one, other) => one.cost - other.cost)
-    .slice(0, most);
+    .slice(0, maxCount);
 }
 
 function costOf(parts: readonly TriedSign[]): number {
@@ -232,9 +232,9 @@ export class SignReader {
   /** Lists the conditions that hold on all of the screens, and the button that closes them. */
   async list(
     trees: readonly Uint8Array[],
-    most: number,
+    maxCount: number,
   ): Promise<{ signs: PossibleSign[]; button: SignCondition | null; prints: (string | null)[] }> {
-    const reply = await this.#ask({ kind: 'list', trees, most });
+    const reply = await this.#ask({ kind: 'list', trees, maxCount });
     return reply?.kind === 'listed' ? reply : { signs: [], button: null, prints: trees.map(() => null) };
   }
 

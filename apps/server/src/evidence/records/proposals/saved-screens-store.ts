@@ -118,7 +118,7 @@ const maxOfState = 5;
 async function listRecognised(
   db: Db,
   { ownerId, automationId }: { ownerId: string; automationId: string },
-  most: number,
+  maxCount: number,
 ): Promise<RecognisedScreen[]> {
   const records = db
     .selectFrom('record')
@@ -137,5 +137,5 @@ async function listRecognised(
     .orderBy('position', 'desc')
     .execute();
   const byState = Map.groupBy(rows, ({ screen_state: state }) => state);
-  return [...byState.values()].flatMap((screens) => screens.slice(0, maxOfState)).slice(0, most);
+  return [...byState.values()].flatMap((screens) => screens.slice(0, maxOfState)).slice(0, maxCount);
 }

@@ -40,7 +40,7 @@ async function removeRecord(transaction: Transaction, record: StoredRecord): Pro
 }
 
 /** Two months are never shorter: a younger saved record is protected for sure. */
-const shortestProtectionMs = 59 * dayMs;
+const minProtectionMs = 59 * dayMs;
 /** More go with the next call: a transaction of this length is not noticed by others. */
 const deletionsPerTransaction = 100;
 
@@ -60,7 +60,7 @@ async function takeDoomed(
   const candidates = await ofGroup
     .selectAll()
     .where('id', '<=', newest.id)
-    .where((eb) => eb.or([eb('saved', '=', 0), eb('added_at', '<=', nowMs - shortestProtectionMs)]))
+    .where((eb) => eb.or([eb('saved', '=', 0), eb('added_at', '<=', nowMs - minProtectionMs)]))
     .orderBy('id')
     .limit(deletionsPerTransaction)
     .forUpdate()

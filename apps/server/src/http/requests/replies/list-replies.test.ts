@@ -36,7 +36,7 @@ test('who shares a reading goes on a few at a time, and others have their turns 
   const lists = openLists();
   const encoded = Promise.withResolvers<string>();
   const seen = { turns: 0, answered: 0 };
-  const most: number[] = [];
+  const counts: number[] = [];
   const shared = Array.from({ length: 100 }, async () => {
     await lists.read(greedy, '/devices', () => encoded.promise);
     seen.answered += 1;
@@ -45,11 +45,11 @@ test('who shares a reading goes on a few at a time, and others have their turns 
   for (; seen.answered < 100; seen.turns += 1) {
     const before = seen.answered;
     await nextTurn();
-    most.push(seen.answered - before);
+    counts.push(seen.answered - before);
   }
   await Promise.all(shared);
   expect(seen.turns).toBeGreaterThanOrEqual(25);
-  expect(Math.max(...most)).toBeLessThanOrEqual(8);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(8);
 });
 
 test('a request that comes after a reading has begun does not share it', async () => {

@@ -35,11 +35,11 @@ function limitOf(schema: TSchema, name: string): number | undefined {
 }
 
 function range(schema: TSchema, names: readonly [string, string], word: string, of = ''): string {
-  const [least, most] = names.map((name) => limitOf(schema, name));
-  const what = of === '' ? '' : ` ${of}${(most ?? least) === 1 ? '' : 's'}`;
-  if (least !== undefined && most !== undefined) return ` ${word} ${least} to ${most}${what}`;
-  if (least !== undefined) return ` of at least ${least}${what}`;
-  return most === undefined ? '' : ` of at most ${most}${what}`;
+  const [min, max] = names.map((name) => limitOf(schema, name));
+  const what = of === '' ? '' : ` ${of}${(max ?? min) === 1 ? '' : 's'}`;
+  if (min !== undefined && max !== undefined) return ` ${word} ${min} to ${max}${what}`;
+  if (min !== undefined) return ` of at least ${min}${what}`;
+  return max === undefined ? '' : ` of at most ${max}${what}`;
 }
 
 const eitherOf = (texts: readonly string[]): string =>

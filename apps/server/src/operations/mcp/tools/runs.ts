@@ -17,12 +17,12 @@ import { readScreen } from './phones.ts';
 import { exampleId, project } from './projects.ts';
 
 const run = Type.String({ maxLength: 100, description: 'Run ID', examples: [exampleId] });
-const wait = (usual: number) =>
+const wait = (defaultSeconds: number) =>
   Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 55,
-      description: `Up to 55 s, default ${usual}`,
+      description: `Up to 55 s, default ${defaultSeconds}`,
     }),
   );
 const parameters = Type.Optional(jsonObject({ examples: [{ country: 'de' }] }));

@@ -24,7 +24,7 @@ export class ArchiveQuota {
 
   constructor(options: QuotaOptions) {
     this.#options = options;
-    options.limits.show('kept_log_bytes', options.used);
+    options.limits.registerUsage('kept_log_bytes', options.used);
   }
 
   /** Makes room for the users of runs whose kept logs have grown. */
@@ -35,7 +35,7 @@ export class ArchiveQuota {
   async #makeRoom(userId: string): Promise<void> {
     const { kept, limits, used } = this.#options;
     for (;;) {
-      const excess = (await used(userId)) - limits.most('kept_log_bytes');
+      const excess = (await used(userId)) - limits.limitOf('kept_log_bytes');
       if (excess <= 0) return;
       const oldest = oldestUpTo(await kept.listOldest(userId, lookedAtOnce), excess);
       if (oldest.length === 0) return;

@@ -104,7 +104,7 @@ export class LogFile {
     let [stream, lastId] = [0, ''];
     for (;;) {
       const { batches } = take(this.#readOn.iterate(stream, lastId), {
-        most: Infinity,
+        maxBatches: Infinity,
         sizeBytes: stepBytes,
       });
       const last = batches.at(-1);
@@ -166,20 +166,20 @@ export class LogFile {
 }
 
 interface ReadLimits {
-  most: number;
+  maxBatches: number;
   sizeBytes: number;
 }
 
 function take<Row extends StoredBatch>(
   rows: Iterable<Row>,
-  { most, sizeBytes }: ReadLimits,
+  { maxBatches, sizeBytes }: ReadLimits,
 ): { batches: Row[]; isAll: boolean } {
   const batches: Row[] = [];
   let bytes = 0;
   for (const row of rows) {
     batches.push(row);
     bytes += row.entries.length;
-    if (batches.length >= most || bytes >= sizeBytes) return { batches, isAll: false };
+    if (batches.length >= maxBatches || bytes >= sizeBytes) return { batches, isAll: false };
   }
   return { batches, isAll: true };
 }

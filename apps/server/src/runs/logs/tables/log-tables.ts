@@ -51,7 +51,7 @@ export interface Flushed {
 export interface AskedBatches {
   stream: StreamKey;
   after: string;
-  most: number;
+  maxBatches: number;
 }
 
 export interface FoundBatches {

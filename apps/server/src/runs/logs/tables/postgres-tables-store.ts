@@ -38,7 +38,7 @@ const askedColumns = {
   device_id: 'text',
   automation_id: 'text',
   after: 'text',
-  most: 'bigint',
+  max_batches: 'bigint',
 } as const;
 const changeColumns = { run_id: 'text', before: 'bigint', seq: 'bigint', epoch: 'bigint' } as const;
 const flushColumns = { epoch: 'bigint', first_id: 'text', last_id: 'text' } as const;
@@ -225,12 +225,12 @@ async function readBatches(db: Db, questions: readonly Question[]): Promise<Foun
     tables.values(),
     (slot) => sql`(SELECT first_id, last_id, oldest, count, entries FROM ${entriesOf({ slot })} AS batch
       WHERE batch.device_id = asked.device_id AND batch.automation_id = asked.automation_id
-        AND batch.last_id > asked.after ORDER BY batch.last_id LIMIT asked.most)`,
+        AND batch.last_id > asked.after ORDER BY batch.last_id LIMIT asked.max_batches)`,
   );
-  const places = questions.map(({ asked: { stream, after, most } }, place) => ({
+  const places = questions.map(({ asked: { stream, after, maxBatches } }, place) => ({
     place,
     after,
-    most,
+    max_batches: maxBatches,
     device_id: stream.deviceId,
     automation_id: stream.automationId,
   }));
@@ -238,7 +238,7 @@ async function readBatches(db: Db, questions: readonly Question[]): Promise<Foun
     SELECT newest.no AS newest, found.* FROM (SELECT max(no) AS no FROM log_table) AS newest
     LEFT JOIN (SELECT asked.place, batch.* FROM ${rowsAs(db, 'asked', askedColumns, places)}
       CROSS JOIN LATERAL (SELECT * FROM (${sql.join(ofTables, sql` UNION ALL `)}) AS any_table
-        ORDER BY last_id LIMIT asked.most) AS batch) AS found ON true
+        ORDER BY last_id LIMIT asked.max_batches) AS batch) AS found ON true
     ORDER BY place, last_id`.execute(db);
   const batches = questions.map((): StoredBatch[] => []);
   for (const row of rows) if (row.place !== null) batches[row.place]?.push(batchOf(row));
@@ -246,7 +246,7 @@ async function readBatches(db: Db, questions: readonly Question[]): Promise<Foun
   return batches.map((found, place) => ({
     batches: found,
     newest,
-    isAll: found.length < (questions[place]?.asked.most ?? 0),
+    isAll: found.length < (questions[place]?.asked.maxBatches ?? 0),
   }));
 }
 

@@ -95,8 +95,8 @@ export class RecentLogs {
     const known = this.#recent.find(stream, from);
     if (known.batches.length > 0) yield known.batches;
     let after = known.upTo;
-    for (let most = firstBatches; ; most = furtherBatches) {
-      const found = await this.#find({ stream, after, most });
+    for (let maxBatches = firstBatches; ; maxBatches = furtherBatches) {
+      const found = await this.#find({ stream, after, maxBatches });
       const batches = found.batches.map(withReply);
       this.#recent.add(stream, after, batches);
       if (batches.length > 0) yield batches;

@@ -81,10 +81,13 @@ export class SqliteTables implements LogTables {
     };
   }
 
-  async read(tables: readonly LogTable[], { stream, after, most }: AskedBatches): Promise<FoundBatches> {
+  async read(
+    tables: readonly LogTable[],
+    { stream, after, maxBatches }: AskedBatches,
+  ): Promise<FoundBatches> {
     const newest = this.#tables.at(-1)?.no ?? 0;
     for (const { no } of tables) {
-      const found = this.#find(no)?.file.read(stream, after, { most, sizeBytes: readBytes });
+      const found = this.#find(no)?.file.read(stream, after, { maxBatches, sizeBytes: readBytes });
       if (found !== undefined && found.batches.length > 0)
         return { ...found, isAll: found.isAll && no === tables.at(-1)?.no, newest };
     }

@@ -46,7 +46,7 @@ const defaults: Timeouts = { silentMs: 10_000, retryMs: 100 };
 const tries = 3;
 const answerMs = 20_000;
 /** Minimum rate for a body: the time limit grows with its size. */
-const leastBytesPerMs = 50;
+const minBytesPerMs = 50;
 const probeMs = 2000;
 /** Maximum number of keys that S3 allows in a request. */
 const keysPerStep = 1000;
@@ -187,7 +187,7 @@ export class Bucket {
   }
 
   #once(request: Asked): Promise<IncomingMessage> {
-    const limitMs = answerMs + (request.body?.sizeBytes ?? 0) / leastBytesPerMs;
+    const limitMs = answerMs + (request.body?.sizeBytes ?? 0) / minBytesPerMs;
     return this.#exchange.send({ ...request, limitMs });
   }
 

@@ -11,7 +11,7 @@ const maxRounds = 5;
 /** Delay of a checkpoint; commits within it are brought in together. */
 const pauseMs = 1000;
 /** Minimum changed rows for a checkpoint: the next write to a log that was brought in whole flushes its new head. */
-const leastChanges = 5000;
+const minChanges = 5000;
 
 /** Answer to the statement of a checkpoint; `log` is the length of the log, in pages. */
 interface Checkpoint {
@@ -57,7 +57,7 @@ export class Checkpoints {
 
   async #work(): Promise<void> {
     const changes = this.#countChanges.get();
-    if (Number(changes) - Number(this.#changesBefore) < leastChanges) return;
+    if (Number(changes) - Number(this.#changesBefore) < minChanges) return;
     this.#changesBefore = changes;
     const loggedPages = await this.#bringIn();
     if (loggedPages >= maxLoggedPages) await this.#beginAnew(loggedPages);

@@ -13,7 +13,7 @@ export interface MailText {
 
 /** Deliveries that one e-mail describes; of the rest it gives the number. */
 const described = 50;
-const longestHeadline = 150;
+const maxHeadlineLength = 150;
 
 /** Plain text about what has happened, for one webhook. */
 export async function writeMail(
@@ -28,7 +28,7 @@ export async function writeMail(
   const [first] = shown;
   const more = deliveries.length > 1 ? `, and ${(deliveries.length - 1).toLocaleString('en')} more` : '';
   return {
-    subject: `[Phalanx] ${line(first?.headline ?? '', longestHeadline)}${more}`,
+    subject: `[Phalanx] ${line(first?.headline ?? '', maxHeadlineLength)}${more}`,
     text: `${parts.join('\n\n')}\n\n${footOf(webhook, names)}`,
     id: createHash('sha256')
       .update(deliveries.map(({ id, created_at: at }) => `${id} ${at}`).join())

@@ -30,7 +30,7 @@ const aheadAcrossLanguages = 0.1;
 /** An ID that one group alone has, on a screen of another form, is another screen's. */
 const likenessByOwnId = 0.4;
 /** Minimum number of features: an almost empty screen is like every other almost empty one. */
-const leastFeatures = 3;
+const minFeatures = 3;
 const manyIds = 4;
 
 /** The group that a screen belongs to; undefined: a new one. */
@@ -38,7 +38,7 @@ export function findGroup(screen: GroupedScreen, groups: readonly ScreenGroup[])
   const ofApp = groups.filter(({ screens }) => screens[0]?.print.packageName === screen.print.packageName);
   const same = ofApp.find(({ screens }) => screens.some((one) => one.print.key === screen.print.key));
   if (same !== undefined) return { groupId: same.id, reason: { by: 'key' } };
-  if (screen.print.features.size < leastFeatures) return undefined;
+  if (screen.print.features.size < minFeatures) return undefined;
   return byLikeness(screen, ofApp) ?? byOwnId(screen, ofApp) ?? acrossLanguages(screen, ofApp);
 }
 
@@ -46,7 +46,7 @@ const isOfLanguage = (one: GroupedScreen, other: GroupedScreen): boolean => one.
 
 function byLikeness(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
   const [best] = ranked(groups, ({ screens }) =>
-    most(screens.filter((one) => isOfLanguage(one, screen)).map((one) => margin(screen.print, one.print))),
+    highest(screens.filter((one) => isOfLanguage(one, screen)).map((one) => margin(screen.print, one.print))),
   );
   if (best === undefined || best.score < 0) return undefined;
   return joining(best.group, screen, likeness);
@@ -81,7 +81,7 @@ function byOwnId(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining
   if (first === undefined || own.some(({ group }) => group !== first.group)) return undefined;
   // A screen that is new may have one part of a known one: a counter, a banner.
   if (own.length <= owned.filter(({ owners }) => owners.length === 0).length) return undefined;
-  const form = most(first.group.screens.map(({ print }) => likenessOfForm(screen.print, print)));
+  const form = highest(first.group.screens.map(({ print }) => likenessOfForm(screen.print, print)));
   if (form < likenessByOwnId) return undefined;
   return { groupId: first.group.id, reason: { by: 'id', id: first.id } };
 }
@@ -89,7 +89,7 @@ function byOwnId(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining
 function acrossLanguages(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
   const foreign = groups.filter(({ screens }) => !screens.some((one) => isOfLanguage(one, screen)));
   const [best, second] = ranked(foreign, ({ screens }) =>
-    most(screens.map(({ print }) => likenessOfForm(screen.print, print))),
+    highest(screens.map(({ print }) => likenessOfForm(screen.print, print))),
   );
   if (best === undefined || best.score < likenessAcrossLanguages || screen.print.ids.size < 2)
     return undefined;
@@ -102,11 +102,11 @@ function joining(
   { print }: GroupedScreen,
   measure: (one: ScreenPrint, other: ScreenPrint) => number,
 ): Joining {
-  const score = most(group.screens.map((one) => measure(print, one.print)));
+  const score = highest(group.screens.map((one) => measure(print, one.print)));
   return { groupId: group.id, reason: { by: 'likeness', likeness: Math.round(score * 100) / 100 } };
 }
 
-const most = (scores: readonly number[]): number => Math.max(-1, ...scores);
+const highest = (scores: readonly number[]): number => Math.max(-1, ...scores);
 
 const ranked = (
   groups: readonly ScreenGroup[],

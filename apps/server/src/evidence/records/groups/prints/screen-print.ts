@@ -187,9 +187,9 @@ const tokenOf = ({ role, id, isClickable, isPassword }: Part): string =>
 /** Neighbours of one form are items, whatever they are in; how many there are is data. */
 function itemsOf({ role, children }: Part): Set<Part> {
   const forms = Map.groupBy(children, (child) => [tokenOf(child), ...child.children.map(tokenOf)].join());
-  const least = role === 'List' || role === 'Scroll' ? 2 : 3;
+  const minCount = role === 'List' || role === 'Scroll' ? 2 : 3;
   const isItem = (child: Part): boolean => role === 'List' || child.children.length > 0;
   return new Set(
-    [...forms.values()].filter(({ length }) => length >= least).flatMap((one) => one.filter(isItem)),
+    [...forms.values()].filter(({ length }) => length >= minCount).flatMap((one) => one.filter(isItem)),
   );
 }

@@ -26,13 +26,13 @@ function read(bytes: Uint8Array): { screen: AndroidNode; print: string } | undef
   }
 }
 
-function list({ trees, most }: Extract<ToProcess, { kind: 'list' }>): FromProcess {
+function list({ trees, maxCount }: Extract<ToProcess, { kind: 'list' }>): FromProcess {
   const found = trees.map(read);
   const screens = found.flatMap((one) => one?.screen ?? []);
   const button = findButton(screens);
   return {
     kind: 'listed',
-    signs: listSigns(screens, most).map((sign) => ({ ...sign, condition: asSent(sign.condition) })),
+    signs: listSigns(screens, maxCount).map((sign) => ({ ...sign, condition: asSent(sign.condition) })),
     button: button === undefined ? null : asSent(button),
     prints: found.map((one) => one?.print ?? null),
   };

@@ -12,7 +12,7 @@ const PossibleSignJson = Type.Object({
 
 /** The bytes of stored trees. */
 export type ToProcess =
-  | { readonly kind: 'list'; readonly trees: readonly Uint8Array[]; readonly most: number }
+  | { readonly kind: 'list'; readonly trees: readonly Uint8Array[]; readonly maxCount: number }
   | {
       readonly kind: 'test';
       readonly trees: readonly Uint8Array[];
