@@ -6,7 +6,7 @@ const segmenter = new Intl.Segmenter();
 
 const gap = 2;
 /** A column is not made narrower than this, whatever the terminal. */
-const leastCells = 12;
+const minCells = 12;
 
 type Row = Readonly<Record<string, string>>;
 
@@ -27,12 +27,12 @@ export function formatTable({ flexible, rows }: Table, terminalCells = Infinity)
   const cellsOf = (row: Row): string[] => columns.map((name) => printableLine(row[name] ?? ''));
   const lines = [columns.map((name) => name.toUpperCase()), ...rows.map(cellsOf)];
   const widths = columns.map((_, index) =>
-    lines.reduce((most, line) => Math.max(most, stringWidth(line[index] ?? '')), 0),
+    lines.reduce((widest, line) => Math.max(widest, stringWidth(line[index] ?? '')), 0),
   );
   const excess = widths.reduce((sum, width) => sum + width + gap, -gap) - terminalCells;
   const flexibleIndex = columns.indexOf(flexible);
   const flexibleWidth = widths[flexibleIndex] ?? 0;
-  if (excess > Math.max(0, flexibleWidth - leastCells))
+  if (excess > Math.max(0, flexibleWidth - minCells))
     return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...paragraph(row, terminalCells)]);
   if (excess > 0) widths[flexibleIndex] = flexibleWidth - excess;
   return lines.map((line) => alignedLine(line, widths));

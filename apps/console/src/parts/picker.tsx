@@ -112,13 +112,13 @@ function hasLettersOf(text: string, letters: string): boolean {
 }
 
 /** The paths that fit, the best first. */
-export function findMatches(paths: readonly string[], typed: string, most: number): string[] {
+export function findMatches(paths: readonly string[], typed: string, maxCount: number): string[] {
   return paths
     .flatMap((path) => {
       const rank = matchRank(path, typed);
       return rank === undefined ? [] : [{ path, rank }];
     })
     .toSorted((one, other) => one.rank - other.rank || one.path.length - other.path.length)
-    .slice(0, most)
+    .slice(0, maxCount)
     .map(({ path }) => path);
 }

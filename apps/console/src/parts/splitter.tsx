@@ -3,8 +3,8 @@ import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import styles from './splitter.module.css';
 
 interface PaneLimits {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 const stepPixels = 24;
@@ -18,8 +18,8 @@ const readSizes = (key: string): Record<string, unknown> => {
   }
 };
 
-const within = ({ least, most }: PaneLimits, size: number): number =>
-  Math.round(Math.min(most, Math.max(least, size)));
+const within = ({ min, max }: PaneLimits, size: number): number =>
+  Math.round(Math.min(max, Math.max(min, size)));
 
 /** The size of a pane in pixels, which this browser remembers under `key` by the pane's name. */
 export function usePaneSize(key: string, name: string, first: number, limits: PaneLimits) {
@@ -70,8 +70,8 @@ export function Splitter({ label, pane, edge }: SplitterProps) {
       aria-label={label}
       aria-orientation={isUpright ? 'vertical' : 'horizontal'}
       aria-valuenow={pane.size}
-      aria-valuemin={pane.limits.least}
-      aria-valuemax={pane.limits.most}
+      aria-valuemin={pane.limits.min}
+      aria-valuemax={pane.limits.max}
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a separator with a value is a control
       tabIndex={0}
       onKeyDown={onKeyDown}

@@ -13,7 +13,7 @@ export interface ReconnectPauses {
 }
 
 // adb lists each phone that comes as offline for some seconds. An hour at last, so that a phone which is away for good costs little.
-const usualPauses: ReconnectPauses = { firstMs: 5000, lastMs: hourMs };
+const defaultPauses: ReconnectPauses = { firstMs: 5000, lastMs: hourMs };
 /** adb itself gives an address ten seconds, and there may be two. */
 const answerTimeoutMs = 25_000;
 
@@ -33,7 +33,7 @@ export interface Reconnection {
 
 /** Has an adb server reconnect a phone, after growing pauses, until the signal aborts. Returns early with the address where it found a phone that has moved. */
 export async function keepReconnecting(reconnection: Reconnection): Promise<string | undefined> {
-  const { device, pauses = usualPauses, onBegin, onTry, signal } = reconnection;
+  const { device, pauses = defaultPauses, onBegin, onTry, signal } = reconnection;
   const backoff = createBackoff(pauses);
   await pause(backoff.nextMs(), signal);
   for (let attempt = 1; !signal.aborted; attempt += 1) {

@@ -83,7 +83,7 @@ const compose =
 
 const stopped = showSystem((system) => crashDialog(system, app));
 
-const usual: readonly Case[] = [
+const commonCases: readonly Case[] = [
   {
     name: 'an app that does not answer',
     show: showSystem((system, { android }) =>
@@ -115,7 +115,7 @@ const casesOf: Readonly<Record<number, readonly Case[]>> = {
       accept: 'Open app again',
       dismiss: 'Open app again',
     },
-    ...usual,
+    ...commonCases,
   ],
   29: [
     {
@@ -130,7 +130,7 @@ const casesOf: Readonly<Record<number, readonly Case[]>> = {
     { name: 'a permission', show: asking('location'), accept: 'While using the app', dismiss: deny },
     { name: 'a permission again', show: asking('contacts', true), accept: 'Allow', dismiss: deny },
     { name: 'photos', show: asking('photos'), accept: 'Allow all', dismiss: deny },
-    ...usual,
+    ...commonCases,
   ],
 };
 const allCases = Object.entries(casesOf).flatMap(([sdkVersion, cases]) =>

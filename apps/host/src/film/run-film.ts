@@ -271,7 +271,7 @@ const maxStretchBytes = 8_000_000;
 /** Overhead of the file beside the packets, in bytes: its own, and that of each packet. */
 const [headBytes, packetBytes] = [2000, 40];
 /** Players take no two packets of one moment. */
-const leastStepMs = 1;
+const minStepMs = 1;
 
 /** Packets from a key packet on that one file can have. */
 class VideoStretch {
@@ -298,7 +298,7 @@ class VideoStretch {
     const isLate = this.isOverAt(packet.takenAt) || (packet.isKey && agedMs > this.#timings.filmStretchMs);
     if (isLate || bytes > this.#maxBytes || !isOfSameForm(packet, this.first)) return false;
     this.#bytes = bytes;
-    this.#packets.push({ packet, at: Math.max(packet.takenAt, this.#lastAt + leastStepMs) });
+    this.#packets.push({ packet, at: Math.max(packet.takenAt, this.#lastAt + minStepMs) });
     return true;
   }
 
@@ -308,7 +308,7 @@ class VideoStretch {
 
   /** The last picture stands until then, at least. */
   endedAt(wanted: number): number {
-    return Math.max(wanted, this.#lastAt + leastStepMs);
+    return Math.max(wanted, this.#lastAt + minStepMs);
   }
 
   /** An MP4 file with the packets as they came: a fragment for each of their key packets, after what a player has to know of them. */

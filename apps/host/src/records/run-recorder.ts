@@ -237,9 +237,9 @@ class RunApps {
 
   /** The app whose screens were read most, with its version; undefined when there is none. */
   async main(): Promise<RunApp | undefined> {
-    const [most] = [...this.#readings].toSorted(([, one], [, other]) => other - one);
-    if (most === undefined) return undefined;
-    const [name] = most;
+    const [mostRead] = [...this.#readings].toSorted(([, one], [, other]) => other - one);
+    if (mostRead === undefined) return undefined;
+    const [name] = mostRead;
     const version = this.#versions.has(name) ? this.#versions.get(name) : (await this.of(name)).version;
     return version === null || version === undefined ? undefined : { package: name, version };
   }

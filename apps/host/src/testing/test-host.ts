@@ -28,15 +28,15 @@ const busy: Partial<HostTimings> = { refusedRetryMs: 50, runStartMs: 60_000 };
 
 /** A host with a real sandbox, a simulated phone and a test service, fresh for each test. */
 export class TestHost {
-  readonly #usual: HostOverrides;
+  readonly #defaults: HostOverrides;
   service = new TestService();
   #phone: SimulatedPhone | undefined;
   #app: HostApp | undefined;
   dataDir = '';
 
   /** `usual`: overrides of each start of the host. */
-  constructor(usual: HostOverrides = {}) {
-    this.#usual = usual;
+  constructor(defaults: HostOverrides = {}) {
+    this.#defaults = defaults;
   }
 
   async setUp(): Promise<void> {
@@ -86,10 +86,10 @@ export class TestHost {
     this.#app = await startHost(config, {
       log,
       ...sandboxes,
-      ...this.#usual,
+      ...this.#defaults,
       ...overrides,
-      timings: { ...busy, ...this.#usual.timings, ...overrides.timings },
-      recordLimits: { ...patient, ...this.#usual.recordLimits, ...overrides.recordLimits },
+      timings: { ...busy, ...this.#defaults.timings, ...overrides.timings },
+      recordLimits: { ...patient, ...this.#defaults.recordLimits, ...overrides.recordLimits },
     });
   }
 
@@ -147,8 +147,8 @@ export class TestHost {
   }
 }
 
-export function useTestHost(usual?: HostOverrides): TestHost {
-  const host = new TestHost(usual);
+export function useTestHost(defaults?: HostOverrides): TestHost {
+  const host = new TestHost(defaults);
   beforeEach(() => host.setUp());
   afterEach(() => host.tearDown());
   return host;

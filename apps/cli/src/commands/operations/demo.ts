@@ -30,7 +30,7 @@ import { tellOfStart } from '../../start/reexec.ts';
 import { untilSignal } from '../../until-signal.ts';
 
 const rows = serverSettings.filter(({ name }) => name === 'PHALANX_LISTEN');
-const usualAddress = '127.0.0.1:8080';
+const defaultAddress = '127.0.0.1:8080';
 
 const phoneTimeoutMs = 60_000;
 const recordTimeoutMs = 15_000;
@@ -45,7 +45,7 @@ async function freeAddress(): Promise<string> {
   const isFree = await promise;
   if (!isFree) return '127.0.0.1:0';
   await new Promise((done) => probe.close(done));
-  return usualAddress;
+  return defaultAddress;
 }
 
 async function demoSettings(given: Environment, dataDir: string): Promise<Environment> {

@@ -239,8 +239,8 @@ function NewestReplay({ projectId }: { projectId: string }) {
 /** The widths of the panes beside the code. */
 function usePaneSizes() {
   const key = 'phalanx.editor.panes';
-  const files = usePaneSize(key, 'files', 208, { least: 140, most: 480 });
-  const run = usePaneSize(key, 'run', 360, { least: 260, most: 720 });
+  const files = usePaneSize(key, 'files', 208, { min: 140, max: 480 });
+  const run = usePaneSize(key, 'run', 360, { min: 260, max: 720 });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own
   const style = { '--files': `${files.size}px`, '--run': `${run.size}px` } as CSSProperties;
   return { files, run, style };

@@ -47,10 +47,10 @@ interface Point {
 }
 
 /** A finger that moves less stays where it is, in pixels of this page. */
-const leastWay = 8;
+const minSwipe = 8;
 /** A finger that stays longer presses long. */
 const longPressMs = 500;
-const [leastMs, maxMs] = [80, 5_000];
+const [minMs, maxMs] = [80, 5_000];
 /** Turns of a wheel within this time are one zoom. */
 const wheelMs = 200;
 
@@ -97,9 +97,9 @@ export function TouchScreen({ picture, touches, onFiles, children }: TouchScreen
     setFingers([]);
     if (from === undefined || touches === undefined) return;
     const tookMs = Date.now() - from.at;
-    const isStill = Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < leastWay;
+    const isStill = Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < minSwipe;
     const to = isStill ? from : pointOf(event);
-    const duration = Math.min(maxMs, Math.max(leastMs, tookMs));
+    const duration = Math.min(maxMs, Math.max(minMs, tookMs));
     if (from.isPinch) return isStill ? undefined : touches.send(pinchAlong(from, to, picture, duration));
     if (isStill && tookMs < longPressMs) return touches.send({ type: 'tap', x: from.x, y: from.y });
     const way = { from_x: from.x, from_y: from.y, to_x: to.x, to_y: to.y };

@@ -223,7 +223,7 @@ export function useLivePicture(deviceId: string, { video = false } = {}): LivePi
 type VideoMessage = Extract<LiveMessage, { type: 'video' }>;
 
 /** Constrained baseline, level 5: what decodes this decodes what phones send, or says so when it comes. */
-const usualCodec = 'avc1.42C032';
+const defaultCodec = 'avc1.42C032';
 /** A decoder with more to do is behind. */
 const maxQueued = 8;
 const microsBetween = 1000;
@@ -232,7 +232,7 @@ const microsBetween = 1000;
 async function whyNoVideo(): Promise<string | undefined> {
   if (!window.isSecureContext) return 'video needs this page over HTTPS';
   if (!('VideoDecoder' in window)) return 'this browser has no WebCodecs';
-  const { supported } = await VideoDecoder.isConfigSupported({ codec: usualCodec });
+  const { supported } = await VideoDecoder.isConfigSupported({ codec: defaultCodec });
   return supported === true ? undefined : 'this browser decodes no H.264';
 }
 

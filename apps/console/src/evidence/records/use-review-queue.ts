@@ -9,7 +9,7 @@ import { recordsSearch, type RecordFiltersSearch } from './records-search.ts';
 
 const route = getRouteApi('/records');
 /** A verdict is for good: nobody gives one on what has only just appeared. */
-const leastLookMs = 400;
+const minLookMs = 400;
 
 /** The record that is looked at, and the ways on from it. */
 export function useReviewQueue() {
@@ -58,7 +58,7 @@ export function useReviewQueue() {
     }
   };
   const mark = async (status: 'solved' | 'skipped'): Promise<void> => {
-    if (record === undefined || record.status !== 'pending' || Date.now() - shownAt < leastLookMs) return;
+    if (record === undefined || record.status !== 'pending' || Date.now() - shownAt < minLookMs) return;
     const id = record.out_of_steps_id;
     try {
       await call('PATCH /api/v2/automation-project/out-of-steps/:id/status', {

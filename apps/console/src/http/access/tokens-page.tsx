@@ -122,8 +122,8 @@ const TokenTable = ({ tokens, own, reason }: TokenTableProps) => (
   />
 );
 
-const phonesOf = ({ selector, max_phones: most }: Token): string =>
-  [selector ?? 'all', ...(most === null ? [] : [`${most} a launch`])].join(' · ');
+const phonesOf = ({ selector, max_phones: maxPhones }: Token): string =>
+  [selector ?? 'all', ...(maxPhones === null ? [] : [`${maxPhones} a launch`])].join(' · ');
 
 const appsOf = ({ apps }: Token): string => apps?.join(', ') ?? 'all';
 
@@ -144,7 +144,7 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
   const [selector, setSelector] = useState('');
-  const [most, setMost] = useState('');
+  const [maxPhones, setMaxPhones] = useState('');
   const [apps, setApps] = useState('');
   const [runs, setRuns] = useState('');
   const [minutes, setMinutes] = useState('');
@@ -160,7 +160,7 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         scopes: [...chosen],
         expires_at: Date.now() + Number(days) * dayMs,
         ...(selector.trim() === '' ? {} : { selector: selector.trim() }),
-        ...(most.trim() === '' ? {} : { max_phones: Number(most) }),
+        ...(maxPhones.trim() === '' ? {} : { max_phones: Number(maxPhones) }),
         ...(wordsIn(apps).length === 0 ? {} : { apps: wordsIn(apps) }),
         ...(runs.trim() === '' ? {} : { runs_per_day: Number(runs) }),
         ...(minutes.trim() === '' ? {} : { minutes_per_day: Number(minutes) }),
@@ -182,7 +182,7 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
       ? 'Give it a name.'
       : chosen.length === 0
         ? 'Choose what it allows.'
-        : [most, runs, minutes].every((text) => /^\d*$/.test(text.trim()))
+        : [maxPhones, runs, minutes].every((text) => /^\d*$/.test(text.trim()))
           ? undefined
           : 'Give numbers in digits.';
   return (
@@ -219,8 +219,8 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
       <TextField
         label="Phones in one launch, at most"
         hint="Empty: any number."
-        value={most}
-        onChange={setMost}
+        value={maxPhones}
+        onChange={setMaxPhones}
       />
       <TextField
         label="Only apps"

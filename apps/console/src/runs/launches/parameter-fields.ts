@@ -53,11 +53,11 @@ const rulesOf = (schema: JsonObject): ValueRules => ({
   kind: simpleKindOf(schema) ?? 'text',
   choices: choicesOf(schema),
   format: textAt(schema, 'format'),
-  least: numberAt(schema, 'minimum'),
-  most: numberAt(schema, 'maximum'),
+  min: numberAt(schema, 'minimum'),
+  max: numberAt(schema, 'maximum'),
   above: numberAt(schema, 'exclusiveMinimum'),
   below: numberAt(schema, 'exclusiveMaximum'),
-  leastLength: numberAt(schema, 'minLength') ?? numberAt(schema, 'minItems'),
+  minLength: numberAt(schema, 'minLength') ?? numberAt(schema, 'minItems'),
   maxLength: numberAt(schema, 'maxLength') ?? numberAt(schema, 'maxItems'),
 });
 
@@ -146,12 +146,12 @@ export interface ValueRules {
   readonly kind: SimpleKind;
   readonly choices: readonly (string | number)[];
   readonly format: string | undefined;
-  readonly least: number | undefined;
-  readonly most: number | undefined;
+  readonly min: number | undefined;
+  readonly max: number | undefined;
   readonly above: number | undefined;
   readonly below: number | undefined;
   /** In characters, or values of a list. */
-  readonly leastLength: number | undefined;
+  readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
 }
 
@@ -206,21 +206,21 @@ function textProblem(rules: ValueRules, value: unknown): string | undefined {
 }
 
 function lengthProblem(
-  { leastLength, maxLength }: ValueRules,
+  { minLength, maxLength }: ValueRules,
   length: number,
   unit: string,
 ): string | undefined {
-  if (leastLength !== undefined && length < leastLength) return `At least ${leastLength} ${unit} are needed.`;
+  if (minLength !== undefined && length < minLength) return `At least ${minLength} ${unit} are needed.`;
   return maxLength !== undefined && length > maxLength
     ? `At most ${maxLength} ${unit} are allowed.`
     : undefined;
 }
 
-function numberProblem({ kind, least, most, above, below }: ValueRules, value: unknown): string | undefined {
+function numberProblem({ kind, min, max, above, below }: ValueRules, value: unknown): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value)) return 'This has to be a number.';
   if (kind === 'integer' && !Number.isInteger(value)) return 'This has to be a whole number.';
-  if (least !== undefined && value < least) return `This has to be at least ${least}.`;
-  if (most !== undefined && value > most) return `This has to be at most ${most}.`;
+  if (min !== undefined && value < min) return `This has to be at least ${min}.`;
+  if (max !== undefined && value > max) return `This has to be at most ${max}.`;
   if (above !== undefined && value <= above) return `This has to be more than ${above}.`;
   return below !== undefined && value >= below ? `This has to be less than ${below}.` : undefined;
 }

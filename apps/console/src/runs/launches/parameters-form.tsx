@@ -130,7 +130,7 @@ function ParameterInput({ field, problem, value, onChange }: ParameterInputProps
           <Input
             {...attributes}
             {...(isNumber
-              ? { type: 'number', step: kind === 'integer' ? 1 : 'any', min: rules.least, max: rules.most }
+              ? { type: 'number', step: kind === 'integer' ? 1 : 'any', min: rules.min, max: rules.max }
               : { type: formatOf(rules)?.type ?? 'text' })}
             aria-required={field.isRequired}
             value={textOf(value)}

@@ -22,16 +22,16 @@ function useWidth(element: Element | null): number {
 }
 
 /** The end of a scale that has a whole number in its middle: 2, 4, 10, 20, 40, 100 … */
-export function scaleEnd(most: number): number {
-  for (let unit = 1; ; unit *= 10) for (const step of [2, 4, 10]) if (step * unit >= most) return step * unit;
+export function scaleEnd(max: number): number {
+  for (let unit = 1; ; unit *= 10) for (const step of [2, 4, 10]) if (step * unit >= max) return step * unit;
 }
 
 /** Runs by day: those that succeeded are filled, the others above them hatched. The table by day says the same in numbers. */
 export function DayChart({ days }: { days: readonly Stat[] }) {
   const [figure, setFigure] = useState<HTMLElement | null>(null);
   const width = useWidth(figure);
-  const most = Math.max(1, ...days.map(({ runs }) => runs));
-  const end = scaleEnd(most);
+  const max = Math.max(1, ...days.map(({ runs }) => runs));
+  const end = scaleEnd(max);
   const step = Math.max(0, width - left) / Math.max(1, days.length);
   const barWidth = Math.max(1, Math.min(36, step * 0.75));
   const scale = (base - top) / end;
@@ -43,7 +43,7 @@ export function DayChart({ days }: { days: readonly Stat[] }) {
         width={width}
         height={base + foot}
         role="img"
-        aria-label={`Runs by day: ${runs} runs, ${succeeded} of them succeeded; at most ${most} a day`}
+        aria-label={`Runs by day: ${runs} runs, ${succeeded} of them succeeded; at most ${max} a day`}
       >
         <defs>
           <pattern

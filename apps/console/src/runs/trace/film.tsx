@@ -188,7 +188,7 @@ function altText(time: string, step: RunStep | undefined): string {
 
 /** A screen that rests for long is not looked at for as long. */
 const maxMs = 2000;
-const leastMs = 100;
+const minMs = 100;
 /** Between two moments of a video. */
 const momentMs = 500;
 
@@ -256,8 +256,8 @@ export const placeOfStep = (moments: readonly FilmMoment[], step: RunStep): numb
 /** How long a picture stands while the film plays. */
 export function standsMs(moments: readonly FilmMoment[], place: number): number {
   const [moment, next] = [moments[place], moments[place + 1]];
-  if (moment === undefined || next === undefined) return leastMs;
-  return Math.min(maxMs, Math.max(leastMs, next.time - moment.time));
+  if (moment === undefined || next === undefined) return minMs;
+  return Math.min(maxMs, Math.max(minMs, next.time - moment.time));
 }
 
 /** Time since the beginning of the film, such as `12.4 s`. */

@@ -38,7 +38,7 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
     return { film: last === undefined ? moments : [], lastScreen: last };
   }, [parts, steps, run]);
   const step = useMemo(() => stepToShow(steps, chosen, run), [steps, chosen, run]);
-  const foot = usePaneSize('phalanx.run', 'foot', 260, { least: 120, most: 700 });
+  const foot = usePaneSize('phalanx.run', 'foot', 260, { min: 120, max: 700 });
   const choseAt = (timestamp: number): void => {
     const last = steps.findLast((one) => one.timestamp <= timestamp);
     if (last !== undefined) onChoose(last.step);

@@ -78,9 +78,9 @@ function stepOf(text: string, count: number): number | undefined {
   return step !== undefined && count % step === 0 ? step : undefined;
 }
 
-function numberIn(text: string, least: number, most: number): number | undefined {
+function numberIn(text: string, min: number, max: number): number | undefined {
   const number = Number(text);
-  return /^\d{1,2}$/.test(text) && number >= least && number <= most ? number : undefined;
+  return /^\d{1,2}$/.test(text) && number >= min && number <= max ? number : undefined;
 }
 
 const twoDigits = (number: number): string => String(number).padStart(2, '0');

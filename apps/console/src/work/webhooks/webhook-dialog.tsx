@@ -62,7 +62,7 @@ interface Threshold {
   readonly name: ThresholdName;
   readonly label: string;
   readonly hint: string;
-  readonly most: number;
+  readonly max: number;
   /** Events that the threshold applies to. */
   readonly events: readonly ChosenEvent[];
 }
@@ -72,28 +72,28 @@ const thresholds: readonly Threshold[] = [
     name: 'not_ready_minutes',
     label: 'Not ready for',
     hint: 'Minutes',
-    most: 10_080,
+    max: 10_080,
     events: ['device.not_ready', 'device.back'],
   },
   {
     name: 'failing_percent',
     label: 'Runs without success',
     hint: 'Percent, or more',
-    most: 100,
+    max: 100,
     events: ['runs.failing'],
   },
   {
     name: 'failing_hours',
     label: 'Of the runs of the last',
     hint: 'Hours',
-    most: 168,
+    max: 168,
     events: ['runs.failing'],
   },
   {
     name: 'silent_hours',
     label: 'Nothing ran for',
     hint: 'Hours',
-    most: 720,
+    max: 720,
     events: ['runs.none'],
   },
 ];
@@ -309,7 +309,7 @@ function problemOf({ url, events, numbers }: Draft): string | undefined {
     return 'The address begins with https:// or http://, or is an e-mail address.';
   if (events.length === 0) return 'Choose what it tells of.';
   const wrong = thresholdsOf(events).find(
-    ({ name, most }) => !/^[1-9]\d*$/.test(numbers[name]) || Number(numbers[name]) > most,
+    ({ name, max }) => !/^[1-9]\d*$/.test(numbers[name]) || Number(numbers[name]) > max,
   );
-  return wrong && `“${wrong.label}” is a whole number from 1 to ${wrong.most}.`;
+  return wrong && `“${wrong.label}” is a whole number from 1 to ${wrong.max}.`;
 }

@@ -143,9 +143,9 @@ class TreeReader {
     return (value >>> 1) ^ -(value & 1);
   }
 
-  bounded(most: number): number {
+  bounded(max: number): number {
     const value = this.number();
-    if (value > most) throw unreadableTree(`it counts ${value} at ${this.#at}`);
+    if (value > max) throw unreadableTree(`it counts ${value} at ${this.#at}`);
     return value;
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { shortLines, usualOutput } from './phone-output.ts';
+import { shortLines, defaultOutput } from './phone-output.ts';
 import type { PhoneShell } from './phone-shell.ts';
 
 /**
@@ -11,7 +11,7 @@ export async function askWhole(
   shell: PhoneShell,
   questions: readonly string[],
   signal: AbortSignal,
-  maxBytes: number = usualOutput.maxBytes,
+  maxBytes: number = defaultOutput.maxBytes,
 ): Promise<string[]> {
   const mark = `phalanx-${randomBytes(12).toString('hex')}`;
   const { stdout } = await shell.runWhole(questions.join(`; echo ${mark}; `), signal, maxBytes);

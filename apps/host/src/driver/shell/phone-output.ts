@@ -16,7 +16,7 @@ export interface OutputBounds {
   readonly maxLineLength?: number;
 }
 
-export const usualOutput = { maxBytes: 64 * 1024, maxLineLength: 1000 } as const;
+export const defaultOutput = { maxBytes: 64 * 1024, maxLineLength: 1000 } as const;
 
 /** Lists of whatever is installed. */
 export const longList: OutputBounds = { maxBytes: 1024 * 1024 };
@@ -24,7 +24,7 @@ export const longList: OutputBounds = { maxBytes: 1024 * 1024 };
 /** Output without the lines that are too long. */
 export function shortLines(
   text: string,
-  { maxLineLength = usualOutput.maxLineLength }: OutputBounds = {},
+  { maxLineLength = defaultOutput.maxLineLength }: OutputBounds = {},
 ): string {
   if (text.length <= maxLineLength) return text;
   return text

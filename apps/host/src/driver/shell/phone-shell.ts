@@ -7,7 +7,7 @@ import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
 import type { AdbConnection } from '../../adb/link.ts';
 import { untilAborted, withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
-import { type OutputBounds, shortLines, usualOutput } from './phone-output.ts';
+import { type OutputBounds, shortLines, defaultOutput } from './phone-output.ts';
 
 export interface ShellResult {
   readonly stdout: string;
@@ -65,7 +65,7 @@ export function createPhoneShell(connection: AdbConnection): PhoneShell {
     connection,
     open,
     async run(command, signal, bounds = {}) {
-      const { maxBytes = usualOutput.maxBytes } = bounds;
+      const { maxBytes = defaultOutput.maxBytes } = bounds;
       const { stdout, stderr, exitCode } = await runWhole(command, signal, maxBytes);
       return { stdout: shortLines(stdout, bounds), stderr: shortLines(stderr, bounds), exitCode };
     },
@@ -169,7 +169,7 @@ const stdoutId = 1;
 const stderrId = 2;
 const exitId = 3;
 const headerBytes = 5;
-const usualMaxBytes = 64 * 1024 * 1024;
+const defaultMaxBytes = 64 * 1024 * 1024;
 
 interface ShellOutput {
   readonly stdout: Buffer;
@@ -210,7 +210,7 @@ async function* readFrames(readable: AsyncIterable<Uint8Array>): AsyncGenerator<
 /** Reads a shell v2 stream to its end. */
 export async function readShellOutput(
   readable: AsyncIterable<Uint8Array>,
-  maxBytes = usualMaxBytes,
+  maxBytes = defaultMaxBytes,
 ): Promise<ShellOutput> {
   const parts = new Map<number, Buffer[]>([stdoutId, stderrId, exitId].map((id) => [id, []]));
   let sizeBytes = 0;
@@ -246,7 +246,7 @@ export function separate(stream: Readable): { stdout: PassThrough; stderr: PassT
 
 async function readAll(
   readable: AsyncIterable<Uint8Array>,
-  maxBytes = usualMaxBytes,
+  maxBytes = defaultMaxBytes,
   onPart?: (part: Uint8Array) => void,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];

@@ -19,7 +19,7 @@ const foldersByEnd: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Galleries of many makers show pictures and films of their own folders alone. */
-export function usualFolder(name: string): string {
+export function defaultFolder(name: string): string {
   const folder = foldersByEnd.find(([end]) => end.test(name))?.[1];
   return `/sdcard/${folder ?? 'Download'}`;
 }

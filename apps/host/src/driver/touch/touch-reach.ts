@@ -68,13 +68,13 @@ const takesTouches = ({ clickable, longClickable, checkable }: UiNode): boolean 
   clickable || longClickable || checkable;
 
 /** A sliver of a node is too thin: a finger touches what is beside it. */
-const leastPixels = 12;
+const minPixels = 12;
 
 const isTouchable = ({ left, top, right, bottom }: Bounds): boolean =>
-  right - left >= leastPixels && bottom - top >= leastPixels;
+  right - left >= minPixels && bottom - top >= minPixels;
 
 function isWideEnough({ node: { boundsInScreen: whole }, seen }: Placed): boolean {
-  const width = Math.min(leastPixels, whole.right - whole.left);
-  const height = Math.min(leastPixels, whole.bottom - whole.top);
+  const width = Math.min(minPixels, whole.right - whole.left);
+  const height = Math.min(minPixels, whole.bottom - whole.top);
   return !isEmpty(seen) && seen.right - seen.left >= width && seen.bottom - seen.top >= height;
 }

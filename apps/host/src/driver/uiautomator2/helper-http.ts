@@ -6,7 +6,7 @@ import { type PhoneShell, closeQuietly } from '../shell/phone-shell.ts';
 import { maxTreeBytes, tooManyBytes } from '../tree/tree-size.ts';
 
 const megabyte = 1024 * 1024;
-const usualBytes = megabyte;
+const defaultMaxBytes = megabyte;
 
 /** Texts: the tree of a screen, and its picture in base64. */
 const textBytes: ReadonlyMap<string, number> = new Map([
@@ -152,7 +152,7 @@ interface AnswerBound {
 /** Maximum length of the helper's answer to a path. */
 function boundOf(path: string): AnswerBound {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const maxBytes = textBytes.get(name) ?? usualBytes;
+  const maxBytes = textBytes.get(name) ?? defaultMaxBytes;
   if (name === 'source') return { maxBytes, refusal: tooManyBytes };
   return {
     maxBytes,
@@ -162,7 +162,7 @@ function boundOf(path: string): AnswerBound {
 
 /** Throws when a long answer is more than long texts: parsed, it would take many times its length. */
 function checkAnswerShape(body: Uint8Array): void {
-  if (body.length <= usualBytes) return;
+  if (body.length <= defaultMaxBytes) return;
   let parts = 0;
   let isText = false;
   for (let at = 0; at < body.length; at += 1) {

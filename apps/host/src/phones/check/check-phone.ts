@@ -25,7 +25,7 @@ const timeoutMs = 20_000;
 type Way = (typeof ways)[number];
 
 /** Apps that are looked at after the named ones, where the phone has them. */
-const usualApps = [
+const commonApps = [
   'com.android.settings',
   'com.android.chrome',
   'com.android.vending',
@@ -191,7 +191,7 @@ async function screensOf(
   { apps }: PhoneCheck,
 ): Promise<ReadonlyMap<string, () => Promise<unknown>>> {
   const installed = new Set((await driver.call('app.list', {})).map(({ packageName }) => packageName));
-  const opened = [...new Set([...apps, ...usualApps])].filter((name) => installed.has(name));
+  const opened = [...new Set([...apps, ...commonApps])].filter((name) => installed.has(name));
   return new Map<string, () => Promise<unknown>>(
     [
       ['home', async () => {}] as const,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { batteryFacts } from './battery-facts.ts';
 
 const printed = (values: Record<string, string>): string => {
-  const usual = {
+  const defaults = {
     'AC powered': 'false',
     'USB powered': 'true',
     status: '2',
@@ -10,7 +10,7 @@ const printed = (values: Record<string, string>): string => {
     present: 'true',
     level: '63',
   };
-  const lines = { ...usual, voltage: '4320', temperature: '271', ...values };
+  const lines = { ...defaults, voltage: '4320', temperature: '271', ...values };
   return `Current Battery Service state:\n${Object.entries(lines)
     .map(([name, value]) => `  ${name}: ${value}\n`)
     .join('')}`;

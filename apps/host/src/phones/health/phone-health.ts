@@ -73,7 +73,7 @@ function chargeLimit(printed: readonly string[]): string | null {
 type Code = PhoneWarning['code'];
 
 /** Minimum values. Below that of storage, Android begins to fail: installations, databases and pictures of apps. */
-const least = { storagePercent: 10, capacityPercent: 80 } as const;
+const minimums = { storagePercent: 10, capacityPercent: 80 } as const;
 /** A little better than the limit, so that a warning does not come and go at it. */
 const recoveredPercent = 1;
 
@@ -113,17 +113,17 @@ export function warningsOf(facts: PhoneFacts, before: readonly PhoneWarning[]): 
   const warnings: PhoneWarning[] = [];
   const storage = freePercent(facts);
   const wasLow = before.some(({ code }) => code === 'storage_low');
-  if (storage !== undefined && storage < least.storagePercent + (wasLow ? recoveredPercent : 0))
+  if (storage !== undefined && storage < minimums.storagePercent + (wasLow ? recoveredPercent : 0))
     warnings.push({
       code: 'storage_low',
-      reason: `Less than ${least.storagePercent} % of the storage is free. Delete files and apps; PHALANX_TRIM_CACHES has the host empty the caches of apps.`,
+      reason: `Less than ${minimums.storagePercent} % of the storage is free. Delete files and apps; PHALANX_TRIM_CACHES has the host empty the caches of apps.`,
     });
   const { battery_health: health, battery_capacity_percent: capacity } = facts;
   if (health !== null && health !== undefined && health !== 'good') {
     const [code, reason] = batteryReasons[health];
     warnings.push({ code, reason });
   }
-  if (typeof capacity === 'number' && capacity < least.capacityPercent)
+  if (typeof capacity === 'number' && capacity < minimums.capacityPercent)
     warnings.push({
       code: 'battery_worn',
       reason: `The battery has ${capacity} % of its capacity left, as the phone tells. Have it replaced, above all when the back of the phone is bulging.`,
@@ -149,10 +149,10 @@ export function reasonToRest(
   isResting: boolean,
 ): string | undefined {
   const lowest = rules.minBatteryPercent + (isResting ? recovered.batteryPercent : 0);
-  const most = rules.maxTemperatureCelsius - (isResting ? recovered.celsius : 0);
+  const maxCelsius = rules.maxTemperatureCelsius - (isResting ? recovered.celsius : 0);
   if (rules.minBatteryPercent > 0 && battery !== null && battery < lowest)
     return `Its battery is at ${battery} %, and PHALANX_MIN_BATTERY is ${rules.minBatteryPercent} %. Charge it.`;
-  if (rules.maxTemperatureCelsius > 0 && celsius !== null && celsius > most)
+  if (rules.maxTemperatureCelsius > 0 && celsius !== null && celsius > maxCelsius)
     return `It is ${celsius.toFixed(1)} °C hot, and PHALANX_MAX_TEMPERATURE is ${rules.maxTemperatureCelsius} °C. Let it cool.`;
   return undefined;
 }

@@ -135,7 +135,7 @@ async function tellHealth(
   return Buffer.from(JSON.stringify(health));
 }
 
-const usualSwipeMs = 300;
+const defaultSwipeMs = 300;
 
 /** Does the input among the calls of automations that run on the phone. */
 async function doInput(
@@ -163,7 +163,7 @@ async function act(
       return await driver.call('input.tap', { x: input.x, y: input.y, tellWindow }, signal);
     case 'swipe': {
       const { from_x: fromX, from_y: fromY, to_x: toX, to_y: toY, duration_ms: durationMs } = input;
-      const swipe = { fromX, fromY, toX, toY, durationMs: durationMs ?? usualSwipeMs };
+      const swipe = { fromX, fromY, toX, toY, durationMs: durationMs ?? defaultSwipeMs };
       return await driver.call('input.swipe', { ...swipe, tellWindow }, signal);
     }
     case 'fingers': {
@@ -173,7 +173,7 @@ async function act(
         toX,
         toY,
       }));
-      const fingers = { ways, durationMs: input.duration_ms ?? usualSwipeMs };
+      const fingers = { ways, durationMs: input.duration_ms ?? defaultSwipeMs };
       return await driver.call('input.fingers', fingers, signal);
     }
     case 'clipboard':

@@ -8,7 +8,7 @@ import type { ServiceClock } from '../../connection/service-clock.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
 
-const usualWidth = 1080;
+const defaultWidth = 1080;
 /** Maximum number of looks at a screen that changes between tree and picture. */
 const maxLooks = 4;
 
@@ -39,7 +39,7 @@ export async function readScreen(
   const { tree, picture, lack } =
     isPictureWanted === false
       ? { tree: await driver.call('screen.content', {}, signal), picture: null, lack: null }
-      : await look(driver, width ?? usualWidth, signal);
+      : await look(driver, width ?? defaultWidth, signal);
   const size = await sizeOf(driver, { picture, rotation: tree.rotation, signal });
   const screen: DeviceScreen = {
     ...screenOf({ tree, ...size }, clock),

@@ -4,7 +4,7 @@ import type { HostQuestionOf, SentFile, SentFilePart } from '@phalanx/protocol';
 import type { Driver } from '../../driver/driver.ts';
 import type { PhoneUse } from '../../driver/phone-use.ts';
 import { shellQuote } from '../../driver/shell/phone-shell.ts';
-import { usualFolder } from '../../driver/shell/shared-storage.ts';
+import { defaultFolder } from '../../driver/shell/shared-storage.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import { minuteMs } from '../../time/durations.ts';
@@ -98,7 +98,7 @@ interface Sending {
 
 async function append(
   { phone, driver, upload, signal }: Sending,
-  { part, is_last: isLast, base64, name, folder = usualFolder(name) }: SentFilePart,
+  { part, is_last: isLast, base64, name, folder = defaultFolder(name) }: SentFilePart,
 ): Promise<void> {
   if (part !== upload.nextPart)
     throw new Error(`Part ${part} of the file came in place of part ${upload.nextPart}: send it again`);

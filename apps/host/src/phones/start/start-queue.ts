@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 /** Maximum turn. Later work of a start, such as an installation over slow Wi-Fi, goes on beside the next ones. */
-const longestTurnMs = 5000;
+const maxTurnMs = 5000;
 
 export interface StartQueueOptions {
   /** Maximum number of phones that start at a time. Default: twice the processor's cores. */
@@ -37,7 +37,7 @@ export class StartQueue {
   #running = 0;
   #waiting: Waiting[] = [];
 
-  constructor({ atOnce = 2 * availableParallelism(), turnMs = longestTurnMs }: StartQueueOptions = {}) {
+  constructor({ atOnce = 2 * availableParallelism(), turnMs = maxTurnMs }: StartQueueOptions = {}) {
     this.atOnce = atOnce;
     this.#turnMs = turnMs;
   }

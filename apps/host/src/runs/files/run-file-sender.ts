@@ -13,7 +13,7 @@ const maxSpooledBytes = 2_000_000_000;
 /** Share of that size beyond which films get no further parts: files that code attaches must not be lost. */
 const filmShare = 0.5;
 /** Minimum speed of an upload, in bytes a millisecond. A slower one is given up, and tried again. */
-const leastBytesPerMs = 50;
+const minBytesPerMs = 50;
 
 interface RunFileSenderOptions extends CaptureServer {
   /** Folder of the files that wait for the server. */
@@ -102,7 +102,7 @@ export class RunFileSender {
 
   /** False when the server will never take it. */
   async #send(file: SpooledFile, signal: AbortSignal): Promise<boolean> {
-    const timeoutMs = this.#options.limits.uploadMs + file.size_bytes / leastBytesPerMs;
+    const timeoutMs = this.#options.limits.uploadMs + file.size_bytes / minBytesPerMs;
     return putBody(this.#options, {
       ...placeOf(file),
       body: await openAsBlob(this.#spool.contentPath(file.file_id)),

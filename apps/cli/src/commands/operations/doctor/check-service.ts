@@ -23,7 +23,7 @@ import { environment } from '../../../config.ts';
 import { type Finding, note, ok, problem, reasonOf } from './finding.ts';
 
 /** Below the first the service soon can't store anything; below the second an operator should look after the disk. */
-const freeBytes = { least: 200_000_000, enough: 2_000_000_000 };
+const freeBytes = { min: 200_000_000, enough: 2_000_000_000 };
 
 /**
  * Checks the needs of a service on this machine: its settings, git, a folder, an address, the confinement of user code.
@@ -74,7 +74,7 @@ async function checkDataFolder(folder: string): Promise<Finding> {
   }
   const free = await freeBytesOf(there);
   const text = `${path.resolve(folder)}${existsSync(folder) ? '' : ' (made at the first start)'}: ${inGigabytes(free)} are free.`;
-  if (free < freeBytes.least)
+  if (free < freeBytes.min)
     return problem(part, `${text} Make room, or set ${dataDir.name} to a folder on a larger disk.`);
   return free < freeBytes.enough
     ? note(part, `${text} Records and films of some days need more.`)

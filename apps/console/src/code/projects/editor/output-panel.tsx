@@ -47,7 +47,7 @@ interface OutputPanelProps {
 /** Problems of the code and the log of the last runs, in the full width below the editor. */
 export function OutputPanel(props: OutputPanelProps) {
   const { findings, tab, onTab, onOpenLine } = props;
-  const pane = usePaneSize('phalanx.editor.panes', 'output', 260, { least: 120, most: 700 });
+  const pane = usePaneSize('phalanx.editor.panes', 'output', 260, { min: 120, max: 700 });
   const choose = (wanted: OutputTab): void => onTab(tab === wanted ? undefined : wanted);
   return (
     <section

@@ -33,7 +33,7 @@ import { type Direction, largestList, swipeMs, wayWithin } from './swipe-way.ts'
 type Result = HostActAnswer['results'][number];
 type StepOf<Type extends HostActStep['type']> = Extract<HostActStep, { type: Type }>;
 
-const usualPressMs = 1000;
+const defaultPressMs = 1000;
 const lookEveryMs = 250;
 /** A list that loads on may look like its end once. */
 const vainSwipesAtEnd = 2;
@@ -143,7 +143,7 @@ class PhoneHand {
       case 'tap':
         return await this.#tap(step.on, step.close_keyboard);
       case 'long_press': {
-        const durationMs = step.duration_ms ?? usualPressMs;
+        const durationMs = step.duration_ms ?? defaultPressMs;
         const aim = await this.#aimAt(step.on, step.close_keyboard);
         const { x, y, closeKeyboard } = aim;
         const ends = { from_x: x, from_y: y, to_x: x, to_y: y };

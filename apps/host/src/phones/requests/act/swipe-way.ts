@@ -30,13 +30,13 @@ export function wayWithin({ left, top, right, bottom }: Bounds, direction: Direc
 /** Apps that draw by themselves tell of no list: there the screen is swiped. */
 export function largestList(root: UiNode): UiNode {
   let largest = root;
-  let most = 0;
+  let largestArea = 0;
   const waiting = [root];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     waiting.push(...node.children);
     const { left, top, right, bottom } = node.boundsInScreen;
     const area = node.scrollable && node.visible ? (right - left) * (bottom - top) : 0;
-    if (area > most) [largest, most] = [node, area];
+    if (area > largestArea) [largest, largestArea] = [node, area];
   }
   return largest;
 }
