@@ -211,8 +211,8 @@ test(
     const body = { automation_id, selector: 'state=ready', inputs: rows };
     const { job } = await api.call(jobRoutes.create, { body });
     const readJob = async (): Promise<Job> => (await api.call(jobRoutes.get, { params: { id: job.id } })).job;
-    const completed = (least: number): Promise<Job> =>
-      until(`${least} completed tasks`, readJob, ({ tasks }) => tasks.completed >= least, timeLimitMs);
+    const completed = (minCount: number): Promise<Job> =>
+      until(`${minCount} completed tasks`, readJob, ({ tasks }) => tasks.completed >= minCount, timeLimitMs);
     await completed(3);
     installation.cable.cut();
     await completed(6);

@@ -158,11 +158,15 @@ async function readFilm(id: string, number: number): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-const untilMore = (what: string, read: () => Promise<readonly unknown[]>, least: number): Promise<number> =>
+const untilMore = (
+  what: string,
+  read: () => Promise<readonly unknown[]>,
+  minCount: number,
+): Promise<number> =>
   until(
-    `more than ${least} ${what}`,
+    `more than ${minCount} ${what}`,
     async () => (await read()).length,
-    (count) => count > least,
+    (count) => count > minCount,
     waitMs,
   );
 

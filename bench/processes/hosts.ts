@@ -65,10 +65,10 @@ answerParent({
   endRuns: () => Promise.all(hosts.map((host) => host.endRuns())),
   /** Each host gets a log of its run, the frames of host n with `least + n % (most - least + 1)` entries. */
   prepareLogs: command(
-    Type.Object({ least: Type.Integer(), most: Type.Integer(), window: Type.Integer() }),
-    ({ least, most, window }) => {
+    Type.Object({ min: Type.Integer(), max: Type.Integer(), window: Type.Integer() }),
+    ({ min, max, window }) => {
       for (const [index, host] of hosts.entries()) {
-        const entries = sampleEntries(least + (index % (most - least + 1)));
+        const entries = sampleEntries(min + (index % (max - min + 1)));
         for (const runId of host.runIds) senders.push(new LogSender({ host, runId, entries, window }));
       }
       return senders.length;

@@ -36,13 +36,13 @@ answerParent({
     Type.Object({
       folder: Type.String(),
       streams: Type.Integer(),
-      least: Type.Integer(),
-      most: Type.Integer(),
+      min: Type.Integer(),
+      max: Type.Integer(),
     }),
-    ({ folder, streams, least, most }) => {
+    ({ folder, streams, min, max }) => {
       file = new LogFile(path.join(folder, 'baseline.db'));
       batches = Array.from({ length: streams }, (_, index) =>
-        sampleBatch(index, least + (index % (most - least + 1))),
+        sampleBatch(index, min + (index % (max - min + 1))),
       );
     },
   ),

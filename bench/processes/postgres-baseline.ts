@@ -180,19 +180,16 @@ answerParent({
     return tookMs;
   }),
   /** A run on each phone, which logs frames of so many entries. */
-  prepareLogs: command(
-    Type.Object({ least: Type.Integer(), most: Type.Integer() }),
-    async ({ least, most }) => {
-      const runs = fleet.devices.map(id);
-      await launch(runs, id());
-      await (await clientNo(0)).query('INSERT INTO log_progress SELECT unnest($1::text[]), 0', [runs]);
-      streams = runs.map((runId, at) => {
-        const count = least + (at % (most - least + 1));
-        const place = { runId, deviceId: fleet.devices[at] ?? '', automationId: randomUUID() };
-        return { ...place, entries: entriesText(count, runId), count, seq: 0 };
-      });
-    },
-  ),
+  prepareLogs: command(Type.Object({ min: Type.Integer(), max: Type.Integer() }), async ({ min, max }) => {
+    const runs = fleet.devices.map(id);
+    await launch(runs, id());
+    await (await clientNo(0)).query('INSERT INTO log_progress SELECT unnest($1::text[]), 0', [runs]);
+    streams = runs.map((runId, at) => {
+      const count = min + (at % (max - min + 1));
+      const place = { runId, deviceId: fleet.devices[at] ?? '', automationId: randomUUID() };
+      return { ...place, entries: entriesText(count, runId), count, seq: 0 };
+    });
+  }),
   /** A batch of every run in each statement. Counts entries. */
   append: command(Type.Object({ statements: Type.Integer() }), async ({ statements }) => {
     const startedAt = performance.now();

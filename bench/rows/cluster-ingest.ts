@@ -16,7 +16,7 @@ import { launchOnEach, listDeviceIds } from '../http/api.ts';
 import { compareServers, startServersWithHosts } from './servers-with-hosts.ts';
 
 const fleet = { hosts: 300, devicesPerHost: 1 };
-const sizes = { least: 100, most: 200 };
+const sizes = { min: 100, max: 200 };
 /** Frames of a host that are not acknowledged yet. */
 const window = 4;
 const durationMs = 2500;

@@ -28,10 +28,10 @@ async function measureWith(stage: Stage, servers: number): Promise<{ figure: num
   const [api] = apis;
   if (api === undefined) throw new Error('there is no server');
   const [launch] = await launchOnEach(api, await listDeviceIds(api));
-  await hosts.call('prepareLogs', { least: entryCount, most: entryCount, window: 1 }, Type.Unknown());
+  await hosts.call('prepareLogs', { min: entryCount, max: entryCount, window: 1 }, Type.Unknown());
   await hosts.call('sendLogs', { durationMs: 0 }, Type.Unknown());
   await raw.call('makeFleet', fleet, Type.Unknown());
-  await raw.call('prepareLogs', { least: entryCount, most: entryCount }, Type.Unknown());
+  await raw.call('prepareLogs', { min: entryCount, max: entryCount }, Type.Unknown());
   await raw.call('append', { statements: 1 }, WorkDone);
   const body = { device_id: launch?.device_id, automation_ids: [launch?.launch_id] };
   const load = await stage.start('http-load');

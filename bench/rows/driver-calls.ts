@@ -27,7 +27,7 @@ interface Calls {
   readonly nodes: number;
   readonly count: number;
   /** Maximum of the ratio. */
-  readonly most: number | undefined;
+  readonly max: number | undefined;
 }
 
 const rounds = 7;
@@ -51,8 +51,8 @@ async function measure(stage: Stage, calls: Calls): Promise<RowResult> {
   await phones.call('stop', {}, Type.Unknown());
   const notes = roundTripMs === 0 ? [] : [`round trips: ${(measured.figure / roundTripMs).toFixed(2)}`];
   if (calls.throughAdbd) notes.push(adbdRoot === undefined ? 'without a real adbd' : "through Debian's adbd");
-  const { most } = calls;
-  const targets = most === undefined ? [] : [{ of: 'ratio', bound: 'at most', value: most } as const];
+  const { max } = calls;
+  const targets = max === undefined ? [] : [{ of: 'ratio', bound: 'at most', value: max } as const];
   return { ...measured, unit: 'ms', targets, notes };
 }
 
@@ -63,8 +63,8 @@ const rowOf = (calls: Calls): Row => ({
   measure: (stage) => measure(stage, calls),
 });
 
-const near = { throughAdbd: false, roundTripMs: 0, nodes: 0, count: 200, most: 1.3 };
-const far = { throughAdbd: false, roundTripMs: 20, nodes: 0, count: 20, most: 1.3 };
+const near = { throughAdbd: false, roundTripMs: 0, nodes: 0, count: 200, max: 1.3 };
+const far = { throughAdbd: false, roundTripMs: 20, nodes: 0, count: 20, max: 1.3 };
 
 const touch = { what: 'touch', against: 'the requests for a look and a tap on a bare socket' } as const;
 
@@ -84,7 +84,7 @@ export const driverCalls: readonly Row[] = [
   rowOf({
     ...near,
     count: 10,
-    most: undefined,
+    max: undefined,
     nodes: 1500,
     name: 'large-screen',
     what: 'tree',

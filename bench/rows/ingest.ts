@@ -18,7 +18,7 @@ import { launchOnEach, listDeviceIds } from '../http/api.ts';
 import { startServerWithHosts } from './server-with-hosts.ts';
 
 const hostCount = 500;
-const sizes = { least: 100, most: 200 };
+const sizes = { min: 100, max: 200 };
 /** Frames of a host that are not acknowledged yet. */
 const window = 4;
 const durationMs = 2500;
@@ -53,7 +53,7 @@ export const ingest: Row = {
         { of: 'ratio', bound: 'at least', value: 0.5 },
       ],
       notes: [
-        `frames of ${sizes.least} to ${sizes.most} entries, up to ${window} of a host under way`,
+        `frames of ${sizes.min} to ${sizes.max} entries, up to ${window} of a host under way`,
         cpuNote('entry', figure, baseline),
       ],
     };

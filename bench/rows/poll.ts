@@ -34,7 +34,7 @@ export const poll: Row = {
     const { api, server, hosts } = await startServerWithHosts(stage, { hosts: 1, devicesPerHost: 1 });
     const [launch] = await launchOnEach(api, await listDeviceIds(api));
     if (launch === undefined) throw new Error('the device is missing');
-    await hosts.call('prepareLogs', { least: entryCount, most: entryCount, window: 1 }, Type.Unknown());
+    await hosts.call('prepareLogs', { min: entryCount, max: entryCount, window: 1 }, Type.Unknown());
     await hosts.call('sendLogs', { durationMs: 0 }, Type.Unknown());
     const body = { device_id: launch.device_id, automation_ids: [launch.launch_id] };
     const reply = await readReply(api, body);

@@ -87,7 +87,7 @@ async function measureAttacks(
 }
 
 /** Rates as an installation has them. */
-const usualRates = Object.fromEntries(
+const defaultRates = Object.fromEntries(
   [limitSettings.requestsPerSecond, limitSettings.logKbPerSecond].map((one) => [one.name, one.default]),
 );
 
@@ -95,7 +95,7 @@ const usualRates = Object.fromEntries(
 async function setScene(stage: Stage): Promise<Scene> {
   const admin: Api = { url: '', token: newToken() };
   const server = await stage.start('server');
-  const listening = { dataDir: await stage.folder(), token: admin.token, settings: usualRates };
+  const listening = { dataDir: await stage.folder(), token: admin.token, settings: defaultRates };
   admin.url = await server.call('listen', listening, Type.String());
   const [victim, hostile] = [await createUser(admin, 'ordinary'), await createUser(admin, 'hostile')];
   const [deviceId = ''] = await startHost(stage, victim, 1);

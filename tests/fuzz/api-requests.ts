@@ -54,7 +54,7 @@ const costly = new Set([
   'deleteFile',
 ]);
 const costlyWeight = 1;
-const usualWeight = 12;
+const defaultWeight = 12;
 
 const kinds: readonly [RegExp, keyof Known][] = [
   [/project/, 'project'],
@@ -96,7 +96,7 @@ export function apiRequests(document: unknown, known: Known, callers: number): A
         return fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...own) }, fc.constantFrom(...all));
       },
     });
-    const weight = costly.has(operation.operationId) ? costlyWeight : usualWeight;
+    const weight = costly.has(operation.operationId) ? costlyWeight : defaultWeight;
     return { weight, arbitrary: requestsOf(values, { path, method, operation }, callers) };
   };
   return fc.oneof(
@@ -149,12 +149,12 @@ function parametersIn(
   const requiredKeys = isWhole
     ? own.map(({ name }) => name)
     : own.filter((one) => one.required).map(({ name }) => name);
-  const usual = fc.record(Object.fromEntries(fields), { requiredKeys });
-  if (place !== 'query') return usual;
+  const typical = fc.record(Object.fromEntries(fields), { requiredKeys });
+  if (place !== 'query') return typical;
   const more = fc
-    .tuple(usual, hostileText, hostileText)
+    .tuple(typical, hostileText, hostileText)
     .map(([some, key, value]) => ({ ...some, [key]: value }));
-  return fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: more });
+  return fc.oneof({ weight: 12, arbitrary: typical }, { weight: 1, arbitrary: more });
 }
 
 const asText = (value: unknown): string =>

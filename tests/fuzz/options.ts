@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util';
 
 /** Numeric options and their defaults. */
 const counts = {
-  requests: { usual: 1_000_000, help: 'requests to the REST API' },
-  frames: { usual: 100_000, help: 'frames of hosts, a thousand at a time' },
-  pushes: { usual: 2000, help: 'pushes of git' },
-  tampered: { usual: 2000, help: 'messages of a phone' },
-  seed: { usual: 1, help: 'where the first thousand begins; the same seed asks the same' },
-  'at-once': { usual: 16, help: 'requests under way together' },
+  requests: { default: 1_000_000, help: 'requests to the REST API' },
+  frames: { default: 100_000, help: 'frames of hosts, a thousand at a time' },
+  pushes: { default: 2000, help: 'pushes of git' },
+  tampered: { default: 2000, help: 'messages of a phone' },
+  seed: { default: 1, help: 'where the first thousand begins; the same seed asks the same' },
+  'at-once': { default: 16, help: 'requests under way together' },
 } as const;
 type Name = keyof typeof counts;
 
@@ -19,7 +19,7 @@ const usage = `Usage: npm run fuzz -- [options]
 Asks the service, its hosts, git and a phone for what nobody should ask for, and tells what went wrong.
 Ends with 1 when anything did. Ctrl-C ends it with what was found so far.
 
-${names.map((name) => `  --${name.padEnd(10)} N  ${counts[name].help} (${counts[name].usual})`).join('\n')}
+${names.map((name) => `  --${name.padEnd(10)} N  ${counts[name].help} (${counts[name].default})`).join('\n')}
   --help          this page`;
 
 /** Ends the process when there is nothing to run. */
@@ -43,7 +43,7 @@ export function readOptions(args: string[]): Record<Name, number> {
 
 function numbersOf(values: Record<string, unknown>): Record<Name, number> {
   const numbers = names.map((name): [Name, number] => {
-    const number = Number(values[name] ?? counts[name].usual);
+    const number = Number(values[name] ?? counts[name].default);
     if (Number.isSafeInteger(number) && number >= 0) return [name, number];
     throw new Error(`--${name} is a whole number, not ${String(values[name])}`);
   });

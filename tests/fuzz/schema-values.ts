@@ -35,7 +35,7 @@ export interface ValueSource {
 }
 
 /** No list of a request is filled further than this. */
-const usualMaxItems = 3;
+const defaultMaxItems = 3;
 
 /** Values that fit a JSON schema, or nearly. */
 export class SchemaValues {
@@ -83,10 +83,10 @@ export class SchemaValues {
     return fc.array(fc.tuple(hostileText, value), { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs));
   }
 
-  #array({ items, minItems = 0, maxItems = usualMaxItems }: Schema, field: string): Arbitrary<unknown> {
+  #array({ items, minItems = 0, maxItems = defaultMaxItems }: Schema, field: string): Arbitrary<unknown> {
     // A tuple has a schema for each place.
     if (Array.isArray(items)) return fc.tuple(...items.map((one: unknown) => this.fitting(one)));
-    const maxLength = Math.max(minItems, Math.min(maxItems, usualMaxItems));
+    const maxLength = Math.max(minItems, Math.min(maxItems, defaultMaxItems));
     return fc.array(this.fitting(items, field.replace(/s$/, '')), { minLength: minItems, maxLength });
   }
 }
@@ -98,21 +98,21 @@ function text({ pattern, minLength = 0, maxLength = 40, examples = [] }: Schema)
     value.length <= maxLength;
   if (pattern?.includes('{8}-') === true) return fc.oneof(fc.uuid(), fc.constantFrom(...orNone(examples)));
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
-  const usual = fc.string({
+  const typical = fc.string({
     unit: 'grapheme',
     minLength,
     maxLength: Math.max(minLength, Math.min(maxLength, 20)),
   });
   return fc.oneof(
-    usual,
+    typical,
     fc.constantFrom(...orNone(examples)),
     hostileText.map((value) => (fits(value) ? value : 'a'.repeat(Math.max(1, minLength)))),
   );
 }
 
 function scalar({ type, minimum, maximum }: Schema): Arbitrary<unknown> {
-  const most = Number.MAX_SAFE_INTEGER;
-  const [min, max] = [Math.max(minimum ?? -most, -most), Math.min(maximum ?? most, most)];
+  const bound = Number.MAX_SAFE_INTEGER;
+  const [min, max] = [Math.max(minimum ?? -bound, -bound), Math.min(maximum ?? bound, bound)];
   if (type === 'integer')
     return fc.oneof(
       fc.integer({ min, max: Math.min(max, Math.max(min, 0) + 10) }),

@@ -138,7 +138,7 @@ const isKeyed = (body: unknown): boolean => typeof body === 'object' && body !==
 const undone: readonly string[] = ['too_busy', 'not_ready'];
 
 /** How long to wait before the same is sent again; undefined when it must not be. */
-function pauseBefore(error: unknown, isRepeatable: boolean, usualMs: number): number | undefined {
+function pauseBefore(error: unknown, isRepeatable: boolean, defaultMs: number): number | undefined {
   if (!isPassing(error)) return undefined;
   const isRefused = error instanceof ServiceError && (error.status === 429 || undone.includes(error.code));
   if (!isRefused && !isRepeatable) return undefined;
@@ -146,7 +146,7 @@ function pauseBefore(error: unknown, isRepeatable: boolean, usualMs: number): nu
   if (error instanceof ServiceError && [500, 507].includes(error.status)) return undefined;
   // Callers that were refused together do not come back together.
   return (
-    (error instanceof ServiceError ? (error.retryAfterMs ?? usualMs) : usualMs) * (1 + Math.random() / 5)
+    (error instanceof ServiceError ? (error.retryAfterMs ?? defaultMs) : defaultMs) * (1 + Math.random() / 5)
   );
 }
 

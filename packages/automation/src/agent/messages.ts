@@ -2,10 +2,10 @@ import { type AgentBridge, AgentError } from './agent-parts.ts';
 
 const dayMs = 24 * 60 * 60_000;
 /** A code may have come while the code of the automation looked for the field. */
-const usualLookBackMs = 10_000;
+const defaultLookBackMs = 10_000;
 const defaultTimeoutMs = 60_000;
 const pauseMs = 1500;
-const usualCode = /(?<!\d)\d{4,8}(?!\d)/;
+const defaultPattern = /(?<!\d)\d{4,8}(?!\d)/;
 
 interface MessageParts {
   readonly bridge: AgentBridge;
@@ -23,7 +23,7 @@ export function createMessages({ bridge, sleep, now }: MessageParts): AgentMessa
   return {
     list,
     async waitForCode(options = {}) {
-      const { since = Date.now() - usualLookBackMs, from, pattern = usualCode, signal } = options;
+      const { since = Date.now() - defaultLookBackMs, from, pattern = defaultPattern, signal } = options;
       const { timeoutMs = defaultTimeoutMs } = options;
       // Made first, so that its stack is the caller's.
       const error = new AgentError();

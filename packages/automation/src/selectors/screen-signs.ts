@@ -56,7 +56,7 @@ function idOf({ viewId = '' }: AndroidNode): string | undefined {
 const writtenId = (viewId: string): string => (viewId.startsWith('android:') ? viewId : nameOf(viewId));
 
 /** Signs that hold on all of the screens, the most lasting first. */
-export function listSigns(screens: readonly AndroidNode[], most: number): PossibleSign[] {
+export function listSigns(screens: readonly AndroidNode[], maxCount: number): PossibleSign[] {
   const [first, ...others] = screens.map(readScreen);
   if (first === undefined) return [];
   const signs = [
@@ -65,7 +65,7 @@ export function listSigns(screens: readonly AndroidNode[], most: number): Possib
     ...textSigns(first, others),
     ...packageSigns(first, others),
   ];
-  return signs.toSorted((one, other) => one.cost - other.cost).slice(0, most);
+  return signs.toSorted((one, other) => one.cost - other.cost).slice(0, maxCount);
 }
 
 /** That screens do not have what others have. */

@@ -179,7 +179,7 @@ const ofCallers: readonly ErrorCode[] = [
 const ofTurns: readonly ErrorCode[] = ['too_many_waiting', 'too_busy'];
 
 /** Failures that an endpoint may answer beside its own. */
-const usualErrors = (contract: RouteContract): readonly ErrorCode[] => [
+const commonErrors = (contract: RouteContract): readonly ErrorCode[] => [
   ...ofEveryone,
   // Also of a DELETE that has no use for a body: one that is sent is read.
   ...(contract.method === 'GET' ? [] : ofBodies),
@@ -189,7 +189,7 @@ const usualErrors = (contract: RouteContract): readonly ErrorCode[] => [
 
 /** Every code that an endpoint may answer with. */
 export const errorsOf = (contract: RouteContract): ReadonlySet<ErrorCode> =>
-  new Set([...usualErrors(contract), ...(contract.errors ?? [])]);
+  new Set([...commonErrors(contract), ...(contract.errors ?? [])]);
 
 /** The text of the table, with `<name>` for what is filled in. */
 const textOf = (code: ErrorCode): string => errorTable[code].message.replaceAll(/\{(\w+)\}/g, '<$1>');

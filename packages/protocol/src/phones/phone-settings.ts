@@ -95,8 +95,8 @@ export type PhoneSettingTexts = Readonly<Partial<Record<keyof PhoneSettings, str
 
 const fits = (form: string, text: string): boolean => new RegExp(form).test(text);
 const numberIn = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text));
-const isWithin = (value: number, [least, most]: readonly [number, number]): boolean =>
-  value >= least && value <= most;
+const isWithin = (value: number, [min, max]: readonly [number, number]): boolean =>
+  value >= min && value <= max;
 
 /** Undefined: the text is none. */
 const readers: Readonly<Record<keyof PhoneSettings, (text: string) => PhoneSettings | undefined>> = {

@@ -27,19 +27,19 @@ export class SecretAutomaton {
   /** By state: the length of the longest value that ends there, or 0. */
   readonly #found: Uint16Array;
   /** Length of the longest value, in UTF-16 units. */
-  readonly longest: number;
+  readonly maxLength: number;
   #last = 0;
 
   private constructor(patterns: ReadonlySet<string>) {
     let states = 1;
-    let longest = 0;
-    for (const { length } of patterns) [states, longest] = [states + length, Math.max(longest, length)];
+    let maxLength = 0;
+    for (const { length } of patterns) [states, maxLength] = [states + length, Math.max(maxLength, length)];
     this.#chain = new Int32Array(states).fill(noUnit);
     this.#fallback = new Int32Array(states);
     this.#depth = new Uint16Array(states);
     this.#found = new Uint16Array(states);
     this.#branches = new BranchTable(patterns.size);
-    this.longest = longest;
+    this.maxLength = maxLength;
   }
 
   /** Builds it in turns of some milliseconds. `values`: of at most 65,535 units each. */
@@ -128,7 +128,7 @@ export class SecretAutomaton {
 
   /** All states but the first one. */
   #byDepth(): Int32Array {
-    const ends = new Int32Array(this.longest + 2);
+    const ends = new Int32Array(this.maxLength + 2);
     for (let state = 1; state <= this.#last; state += 1) {
       const place = this.depthOf(state) + 1;
       ends[place] = (ends[place] ?? 0) + 1;

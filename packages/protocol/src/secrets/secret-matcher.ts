@@ -2,9 +2,9 @@ import { SecretAutomaton } from './secret-automaton.ts';
 import { redactedText, SecretScan } from './secret-scan.ts';
 
 /** Text of a run that was cut ends with `…`, or is at least so long. */
-const leastCutLength = 3999;
+const minCutLength = 3999;
 /** A shorter beginning of a value tells nothing, and stands at the end of many texts. */
-const leastBeginning = 2;
+const minBeginning = 2;
 
 /**
  * Marks at which `util.inspect` cuts long strings and the console cuts long messages: they follow the part that
@@ -59,7 +59,7 @@ export class SecretMatcher {
     let at = 0;
     for (const cut of cutsOf(text)) {
       yield* scan.reading(text.slice(at, cut));
-      scan.cut(leastBeginning);
+      scan.cut(minBeginning);
       at = cut;
     }
     yield* scan.reading(text.slice(at));
@@ -127,6 +127,6 @@ export function whole<Result>(work: Iterator<unknown, Result>): Result {
 function cutsOf(text: string): number[] {
   const marks = [...text.matchAll(cutMark)].map(({ index }) => index);
   if (text.endsWith('…')) marks.push(text.length - 1);
-  else if (text.length >= leastCutLength) marks.push(text.length);
+  else if (text.length >= minCutLength) marks.push(text.length);
   return marks;
 }

@@ -48,9 +48,9 @@ export class SecretScan {
   }
 
   /** The text was cut here: what it ends with counts as found when it is a beginning of at least so many units. */
-  cut(least: number): void {
+  cut(minDepth: number): void {
     this.#first.settle();
-    const start = this.#first.openFrom(least);
+    const start = this.#first.openFrom(minDepth);
     if (start < this.#readTo) this.#note(start, this.#readTo);
   }
 

@@ -99,10 +99,10 @@ export class TextLevel {
   }
 
   /** Earliest offset in the text at which a value may have begun, of which at least so many units are there. */
-  openFrom(least: number): number {
-    const own = this.#openAt({ state: this.#state, count: this.#count }, least);
-    if (this.#next !== undefined) return Math.min(own, this.#next.openFrom(least));
-    return this.#pending.count === 0 ? own : Math.min(own, this.#openAt(this.#before, least));
+  openFrom(minDepth: number): number {
+    const own = this.#openAt({ state: this.#state, count: this.#count }, minDepth);
+    if (this.#next !== undefined) return Math.min(own, this.#next.openFrom(minDepth));
+    return this.#pending.count === 0 ? own : Math.min(own, this.#openAt(this.#before, minDepth));
   }
 
   /** Earliest offset in the text that is not decided. */
@@ -111,9 +111,9 @@ export class TextLevel {
     return Math.min(this.openFrom(1), pending, this.#next?.undecidedFrom() ?? Infinity);
   }
 
-  #openAt({ state, count }: Position, least: number): number {
+  #openAt({ state, count }: Position, minDepth: number): number {
     const depth = this.#automaton.depthOf(state);
-    return depth < least ? Infinity : this.#startOf(count - depth);
+    return depth < minDepth ? Infinity : this.#startOf(count - depth);
   }
 
   #startOf(count: number): number {
@@ -121,7 +121,7 @@ export class TextLevel {
   }
 
   #growRing(): void {
-    if (this.#starts.length >= this.#automaton.longest + maxIndent + firstRingLength) return;
+    if (this.#starts.length >= this.#automaton.maxLength + maxIndent + firstRingLength) return;
     const longer = new Int32Array(this.#starts.length * 2);
     longer.set(this.#starts);
     this.#starts = longer;

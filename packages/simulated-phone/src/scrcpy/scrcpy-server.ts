@@ -15,8 +15,8 @@ const nameBytes = 64;
 /** From scrcpy 4 on a packet without data tells the size. */
 const sessionFlag = Buffer.from([0x80, 0, 0, 0]);
 const sizeStep = 8;
-const usualFramesPerSecond = 60;
-const usualKeySeconds = 10;
+const defaultFramesPerSecond = 60;
+const defaultKeySeconds = 10;
 const lookMs = 50;
 
 /** A file that a simulated phone takes for scrcpy's server: it has the sentence that tells a client of another version. */
@@ -127,7 +127,7 @@ async function sendVideo({ phone, stream, options, signal, isOld }: Served): Pro
   stream.resume().once('end', () => ended.abort());
   const { android } = phone;
   const beganAt = performance.now();
-  const frameMs = 1000 / Number(options.get('max_fps') ?? usualFramesPerSecond);
+  const frameMs = 1000 / Number(options.get('max_fps') ?? defaultFramesPerSecond);
   const keyMs = 1000 * keySecondsOf(options.get('video_codec_options') ?? '');
   const sizeNow = (): Size => sizeOf(android.screen, Number(options.get('max_size') ?? 0));
   if (options.get('send_dummy_byte') !== 'false') await writeTo(stream, Buffer.alloc(1));
@@ -176,7 +176,7 @@ function sizeOf({ width, height }: Size, maxSize: number): Size {
 
 function keySecondsOf(codecOptions: string): number {
   const [, seconds] = /(?:^|,)i-frame-interval(?::\w+)?=(\d+)/.exec(codecOptions) ?? [];
-  return Number(seconds ?? usualKeySeconds);
+  return Number(seconds ?? defaultKeySeconds);
 }
 
 function headOf(options: Served['options'], model: string, size: Size | undefined): Buffer {

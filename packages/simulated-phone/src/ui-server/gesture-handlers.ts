@@ -37,7 +37,7 @@ export const pinchClose = pinching(false);
 
 const swipeMs = 200;
 /** Android's own time-out of a long press. */
-const usualHoldMs = 500;
+const defaultHoldMs = 500;
 
 /** Target of a click: an offset inside an element, its middle, or a point of the screen. */
 async function clickPoint(command: Command): Promise<Point> {
@@ -72,7 +72,7 @@ export const doubleClick = clicking(doubleTap);
 export const longClick: Handler = async (command) => {
   const { phone, body } = command;
   requireInjection(phone, 'gesture');
-  const { duration = usualHoldMs } = parseBody(bodies.click, body);
+  const { duration = defaultHoldMs } = parseBody(bodies.click, body);
   const at = await clickPoint(command);
   const { signal } = phone.power;
   await pause(signal, duration);

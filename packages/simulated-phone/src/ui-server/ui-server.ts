@@ -177,7 +177,7 @@ async function sendPictures(phone: Phone, stream: Duplex, setting: (name: string
   const gone = new AbortController();
   stream.once('close', () => gone.abort());
   stream.on('error', () => gone.abort());
-  const number = (name: string, usual: number) => Number(setting(name) ?? usual);
+  const number = (name: string, fallback: number) => Number(setting(name) ?? fallback);
   await Promise.race([
     once(stream, 'data', { signal: gone.signal }).catch(() => {}),
     pause(gone.signal, wakeMs * 2),
