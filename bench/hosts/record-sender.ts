@@ -27,7 +27,7 @@ export class RecordSender {
     if (runId === undefined) throw new Error('nothing runs on the host');
     const report = sampleRecord(runId, type);
     const last = report.screens.at(-1)?.screen_id;
-    const missing = await this.#host.tellRecord(report);
+    const missing = await this.#host.describeRecord(report);
     if (missing.length !== 2 * screenCount) throw new Error('the server did not take the record');
     const client = this.#idle.pop() ?? (await KeepAliveClient.open(this.#address.url));
     for (const { screen_id, kind } of missing) {

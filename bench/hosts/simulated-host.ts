@@ -98,7 +98,7 @@ export class SimulatedHost {
   }
 
   /** Resolves with the captures that the server wants of it. */
-  tellRecord(record: RecordReport): Promise<MissingCaptures> {
+  describeRecord(record: RecordReport): Promise<MissingCaptures> {
     this.#wire.send({ type: 'record', record });
     return new Promise((resolve) => this.#onRecordStored.set(record.record_id, resolve));
   }

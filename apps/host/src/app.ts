@@ -80,7 +80,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     opened.defer(await lockFolder(dir));
     const hostId = await loadHostId(dir);
     const confinement = overrides.confinement ?? (await openConfinement());
-    tellOfConfinement(confinement, config, log);
+    logConfinement(confinement, config, log);
     const pool = overrides.sandboxes ?? (await openPool(config, confinement, log));
     if (overrides.sandboxes === undefined) opened.defer(() => pool.close());
     const timings = { ...hostTimings, ...overrides.timings };
@@ -151,7 +151,7 @@ function openPool(config: HostConfig, confinement: Confinement, log: Logger): Pr
 }
 
 /** The operator reads at every start what holds user code, and what does not. */
-function tellOfConfinement({ holds, description }: Confinement, config: HostConfig, log: Logger): void {
+function logConfinement({ holds, description }: Confinement, config: HostConfig, log: Logger): void {
   if (!holds && config.requireConfinement) {
     throw new SettingError(`PHALANX_REQUIRE_CONFINEMENT is true, but: ${description}`);
   }

@@ -153,12 +153,12 @@ class Starter {
       const [what, which = 0, value = 0] = line
         .split(' ')
         .map((word, at) => (at === 0 ? word : Number(word)));
-      this.#hear(String(what), Number(which), Number(value));
+      this.#handle(String(what), Number(which), Number(value));
     }
     this.#keepAwake();
   }
 
-  #hear(what: string, which: number, value: number): void {
+  #handle(what: string, which: number, value: number): void {
     if (what === 'exited') {
       this.#running.get(which)?.(exitOf(value));
       this.#running.delete(which);

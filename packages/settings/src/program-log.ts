@@ -93,8 +93,8 @@ function stackOf(err: unknown): string {
 }
 
 function textOfField(value: unknown): string {
-  const told = isFields(value) && typeof value['message'] === 'string' ? value['message'] : value;
-  const text = typeof told === 'string' && /^[^\s"=]+$/.test(told) ? told : JSON.stringify(told);
+  const shown = isFields(value) && typeof value['message'] === 'string' ? value['message'] : value;
+  const text = typeof shown === 'string' && /^[^\s"=]+$/.test(shown) ? shown : JSON.stringify(shown);
   return oneLine(text.length > maxFieldLength ? `${text.slice(0, maxFieldLength)}…` : text);
 }
 

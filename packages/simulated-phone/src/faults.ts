@@ -47,7 +47,7 @@ export interface FaultState {
   /** How long UiAutomation waits for an app's animations before it injects, as on Android 16 with one that never ends. */
   injectionMs: number;
   /** The UiAutomator2 server tells the windows of all displays in one document, each node with the number of its display. */
-  tellsAllDisplays: boolean;
+  listsAllDisplays: boolean;
   /** How long the helper waits for a root before it gives up. Default: 10,000, as the real one. */
   rootWaitMs: number;
   /** The helper answers `/status` and nothing else. */
@@ -110,7 +110,7 @@ export function noFaults(): FaultState {
     wornHelper: false,
     emptyWebPages: false,
     injectionMs: 0,
-    tellsAllDisplays: false,
+    listsAllDisplays: false,
     rootWaitMs: 10_000,
     wedgedHelper: false,
     frozenScreen: false,

@@ -6,7 +6,11 @@ import { prepareConsole } from '@phalanx/console';
 import type { UiNode } from '@phalanx/protocol';
 import sharp from 'sharp';
 
-import { recordReport, screenReport, tell } from '../../../apps/server/src/testing/records/record-reports.ts';
+import {
+  recordReport,
+  screenReport,
+  sendReport,
+} from '../../../apps/server/src/testing/records/record-reports.ts';
 import type { TestHost } from '../../../apps/server/src/testing/test-host.ts';
 import { adminToken, TestServer } from '../../../apps/server/src/testing/test-server.ts';
 import { fillDatabase } from '../../../bench/records/fill-database.ts';
@@ -72,7 +76,7 @@ export class LargeService {
     for (let index = 0; index < recordsWithScreens; index += 1) {
       const screens = Array.from({ length: screensPerRecord }, () => screenReport());
       const report = recordReport(this.liveRunId, { screens });
-      const missing = await tell(this.host, report);
+      const missing = await sendReport(this.host, report);
       const picture = pictures[index % pictures.length] ?? Buffer.alloc(0);
       await Promise.all(
         missing.map(({ screen_id, kind }) =>

@@ -3,7 +3,7 @@ import {
   jpegBytes,
   recordReport,
   screenReport,
-  tell,
+  sendReport,
 } from '../../../apps/server/src/testing/records/record-reports.ts';
 import { madeScreen } from '../../../apps/server/src/testing/records/replay-scene.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
@@ -36,7 +36,7 @@ const meet =
     });
     stage.keep(record, report.record_id);
     stage.keep(`${record}Screen`, screen.screen_id);
-    await tell(stage.host, report);
+    await sendReport(stage.host, report);
   };
 
 const tree = (record: string, screen: number): Step => [

@@ -1,10 +1,12 @@
 import type { FollowedRun } from './follow-runs.ts';
 
 /** The page of all runs has the others. */
-const maxTold = 10;
+const maxAddresses = 10;
 
 /** The pages of started runs in the console, a line for each. The ID of a run is the last part of its address. */
 export function runAddresses(serverUrl: string, runs: readonly FollowedRun[]): string[] {
-  const told = runs.slice(0, maxTold).map(({ runId }) => `${serverUrl}/runs/${runId}`);
-  return runs.length > maxTold ? [...told, `${runs.length - maxTold} more: ${serverUrl}/runs`] : told;
+  const addresses = runs.slice(0, maxAddresses).map(({ runId }) => `${serverUrl}/runs/${runId}`);
+  return runs.length > maxAddresses
+    ? [...addresses, `${runs.length - maxAddresses} more: ${serverUrl}/runs`]
+    : addresses;
 }

@@ -56,7 +56,7 @@ describe.each([true, false])('a phone that lists another display first: %s', (is
     const { phone, driver } = await startPair('uiautomator2');
     const alone = await driver.call('screen.content', {});
     const windows = await driver.call('screen.windows', {});
-    phone.faults.tellsAllDisplays = true;
+    phone.faults.listsAllDisplays = true;
     phone.android.otherDisplays = [cluster(['Network'], isFirst)];
     const { capturedAt: _, ...tree } = await driver.call('screen.content', {});
     expect(alone).toMatchObject(tree);

@@ -87,8 +87,8 @@ export class TestHost {
     this.sendHello();
     const late = pause(answerMs, silent, { ref: false });
     if ((await Promise.race([this.heartbeat(), late])) !== silent) return;
-    const heard = this.received.map(({ type }) => type).join(', ') || 'nothing';
-    throw new Error(`a server has not answered a hello within ${answerMs / 1000} s; it said: ${heard}`);
+    const types = this.received.map(({ type }) => type).join(', ') || 'nothing';
+    throw new Error(`a server has not answered a hello within ${answerMs / 1000} s; it said: ${types}`);
   }
 
   /** A socket without a hello. Rejects with the HTTP status when the server refuses it. */

@@ -22,7 +22,7 @@ export function createJob(needs: Needs): JobUtils {
         : { job_task_id: task.id, job_proof: JSON.stringify(task.input ?? {}) };
     },
     getCurrentTask: () =>
-      told(async () => {
+      failureOr(async () => {
         const { tasks, timeoutMs } = await current();
         const [task] = tasks;
         if (task === undefined) return failure(noJob);
@@ -38,7 +38,7 @@ function submissions(
   return {
     // oxlint-disable-next-line max-params -- the published signature of the agent API
     submitTask: (status, data, finish = true, files = []) =>
-      told(async () => {
+      failureOr(async () => {
         requireStatus(status, finish);
         const json = objectJson(data);
         const [task] = (await current()).tasks;
@@ -49,7 +49,7 @@ function submissions(
       }),
     // oxlint-disable-next-line max-params -- the published signature of the agent API
     submitTaskToAnotherJob: (jobId, data, status = 'pending', files = []) =>
-      told(async () => {
+      failureOr(async () => {
         if (!['pending', 'failed', 'declined'].includes(status))
           return failure('A status is "pending", "failed" or "declined".');
         const order = { jobId: String(jobId), isSuccess: status === 'pending', data: objectJson(data) };
@@ -64,7 +64,7 @@ function submissions(
 function subTasks({ bridge }: Needs): Pick<JobUtils, 'addSubTasks' | 'getSubTasks'> {
   return {
     addSubTasks: (given: unknown, runImmediately?: boolean, jobId?: string) =>
-      told(async () => {
+      failureOr(async () => {
         const options = optionsOf(given, { runImmediately, jobId });
         const inputs = options.job_variables.map(objectJson);
         if (inputs.length === 0) return failure('Give at least one object of job variables.');
@@ -75,7 +75,7 @@ function subTasks({ bridge }: Needs): Pick<JobUtils, 'addSubTasks' | 'getSubTask
         return tasks.length === 0 ? failure(noJob) : added(tasks, options.run_immediately === true);
       }),
     getSubTasks: (ids) =>
-      told(async () => {
+      failureOr(async () => {
         const { tasks, timeoutMs } = await asked(bridge.call('task.list', { ids: [...ids].map(String) }));
         const entries = tasks.map((task) => [task.id, subTaskOf(task, timeoutMs)] as const);
         return { success: true, tasks: Object.fromEntries(entries) };
@@ -91,7 +91,7 @@ async function asked(call: Promise<TaskAnswer>): Promise<Answer> {
   throw new Error(answer.error);
 }
 
-async function told<Result>(work: () => Promise<Result>): Promise<Result | JobFailure> {
+async function failureOr<Result>(work: () => Promise<Result>): Promise<Result | JobFailure> {
   try {
     return await work();
   } catch (error) {

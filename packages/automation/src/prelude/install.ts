@@ -123,7 +123,7 @@ function stagesOf(
     ...own,
     readScreen: () => actions.screenContent(),
     outOfSteps: utils.outOfSteps,
-    tellArrived: () => bridge.call('run.arrived', {}),
+    reportArrival: () => bridge.call('run.arrived', {}),
   });
 }
 

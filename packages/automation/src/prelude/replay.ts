@@ -10,7 +10,7 @@ export function install(port: ReplayPort): ReturnType<typeof installPrelude>['en
   repeatTime(() => Math.trunc(port.capturedAt() + Number(ask('now', orderJson({})))));
   repeatRandom();
   const { missed } = port;
-  if (missed !== undefined) tellMissed(missed);
+  if (missed !== undefined) reportMissed(missed);
   const block = {
     applySyncPromise: (_: undefined, [name = '', ...texts]: string[]) => {
       if (port.hold(name, ...texts)) throw new Error('The run has ended.');
@@ -54,7 +54,7 @@ const noTouch: NodeTouch = {
 };
 
 /** Each method by which user code looks for nodes says what it did not find. */
-function tellMissed(missed: NonNullable<ReplayPort['missed']>): void {
+function reportMissed(missed: NonNullable<ReplayPort['missed']>): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prototype that all nodes share
   const nodes = Object.getPrototypeOf(createAndroidNode(emptyNode, noTouch)) as Searches;
   const watch = (name: keyof Searches, by: Parameters<typeof missed>[0]): void => {

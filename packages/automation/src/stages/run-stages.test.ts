@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { screenOf, uiNode } from '../agent/testing/screens.ts';
-import { runUntold } from '../agent/trace/run-step.ts';
+import { runUnreported } from '../agent/trace/run-step.ts';
 import { createRunStages } from './run-stages.ts';
 
 interface Stored {
@@ -37,11 +37,11 @@ function createPhone(first: string) {
         return { success: true, id: 'record-1' };
       },
     },
-    tellArrived: async () => void (phone.arrivals += 1),
+    reportArrival: async () => void (phone.arrivals += 1),
     sleep: async (ms) => passTime(ms),
     later: (callback, delayMs) => void timers.push({ at: phone.time + delayMs, callback }),
     now: () => phone.time,
-    runStep: runUntold,
+    runStep: runUnreported,
   });
   return { phone, run, stored, submitted, passTime };
 }

@@ -31,7 +31,7 @@ export interface StageParts {
   readScreen: () => Promise<AndroidNode>;
   outOfSteps: OutOfStepsUtils;
   /** The last stage is reached, so the run has not ended out of steps. */
-  tellArrived: () => Promise<void>;
+  reportArrival: () => Promise<void>;
   sleep: (durationMs: number) => Promise<void>;
   /** Calls back without keeping the run alive. */
   later: (callback: () => void, delayMs: number) => void;
@@ -78,7 +78,7 @@ function createRunner(parts: StageParts, plan: Plan) {
     for (let remainingSteps = maxSteps; ; remainingSteps -= 1) {
       const look = await lookNow(remainingSteps);
       if (itinerary.isDone()) {
-        await parts.tellArrived();
+        await parts.reportArrival();
         return { success: true, ...noFailure, ...endAt(look) };
       }
       const reason = reasonToGiveUp(look);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { tellChanges, tellScreen } from './compact-diff.ts';
+import { numberChanges, numberScreen } from './compact-diff.ts';
 import { type CompactScreen, readCompact } from './compact-screen.ts';
 import { findAgain } from './node-identity.ts';
 
@@ -74,22 +74,22 @@ test('a field is the same whatever is typed into it', () => {
 
 test('a diff tells what came, went and changed, and keeps the numbers of what is the same', () => {
   const before = articles('Milk', 'Bread', 'Salt', 'Tea');
-  const told = tellScreen(before);
+  const told = numberScreen(before);
   const now = articles('Bread', 'Salt', 'Tea', 'Sugar');
-  const changes = tellChanges(told.screen, now);
+  const changes = numberChanges(told.screen, now);
   expect([changes.view, changes.lines]).toEqual([
     'diff',
     ['- 3 4', '+ 11 text "Sugar"', '+ 12 button "Add"'],
   ]);
-  expect(tellChanges(changes.screen, now).lines).toEqual(['nothing has changed']);
+  expect(numberChanges(changes.screen, now).lines).toEqual(['nothing has changed']);
   expect(changes.screen.lines.map(({ number }) => number)).toEqual([1, 2, 5, 6, 7, 8, 9, 10, 11, 12]);
 });
 
 test('a state that changed keeps its number, and another screen is told as a whole', () => {
   const wifi = (checked: boolean): CompactScreen =>
     shown(text('Settings'), { className: 'android.widget.Switch', checkable: true, checked });
-  const told = tellScreen(wifi(true));
-  expect(tellChanges(told.screen, wifi(false)).lines).toEqual(['~ 2 switch off']);
-  const other = tellChanges(told.screen, articles('Milk', 'Bread', 'Salt', 'Tea'));
+  const told = numberScreen(wifi(true));
+  expect(numberChanges(told.screen, wifi(false)).lines).toEqual(['~ 2 switch off']);
+  const other = numberChanges(told.screen, articles('Milk', 'Bread', 'Salt', 'Tea'));
   expect([other.view, other.lines[0]]).toEqual(['compact', 'app "com.shop", 1080×2400']);
 });

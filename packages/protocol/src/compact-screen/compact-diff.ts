@@ -13,11 +13,11 @@ export interface NumberedScreen {
 }
 
 /** The parts of a compact screen that its numbering needs; its nodes may have been read in another process. */
-export interface TellableScreen extends Pick<CompactScreen, 'head' | 'leftOut'> {
+export interface NumberableScreen extends Pick<CompactScreen, 'head' | 'leftOut'> {
   readonly lines: readonly Omit<CompactLine, 'node' | 'said'>[];
 }
 
-interface Told {
+interface NumberedReply {
   readonly screen: NumberedScreen;
   /** `diff` when the lines tell only what has changed. */
   readonly view: 'compact' | 'diff';
@@ -30,20 +30,20 @@ const maxNumber = 9999;
 const maxChangedShare = 0.6;
 
 /** A screen that nobody has been told of before. */
-export function tellScreen({ head, lines, leftOut }: TellableScreen): Told {
-  const told = lines.map((line, index) => numberLine(line, index + 1));
-  const texts = told.map((line) => numbered(line.number, line));
-  return { screen: { head, lines: told }, view: 'compact', lines: [head, ...texts, leftOut] };
+export function numberScreen({ head, lines, leftOut }: NumberableScreen): NumberedReply {
+  const numberedLines = lines.map((line, index) => numberLine(line, index + 1));
+  const texts = numberedLines.map((line) => numbered(line.number, line));
+  return { screen: { head, lines: numberedLines }, view: 'compact', lines: [head, ...texts, leftOut] };
 }
 
 /**
  * Tells only the changes since a screen. Unchanged nodes keep their numbers, and a number is never given to
  * another node.
  */
-export function tellChanges(before: NumberedScreen, now: TellableScreen): Told {
+export function numberChanges(before: NumberedScreen, now: NumberableScreen): NumberedReply {
   const known = byName(before.lines);
   let next = Math.max(0, ...before.lines.map(({ number }) => number));
-  if (next + now.lines.length > maxNumber) return tellScreen(now);
+  if (next + now.lines.length > maxNumber) return numberScreen(now);
   const present = byName(now.lines);
   const numbers = now.lines.map((line) => {
     const same = present.get(nameOf(line)) === line ? known.get(nameOf(line)) : undefined;

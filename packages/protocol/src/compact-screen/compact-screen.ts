@@ -89,16 +89,16 @@ export function readCompact({ width, height, tree }: Shown): CompactScreen {
   const walk: Walk = { lines: [], plain: 0, invisible: 0 };
   const whole = visit(tree.root, { depth: 0, touched: undefined, path: [] }, walk);
   for (const line of whole.open) line.context = '';
-  const told = walk.lines.filter(isTold);
-  const kept = told.slice(0, maxLines);
-  const plain = walk.plain + walk.lines.length - told.length;
+  const listed = walk.lines.filter(isListed);
+  const kept = listed.slice(0, maxLines);
+  const plain = walk.plain + walk.lines.length - listed.length;
   const idCounts = countIds(kept);
   return {
     head: `app ${JSON.stringify(shortText(tree.packageName))}, ${width}×${height}`,
     lines: withIdentities(kept, idCounts, tree.packageName),
     leftOut:
       `left out: ${plain} nodes without a text of their own or a touch, ${walk.invisible} not visible` +
-      (told.length > maxLines ? `, ${told.length - maxLines} beyond ${maxLines} lines` : ''),
+      (listed.length > maxLines ? `, ${listed.length - maxLines} beyond ${maxLines} lines` : ''),
   };
 }
 
@@ -223,7 +223,8 @@ function lineOf(
 }
 
 /** A touchable frame around touchable things has no word to tell it by; a control without a word is still one. */
-const isTold = ({ node, texts }: Line): boolean => texts.length > 0 || node.id !== '' || node.kind !== 'item';
+const isListed = ({ node, texts }: Line): boolean =>
+  texts.length > 0 || node.id !== '' || node.kind !== 'item';
 
 function countIds(lines: readonly Line[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

@@ -57,7 +57,7 @@ export type HostVideo = Static<typeof HostVideo>;
 export const maxVideoBytes = 4 * 1024 * 1024;
 
 /** How often a viewer of video may say `next` ahead. */
-export const maxAskedAhead = 30;
+export const maxRequestsAhead = 30;
 
 /** Request of a viewer for the next picture. Nothing is sent unasked, so a viewer that is slow or hidden gets fewer. */
 export const LiveRequest = Type.Object({ type: Type.Literal('next') });

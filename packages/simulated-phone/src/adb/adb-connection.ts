@@ -232,10 +232,10 @@ export function createAdbStream(link: AdbStreamLink): AdbStream {
     writeDone = undefined;
     done?.(error ?? null);
   };
-  const close = (tellPeer: boolean) => {
+  const close = (notifiesPeer: boolean) => {
     if (closed) return;
     closed = true;
-    if (tellPeer) send(adbCommand.clse);
+    if (notifiesPeer) send(adbCommand.clse);
     link.onClosed();
     finishWrite(new Error('The ADB stream is closed.'));
   };

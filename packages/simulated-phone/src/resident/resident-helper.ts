@@ -64,10 +64,10 @@ export class ResidentHelper {
   #lastActive = '';
   #looks: NodeJS.Timeout | undefined;
 
-  /** `tell` sends what nobody has asked for. */
+  /** `send` sends an answer that nobody has requested. */
   constructor(
     phone: Phone,
-    { build, signal, tell }: { build: string; signal: AbortSignal; tell: (answer: HelperAnswer) => void },
+    { build, signal, send }: { build: string; signal: AbortSignal; send: (answer: HelperAnswer) => void },
   ) {
     this.#phone = phone;
     this.#build = build;
@@ -76,7 +76,7 @@ export class ResidentHelper {
       phone.android,
       () => phone.faults.eventIntervalMs,
       // Without UiAutomation it hears of nothing.
-      () => this.#isConnected && tell({ kind: answer.changed, payload: Buffer.alloc(4) }),
+      () => this.#isConnected && send({ kind: answer.changed, payload: Buffer.alloc(4) }),
     );
   }
 
@@ -260,34 +260,34 @@ const gatherMs = 30;
 
 /** Tells once that the screen has changed, and no more before the next reading (Changes.java). */
 class ChangeNotifier {
-  readonly #tell: () => void;
+  readonly #notify: () => void;
   readonly #intervalMs: () => number;
   readonly #leave: () => void;
   #isWatched = false;
-  #isTold = false;
+  #isNotified = false;
   #lastAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   /** `intervalMs`: apps tell accessibility at most that often. */
-  constructor(android: Android, intervalMs: () => number, tell: () => void) {
-    this.#tell = tell;
+  constructor(android: Android, intervalMs: () => number, notify: () => void) {
+    this.#notify = notify;
     this.#intervalMs = intervalMs;
     this.#leave = android.shown.onRedraw(() => this.#changed());
   }
 
   watch(isOn: boolean): void {
     this.#isWatched = isOn;
-    this.#isTold = false;
+    this.#isNotified = false;
   }
 
   /** Marks the start of a reading: later changes are not in its tree, so they are reported again. */
   beginReading(): void {
-    this.#isTold = false;
+    this.#isNotified = false;
   }
 
   /** The helper's own look has found another screen: nothing that an app has to tell. */
   lookedAtAnother(): void {
-    this.#tellLater(0);
+    this.#notifyLater(0);
   }
 
   close(): void {
@@ -297,15 +297,15 @@ class ChangeNotifier {
 
   #changed(): void {
     const intervalMs = this.#intervalMs();
-    if (intervalMs < Infinity) this.#tellLater(Math.max(0, this.#lastAt + intervalMs - performance.now()));
+    if (intervalMs < Infinity) this.#notifyLater(Math.max(0, this.#lastAt + intervalMs - performance.now()));
   }
 
-  #tellLater(lateMs: number): void {
-    if (!this.#isWatched || this.#isTold) return;
-    this.#isTold = true;
+  #notifyLater(lateMs: number): void {
+    if (!this.#isWatched || this.#isNotified) return;
+    this.#isNotified = true;
     this.#timer = setTimeout(() => {
       this.#lastAt = performance.now();
-      this.#tell();
+      this.#notify();
     }, lateMs + gatherMs).unref();
   }
 }

@@ -183,8 +183,8 @@ function continues(
   for (const [plane, width] of planes)
     for (let y = 0; y < width; y += 1)
       for (let x = 0; x < width; x += 1) {
-        const told = prediction === 'above' ? width * (width - 1) + x : y * width + width - 1;
-        if (blocks[to + plane + y * width + x] !== blocks[from + plane + told]) return false;
+        const source = prediction === 'above' ? width * (width - 1) + x : y * width + width - 1;
+        if (blocks[to + plane + y * width + x] !== blocks[from + plane + source]) return false;
       }
   return true;
 }

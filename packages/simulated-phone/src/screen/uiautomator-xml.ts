@@ -69,9 +69,9 @@ const emoji = /[\u{10000}-\u{10FFFF}]/gu;
 
 function serialize(visible: VisibleView, index: number, options: DumpOptions): string {
   const { compressed, losesEmoji = false } = options;
-  const told = (value: string): string => (losesEmoji ? value.replaceAll(emoji, '..') : value);
+  const shown = (value: string): string => (losesEmoji ? value.replaceAll(emoji, '..') : value);
   const attributes = Object.entries(nodeAttributes(visible, index))
-    .map(([name, value]) => ` ${name}="${escapeAttribute(told(value), '.')}"`)
+    .map(([name, value]) => ` ${name}="${escapeAttribute(shown(value), '.')}"`)
     .join('');
   const children = compressed ? importantChildren(visible) : visible.children;
   if (children.length === 0) return `<node${attributes} />`;

@@ -26,7 +26,7 @@ export const source: Handler = async (command) => {
     allWindows: settings.get('enableMultiWindows') === true,
     hasWebPages: !faults.emptyWebPages,
     announced: android.notices.announced,
-    otherDisplays: faults.tellsAllDisplays ? android.otherDisplays : [],
+    otherDisplays: faults.listsAllDisplays ? android.otherDisplays : [],
   });
 };
 

@@ -38,7 +38,7 @@ export function VersionsPage() {
         )}
         {data !== undefined && data.length > 0 && <Versions projectId={projectId} versions={data} />}
         {data?.map((version) => (
-          <News key={`${version.package} ${version.version}`} version={version} />
+          <DriftNotice key={`${version.package} ${version.version}`} version={version} />
         ))}
       </div>
     </Page>
@@ -121,7 +121,7 @@ function Share({ bad, all }: { bad: number; all: number }) {
 const stateOf = ({ by, version_before: before }: NonNullable<AppVersionFigures['drift']>): string =>
   by === 'failing' ? `known worse than ${before ?? 'before'}` : 'a solved group is open again';
 
-function News({ version }: { version: AppVersionFigures }) {
+function DriftNotice({ version }: { version: AppVersionFigures }) {
   const { package: name, version: number, drift, new_groups: groups } = version;
   const reopened = drift?.group_id;
   if (groups.length === 0 && reopened === undefined) return null;

@@ -8,7 +8,7 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { actorOf, AuditEvent, type AuditEventSink } from '../../http/requests/audit-event.ts';
 import type { Authenticate } from '../../http/requests/authentication.ts';
 import { requireAllowed } from '../../http/requests/policy.ts';
-import { asApiError, logFailure, tellWhen } from '../../http/requests/replies/error-replies.ts';
+import { asApiError, logFailure, setRetryAfter } from '../../http/requests/replies/error-replies.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import {
@@ -219,17 +219,17 @@ function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyR
   logFailure(error, known, request);
   if (known.code === 'unauthorized')
     void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
-  tellWhen(known, reply);
+  setRetryAfter(known, reply);
   const text = gitTexts[known.code] ?? known.message;
   return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
 }
 
 /** Passes a stream on, and reports its bytes to `count` in steps. An error of `count` ends the stream. */
 function counted(count: (bytes: number) => Promise<void>): Transform {
-  let untold = 0;
-  const tell = (done: (error?: Error | null, chunk?: Buffer) => void, chunk?: Buffer): void => {
-    const bytes = untold;
-    untold = 0;
+  let uncounted = 0;
+  const countThen = (done: (error?: Error | null, chunk?: Buffer) => void, chunk?: Buffer): void => {
+    const bytes = uncounted;
+    uncounted = 0;
     count(bytes).then(
       () => done(null, chunk),
       (error: unknown) => done(error instanceof Error ? error : new Error('refused', { cause: error })),
@@ -237,11 +237,11 @@ function counted(count: (bytes: number) => Promise<void>): Transform {
   };
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      untold += chunk.length;
-      if (untold < stepBytes) done(null, chunk);
-      else tell(done, chunk);
+      uncounted += chunk.length;
+      if (uncounted < stepBytes) done(null, chunk);
+      else countThen(done, chunk);
     },
-    flush: (done) => tell(done),
+    flush: (done) => countThen(done),
   });
 }
 

@@ -51,7 +51,7 @@ export function openPeople({ cluster, database }: Context): ProjectPeople {
 }
 
 /** Logs at every start, for the operator, what confines the server's own work, or that nothing does. */
-function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): void {
+function logConfinement(git: GitProgram, isRequired: boolean, log: Logger): void {
   const { unconfinedBecause } = git;
   if (unconfinedBecause === undefined) {
     log.info(
@@ -111,7 +111,7 @@ export async function openProjects(
 ): Promise<Projects> {
   const { app, clock, config, confinement, database, dataDir, faults, limits, log } = context;
   const git = await prepareGit(path.resolve(dataDir, 'git'), config.searchPath, { confinement });
-  tellOfConfinement(git, config.requireConfinement, log);
+  logConfinement(git, config.requireConfinement, log);
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
   const sizes: ProjectSizes = new ProjectSizes({

@@ -1,7 +1,7 @@
 import { HostActAnswer, type HostActStep, type ActOutcome, numbered } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import { type Asked, askHost } from '../../fleet/devices/ask-host.ts';
-import { compactView, type Telling } from '../../fleet/devices/screens/read-screen.ts';
+import { compactView, type ViewOptions } from '../../fleet/devices/screens/read-screen.ts';
 import type { ReadScreen, ScreenReader } from '../../fleet/devices/screens/screen-reader.ts';
 import type { Touch } from '../../fleet/hosts/connected-hosts.ts';
 import type { Turns } from '../../kernel/limits/turns.ts';
@@ -13,7 +13,7 @@ interface Order {
   readonly steps: readonly HostActStep[];
   readonly timeoutMs: number;
   readonly touch: Touch;
-  readonly telling: Telling;
+  readonly viewOptions: ViewOptions;
 }
 
 /** The reader of the screens of answers, and its turns. */
@@ -45,7 +45,7 @@ const minShareOfBudget = 0.9;
  */
 export async function doSteps(
   asked: Asked,
-  { steps, timeoutMs, touch, telling }: Order,
+  { steps, timeoutMs, touch, viewOptions }: Order,
   reading: Reading,
 ): Promise<ActOutcome> {
   const until = performance.now() + timeoutMs;
@@ -64,7 +64,7 @@ export async function doSteps(
     if (!isOver && performance.now() < until) continue;
     if (!isOver) results.push(timedOut);
     return {
-      ...outcomeOf(steps, results, compactView(part.screen, telling)),
+      ...outcomeOf(steps, results, compactView(part.screen, viewOptions)),
       settled: part.settled,
       captures,
       code: code.list(),
@@ -72,15 +72,15 @@ export async function doSteps(
   }
 }
 
-type Told = ReturnType<typeof compactView>;
+type NumberedView = ReturnType<typeof compactView>;
 
 function outcomeOf(
   steps: readonly HostActStep[],
   results: readonly Result[],
-  { view, told }: Told,
+  { view, numberedScreen }: NumberedView,
 ): Pick<ActOutcome, 'done' | 'steps' | 'screen'> {
   const lineAt = (place: number): string[] => {
-    const line = told.lines[place];
+    const line = numberedScreen.lines[place];
     return line === undefined ? [] : [numbered(line.number, { ...line, depth: 0 })];
   };
   const outcomes = steps.map(({ type }, at): StepOutcome => {
@@ -109,11 +109,11 @@ function continued(steps: readonly HostActStep[], afterMs: number): HostActStep[
   return [{ ...first, timeout_ms: Math.max(0, Math.round(first.timeout_ms - afterMs)) }, ...others];
 }
 
-interface Asking extends Pick<Order, 'steps' | 'touch'>, Reading {
+interface StepsRequest extends Pick<Order, 'steps' | 'touch'>, Reading {
   readonly until: number;
 }
 
-async function askFor(asked: Asked, { steps, until, touch, turns, reader }: Asking): Promise<Part> {
+async function askFor(asked: Asked, { steps, until, touch, turns, reader }: StepsRequest): Promise<Part> {
   const budget_ms = Math.round(Math.max(0, Math.min(budgetMs, until - performance.now())));
   const { serial } = asked.device;
   const askedAt = performance.now();

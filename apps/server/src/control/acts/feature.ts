@@ -78,9 +78,9 @@ export function serveActs(
       });
     };
     const steps = await resolveSteps(body.steps, { before, secrets, projectId: projectId ?? '' });
-    const telling = { screens, owner, before };
+    const viewOptions = { screens, owner, before };
     const touch = { deviceId: device.id, ...toucher };
-    const order = { steps, timeoutMs: body.timeout_ms ?? defaultTimeoutMs, touch, telling };
+    const order = { steps, timeoutMs: body.timeout_ms ?? defaultTimeoutMs, touch, viewOptions };
     const asked = { hosts, device, appLimit: appLimitOf(principal) };
     const outcome = await doSteps(asked, order, { turns: limits.turns.screens, reader }).catch(
       async (error: unknown) => {

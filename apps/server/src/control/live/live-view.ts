@@ -21,7 +21,7 @@ const videoAnswer = Compile(HostVideo);
  */
 const questionPause = { minMs: 10, maxMs: 500, ofPacketMs: 4 };
 /** Pause after an answer without news. A host waits this long before it answers that there are none. */
-const withoutNewsMs = 250;
+const unchangedPauseMs = 250;
 
 const pauseAfter = (packets: number): number =>
   Math.min(questionPause.maxMs, Math.max(questionPause.minMs, packets * questionPause.ofPacketMs));
@@ -80,7 +80,7 @@ export class LiveView {
     } catch (error) {
       this.#latest = undefined;
       const reason = error instanceof Error ? error.message : 'no reason given';
-      this.#answer(device, (viewer) => viewer.tell({ type: 'nothing', reason }));
+      this.#answer(device, (viewer) => viewer.send({ type: 'nothing', reason }));
       return false;
     }
   }
@@ -154,8 +154,8 @@ class VideoView {
         const before = this.#place;
         const video = device && (await this.#nextVideo(device));
         this.#show(device, video);
-        const isNews = !isDeepStrictEqual(before, this.#place);
-        pauseMs = isNews ? pauseAfter(video?.packets.length ?? 0) : withoutNewsMs;
+        const hasChanged = !isDeepStrictEqual(before, this.#place);
+        pauseMs = hasChanged ? pauseAfter(video?.packets.length ?? 0) : unchangedPauseMs;
       } catch (error) {
         this.#place = undefined;
         const viewers = [...this.#waiting];

@@ -2,7 +2,7 @@ import {
   type HostVideo,
   type LiveMessage,
   LiveRequest,
-  maxAskedAhead,
+  maxRequestsAhead,
   maxLivePictureBytes,
   type VideoPlace,
 } from '@phalanx/protocol';
@@ -55,7 +55,7 @@ export class LiveViewer implements OpenStream {
     socket.onMessage(validator, () => {
       // A client that asks on without reading is no viewer.
       if (!takesVideo && socket.unsentBytes > maxLivePictureBytes) return socket.terminate();
-      this.#asked = Math.min(this.#asked + 1, takesVideo ? maxAskedAhead : 1);
+      this.#asked = Math.min(this.#asked + 1, takesVideo ? maxRequestsAhead : 1);
       onNext(this);
     });
   }
@@ -79,9 +79,9 @@ export class LiveViewer implements OpenStream {
   show({ hash, jpeg, captured_at, width, height }: LivePicture, noVideo: string | undefined): void {
     const why = this.takesVideo && noVideo !== undefined ? { no_video: noVideo } : {};
     this.#place = undefined;
-    if (this.#seen === hash) return this.tell({ type: 'still', captured_at, ...why });
+    if (this.#seen === hash) return this.send({ type: 'still', captured_at, ...why });
     this.#seen = hash;
-    this.tell({ type: 'frame', captured_at, width, height, ...why });
+    this.send({ type: 'frame', captured_at, width, height, ...why });
     this.#socket.send(jpeg);
   }
 
@@ -91,7 +91,7 @@ export class LiveViewer implements OpenStream {
    */
   showVideo({ first, bytes, ...video }: LiveVideo): void {
     const { captured_at, packets } = video;
-    if (packets.length === 0) return this.tell({ type: 'still', captured_at });
+    if (packets.length === 0) return this.send({ type: 'still', captured_at });
     const known = this.#place?.stream === first.stream ? this.#place.number + 1 - first.number : -1;
     const skipped = known >= 0 ? known : packets.findIndex(({ is_key }) => is_key);
     if (skipped < 0 || skipped >= packets.length) return;
@@ -101,12 +101,12 @@ export class LiveViewer implements OpenStream {
     }
     this.#seen = '';
     this.#place = { stream: first.stream, number: first.number + packets.length - 1 };
-    this.tell({ ...video, type: 'video', packets: packets.slice(skipped) });
+    this.send({ ...video, type: 'video', packets: packets.slice(skipped) });
     const skippedBytes = packets.slice(0, skipped).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
     this.#socket.send(bytes.subarray(skippedBytes));
   }
 
-  tell(message: LiveMessage): void {
+  send(message: LiveMessage): void {
     this.#asked = Math.max(0, this.#asked - 1);
     this.#socket.send(JSON.stringify(message));
   }

@@ -62,7 +62,7 @@ describe('a wall', () => {
     await pictures(wall, two).toEqual(['picture wall-2 a']);
     shows.set('wall-2', 'wall-2 b');
     await pictures(wall, two).toEqual(['picture wall-2 a', 'picture wall-2 b']);
-    expect(wall.told[0]).toMatchObject({ type: 'frame', width: 1080, height: 2400, captured_at: 1 });
+    expect(wall.received[0]).toMatchObject({ type: 'frame', width: 1080, height: 2400, captured_at: 1 });
     expect(wall.picturesOf(one)).toHaveLength(1);
     expect(asked('wall-3')).toBe(0);
     wall.leave(two);
@@ -98,7 +98,7 @@ describe('a wall', () => {
     wall.watch(three, two);
     await pictures(wall, two).toHaveLength(1);
     await expect
-      .poll(() => wall.told.filter(({ type }) => type === 'nothing'))
+      .poll(() => wall.received.filter(({ type }) => type === 'nothing'))
       .toEqual([{ type: 'nothing', device_id: three, reason: 'The screen is off.' }]);
     shows.set('wall-3', 'on');
     await pictures(wall, three).toEqual(['picture on']);
@@ -128,11 +128,11 @@ describe('a wall', () => {
     await share('PUT');
     const wall = await open(guest.token);
     wall.watch(one, two);
-    await expect.poll(() => wall.told).toContainEqual({ type: 'gone', device_id: two });
+    await expect.poll(() => wall.received).toContainEqual({ type: 'gone', device_id: two });
     await pictures(wall, one).toHaveLength(1);
     await share('DELETE');
     shows.set('wall-1', 'secret');
-    await expect.poll(() => wall.told).toContainEqual({ type: 'gone', device_id: one });
+    await expect.poll(() => wall.received).toContainEqual({ type: 'gone', device_id: one });
     const own = await open();
     own.watch(one);
     await pictures(own, one).toContain('picture secret');
@@ -159,7 +159,7 @@ describe('a wall', () => {
     const limited = await open(secret, `?selector=${encodeURIComponent('serial~wall')}`);
     await pictures(limited, two).toHaveLength(1);
     limited.watch(one);
-    await expect.poll(() => limited.told).toContainEqual({ type: 'gone', device_id: one });
+    await expect.poll(() => limited.received).toContainEqual({ type: 'gone', device_id: one });
     expect(limited.picturesOf(one)).toEqual([]);
     for (const watcher of [chosen, limited]) watcher.close();
   });

@@ -103,7 +103,7 @@ export class Wall {
     this.#phones.set(id, phone);
     if (viewer.hasRoom) phone.ask(device);
     if (phone.picture !== undefined) viewer.show(id, phone.picture);
-    else if (phone.reason !== undefined) viewer.tellNothing(id, phone.reason);
+    else if (phone.reason !== undefined) viewer.sendNothing(id, phone.reason);
   }
 }
 
@@ -165,15 +165,15 @@ export class WallViewer implements OpenStream {
   readonly principal: Principal;
   readonly expiresAt: number;
   readonly #socket: ViewerSocket;
-  /** Last news that the viewer was told, by watched phone. */
-  readonly #told = new Map<string, string>();
+  /** Last state that was sent to the viewer, by watched phone; empty: none yet. */
+  readonly #sentStates = new Map<string, string>();
   #room = maxWallPicturesAhead;
 
   constructor({ socket, principal }: ViewerOptions) {
     this.principal = principal;
     this.expiresAt = principal.expiresAt ?? Infinity;
     this.#socket = socket;
-    socket.onMessage(validator, (request) => this.#hear(request));
+    socket.onMessage(validator, (request) => this.#handle(request));
   }
 
   get hasRoom(): boolean {
@@ -181,61 +181,63 @@ export class WallViewer implements OpenStream {
   }
 
   get watched(): string[] {
-    return [...this.#told.keys()];
+    return [...this.#sentStates.keys()];
   }
 
   watch(deviceIds: readonly string[]): void {
-    for (const id of deviceIds) if (!this.#told.has(id)) this.#told.set(id, '');
-    if (this.#told.size > maxWallPhones) this.refuse();
+    for (const id of deviceIds) if (!this.#sentStates.has(id)) this.#sentStates.set(id, '');
+    if (this.#sentStates.size > maxWallPhones) this.refuse();
   }
 
   isWatching(deviceId: string): boolean {
-    return this.#told.has(deviceId);
+    return this.#sentStates.has(deviceId);
   }
 
   /** Ends the viewer because of the phones that it watches. */
   refuse(): void {
-    this.#told.clear();
+    this.#sentStates.clear();
     this.#socket.refuse();
   }
 
   show(device_id: string, { hash, jpeg, captured_at, width, height }: LivePicture): void {
-    if (!this.hasRoom || !this.#isNews(device_id, `picture ${hash}`)) return;
+    if (!this.hasRoom || !this.#replaceState(device_id, `picture ${hash}`)) return;
     this.#room -= 1;
-    this.#tell({ type: 'frame', device_id, captured_at, width, height });
+    this.#send({ type: 'frame', device_id, captured_at, width, height });
     this.#socket.send(jpeg);
   }
 
-  tellNothing(device_id: string, reason: string): void {
-    if (this.#isNews(device_id, `nothing ${reason}`)) this.#tell({ type: 'nothing', device_id, reason });
+  sendNothing(device_id: string, reason: string): void {
+    if (this.#replaceState(device_id, `nothing ${reason}`))
+      this.#send({ type: 'nothing', device_id, reason });
   }
 
   /** Tells the viewer that it may not see the phone. */
   lose(device_id: string): void {
-    this.#told.delete(device_id);
-    this.#tell({ type: 'gone', device_id });
+    this.#sentStates.delete(device_id);
+    this.#send({ type: 'gone', device_id });
   }
 
   end(code: number): void {
-    this.#told.clear();
+    this.#sentStates.clear();
     this.#socket.end(code);
   }
 
-  #hear(request: WallRequest): void {
+  #handle(request: WallRequest): void {
     // A client that asks on without reading is no viewer.
     if (this.#socket.unsentBytes > maxLivePictureBytes) return this.#socket.terminate();
     if (request.type === 'watch') return this.watch(request.device_ids);
-    if (request.type === 'leave') for (const id of request.device_ids) this.#told.delete(id);
+    if (request.type === 'leave') for (const id of request.device_ids) this.#sentStates.delete(id);
     if (request.type === 'shown') this.#room = Math.min(maxWallPicturesAhead, this.#room + request.pictures);
   }
 
-  #isNews(deviceId: string, news: string): boolean {
-    const isNews = this.#told.has(deviceId) && this.#told.get(deviceId) !== news;
-    if (isNews) this.#told.set(deviceId, news);
-    return isNews;
+  /** False if the phone is not watched, or its state has been sent. */
+  #replaceState(deviceId: string, state: string): boolean {
+    const isNew = this.#sentStates.has(deviceId) && this.#sentStates.get(deviceId) !== state;
+    if (isNew) this.#sentStates.set(deviceId, state);
+    return isNew;
   }
 
-  #tell(message: WallMessage): void {
+  #send(message: WallMessage): void {
     this.#socket.send(JSON.stringify(message));
   }
 }

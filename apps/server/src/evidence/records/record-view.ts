@@ -139,14 +139,14 @@ export class RecordChanges {
   /** `screens`: the screens of a new record. */
   changed(record: StoredRecord, screens?: readonly StoredScreen[]): void {
     if (!this.#options.feed.isFollowed) return;
-    this.#events.add(() => this.#tell(record, screens));
+    this.#events.add(() => this.#publish(record, screens));
   }
 
   deleted(count: number): void {
     if (count > 0) this.#options.onDeleted(count);
   }
 
-  async #tell(record: StoredRecord, screens?: readonly StoredScreen[]): Promise<void> {
+  async #publish(record: StoredRecord, screens?: readonly StoredScreen[]): Promise<void> {
     const { access, read, feed } = this.#options;
     const automation = { ownerId: record.owner_id, automationId: record.automation_id };
     const userIds =

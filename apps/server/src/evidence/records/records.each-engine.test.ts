@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { timeOfUuidV7 } from '../../kernel/uuid-v7.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../../testing/api-caller.ts';
 import { EventReader } from '../../testing/event-reader.ts';
-import { recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { recordReport, screenReport, sendReport } from '../../testing/records/record-reports.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { stringAt } from '../../testing/string-at.ts';
 import { adminToken, startBody, TestServer } from '../../testing/test-server.ts';
@@ -45,7 +45,7 @@ const list = (query: Record<string, string> = {}, api: ApiCaller = server.api): 
 
 async function add(more: Partial<RecordReport> = {}, run = runId): Promise<string> {
   const report = recordReport(run, more);
-  await tell(host, report);
+  await sendReport(host, report);
   return report.record_id;
 }
 
@@ -70,7 +70,7 @@ describe('a record that a host tells of', () => {
     ];
     const app = { package: 'a.b', activity: 'a.b.Pay', version: '8.1.2', language: 'de-DE' };
     const report = recordReport(run.runId, { type: 'debug', tag: 'login', screens, app });
-    expect(await tell(host, report)).toEqual([
+    expect(await sendReport(host, report)).toEqual([
       { screen_id: screens[0]?.screen_id, kind: 'screenshot' },
       { screen_id: screens[1]?.screen_id, kind: 'tree' },
     ]);
@@ -122,10 +122,10 @@ describe('a record that a host tells of', () => {
   it('is the same record when it is told again, in any letter case', async () => {
     const run = await freshRun();
     const report = recordReport(run.runId, { screens: [screenReport()] });
-    const first = await tell(host, report);
-    expect(await tell(host, report)).toEqual(first);
+    const first = await sendReport(host, report);
+    expect(await sendReport(host, report)).toEqual(first);
     const shouted = { ...report, record_id: report.record_id.toUpperCase(), run_id: run.runId.toUpperCase() };
-    expect(await tell(host, shouted)).toEqual(first);
+    expect(await sendReport(host, shouted)).toEqual(first);
     expect((await list({ automation_id: run.launchId })).body['total']).toBe(1);
   });
 
@@ -166,7 +166,7 @@ describe('a record that a host tells of', () => {
   ])('%s is refused, and the host may forget it', async (_name, more) => {
     const run = await freshRun();
     expect(
-      await tell(host, recordReport(run.runId, { screens: [screenReport()], ...(await more()) })),
+      await sendReport(host, recordReport(run.runId, { screens: [screenReport()], ...(await more()) })),
     ).toEqual([]);
     expect((await list({ automation_id: run.launchId })).body).toEqual(noMatch);
   });
@@ -177,7 +177,7 @@ describe('a record that a host tells of', () => {
     const stranger = await server.createCaller('stranger');
     const foreign = await server.connectHost({ serials: ['far'], token: stranger.token }, stranger.api);
     for (const one of [other.host, foreign.host]) {
-      expect(await tell(one, recordReport(run.runId, { screens: [screenReport()] }))).toEqual([]);
+      expect(await sendReport(one, recordReport(run.runId, { screens: [screenReport()] }))).toEqual([]);
       await one.cut();
     }
     expect((await list({ automation_id: run.launchId })).body).toEqual(noMatch);
@@ -283,7 +283,7 @@ describe('the list', () => {
     const there = await server.startRun(other.host, other.deviceId);
     const ids = [await add({}, run.runId), await add({}, run.runId)];
     const report = recordReport(there.runId);
-    await tell(other.host, report);
+    await sendReport(other.host, report);
     await other.host.cut();
     const first = timeOfUuidV7(ids[0] ?? '');
     const found = async (query: Record<string, string | number>) => {
@@ -358,7 +358,7 @@ describe('two users who chose one launch ID', () => {
     );
     const theirRun = theirs.host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
     const report = recordReport(theirRun, { type: 'debug', tag: 'theirs' });
-    await tell(theirs.host, report);
+    await sendReport(theirs.host, report);
     const filter = { automation_id: run.launchId };
     expect((await list(filter)).body).toMatchObject({ total: 1, currentCursor: mine });
     expect((await list(filter, other.api)).body).toMatchObject({ total: 1, currentCursor: report.record_id });
@@ -441,7 +441,7 @@ describe('a record of a project', () => {
     expect([launch.status, launch.text]).toEqual([200, launch.text]);
     const run = theirs.host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
     const report = recordReport(run, { type: 'debug', tag: 'cart' });
-    await tell(theirs.host, report);
+    await sendReport(theirs.host, report);
     const id = report.record_id;
 
     const limited = async (fields: Record<string, unknown>): Promise<ApiCaller> => {
@@ -494,7 +494,7 @@ describe('a record of a project', () => {
     expect((await owner.api('DELETE', `/api/v2/automation-project/${projectId}`)).status).toBe(200);
     expect((await list({ cursor: id }, owner.api)).status).toBe(404);
     expect((await list({}, owner.api)).body).toEqual(noMatch);
-    expect(await tell(theirs.host, recordReport(run, { screens: [screenReport()] }))).toEqual([]);
+    expect(await sendReport(theirs.host, recordReport(run, { screens: [screenReport()] }))).toEqual([]);
     await theirs.host.cut();
   });
 

@@ -42,7 +42,7 @@ const changeRecord = <Result>(
   );
 
 /** Outbox event of a new record. */
-const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
+const newRecordEvent = (record: StoredRecord): OutboxEvent<'record.new'> => {
   const { owner_id: ownerId, automation_id: automationId } = record;
   return {
     at: record.added_at,
@@ -103,7 +103,7 @@ export function createRecordStore(db: Db) {
           await transaction.insertInto('record_screen').values(rows).execute();
         }
         await enqueueGrouping(transaction, record, { screens, commit });
-        await addToOutbox(transaction, 'record.new', [newsOf(record)]);
+        await addToOutbox(transaction, 'record.new', [newRecordEvent(record)]);
         await countAppVersions(transaction, countOf(record));
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
       }),

@@ -217,7 +217,7 @@ export function createReplayStore(db: Db) {
         const { replay } = attempt;
         if (!(await update(transaction, attempt, { status, problem, sequence, ended_at: now }))) return false;
         await deleteDraft(transaction, replay.id);
-        await tellOfEnd(transaction, replay, now);
+        await enqueueFinished(transaction, replay, now);
         const causes = ['request', 'commit'] as const;
         for (const old of [
           { causes: ['save'] as const, of: 'sets' as const, kept: maxSavesKept },
@@ -308,10 +308,10 @@ async function update(
 }
 
 /** Tells webhooks of the end of a replay of a set, unless a save caused it. */
-async function tellOfEnd(transaction: Transaction, replay: StoredReplay, at: number): Promise<void> {
+async function enqueueFinished(transaction: Transaction, replay: StoredReplay, at: number): Promise<void> {
   const { project_id: automationId, owner_id: ownerId, cause, status } = replay;
-  const isTold = cause !== 'save' && replay.is_draft === 0 && replay.record_id === null;
-  if (!isTold || (status !== 'done' && status !== 'failed')) return;
+  const isReported = cause !== 'save' && replay.is_draft === 0 && replay.record_id === null;
+  if (!isReported || (status !== 'done' && status !== 'failed')) return;
   const query = transaction.selectFrom('project').select('name').where('id', '=', automationId);
   const { name } = await query.executeTakeFirstOrThrow();
   const { screens, known, recognised, broken, not_told } = countsOf(replay);

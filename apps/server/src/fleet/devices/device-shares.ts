@@ -77,7 +77,7 @@ export class DeviceShares {
       () => this.#store.listAll(),
       (shares) => this.#replace(shares),
     );
-    this.#tell();
+    this.#notify();
   }
 
   /** Registers a listener that is told that somebody may see less than before. */
@@ -85,7 +85,7 @@ export class DeviceShares {
     this.#listeners.push(listener);
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
@@ -214,14 +214,14 @@ export class DeviceShares {
   async delete(target: ShareTarget, userId: string): Promise<void> {
     await this.#store.delete(target, userId);
     this.#remove(target, userId);
-    this.#tell();
+    this.#notify();
   }
 
   /** Call it when the target is gone. */
   async forget(target: ShareTarget): Promise<void> {
     await this.#store.deleteAll(target);
     for (const { userId } of this.listMembers(target)) this.#remove(target, userId);
-    this.#tell();
+    this.#notify();
   }
 
   /** Call it when a user is deleted: what is stored goes with them. */

@@ -98,7 +98,7 @@ export interface HeldDevice {
   /** Row of the device, as it is in the database. */
   stored: StoredDevice;
   /** State that the host last reported. */
-  said: Availability;
+  reported: Availability;
   readonly link: HostLink;
   /** Time when the host last confirmed it as ready, epoch ms. */
   confirmedAt: number | null;

@@ -20,7 +20,7 @@ import type {
   DevicePlacementStore,
   StateCount,
 } from './device-placement-store.ts';
-import { type DescribedDevice, type DeviceStore, told } from './store.ts';
+import { type DescribedDevice, type DeviceStore, withKnownFacts } from './store.ts';
 import type { StoredDevice } from './stored-device.ts';
 
 interface Options {
@@ -142,12 +142,12 @@ export class Fleet {
     if (!link.isOpen) return;
     // The later one of two reports of a phone counts.
     const latest = [...new Map(reports.map((report) => [report.serial, report])).values()];
-    const news = latest.flatMap((report) => this.#findNews(link, report) ?? []);
+    const changed = latest.flatMap((report) => this.#findChange(link, report) ?? []);
     for (const { serial } of latest) this.#waiting.get(link)?.delete(serial);
-    const { stored, waiting } = await this.#storeNews(link, news);
+    const { stored, waiting } = await this.#storeChanged(link, changed);
     if (!link.isOpen) return;
     this.#keepWaiting(link, latest, waiting);
-    this.#takeOver(link, news, stored);
+    this.#takeOver(link, changed, stored);
     this.#confirmReported(link, latest);
   }
 
@@ -165,7 +165,7 @@ export class Fleet {
     const ids = this.#held.releaseAll(link).map(({ stored }) => stored.id);
     if (ids.length === 0) return;
     await this.#options.endsStored();
-    this.#tell(ids);
+    this.#notify(ids);
     // Another host may have reported some of them before this one had let go of them.
     await this.retryWaiting();
   }
@@ -220,38 +220,38 @@ export class Fleet {
   }
 
   /** Returns the device to store for a report; undefined: the same is stored already. */
-  #findNews(link: HostLink, report: DeviceReport): DescribedDevice | undefined {
+  #findChange(link: HostLink, report: DeviceReport): DescribedDevice | undefined {
     const known = this.#held.findOf(link, report.serial)?.stored;
     const described = this.#describe(link, report);
     if (known === undefined) return described;
     const { id: _id, epoch: _epoch, ...before } = known;
-    const after = { ...told(described, before), identity: before.identity };
+    const after = { ...withKnownFacts(described, before), identity: before.identity };
     return isDeepStrictEqual({ ...before, last_seen_at: after.last_seen_at }, after) ? undefined : after;
   }
 
   /** A host that reports more phones than its user may have keeps those that are known. */
-  async #storeNews(
+  async #storeChanged(
     link: HostLink,
-    news: readonly DescribedDevice[],
+    changed: readonly DescribedDevice[],
   ): Promise<{ stored: StoredDevice[]; waiting: string[] }> {
-    if (news.length === 0) return { stored: [], waiting: [] };
+    if (changed.length === 0) return { stored: [], waiting: [] };
     const { store, limits } = this.#options;
     const terms = { epoch: link.epoch, maxDevices: limits.limitOf('devices') };
-    const { stored, refused, waiting } = await store.report(news, terms);
+    const { stored, refused, waiting } = await store.report(changed, terms);
     for (let left = refused; left > 0; left -= 1) limits.note('devices', link.userId);
     return { stored, waiting };
   }
 
   /** Takes over the stored devices. News that are not stored are another host's, or beyond the limit. */
-  #takeOver(link: HostLink, news: readonly DescribedDevice[], stored: readonly StoredDevice[]): void {
-    for (const { serial } of news) {
+  #takeOver(link: HostLink, changed: readonly DescribedDevice[], stored: readonly StoredDevice[]): void {
+    for (const { serial } of changed) {
       const before = this.#held.findOf(link, serial);
       if (before !== undefined) this.#held.release(before);
     }
     for (const device of stored) {
       const { state, reason, since } = device;
-      const said = { state, reason, since };
-      this.#held.hold({ stored: device, said, link, confirmedAt: null });
+      const reported = { state, reason, since };
+      this.#held.hold({ stored: device, reported, link, confirmedAt: null });
     }
   }
 
@@ -293,15 +293,15 @@ export class Fleet {
   }
 
   /** `ready` only if its host has confirmed it within the last two heartbeats. */
-  #availability({ said, confirmedAt }: HeldDevice): Availability {
-    if (said.state !== 'ready') return said;
-    const silentMs = this.#options.clock.now() - (confirmedAt ?? said.since);
+  #availability({ reported, confirmedAt }: HeldDevice): Availability {
+    if (reported.state !== 'ready') return reported;
+    const silentMs = this.#options.clock.now() - (confirmedAt ?? reported.since);
     // Two heartbeats: one may be on its way.
-    if (silentMs <= 2 * this.#options.heartbeatMs) return said;
+    if (silentMs <= 2 * this.#options.heartbeatMs) return reported;
     return {
       state: 'unresponsive',
       reason: `Its host has not confirmed it for ${Math.round(silentMs / 1000)} s`,
-      since: confirmedAt ?? said.since,
+      since: confirmedAt ?? reported.since,
     };
   }
 
@@ -328,14 +328,14 @@ export class Fleet {
 
   /** Tells that what is known of these devices beside their states has changed. */
   announce(deviceIds: readonly string[]): void {
-    this.#tell(deviceIds);
+    this.#notify(deviceIds);
   }
 
   #announce(devices: readonly HeldDevice[]): void {
-    if (devices.length > 0) this.#tell(devices.map(({ stored }) => stored.id));
+    if (devices.length > 0) this.#notify(devices.map(({ stored }) => stored.id));
   }
 
-  #tell(deviceIds: readonly string[]): void {
+  #notify(deviceIds: readonly string[]): void {
     for (const listener of this.#listeners) listener(deviceIds);
   }
 }

@@ -153,7 +153,7 @@ async function store(transaction: Transaction, placed: readonly PlacedDevice[]):
     }
     if (row.identity !== device.identity) await rename(transaction, row.id, device.identity);
     const { is_connected: _, ...before } = row;
-    const after = { ...told(device, before), id: before.id };
+    const after = { ...withKnownFacts(device, before), id: before.id };
     const { epoch, last_seen_at } = after;
     if (isDeepStrictEqual({ ...before, epoch, last_seen_at }, after)) same.push({ ...before, epoch });
     else changed.push(after);
@@ -236,7 +236,10 @@ export const countOwned = (db: Db, ownerId: string): Promise<number> =>
   countRows(db.selectFrom('device').where('owner_id', '=', ownerId));
 
 /** A phone that is offline or unauthorized does not tell what it is: what it told before stands. */
-export const told = <Given extends DescribedDevice>(device: Given, before: DescribedDevice): Given => ({
+export const withKnownFacts = <Given extends DescribedDevice>(
+  device: Given,
+  before: DescribedDevice,
+): Given => ({
   ...device,
   brand: device.brand || before.brand,
   model: device.model || before.model,

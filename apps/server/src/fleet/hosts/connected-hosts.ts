@@ -17,7 +17,7 @@ export interface Touch {
 /** Arguments that a question of that type is asked with. */
 export type TouchFor<Type extends HostQuestion['type']> = Type extends HostTouchType ? [touch: Touch] : [];
 
-interface Asking {
+interface HostRequest {
   readonly question: HostQuestion;
   readonly touch?: Touch | undefined;
 }
@@ -93,7 +93,7 @@ export class ConnectedHosts {
     return this.#bus.ask(questionsTo(epoch), JSON.stringify({ question, touch }));
   }
 
-  async #askHere(link: HostLink, { question, touch }: Asking): Promise<Buffer> {
+  async #askHere(link: HostLink, { question, touch }: HostRequest): Promise<Buffer> {
     if (touch === undefined) {
       if (isHostTouch(question.type)) throw new Error(`the question ${question.type} does not say who asks`);
       return link.ask(question);
@@ -109,9 +109,9 @@ export class ConnectedHosts {
     this.#byEpoch.set(epoch, link);
     this.#ends.set(epoch, [
       this.#bus.subscribe(flushesOf(epoch), () => this.#onFlush([epoch])),
-      // Only servers of this database reach the subject, and they write what an `Asking` is.
+      // Only servers of this database reach the subject, and they write what a `HostRequest` is.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      this.#bus.answer(questionsTo(epoch), (asking) => this.#askHere(link, JSON.parse(asking) as Asking)),
+      this.#bus.answer(questionsTo(epoch), (text) => this.#askHere(link, JSON.parse(text) as HostRequest)),
     ]);
   }
 

@@ -79,7 +79,7 @@ export class HostConnection implements HostLink {
   readonly #pages = new HelloPages();
   #version = 0;
   /** Reason why the host finds no phones, as stored, and the time when it may be stored again. */
-  #problem: { told: string | null; nextAt: number } = { told: null, nextAt: 0 };
+  #problem: { stored: string | null; nextAt: number } = { stored: null, nextAt: 0 };
   readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
   #queuedBytes = 0;
   #isHandling = false;
@@ -222,7 +222,7 @@ export class HostConnection implements HostLink {
     if (header.type !== 'logs') return this.#takeAnswer(header, payload);
     const entries = parseLogEntries(payload);
     const logs = { firstSeq: header.first_seq, entries, sizeBytes: payload.length };
-    return this.#options.listeners.tell('logs', this, header.run_id, logs);
+    return this.#options.listeners.notify('logs', this, header.run_id, logs);
   }
 
   #takeAnswer({ type, request_id }: HostAnswerHeader, payload: Buffer): void {
@@ -238,27 +238,27 @@ export class HostConnection implements HostLink {
     if (hello !== undefined) return this.#welcome(hello);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (message.type === 'hello' || message.type === 'hello_more') return;
-    if (message.type === 'devices') return listeners.tell('devices', this, message.devices);
-    if (message.type === 'runs') return this.#tellRuns(message.runs);
-    if (message.type === 'record') return listeners.tell('record', this, message.record);
+    if (message.type === 'devices') return listeners.notify('devices', this, message.devices);
+    if (message.type === 'runs') return this.#reportRuns(message.runs);
+    if (message.type === 'record') return listeners.notify('record', this, message.record);
     if (message.type === 'request_failed') return this.#requests.refuse(message.request_id, message.message);
     this.#silence.refresh();
     this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
-    await listeners.tell('heartbeat', this, message.ready);
+    await listeners.notify('heartbeat', this, message.ready);
     // The problem comes last, so that no phone waits for the disk to be confirmed.
     return this.#takeProblem(message.problem ?? null);
   }
 
   /** A host that tells another one with each message has some of them stored. */
   async #takeProblem(problem: string | null): Promise<void> {
-    if (problem === this.#problem.told || performance.now() < this.#problem.nextAt) return;
+    if (problem === this.#problem.stored || performance.now() < this.#problem.nextAt) return;
     this.#problem.nextAt = performance.now() + problemEveryMs;
-    if (await this.#options.sessions.setProblem(this.epoch, problem)) this.#problem.told = problem;
+    if (await this.#options.sessions.setProblem(this.epoch, problem)) this.#problem.stored = problem;
   }
 
   /** Resolves also when they could not be stored. */
-  #tellRuns(reports: Extract<HostMessage, { type: 'runs' }>['runs']): Promise<void> {
-    return this.#options.listeners.tell('runs', this, reports).catch((error: unknown) => this.#fail(error));
+  #reportRuns(reports: Extract<HostMessage, { type: 'runs' }>['runs']): Promise<void> {
+    return this.#options.listeners.notify('runs', this, reports).catch((error: unknown) => this.#fail(error));
   }
 
   async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {
@@ -277,7 +277,7 @@ export class HostConnection implements HostLink {
     clearTimeout(this.#silence);
     this.#silence = this.#watchSilence(toleratedSilence * heartbeatMs);
     this.send({ type: 'welcome', server_time: clock.now(), heartbeat_ms: heartbeatMs });
-    await listeners.tell('hello', this, hello);
+    await listeners.notify('hello', this, hello);
   }
 
   #watchSilence(timeoutMs: number): NodeJS.Timeout {
@@ -311,14 +311,14 @@ export class HostConnection implements HostLink {
     this.#requests.close();
     if (this.hostId === '') return this.#closed.resolve();
     this.#options.sessions.end(this.epoch);
-    void this.#tellClosed();
+    void this.#notifyClosed();
   }
 
   /** All connections may break in one moment. */
-  async #tellClosed(): Promise<void> {
+  async #notifyClosed(): Promise<void> {
     const { slice, listeners } = this.#options;
     while (slice.isOver) await slice.next();
-    void listeners.tell('closed', this);
+    void listeners.notify('closed', this);
     this.#closed.resolve();
   }
 }

@@ -18,7 +18,7 @@ interface HostEvents {
 
 type Listener<Name extends keyof HostEvents> = (
   link: HostLink,
-  ...said: HostEvents[Name]
+  ...values: HostEvents[Name]
 ) => Promise<void> | void;
 
 /** Brings what hosts say to the features that have registered for it. */
@@ -48,15 +48,15 @@ export class HostListeners {
     this.#listeners[name].push(listener);
   }
 
-  async tell<Name extends keyof HostEvents>(
+  async notify<Name extends keyof HostEvents>(
     name: Name,
     link: HostLink,
-    ...said: HostEvents[Name]
+    ...values: HostEvents[Name]
   ): Promise<void> {
     const work = this.#workOf(link);
     for (const listener of this.#listeners[name]) {
-      if (name === 'heartbeat' || name === 'closed') await listener(link, ...said);
-      else await work.do(() => listener(link, ...said));
+      if (name === 'heartbeat' || name === 'closed') await listener(link, ...values);
+      else await work.do(() => listener(link, ...values));
     }
   }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { cloneUrl, runUserGit, TestFolders, TestProject } from '../../code/projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../../testing/api-caller.ts';
-import { recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { recordReport, screenReport, sendReport } from '../../testing/records/record-reports.ts';
 import { StaleCaches } from '../../testing/stale-caches.ts';
 import { TestHost } from '../../testing/test-host.ts';
 import { labelledScreens } from '../../testing/records/labelled-screens.ts';
@@ -66,7 +66,7 @@ const lastRunId = (): string => host.messages('launch').at(-1)?.runs[0]?.run_id 
 async function makeRecord(): Promise<string> {
   await launchDirect();
   const report = recordReport(lastRunId());
-  await tell(host, report);
+  await sendReport(host, report);
   return report.record_id;
 }
 
@@ -80,7 +80,7 @@ async function makeGroups(): Promise<{ id: string; other: string; record: string
   for (const label of ['screen 1', 'screen 1', 'screen 2']) {
     const screen = screenReport({ screenshot: null });
     const report = recordReport(runId, { screens: [screen] });
-    await tell(host, report);
+    await sendReport(host, report);
     const raw = JSON.stringify(shows.find((one) => one.label === label)?.tree);
     const place = `/api/v2/hosts/records/${report.record_id}/screens/${screen.screen_id}/tree`;
     await ann.api('PUT', place, { raw, contentType: 'application/json' });

@@ -129,9 +129,9 @@ function endSilent(server: Server): void {
 }
 
 /** Maximum number of connections beyond a limit that get a reply; the others are only closed. */
-const maxTold = 64;
+const maxRefused = 64;
 /** Time in which a connection beyond a limit has to send a request, in ms. */
-const tellMs = 5000;
+const refusalMs = 5000;
 
 type Excess = 'connections' | 'address_connections';
 
@@ -175,12 +175,12 @@ class Connections {
   #refuse(socket: Socket, limit: Excess, count: number): void {
     const beyond = count - this.#limits.limitOf(limit);
     if (beyond <= 0) return;
-    if (beyond > maxTold) {
+    if (beyond > maxRefused) {
       this.#limits.note(limit, null);
       socket.destroy();
     }
     this.#beyond.set(socket, limit);
-    socket.setTimeout(tellMs, () => socket.destroy());
+    socket.setTimeout(refusalMs, () => socket.destroy());
   }
 
   #count(address: string | undefined, change: number): void {

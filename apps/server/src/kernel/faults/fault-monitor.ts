@@ -187,8 +187,8 @@ const isOwn = ({ part }: Fault): boolean => part !== 's3';
 export function describeFaults(faults: readonly Fault[]): string | undefined {
   const own = faults.filter(isOwn);
   if (own.length === 0) return undefined;
-  const told = own.map(({ part, reason }) => `${parts[part].name.toLowerCase()} does not work, ${reason}`);
-  return `degraded: ${told.join('; ')}`;
+  const clauses = own.map(({ part, reason }) => `${parts[part].name.toLowerCase()} does not work, ${reason}`);
+  return `degraded: ${clauses.join('; ')}`;
 }
 
 /** A disk on which so much fits has room again; the beginning of it is enough to see that nothing is wrong. */

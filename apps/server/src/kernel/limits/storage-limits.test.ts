@@ -3,7 +3,7 @@ import type { UsageRow } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiCaller, type ApiReply } from '../../testing/api-caller.ts';
-import { recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { recordReport, screenReport, sendReport } from '../../testing/records/record-reports.ts';
 import { startBody, TestServer } from '../../testing/test-server.ts';
 import { readUsage } from './testing/read-usage.ts';
 
@@ -75,7 +75,7 @@ describe('the captures of a user', () => {
     const runId = host.messages('launch')[0]?.runs[0]?.run_id ?? '';
     const screens = Array.from({ length: 6 }, () => screenReport());
     const report = recordReport(runId, { screens });
-    await tell(host, report);
+    await sendReport(host, report);
     const put = ({ screen_id }: { screen_id: string }, by: ApiCaller): Promise<ApiReply> =>
       by('PUT', `/api/v2/hosts/records/${report.record_id}/screens/${screen_id}/tree`, {
         // Trees are stored compressed, and what is random does not shrink further.
@@ -95,7 +95,7 @@ describe('the captures of a user', () => {
     const used = await usedOf(token, 'capture_bytes');
     expect(used).toBeGreaterThan(4 * 250_000);
     expect(used).toBeLessThanOrEqual(1024 * 1024);
-    await tell(host, recordReport(runId));
+    await sendReport(host, recordReport(runId));
     expect(await usedOf(token, 'capture_bytes')).toBe(0);
     await server.restart();
     expect(await usedOf(token, 'capture_bytes')).toBe(0);

@@ -11,7 +11,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiReply } from '../../testing/api-caller.ts';
-import { jpegBytes, recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { jpegBytes, recordReport, screenReport, sendReport } from '../../testing/records/record-reports.ts';
 import { isOnServers } from '../../testing/engines/test-database.ts';
 import { afterThisFile } from '../../testing/file-clean-ups.ts';
 import { spawnServer as startProcess } from '../../testing/spawn-server.ts';
@@ -69,7 +69,7 @@ function put(
 
 async function announce({ host, runId }: All, screen: Partial<ScreenReport> = {}): Promise<Place> {
   const report = recordReport(runId, { screens: [screenReport(screen)] });
-  await tell(host, report);
+  await sendReport(host, report);
   return { recordId: report.record_id, screenId: report.screens[0]?.screen_id ?? '', kind: 'tree' };
 }
 
@@ -130,7 +130,7 @@ describe('a capture', () => {
   it('stays as it is when it is sent again, and is no longer asked for', async () => {
     const all = standard;
     const report = recordReport(all.runId, { screens: [screenReport()] });
-    await tell(all.host, report);
+    await sendReport(all.host, report);
     const place: Place = {
       recordId: report.record_id,
       screenId: report.screens[0]?.screen_id ?? '',
@@ -139,7 +139,7 @@ describe('a capture', () => {
     await put(all.server, place, tree);
     expect((await put(all.server, place, '{"other":true}')).status).toBe(200);
     expect(await (await fetch(await reachableUrlOf(all.server, place))).text()).toBe(tree);
-    expect(await tell(all.host, report)).toEqual([{ screen_id: place.screenId, kind: 'screenshot' }]);
+    expect(await sendReport(all.host, report)).toEqual([{ screen_id: place.screenId, kind: 'screenshot' }]);
   });
 
   it('may be sent twice at the same time', async () => {
@@ -377,7 +377,7 @@ describe('a server that is killed in the middle of an upload', () => {
     await api('POST', '/api/v2/devices/launchDirectAutomation', startBody(deviceId));
     const runId = host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
     const report = recordReport(runId, { screens: [screenReport({ has_tree: false })] });
-    const missing = await tell(host, report);
+    const missing = await sendReport(host, report);
     const place: Place = {
       recordId: report.record_id,
       screenId: missing[0]?.screen_id ?? '',
@@ -399,7 +399,7 @@ describe('a server that is killed in the middle of an upload', () => {
     host.url = second.url;
     await host.connect();
     expect(await readdir(folder)).toEqual([]);
-    expect(await tell(host, report)).toEqual(missing);
+    expect(await sendReport(host, report)).toEqual(missing);
     const again = createApiCaller(second.url, adminToken);
     const reply = await again('PUT', pathOf(place), { raw: jpegBytes(), contentType: 'image/jpeg' });
     expect(reply.status).toBe(200);

@@ -3,7 +3,7 @@ import { recordRoutes, type CaptureKind, type RecordReport } from '@phalanx/prot
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ApiReply } from '../../testing/api-caller.ts';
-import { jpegBytes, recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { jpegBytes, recordReport, screenReport, sendReport } from '../../testing/records/record-reports.ts';
 import { isS3Here, makeTestBucket } from '../../testing/engines/test-bucket.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import type { TestServer } from '../../testing/test-server.ts';
@@ -28,7 +28,7 @@ describe.skipIf(!canBeSeveral || !isS3Here)('two servers with one bucket', () =>
     const { host, deviceId } = await one.connectHost();
     const { runId } = await one.startRun(host, deviceId);
     const report = recordReport(runId, { screens: [screenReport()] });
-    await tell(host, report);
+    await sendReport(host, report);
     return { host, report };
   }
 

@@ -61,7 +61,7 @@ export class EventBus {
     this.#options = options;
     const { bus, peers, faults } = options;
     bus.onGap(() => {
-      for (const tell of this.#gapListeners) tell();
+      for (const listener of this.#gapListeners) listener();
     });
     this.#ends = [
       peers.answer(topic, (nodeId) => void this.#followers.set(nodeId, performance.now() + followedMs)),
@@ -77,7 +77,7 @@ export class EventBus {
   }
 
   publish(event: FeedEvent): void {
-    this.#hear(event);
+    this.#deliver(event);
     if (this.#isFollowedElsewhere())
       this.#options.bus.publish(subjectOf(event.userId), JSON.stringify(event));
   }
@@ -108,7 +108,7 @@ export class EventBus {
     for (const end of this.#ends) await end();
   }
 
-  #hear(event: FeedEvent): void {
+  #deliver(event: FeedEvent): void {
     for (const listener of this.#listeners.get(event.userId) ?? []) listener(event);
   }
 

@@ -15,7 +15,7 @@ import { OrderedEvents } from './ordered-events.ts';
 const devicesAtOnce = 100;
 
 /** A record that is new or has changed, and who may see it. */
-interface RecordNews {
+interface RecordChange {
   record: OutOfStepsRecord;
   deviceId: string;
   userIds: readonly string[];
@@ -49,22 +49,22 @@ export class EventFeed {
   /** A run that begins or ends also changes whether its device is busy. */
   runsChanged(rows: readonly StoredRun[]): void {
     if (!this.isFollowed) return;
-    const told = rows.map((row) => ({ row, data: JSON.stringify({ run: runView(row) }) }));
+    const events = rows.map((row) => ({ row, data: JSON.stringify({ run: runView(row) }) }));
     this.#events.add(async () => {
-      for (const { row, data } of told)
-        await this.#tellReaders(originOf(row), { type: 'run', data, lastId: '' });
-      await this.#tellOfDevices(rows.map((row) => row.device_id));
+      for (const { row, data } of events)
+        await this.#publishToReaders(originOf(row), { type: 'run', data, lastId: '' });
+      await this.#publishDevices(rows.map((row) => row.device_id));
     });
   }
 
   logsStored({ stream, entries, lastId }: LogBatch): void {
     if (!this.isFollowed) return;
     const data = `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${entries.replaceAll(entrySeparator, ',')}]}`;
-    this.#events.add(() => this.#tellReaders(stream, { type: 'log', data, lastId }));
+    this.#events.add(() => this.#publishToReaders(stream, { type: 'log', data, lastId }));
   }
 
   /** Tells these users: they may review the record, and have accepted its project. */
-  recordChanged({ record, deviceId, userIds }: RecordNews): void {
+  recordChanged({ record, deviceId, userIds }: RecordChange): void {
     const data = JSON.stringify({ record });
     const automationId = record.automation_id;
     for (const userId of userIds) {
@@ -89,19 +89,19 @@ export class EventFeed {
   }
 
   #devicesChanged(deviceIds: readonly string[]): void {
-    if (this.isFollowed) this.#events.add(() => this.#tellOfDevices(deviceIds));
+    if (this.isFollowed) this.#events.add(() => this.#publishDevices(deviceIds));
   }
 
   /** Tells everybody who has accepted a part in a device, each with their own role. */
-  async #tellOfDevices(deviceIds: readonly string[]): Promise<void> {
+  async #publishDevices(deviceIds: readonly string[]): Promise<void> {
     const all = [...new Set(deviceIds)];
     for (let first = 0; first < all.length; first += devicesAtOnce) {
-      await this.#tellOfSome(all.slice(first, first + devicesAtOnce));
+      await this.#publishBatch(all.slice(first, first + devicesAtOnce));
       await nextTurn();
     }
   }
 
-  async #tellOfSome(deviceIds: readonly string[]): Promise<void> {
+  async #publishBatch(deviceIds: readonly string[]): Promise<void> {
     const { bus, devices, activeRunRows } = this.#sources;
     const running = await activeRunRows.mapByDevice(deviceIds);
     for (const device of (await devices.fleet.findAll(deviceIds)).values()) {
@@ -115,7 +115,7 @@ export class EventFeed {
     }
   }
 
-  async #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {
+  async #publishToReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {
     const { runAccess, bus } = this.#sources;
     const { deviceId, automationId } = run;
     for (const userId of await runAccess.listRecipients(run))

@@ -108,8 +108,8 @@ export class RunOutbox {
 
   #stop(rows: readonly RunToSend[]): void {
     const { activeRuns, hosts } = this.#options;
-    const untold = rows.flatMap(({ id }) => activeRuns.find(id) ?? []).filter((run) => !run.stopRequested);
-    for (const [epoch, runs] of Map.groupBy(untold, (run) => run.epoch)) {
+    const running = rows.flatMap(({ id }) => activeRuns.find(id) ?? []).filter((run) => !run.stopRequested);
+    for (const [epoch, runs] of Map.groupBy(running, (run) => run.epoch)) {
       if (epoch === null || !hosts.has(epoch)) continue;
       for (const run of runs) run.stopRequested = true;
       hosts.send(epoch, { type: 'stop', run_ids: runs.map((run) => run.runId) });

@@ -12,7 +12,7 @@ import { RunChangeStore } from './run-change-store.ts';
 import { RunLifecycle } from './run-lifecycle.ts';
 import type { StoredRun } from './stored-run.ts';
 import { addRunRoutes } from './routes.ts';
-import { RunNews } from './run-news.ts';
+import { RunNotifier } from './run-notifier.ts';
 
 type RunListener = (rows: readonly StoredRun[]) => void;
 
@@ -44,10 +44,10 @@ export async function openRuns(context: Context, { hosts, devices, people }: Run
   limits.registerUsage('runs', (userId) => activeRunRows.countOfUser(userId));
   const access = new RunAccess({ store, devices, people });
   await access.load();
-  const news = new RunNews({ bus: cluster.bus, store: activeRunRows, activeRuns, faults });
-  app.addHook('onClose', () => news.close());
+  const notifier = new RunNotifier({ bus: cluster.bus, store: activeRunRows, activeRuns, faults });
+  app.addHook('onClose', () => notifier.close());
   const created: RunListener[] = [(rows) => rows.forEach((row) => access.note(row))];
-  const changed: RunListener[] = [(rows) => news.tell(rows)];
+  const changed: RunListener[] = [(rows) => notifier.notify(rows)];
   const lifecycle = new RunLifecycle({
     store,
     changes: new RunChangeStore(commits, activeRuns),

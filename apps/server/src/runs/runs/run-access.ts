@@ -79,8 +79,8 @@ export class RunAccess {
     if (others.length === 0) return readers;
     const accepted = await people.acceptedOf(run.automationId);
     const device = await devices.fleet.find(run.deviceId);
-    const mayHear = new Set(device === undefined ? [] : devices.shares.acceptedUsersOf(device));
-    return [run.userId, ...others.filter((userId) => accepted.has(userId) && mayHear.has(userId))];
+    const onDevice = new Set(device === undefined ? [] : devices.shares.acceptedUsersOf(device));
+    return [run.userId, ...others.filter((userId) => accepted.has(userId) && onDevice.has(userId))];
   }
 
   #isShared(run: RunOrigin, device: FleetDevice): boolean {

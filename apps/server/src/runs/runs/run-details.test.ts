@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { recordReport, screenReport, sendReport } from '../../testing/records/record-reports.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { stringAt } from '../../testing/string-at.ts';
 import { startBody, TestServer } from '../../testing/test-server.ts';
@@ -143,10 +143,10 @@ describe('a run', () => {
     const { runId } = await server.startRun(host, deviceId);
     const error = { code: 'uncaught_error', message: 'Error: no', stack: null };
     const first = recordReport(runId, { type: 'debug', tag: 'cart' });
-    await tell(host, first);
+    await sendReport(host, first);
     const screens = [screenReport({ screen_state: 'Login' }), screenReport({ screen_state: 'Cart' })];
     const second = recordReport(runId, { type: 'crash', screens, error });
-    await tell(host, second);
+    await sendReport(host, second);
     const run = await server.run(runId);
     expect(run).toMatchObject({
       records: [

@@ -80,10 +80,10 @@ export class RunLifecycle {
   /** Sends runs on this connection that were to be sent on an earlier one and have not arrived. Returns their IDs. */
   async #sendAgain(link: HostLink, gone: readonly ActiveRun[]): Promise<ReadonlySet<string>> {
     const { activeRunRows, activeRuns, flush } = this.#options;
-    const unheard = gone.filter(({ row, stopRequested }) => row.status === 'starting' && !stopRequested);
-    if (unheard.length === 0) return new Set();
+    const unsent = gone.filter(({ row, stopRequested }) => row.status === 'starting' && !stopRequested);
+    if (unsent.length === 0) return new Set();
     const again = await activeRunRows.sendAgain(
-      unheard.map(({ runId }) => runId),
+      unsent.map(({ runId }) => runId),
       link.epoch,
     );
     for (const runId of again) activeRuns.remove(runId);
@@ -129,14 +129,14 @@ export class RunLifecycle {
     const logsStored: string[] = [];
     for (const report of reports) {
       const verdict = this.#judge(link, report, ended.get(report.run_id));
-      const isLate = isAsking(report) && this.#shouldHaveStopped(report);
+      const isLate = asksToBegin(report) && this.#shouldHaveStopped(report);
       const row = activeRuns.find(report.run_id)?.row ?? ended.get(report.run_id);
       if (verdict === 'store' && !isLate) addChange(changes, changeOf(report, row, clock.now()));
       if (verdict === 'known' && isLogStored(report, ended.get(report.run_id)))
         logsStored.push(report.run_id);
       if (verdict === 'stop' || this.#shouldHaveStopped(report)) toStop.push(report.run_id);
       else if (isEnded(report.status)) toForget.push(report.run_id);
-      else if (verdict !== 'foreign' && isAsking(report)) loaded.push(report.run_id);
+      else if (verdict !== 'foreign' && asksToBegin(report)) loaded.push(report.run_id);
     }
     if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
     await this.#store([...changes.values()], link.epoch);
@@ -194,10 +194,11 @@ export class RunLifecycle {
     const runs = (await activeRunRows.listOverdue(limit)).map((row) => activeRunOf(row, row.epoch));
     const epochOf = (run: ActiveRun): number | null =>
       away.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId })) ?? null;
-    const isUnheard = ({ row }: ActiveRun): boolean => row.status === 'starting' && row.created_at <= limit;
+    const isUnanswered = ({ row }: ActiveRun): boolean =>
+      row.status === 'starting' && row.created_at <= limit;
     return runs
       .map((run) => ({ run, epoch: epochOf(run) }))
-      .filter(({ run, epoch }) => epoch !== null || isUnheard(run));
+      .filter(({ run, epoch }) => epoch !== null || isUnanswered(run));
   }
 
   /** Ends runs as lost, unless their host has come back meanwhile. */
@@ -219,11 +220,11 @@ export class RunLifecycle {
     if (active !== undefined) {
       if (active.deviceOwnerId !== link.userId || active.hostId !== link.hostId) return 'foreign';
       active.epoch = link.epoch;
-      if (isAsking(report)) return active.row.status === 'starting' ? 'store' : 'known';
+      if (asksToBegin(report)) return active.row.status === 'starting' ? 'store' : 'known';
       return active.row.status === report.status || report.status === 'starting' ? 'known' : 'store';
     }
     const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
-    if (isAsking(report) && (row?.status === 'lost' || !isTheirs)) return 'stop';
+    if (asksToBegin(report) && (row?.status === 'lost' || !isTheirs)) return 'stop';
     // Another server has launched it, and has had the host until a moment ago.
     if (row?.ended_at === null && isTheirs) return this.#revive(row, link, report);
     if (row?.status === 'lost' && isTheirs && this.#mayGoOn(row, report))
@@ -289,7 +290,8 @@ const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): n
   startedAt ?? (status === 'running' || status === 'completed' ? nowMs : null);
 
 /** Whether the run waits for the service to let it begin. */
-const isAsking = ({ status, is_loaded }: RunReport): boolean => status === 'starting' && is_loaded === true;
+const asksToBegin = ({ status, is_loaded }: RunReport): boolean =>
+  status === 'starting' && is_loaded === true;
 
 /** Whether the rest of the log of a run that has ended has come. */
 const isLogStored = ({ status, log_left: isLeft }: RunReport, row: StoredRun | undefined): boolean =>
@@ -309,16 +311,16 @@ function timesOf(
 ): Pick<RunChange, 'startedAt' | 'endedAt'> {
   const after = (earliest: number, time: number): number => Math.max(earliest, Math.min(time, nowMs));
   const launchedAt = row?.created_at ?? 0;
-  const told = isAsking(report) ? nowMs : startOf(report, nowMs);
-  const startedAt = told === null ? null : after(launchedAt, told);
+  const reportedAt = asksToBegin(report) ? nowMs : startOf(report, nowMs);
+  const startedAt = reportedAt === null ? null : after(launchedAt, reportedAt);
   if (!isEnded(report.status)) return { startedAt, endedAt: null };
   return { startedAt, endedAt: after(startedAt ?? row?.started_at ?? launchedAt, report.ended_at ?? nowMs) };
 }
 
 const changeOf = (report: RunReport, row: StoredRun | undefined, nowMs: number): RunChange => ({
   runId: report.run_id,
-  isAsked: isAsking(report),
-  status: isAsking(report) ? 'running' : report.status,
+  isAsked: asksToBegin(report),
+  status: asksToBegin(report) ? 'running' : report.status,
   error: report.error,
   outcome: report.outcome ?? null,
   result: null,

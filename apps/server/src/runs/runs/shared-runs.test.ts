@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { SharedPhone, type Caller } from '../../fleet/devices/testing/shared-phone.ts';
 import { EventReader } from '../../testing/event-reader.ts';
-import { recordReport, tell } from '../../testing/records/record-reports.ts';
+import { recordReport, sendReport } from '../../testing/records/record-reports.ts';
 import { stringAt } from '../../testing/string-at.ts';
 
 let phone: SharedPhone;
@@ -44,7 +44,7 @@ describe('direct code on the phone of somebody else', () => {
     await phone.host.connect();
     expect(await statusOf('launch', runId)).toBe('running');
     const report = recordReport(runId);
-    expect(await tell(phone.host, report)).toEqual([]);
+    expect(await sendReport(phone.host, report)).toEqual([]);
     const { body } = await phone.api('launch')('GET', '/api/v2/automation-project/out-of-steps');
     expect(body['result']).toMatchObject({ out_of_steps_id: report.record_id });
     await phone.host.end(runId, 'completed');

@@ -25,7 +25,8 @@ class InProcessBus implements Bus {
   }
 
   publish(subject: string, text: string): void {
-    for (const member of this.#members) if (member !== this) setImmediate(() => member.#hear(subject, text));
+    for (const member of this.#members)
+      if (member !== this) setImmediate(() => member.#deliver(subject, text));
   }
 
   subscribe(subject: string, listener: Listener): () => void {
@@ -57,7 +58,7 @@ class InProcessBus implements Bus {
     this.#members.delete(this);
   }
 
-  #hear(subject: string, text: string): void {
+  #deliver(subject: string, text: string): void {
     for (const listener of this.#listeners.get(subject) ?? []) listener(text);
   }
 }

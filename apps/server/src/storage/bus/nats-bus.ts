@@ -35,9 +35,9 @@ interface NatsBusOptions {
   log: Logger;
 }
 
-interface Listening {
+interface Listener {
   readonly subject: string;
-  readonly hear: (message: Msg) => void;
+  readonly onMessage: (message: Msg) => void;
   readonly pieces: Pieces;
   subscription: Subscription | undefined;
 }
@@ -71,7 +71,7 @@ function optionsOf({ urls, name }: NatsBusOptions): NodeConnectionOptions {
 /** Bus over NATS. It connects and reconnects by itself; messages that are published meanwhile are lost. */
 export class NatsBus implements Bus {
   readonly #options: NatsBusOptions;
-  readonly #listening = new Set<Listening>();
+  readonly #listeners = new Set<Listener>();
   readonly #onGap: (() => void)[] = [];
   readonly #connecting: Promise<void>;
   #connection: NatsConnection | undefined;
@@ -166,9 +166,9 @@ export class NatsBus implements Bus {
   #begin(connection: NatsConnection): void {
     this.#connection = connection;
     this.#isReached = true;
-    for (const listening of this.#listening) this.#subscribe(connection, listening);
+    for (const listener of this.#listeners) this.#subscribe(connection, listener);
     this.#options.log.info('connected to NATS');
-    this.#tellOfGap();
+    this.#notifyGap();
     void this.#watch(connection);
   }
 
@@ -182,12 +182,12 @@ export class NatsBus implements Bus {
       if (type !== 'reconnect') continue;
       this.#isReached = true;
       log.info('reconnected to NATS');
-      this.#tellOfGap();
+      this.#notifyGap();
     }
   }
 
-  #tellOfGap(): void {
-    for (const { pieces } of this.#listening) pieces.clear();
+  #notifyGap(): void {
+    for (const { pieces } of this.#listeners) pieces.clear();
     for (const tell of this.#onGap) tell();
   }
 
@@ -195,30 +195,30 @@ export class NatsBus implements Bus {
     return `${this.#options.prefix}.${subject}`;
   }
 
-  #listen(subject: string, pieces: Pieces, hear: (message: Msg) => void): () => void {
-    const listening: Listening = { subject: this.#nameOf(subject), hear, pieces, subscription: undefined };
-    this.#listening.add(listening);
-    if (this.#connection !== undefined) this.#subscribe(this.#connection, listening);
+  #listen(subject: string, pieces: Pieces, onMessage: (message: Msg) => void): () => void {
+    const listener: Listener = { subject: this.#nameOf(subject), onMessage, pieces, subscription: undefined };
+    this.#listeners.add(listener);
+    if (this.#connection !== undefined) this.#subscribe(this.#connection, listener);
     return () => {
-      this.#listening.delete(listening);
-      listening.subscription?.unsubscribe();
+      this.#listeners.delete(listener);
+      listener.subscription?.unsubscribe();
     };
   }
 
-  #subscribe(connection: NatsConnection, listening: Listening): void {
+  #subscribe(connection: NatsConnection, listener: Listener): void {
     if (connection.isClosed()) return;
-    listening.subscription = connection.subscribe(listening.subject, {
+    listener.subscription = connection.subscribe(listener.subject, {
       callback: (error, message) => {
-        if (error === null) this.#hear(listening, message);
+        if (error === null) this.#deliver(listener, message);
         else this.#options.log.error({ err: error }, 'a message from another server was lost');
       },
     });
   }
 
   /** Logs errors: one that is thrown here would end the library's reading of this connection. */
-  #hear({ subject, hear }: Listening, message: Msg): void {
+  #deliver({ subject, onMessage }: Listener, message: Msg): void {
     try {
-      hear(message);
+      onMessage(message);
     } catch (error) {
       this.#options.log.error({ err: error, subject }, 'a message from another server could not be read');
     }

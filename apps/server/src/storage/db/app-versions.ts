@@ -54,11 +54,11 @@ export async function countAppVersions(
       bad_runs = known.bad_runs + excluded.bad_runs, records = known.records + excluded.records,
       last_seen = CASE WHEN known.last_seen < excluded.last_seen THEN excluded.last_seen ELSE known.last_seen END
     RETURNING *`.execute(transaction);
-  for (const row of rows) await tellWorse(transaction, row);
+  for (const row of rows) await reportIfWorse(transaction, row);
 }
 
 /** Tells that a record of this version has reopened a solved group; no record of the group had the version before. */
-export async function tellReopened(
+export async function reportReopened(
   transaction: Transaction,
   {
     projectId,
@@ -77,7 +77,7 @@ export async function tellReopened(
     .executeTakeFirst();
   if (row === undefined) return;
   const before = await findBefore(transaction, row);
-  await tell(transaction, { row, before, reason: { by: 'reopened', group_id: groupId }, at });
+  await reportDrift(transaction, { row, before, reason: { by: 'reopened', group_id: groupId }, at });
 }
 
 /** Sums the counts to one row a version. The order is the same for all transactions, which prevents deadlocks. */
@@ -104,13 +104,13 @@ function sumsOf(counts: readonly AppVersionCount[]) {
   });
 }
 
-async function tellWorse(transaction: Transaction, row: AppVersion): Promise<void> {
+async function reportIfWorse(transaction: Transaction, row: AppVersion): Promise<void> {
   if (row.drift_at !== null || row.bad_runs === 0 || row.runs < minRuns) return;
   const before = await findBefore(transaction, row);
   if (before === undefined || row.bad_runs * before.runs < minRatio * before.bad_runs * row.runs) return;
   const shareOf = ({ bad_runs: bad, runs: all }: AppVersion) => ({ bad, all });
   if (fisher(shareOf(row), shareOf(before)) >= maxChance) return;
-  await tell(transaction, { row, before, reason: { by: 'failing' }, at: row.last_seen });
+  await reportDrift(transaction, { row, before, reason: { by: 'failing' }, at: row.last_seen });
 }
 
 /** Finds the version with runs that appeared last before this one. */
@@ -138,7 +138,7 @@ interface Found {
 }
 
 /** Tells of a drift once for each version, whoever counts at the same time. */
-async function tell(transaction: Transaction, { row, before, reason, at }: Found): Promise<void> {
+async function reportDrift(transaction: Transaction, { row, before, reason, at }: Found): Promise<void> {
   const drift: DriftReason = {
     ...reason,
     runs: row.runs,

@@ -42,6 +42,6 @@ export async function executeTransaction<Result>(
     return work(transaction);
   });
   if (announced.size > 0)
-    await Promise.all([...(listeners.get(db) ?? [])].map(async (tell) => tell(announced)));
+    await Promise.all([...(listeners.get(db) ?? [])].map(async (listener) => listener(announced)));
   return result;
 }

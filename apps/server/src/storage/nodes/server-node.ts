@@ -82,7 +82,7 @@ export class ServerNode {
     const now = await store.renew(this.id);
     if (now !== undefined) onTime?.(now, askedAt, Date.now());
     else {
-      for (const tell of this.#onGone) tell();
+      for (const listener of this.#onGone) listener();
       await store.begin(this.id, clock.now());
     }
     if (this.#canExpireOthers()) await store.endGone(this.id, clock.now());

@@ -30,7 +30,7 @@ export const recordReport = (runId: string, more: Partial<RecordReport> = {}): R
 type Missing = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
 /** Tells of a record, and resolves with what the server answers. */
-export async function tell(host: TestHost, report: RecordReport): Promise<Missing> {
+export async function sendReport(host: TestHost, report: RecordReport): Promise<Missing> {
   const answer = host.waitFor('record_stored', (message) => message.record_id === report.record_id);
   host.send({ type: 'record', record: report });
   return (await answer).missing;

@@ -13,7 +13,7 @@ import { expect } from 'vitest';
 
 import type { ApiReply } from '../api-caller.ts';
 import { labelledScreens } from './labelled-screens.ts';
-import { recordReport, screenReport, tell } from './record-reports.ts';
+import { recordReport, screenReport, sendReport } from './record-reports.ts';
 import { stringAt } from '../string-at.ts';
 import { TestHost } from '../test-host.ts';
 import { adminToken, TestServer } from '../test-server.ts';
@@ -86,9 +86,9 @@ export class ReplayScene {
       if (question.type !== 'replay') return undefined;
       const given = answer(question);
       if (given === 'silent') return undefined;
-      const told = Array.isArray(given) ? { verdicts: given } : { verdicts: [], sequence: given };
+      const body = Array.isArray(given) ? { verdicts: given } : { verdicts: [], sequence: given };
       const header = JSON.stringify({ type: 'replay', request_id: question.request_id });
-      return Buffer.from(`${header}\n${JSON.stringify(told)}`);
+      return Buffer.from(`${header}\n${JSON.stringify(body)}`);
     };
     replayer.sendHello({ replays: true });
     await replayer.heartbeat();
@@ -162,7 +162,7 @@ export class ReplayScene {
     const runId = launch?.runs[0]?.run_id ?? '';
     const screens = shown.map(({ tree: _tree, ...screen }) => screenReport({ screenshot: null, ...screen }));
     const report = recordReport(runId, { screens, ...more });
-    await tell(this.#host, report);
+    await sendReport(this.#host, report);
     for (const [at, { tree }] of shown.entries()) {
       const path = recordRoutes.putCapture.path
         .replace(':record_id', report.record_id)

@@ -9,7 +9,7 @@ export type StoredAbsence = Row<'webhook_absence'>;
 
 export interface AbsenceChanges {
   readonly begun: readonly StoredAbsence[];
-  readonly told: readonly StoredAbsence[];
+  readonly reported: readonly StoredAbsence[];
   readonly ended: readonly StoredAbsence[];
   readonly events: readonly DeliveryEvent[];
 }
@@ -45,7 +45,7 @@ export function createAbsenceStore(db: Db) {
       transact(db, async (transaction) => {
         for (const row of changes.begun)
           await transaction.insertInto('webhook_absence').values(row).execute();
-        for (const row of changes.told)
+        for (const row of changes.reported)
           await transaction
             .updateTable('webhook_absence')
             .set({ is_told: 1 })

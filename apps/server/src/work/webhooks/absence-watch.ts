@@ -30,13 +30,13 @@ interface Seen {
   /** Its host changes servers, or has just come: what is known of it stays as it is for this time. */
   readonly isReturning: boolean;
   readonly audience: Audience;
-  readonly tellGone: (since: number) => Pick<DeliveryEvent, 'type' | 'data'>;
-  readonly tellBack: (since: number) => Pick<DeliveryEvent, 'type' | 'data'>;
+  readonly goneEvent: (since: number) => Pick<DeliveryEvent, 'type' | 'data'>;
+  readonly backEvent: (since: number) => Pick<DeliveryEvent, 'type' | 'data'>;
 }
 
 interface Changes {
   begun: StoredAbsence[];
-  told: StoredAbsence[];
+  reported: StoredAbsence[];
   ended: StoredAbsence[];
   events: DeliveryEvent[];
 }
@@ -69,7 +69,7 @@ export class AbsenceWatch {
       for await (const seen of this.#listSeen(userId, upSince))
         for (const watcher of watchers) await this.#compare(watcher, seen);
       for (const { webhook, unseen } of watchers)
-        await this.#note(webhook, { begun: [], told: [], ended: [...unseen.values()], events: [] });
+        await this.#note(webhook, { begun: [], reported: [], ended: [...unseen.values()], events: [] });
     }
   }
 
@@ -94,7 +94,7 @@ export class AbsenceWatch {
 
   async #compare(watcher: Watcher, seen: readonly Seen[]): Promise<void> {
     const { webhook, known, unseen } = watcher;
-    const changes: Changes = { begun: [], told: [], ended: [], events: [] };
+    const changes: Changes = { begun: [], reported: [], ended: [], events: [] };
     const events = readTexts(webhook.events);
     for (const one of seen) {
       const key = keyOf(one.kind, one.id);
@@ -107,25 +107,25 @@ export class AbsenceWatch {
   #compareOne(changes: Changes, { webhook, events, one, absence }: Comparison): void {
     const now = this.#options.clock.now();
     const { kind, awaySince } = one;
-    const tell = (event: string, told: Pick<DeliveryEvent, 'type' | 'data'>): void => {
+    const addEvent = (event: string, reported: Pick<DeliveryEvent, 'type' | 'data'>): void => {
       if (events.includes(event))
-        changes.events.push({ ...told, at: now, audience: JSON.stringify(one.audience) });
+        changes.events.push({ ...reported, at: now, audience: JSON.stringify(one.audience) });
     };
     if (awaySince === undefined) {
       if (absence === undefined) return;
       changes.ended.push(absence);
       if (absence.is_told === 1)
-        tell(kind === 'device' ? 'device.back' : 'host.back', one.tellBack(absence.since));
+        addEvent(kind === 'device' ? 'device.back' : 'host.back', one.backEvent(absence.since));
       return;
     }
     const row = absence ?? newAbsence(webhook, one, awaySince);
     if (absence === undefined) changes.begun.push(row);
     const lateAt = row.since + this.#allowedMsOf(webhook, kind);
     if (row.is_told === 1 || lateAt > now) return;
-    changes.told.push(row);
+    changes.reported.push(row);
     // An absence that was too long before anybody asked is known to them.
     if (lateAt >= webhook.heard_since)
-      tell(kind === 'device' ? 'device.not_ready' : 'host.gone', one.tellGone(row.since));
+      addEvent(kind === 'device' ? 'device.not_ready' : 'host.gone', one.goneEvent(row.since));
   }
 
   #allowedMsOf({ not_ready_minutes: minutes }: StoredWebhook, kind: StoredAbsence['kind']): number {
@@ -164,8 +164,8 @@ function seenDevice(device: FleetDevice, upSince: number): Seen {
     audience: { kind: 'device', deviceId: id },
     awaySince: state === 'ready' ? undefined : Math.max(since, upSince),
     isReturning,
-    tellGone: (goneSince) => newsOf('device.not_ready', { ...about, state, reason, since: goneSince }),
-    tellBack: (goneSince) => newsOf('device.back', { ...about, not_ready_since: goneSince }),
+    goneEvent: (goneSince) => eventOf('device.not_ready', { ...about, state, reason, since: goneSince }),
+    backEvent: (goneSince) => eventOf('device.back', { ...about, not_ready_since: goneSince }),
   };
 }
 
@@ -177,12 +177,12 @@ function seenHost({ id, ownerId, name, isConnected, since }: KnownHost, upSince:
     audience: { kind: 'user', userId: ownerId },
     awaySince: isConnected ? undefined : Math.max(since ?? 0, upSince),
     isReturning: false,
-    tellGone: (goneSince) => newsOf('host.gone', { ...about, since: goneSince }),
-    tellBack: (goneSince) => newsOf('host.back', { ...about, gone_since: goneSince }),
+    goneEvent: (goneSince) => eventOf('host.gone', { ...about, since: goneSince }),
+    backEvent: (goneSince) => eventOf('host.back', { ...about, gone_since: goneSince }),
   };
 }
 
-const newsOf = <Name extends 'device.not_ready' | 'device.back' | 'host.gone' | 'host.back'>(
+const eventOf = <Name extends 'device.not_ready' | 'device.back' | 'host.gone' | 'host.back'>(
   type: Name,
   data: WebhookData<Name>,
 ): Pick<DeliveryEvent, 'type' | 'data'> => ({ type, data: JSON.stringify(data) });

@@ -137,10 +137,10 @@ async function storeAttempt(
 /** Notes a failure after a success: what did not arrive is what its user has to know. */
 async function noteHealth(transaction: Transaction, { webhook, attempts, now }: MadeAttempts): Promise<void> {
   const update = transaction.updateTable('webhook').where('id', '=', webhook.id);
-  const telling = attempts.flatMap((attempt) => (attempt?.isHealth === true ? attempt : []));
-  if (telling.some(({ status }) => status === 'delivered'))
+  const counted = attempts.flatMap((attempt) => (attempt?.isHealth === true ? attempt : []));
+  if (counted.some(({ status }) => status === 'delivered'))
     await update.set({ failing_since: null, last_success_at: now }).execute();
-  const failures = telling.filter(({ status }) => status !== 'delivered');
+  const failures = counted.filter(({ status }) => status !== 'delivered');
   const failure = failures.find(({ pausedFor }) => pausedFor !== undefined) ?? failures.at(-1);
   if (failure === undefined) return;
   const failing_since = sql<number>`coalesce(failing_since, ${now})`;

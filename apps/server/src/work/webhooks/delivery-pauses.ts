@@ -17,7 +17,7 @@ export const maxAttempts = pausesMs.length + 1;
 
 const jitter = 0.1;
 /** A receiver may ask for a longer pause than ours, but not for longer than this. */
-const maxAskedMs = dayMs;
+const maxRequestedMs = dayMs;
 
 /**
  * Pause before the next retry after so many attempts; undefined: no more are made. `asked`: pause that the receiver
@@ -26,7 +26,7 @@ const maxAskedMs = dayMs;
 export function pauseAfter(attempts: number, asked = 0, random?: number): number | undefined {
   const pause = pausesMs[attempts - 1];
   if (pause === undefined) return undefined;
-  return Math.max(withJitter(pause, jitter, random), Math.min(asked, maxAskedMs));
+  return Math.max(withJitter(pause, jitter, random), Math.min(asked, maxRequestedMs));
 }
 
 /** Reads the pause in `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). 0: nothing that can be read. */

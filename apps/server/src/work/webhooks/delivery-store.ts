@@ -53,8 +53,8 @@ export function createDeliveryStore(db: Db) {
     /** Replaces claimed events by deliveries. False: the claim was lost. */
     deliver: (claim: Claim, all: readonly EventFanOut[], now: number): Promise<boolean> =>
       finishWork(db, claim, async (transaction) => {
-        const told = all.flatMap(({ event, webhooks }) => webhooks.map((webhook) => ({ event, webhook })));
-        const byWebhook = Map.groupBy(told, ({ webhook }) => webhook);
+        const pairs = all.flatMap(({ event, webhooks }) => webhooks.map((webhook) => ({ event, webhook })));
+        const byWebhook = Map.groupBy(pairs, ({ webhook }) => webhook);
         // In one order: servers lock the work of the same webhooks at the same time.
         for (const [webhook, ofIt] of [...byWebhook].toSorted(([one], [other]) =>
           one.id < other.id ? -1 : 1,

@@ -31,7 +31,7 @@ export class FanOut {
   }
 
   /** Makes the deliveries of claimed events. */
-  async tell(claim: Claim): Promise<void> {
+  async fanOut(claim: Claim): Promise<void> {
     const { store, clock } = this.#options;
     const known = new Map<string, Promise<StoredWebhook[]>>();
     const fanOuts: EventFanOut[] = [];

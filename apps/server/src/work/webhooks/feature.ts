@@ -46,8 +46,8 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const deliveries = createDeliveryStore(database);
   const rule = createTargetRule(config.webhookNetworks);
   const { listAcceptedReviewers } = records;
-  const hearing = { devices, people, runAccess: runs.access, listAcceptedReviewers };
-  const hearers = (audience: Audience): Promise<string[]> => recipientsOf(hearing, audience);
+  const audienceSources = { devices, people, runAccess: runs.access, listAcceptedReviewers };
+  const listRecipients = (audience: Audience): Promise<string[]> => recipientsOf(audienceSources, audience);
   const findUser = (id: string) => access.store.findUser(id);
   const nameOf = (userId: string): string => devices.shares.nameOf(userId);
   const names = createNames(devices, {
@@ -58,7 +58,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const messenger = new Messenger({
     store,
     sealing,
-    listRecipients: hearers,
+    listRecipients,
     findUser,
     rule,
     mail,
@@ -66,13 +66,13 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     clock,
     findToken: (id) => access.store.findToken(id),
   });
-  const fanOut = new FanOut({ store: deliveries, listRecipients: hearers, clock });
+  const fanOut = new FanOut({ store: deliveries, listRecipients, clock });
   context.workers.add({
     kind: 'tell webhooks',
     places: { all: 1, lane: 1 },
     itemsOfClaim: 100,
     claimMs: minuteMs,
-    work: (claim) => fanOut.tell(claim),
+    work: (claim) => fanOut.fanOut(claim),
   });
   const maker = new DeliveryMaker({
     store: createAttemptStore(database),

@@ -129,8 +129,8 @@ export class Messenger {
     const user = await findUser(webhook.user_id);
     if (user === undefined || user.disabled_at !== null) return 'The user of the webhook is disabled';
     const about = readAudience(audience);
-    const mayHear = (await listRecipients(about)).includes(webhook.user_id) && isOfToken(webhook, about);
-    return mayHear ? undefined : 'The user of the webhook may not see any more what it is about';
+    const isRecipient = (await listRecipients(about)).includes(webhook.user_id) && isOfToken(webhook, about);
+    return isRecipient ? undefined : 'The user of the webhook may not see any more what it is about';
   }
 
   async #headersOf(webhook: StoredWebhook, id: string, body: string): Promise<Record<string, string>> {

@@ -65,7 +65,7 @@ export class RunWatch {
     const audience = JSON.stringify({ kind: 'user', userId: webhook.user_id });
     const event: DeliveryEvent = { type: kind, at: now, data: JSON.stringify(found ?? {}), audience };
     const change = found === undefined ? { ended: [row] } : { begun: [row], events: [event] };
-    await store.note(webhook, { begun: [], told: [], ended: [], events: [], ...change }, now);
+    await store.note(webhook, { begun: [], reported: [], ended: [], events: [], ...change }, now);
   }
 }
 

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { TestProject } from '../../code/projects/testing/test-projects.ts';
 import { type ApiCaller, createApiCaller } from '../../testing/api-caller.ts';
 import { labelledScreens } from '../../testing/records/labelled-screens.ts';
-import { recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
+import { recordReport, screenReport, sendReport } from '../../testing/records/record-reports.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { answer, type Received, Receiver } from './testing/receiver.ts';
@@ -431,7 +431,7 @@ it('a new group of records, and one that a record has opened again, are told of'
     const runId = host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
     const screen = screenReport({ screenshot: null });
     const id = uuidv7({ msecs: server.clock.now() });
-    await tell(host, recordReport(runId, { record_id: id, screens: [screen] }));
+    await sendReport(host, recordReport(runId, { record_id: id, screens: [screen] }));
     const place = `/api/v2/hosts/records/${id}/screens/${screen.screen_id}/tree`;
     const raw = JSON.stringify(shown?.tree);
     await server.api('PUT', place, { raw, contentType: 'application/json' });
@@ -455,7 +455,7 @@ it('a new record and a skipped turn are told of', async () => {
   await create({ events: ['record.new', 'schedule.skipped'] });
   const { runId } = await server.startRun(host, deviceId);
   const report = recordReport(runId, { record_id: uuidv7({ msecs: server.clock.now() }) });
-  await tell(host, report);
+  await sendReport(host, report);
   await expect.poll(() => receiver.about('record_id', report.record_id), timeouts).toHaveLength(1);
   expect(Compile(webhookEvents['record.new']).Check(receiver.received[0]?.body)).toBe(true);
   const project = await TestProject.create(server.api);

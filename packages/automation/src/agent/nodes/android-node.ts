@@ -4,7 +4,7 @@ import { type NodeAim, touchedNode } from './touched-node.ts';
 import { selectNodes } from './android-node-filter.ts';
 import { hasViewId, nodesBelow, nodesWithText, nodeWithText } from './node-search.ts';
 import { aimOfNode } from '../trace/aim-of-call.ts';
-import { runUntold, type RunStep } from '../trace/run-step.ts';
+import { runUnreported, type RunStep } from '../trace/run-step.ts';
 import { createUuid } from '../uuid.ts';
 
 /** Functions that the actions of a node need. */
@@ -142,7 +142,7 @@ class Node implements AndroidNode {
   }
 
   #run(name: string, work: () => Promise<void>): Promise<void> {
-    const run = this.#touch.runStep ?? runUntold;
+    const run = this.#touch.runStep ?? runUnreported;
     return run({ name, aim: () => aimOfNode(this), work });
   }
 }

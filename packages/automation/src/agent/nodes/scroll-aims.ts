@@ -50,7 +50,7 @@ export function scrollAim(
       if (!rest.isReached(look)) return undefined;
       obstacle = '';
       const inView = search.findAll(screen).filter((node) => isInView(node, list, screen));
-      for (const node of inView.slice(0, maxAsked)) {
+      for (const node of inView.slice(0, maxCandidates)) {
         const found = await ask(node);
         if (found.state === 'free') return node;
         obstacle = `. It is there, but not to be touched: ${found.reason}`;
@@ -68,7 +68,7 @@ export function scrollAim(
 }
 
 /** The host looks at the phone for each. */
-const maxAsked = 10;
+const maxCandidates = 10;
 
 /** A swipe that begins on the keyboard moves no list. */
 async function freePartOf(list: AndroidNode, ask: AskReach): Promise<Bounds> {

@@ -144,8 +144,8 @@ function search([target]: Args): StepAim {
 }
 
 function descriptionIn(options: unknown): string | undefined {
-  const isTold = typeof options === 'object' && options !== null && 'description' in options;
-  return isTold && options.description !== undefined ? textOf(options.description) : undefined;
+  const isGiven = typeof options === 'object' && options !== null && 'description' in options;
+  return isGiven && options.description !== undefined ? textOf(options.description) : undefined;
 }
 
 const sourceOf = (predicate: unknown): string => String(predicate).replaceAll(/\s+/g, ' ');

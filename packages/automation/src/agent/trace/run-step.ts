@@ -12,4 +12,4 @@ export interface StepCall<Result> {
 export type RunStep = <Result>(call: StepCall<Result>) => Promise<Result>;
 
 /** Without anybody who is told. */
-export const runUntold: RunStep = ({ work }) => work();
+export const runUnreported: RunStep = ({ work }) => work();

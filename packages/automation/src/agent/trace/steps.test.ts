@@ -6,13 +6,13 @@ import { screenOf, uiNode } from '../testing/screens.ts';
 import { aimOfCall, aimOfNode } from './aim-of-call.ts';
 import { createSteps } from './steps.ts';
 
-function listen(isTold = true) {
+function listen(isReported = true) {
   const began: StepBegin[] = [];
   const ended: StepEnd[] = [];
   const steps = createSteps({
     began: (step) => {
       began.push(step);
-      return isTold;
+      return isReported;
     },
     ended: (end) => void ended.push(end),
   });
@@ -59,7 +59,7 @@ describe('steps', () => {
 
   it('tell what a wait found nearest', async () => {
     const { run, ended } = listen();
-    const error = new WaitTimeoutError().tell({
+    const error = new WaitTimeoutError().describe({
       awaited: 'the text "Zurich"',
       waitedMs: 1,
       reads: 2,

@@ -25,15 +25,18 @@ export function createSteps(listener: StepListener): Steps {
   let count = 0;
   let group: number | undefined;
 
-  const begin = ({ name, aim }: Pick<StepCall<unknown>, 'name' | 'aim'>): StepBegin & { isTold: boolean } => {
+  const begin = ({
+    name,
+    aim,
+  }: Pick<StepCall<unknown>, 'name' | 'aim'>): StepBegin & { isReported: boolean } => {
     const parent = group === undefined ? {} : { parent: group };
     const step = { step: (count += 1), ...parent, name, ...safely(aim) };
-    return { ...step, isTold: listener.began(step, userPosition(stackAbove(begin))) };
+    return { ...step, isReported: listener.began(step, userPosition(stackAbove(begin))) };
   };
   // Without `await`, so that the stack of an error of the work begins at the caller's line.
   const run: RunStep = ({ name, aim, work, endOf }) => {
-    const { step, isTold } = begin({ name, aim });
-    if (!isTold) return work();
+    const { step, isReported } = begin({ name, aim });
+    if (!isReported) return work();
     const fail = (error: unknown): never => {
       listener.ended({ step, ...failureOf(error) });
       throw error;

@@ -2,7 +2,7 @@ import { readableText } from '../../texts/text-difference.ts';
 import { withoutPrelude } from '../../caller-stack.ts';
 
 /** The story of a wait, for its error. */
-export interface WaitTold {
+export interface WaitReport {
   awaited: string;
   waitedMs: number;
   reads: number;
@@ -21,7 +21,7 @@ export class WaitTimeoutError extends Error {
   awaited = '';
   waitedMs = 0;
   reads = 0;
-  seen: WaitTold['seen'] = [];
+  seen: WaitReport['seen'] = [];
   nearest: readonly string[] = [];
 
   constructor() {
@@ -30,14 +30,14 @@ export class WaitTimeoutError extends Error {
   }
 
   /** The same error with its story; the stack stays that of the wait's caller. */
-  tell(told: WaitTold): this {
-    const message = messageOf(told);
+  describe(report: WaitReport): this {
+    const message = messageOf(report);
     const frames = withoutPrelude(String(this.stack)).split('\n').slice(1);
     hide(this, 'message', message);
     hide(this, 'stack', [`WaitTimeoutError: ${message}`, ...frames].join('\n'));
     for (const name of ['awaited', 'waitedMs', 'reads', 'seen', 'nearest'] as const)
-      hide(this, name, told[name]);
-    if (told.lastFailure !== undefined) hide(this, 'cause', told.lastFailure);
+      hide(this, name, report[name]);
+    if (report.lastFailure !== undefined) hide(this, 'cause', report.lastFailure);
     return this;
   }
 }
@@ -47,8 +47,8 @@ function hide(error: Error, name: string, value: unknown): void {
   Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false });
 }
 
-function messageOf(told: WaitTold): string {
-  const { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest, difference, remark } = told;
+function messageOf(report: WaitReport): string {
+  const { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest, difference, remark } = report;
   const failures = failedReads > 0 ? `, ${failedReads} times in vain (${lastFailure?.message ?? ''})` : '';
   const lines = [
     `Waited ${seconds(waitedMs)} for ${awaited}, but it did not come. The screen was read ${reads} times${failures}.`,

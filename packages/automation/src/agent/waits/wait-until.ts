@@ -4,7 +4,7 @@ import { nearestOf } from '../../texts/nearest-texts.ts';
 import { createTextRank } from '../../texts/text-rank.ts';
 import { differenceOf } from '../../texts/text-difference.ts';
 import { findRemark } from '../nodes/tree-ids.ts';
-import { WaitTimeoutError, type WaitTold } from './wait-timeout-error.ts';
+import { WaitTimeoutError, type WaitReport } from './wait-timeout-error.ts';
 
 /** One reading of the screen is charged to a wait with at most this: a slow phone is not the caller's fault. */
 const maxChargedReadMs = 1000;
@@ -54,7 +54,7 @@ export function waitUntil<T>(parts: WaitParts, aim: Aim<T>, options: WaitOptions
   const look = (): Promise<Truthy<T>> => lookUntil(parts, aim, options, { error, story });
   return signal === undefined || signal === null
     ? look()
-    : untilAborted(signal, look, (reason) => (isTimeout(reason) ? error.tell(story.end(aim)) : reason));
+    : untilAborted(signal, look, (reason) => (isTimeout(reason) ? error.describe(story.end(aim)) : reason));
 }
 
 async function lookUntil<T>(
@@ -79,7 +79,7 @@ async function lookUntil<T>(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the condition says it
     if (result) return result as Truthy<T>;
     chargedMs += parts.now() - testedAt;
-    if (aim.isHopeless === true || lookBeganAtMs >= timeoutMs) throw error.tell(story.end(aim));
+    if (aim.isHopeless === true || lookBeganAtMs >= timeoutMs) throw error.describe(story.end(aim));
     chargedMs += await rest(screen, Math.max(0, timeoutMs - chargedMs));
     signal?.throwIfAborted();
   }
@@ -96,17 +96,17 @@ function createPauses(
   { maxPauseMs }: Pick<Aim<unknown>, 'maxPauseMs'>,
   { intervalMs, signal }: { intervalMs: number | undefined; signal: AbortSignal | null },
 ): (screen: AndroidNode | undefined, leftMs: number) => Promise<number> {
-  let isTold = intervalMs === undefined && maxPauseMs !== undefined;
+  let isNotified = intervalMs === undefined && maxPauseMs !== undefined;
   let restMs = 0;
   return async (screen, leftMs) => {
-    if (isTold && screen !== undefined && leftMs > 0) {
+    if (isNotified && screen !== undefined && leftMs > 0) {
       const timeoutMs = Math.ceil(Math.min(maxPauseMs ?? 0, leftMs, maxOrderMs));
       const beganAt = now();
-      const told = await untilChange(screen, { restMs, timeoutMs, signal });
+      const outcome = await untilChange(screen, { restMs, timeoutMs, signal });
       signal?.throwIfAborted();
-      restMs = told === 'changed' ? defaultIntervalMs : 0;
-      if (told !== 'untold') return Math.min(now() - beganAt, timeoutMs);
-      isTold = false;
+      restMs = outcome === 'changed' ? defaultIntervalMs : 0;
+      if (outcome !== 'untold') return Math.min(now() - beganAt, timeoutMs);
+      isNotified = false;
     }
     const pauseMs = Math.min(intervalMs ?? defaultIntervalMs, leftMs);
     await sleep(pauseMs);
@@ -163,7 +163,7 @@ function createWaitStory(now: () => number) {
       failedReads += 1;
       lastFailure = error instanceof Error ? error : new Error(String(error));
     },
-    end({ awaited, near, nearIds }: Pick<Aim<unknown>, 'awaited' | 'near' | 'nearIds'>): WaitTold {
+    end({ awaited, near, nearIds }: Pick<Aim<unknown>, 'awaited' | 'near' | 'nearIds'>): WaitReport {
       const words = lastScreen === undefined ? [] : wordsOf(lastScreen, nearIds === true);
       const wanted = lastScreen === undefined ? undefined : missing(near?.() ?? [], words);
       const waitedMs = now() - beganAt;

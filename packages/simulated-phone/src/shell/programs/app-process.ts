@@ -38,7 +38,7 @@ async function runHelper({ phone, stdin, stdout, signal }: Process, build: strin
   const helper = new ResidentHelper(phone, {
     build,
     signal: AbortSignal.any([signal, ended.signal]),
-    tell: (answer) => void stdout.write(frameOf(0, answer)).catch(end),
+    send: (answer) => void stdout.write(frameOf(0, answer)).catch(end),
   });
   phone.residents.add(end);
   let turn: Promise<void> = Promise.resolve();

@@ -7,20 +7,20 @@ import { findActiveWindow } from '../../screen/screen.ts';
 import { notificationDump } from './notification-dump.ts';
 
 // AOSP, BatteryService.dumpInternal. On a device without a battery the health HAL gives what its fields begin with: 1 is unknown.
-const battery = ({ android: { battery: told } }: Phone) => `Current Battery Service state:
-  AC powered: ${told.isPlugged && !told.isPresent}
-  USB powered: ${told.isPlugged && told.isPresent}
+const battery = ({ android: { battery: state } }: Phone) => `Current Battery Service state:
+  AC powered: ${state.isPlugged && !state.isPresent}
+  USB powered: ${state.isPlugged && state.isPresent}
   Wireless powered: false
-  Max charging current: ${told.isPresent ? 500_000 : 0}
-  status: ${told.isPresent ? (told.isPlugged ? 2 : 3) : 1}
-  health: ${told.isPresent ? told.health : 1}
-  present: ${told.isPresent}
-  level: ${told.isPresent ? told.level : 0}
+  Max charging current: ${state.isPresent ? 500_000 : 0}
+  status: ${state.isPresent ? (state.isPlugged ? 2 : 3) : 1}
+  health: ${state.isPresent ? state.health : 1}
+  present: ${state.isPresent}
+  level: ${state.isPresent ? state.level : 0}
   scale: 100
-  voltage: ${told.isPresent ? told.voltage : 0}
-  temperature: ${told.isPresent ? Math.round(told.temperature * 10) : 0}
-  technology: ${told.isPresent ? 'Li-ion' : ''}
-${told.extra}`;
+  voltage: ${state.isPresent ? state.voltage : 0}
+  temperature: ${state.isPresent ? Math.round(state.temperature * 10) : 0}
+  technology: ${state.isPresent ? 'Li-ion' : ''}
+${state.extra}`;
 
 function power({ android }: Phone): string {
   const state = android.isScreenOn ? 'ON' : 'OFF';

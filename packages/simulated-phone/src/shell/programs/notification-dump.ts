@@ -22,11 +22,11 @@ export const notificationKey = (notification: Notification): string =>
 
 interface Redaction {
   readonly isRedacted: boolean;
-  readonly tellsLengths: boolean;
+  readonly showsLengths: boolean;
 }
 
 function textExtra(name: string, value: string | undefined, redaction: Redaction): string {
-  const length = redaction.tellsLengths ? ` [length=${value?.length}]` : '';
+  const length = redaction.showsLengths ? ` [length=${value?.length}]` : '';
   return value === undefined
     ? ''
     : `                ${name}=String${redaction.isRedacted ? length : ` (${value})`}\n`;
@@ -80,7 +80,7 @@ function record(notification: Notification, redaction: Redaction): string {
  */
 export function notificationDump({ android }: Phone, args: readonly string[]): string {
   const isRedacted = !args.includes('--noredact') && !args.includes('--reveal');
-  const redaction = { isRedacted, tellsLengths: android.identity.sdkVersion >= firstWithLengths };
+  const redaction = { isRedacted, showsLengths: android.identity.sdkVersion >= firstWithLengths };
   const records = android.notices.notifications.map((notification) => record(notification, redaction));
   const list = records.length === 0 ? '' : `  Notification List:\n${records.join('')}  \n`;
   return `Current Notification Manager state:\n${list}  mArchive=Archive (0 notifications)\n`;

@@ -3,7 +3,7 @@ import {
   type HostActAnswer,
   type HostActStep,
   readCompact,
-  tellScreen,
+  numberScreen,
 } from '@phalanx/protocol';
 import { sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ async function act(...steps: HostActStep[]): Promise<Acted> {
   });
   const [head = '', screen = ''] = answer.toString().split('\n');
   const { tree, width, height } = JSON.parse(screen);
-  return { ...JSON.parse(head), lines: tellScreen(readCompact({ tree, width, height })).lines };
+  return { ...JSON.parse(head), lines: numberScreen(readCompact({ tree, width, height })).lines };
 }
 
 /** The lines of the screen, as a caller is told of them. */

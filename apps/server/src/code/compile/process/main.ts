@@ -34,7 +34,7 @@ subscribe('child_process', (message) => {
  * Sends the IDs of this process and its children. Call it at once after a start, because the checker may block this
  * thread from then on.
  */
-function tellProcesses(): void {
+function reportProcesses(): void {
   const started = children.flatMap(({ pid }) => pid ?? []);
   send({ kind: 'processes', processIds: [process.pid, ...started] });
 }
@@ -63,13 +63,13 @@ const channel = openServerChannel(
 async function beginEmitter(): Promise<void> {
   // Starts the emitter now instead of with its first work.
   await transform('');
-  tellProcesses();
+  reportProcesses();
 }
 
 async function startChecker(agentTypes: string): Promise<Checker> {
   const { Checker } = await import('./checker.ts');
   const checker = new Checker(agentTypes);
-  tellProcesses();
+  reportProcesses();
   return checker;
 }
 

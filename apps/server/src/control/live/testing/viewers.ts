@@ -78,7 +78,7 @@ export class Viewer {
   }
 }
 
-interface Told {
+interface WallEvent {
   readonly type: string;
   readonly device_id: string;
   readonly reason?: string;
@@ -88,7 +88,7 @@ interface Told {
 
 /** A viewer of many phones over a WebSocket. It answers each picture until told otherwise. */
 export class WallWatcher {
-  readonly told: Told[] = [];
+  readonly received: WallEvent[] = [];
   /** The close code. */
   readonly ended: Promise<number>;
   answers = true;
@@ -135,7 +135,7 @@ export class WallWatcher {
 
   /** The pictures of a phone in their order. */
   picturesOf(deviceId: string): string[] {
-    return this.told.flatMap((one) => (one.device_id === deviceId ? (one.jpeg ?? []) : []));
+    return this.received.flatMap((one) => (one.device_id === deviceId ? (one.jpeg ?? []) : []));
   }
 
   close(): void {
@@ -143,10 +143,10 @@ export class WallWatcher {
   }
 
   #take(data: Buffer, isBinary: boolean): void {
-    const last = this.told.at(-1);
+    const last = this.received.at(-1);
     if (isBinary && last !== undefined) {
       last.jpeg = data.toString('latin1');
       if (this.answers) this.shown(1);
-    } else this.told.push(JSON.parse(data.toString()));
+    } else this.received.push(JSON.parse(data.toString()));
   }
 }

@@ -11,7 +11,7 @@ import { afterAll, expect, it } from 'vitest';
 
 import { TestProject } from '../../../code/projects/testing/test-projects.ts';
 import { createApiCaller } from '../../../testing/api-caller.ts';
-import { recordReport, tell } from '../../../testing/records/record-reports.ts';
+import { recordReport, sendReport } from '../../../testing/records/record-reports.ts';
 import { stringAt } from '../../../testing/string-at.ts';
 import { spawnServer as startProcess } from '../../../testing/spawn-server.ts';
 import { TestHost } from '../../../testing/test-host.ts';
@@ -62,7 +62,7 @@ it('each run and each record is counted once, whenever the server is killed', as
     server = await spawnServer(dataDir);
     host.url = server.url;
     await host.connect();
-    for (const record of records) await tell(host, record);
+    for (const record of records) await sendReport(host, record);
     expected += serials.length;
     const figures = async () => {
       const reply = await api()('GET', driftRoutes.get.path.replace(':id', project.id));

@@ -20,7 +20,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { TestProject } from '../../../code/projects/testing/test-projects.ts';
 import type { ApiCaller } from '../../../testing/api-caller.ts';
 import { labelledScreens } from '../../../testing/records/labelled-screens.ts';
-import { recordReport, screenReport, tell } from '../../../testing/records/record-reports.ts';
+import { recordReport, screenReport, sendReport } from '../../../testing/records/record-reports.ts';
 import { stringAt } from '../../../testing/string-at.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { TestServer } from '../../../testing/test-server.ts';
@@ -115,8 +115,8 @@ async function meet(tree: ScreenTree, version: string | null): Promise<string> {
   const screen = screenReport({ screenshot: null });
   const about = { package: name, activity: null, language: 'en', version };
   const report = recordReport(runId, { record_id: uuidv7(), screens: [screen], app: about });
-  await tell(host, report);
-  await tell(host, report);
+  await sendReport(host, report);
+  await sendReport(host, report);
   const place = recordRoutes.putCapture.path
     .replace(':record_id', report.record_id)
     .replace(':screen_id', screen.screen_id)

@@ -24,8 +24,8 @@ export function crashOf({ type, error: json }: Pick<StoredRecord, 'type' | 'erro
   if (error === null) return undefined;
   const { code, message, stack } = error;
   const name = nameOf(stack) ?? code;
-  const told = message.trim().split('\n', 1)[0] ?? '';
-  const line = told.startsWith(`${name}: `) ? told.slice(name.length + 2) : told;
+  const firstLine = message.trim().split('\n', 1)[0] ?? '';
+  const line = firstLine.startsWith(`${name}: `) ? firstLine.slice(name.length + 2) : firstLine;
   const place = placeOf(stack);
   const parts = [code, name, withoutNumbers(firstSentence(line)), place?.file ?? '', place?.function ?? ''];
   const hash = createHash('sha256').update(parts.join('\0')).digest('base64url');

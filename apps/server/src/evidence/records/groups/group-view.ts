@@ -129,10 +129,10 @@ export class GroupChanges {
   changed(group: StoredGroup): void {
     // The group that it was merged into has its own event.
     if (!this.#options.feed.isFollowed || group.merged_into !== null) return;
-    this.#events.add(() => this.#tell(group));
+    this.#events.add(() => this.#publish(group));
   }
 
-  async #tell(group: StoredGroup): Promise<void> {
+  async #publish(group: StoredGroup): Promise<void> {
     const { access, views, feed } = this.#options;
     const automation = { ownerId: group.owner_id, automationId: group.automation_id };
     const userIds =

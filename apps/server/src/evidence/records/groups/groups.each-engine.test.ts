@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiCaller, ApiReply } from '../../../testing/api-caller.ts';
 import { EventReader } from '../../../testing/event-reader.ts';
 import { labelledScreens } from '../../../testing/records/labelled-screens.ts';
-import { recordReport, screenReport, tell } from '../../../testing/records/record-reports.ts';
+import { recordReport, screenReport, sendReport } from '../../../testing/records/record-reports.ts';
 import { stringAt } from '../../../testing/string-at.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { adminToken, TestServer } from '../../../testing/test-server.ts';
@@ -64,7 +64,7 @@ async function meet(
 ): Promise<string> {
   const screen = screenReport({ screenshot: null });
   const report = recordReport(runId, { screens: [screen], ...more });
-  await tell(host, report);
+  await sendReport(host, report);
   const raw = typeof tree === 'string' ? tree : JSON.stringify(tree);
   expect((await putTree(report.record_id, screen.screen_id, raw)).status).toBe(200);
   return report.record_id;
@@ -334,10 +334,10 @@ describe('a record has no group', () => {
   it('as long as its tree has not come, and when it is for debugging', async () => {
     const { runId } = await freshRun();
     const waiting = recordReport(runId, { screens: [screenReport()] });
-    await tell(host, waiting);
+    await sendReport(host, waiting);
     expect((await placeOf(waiting.record_id)).body['problem']).toMatch(/not been read yet/);
     const debug = recordReport(runId, { type: 'debug', tag: 'x', screens: [screenReport()] });
-    await tell(host, debug);
+    await sendReport(host, debug);
     expect((await placeOf(debug.record_id)).body['problem']).toMatch(/Debug/);
   });
 });

@@ -1,6 +1,6 @@
 import type { JoinReason, RecordedApp } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
-import { tellReopened } from '../../../storage/db/app-versions.ts';
+import { reportReopened } from '../../../storage/db/app-versions.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../../../storage/db/webhook-outbox.ts';
 import { transact } from '../../../storage/db/transactions.ts';
@@ -135,7 +135,7 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
   const isSolved = group.status === 'solved';
   const isNewer = isSolved && isOfNewerCode(group, given);
   const met = isNewer ? metVersionOf(record) : undefined;
-  const isNews = met !== undefined && (await isNewVersion(transaction, group.id, met.version));
+  const hasNewVersion = met !== undefined && (await isNewVersion(transaction, group.id, met.version));
   const phones = group.phones + ((await hasPhone(transaction, group.id, record.device_id)) ? 0 : 1);
   const change = {
     records: group.records + 1,
@@ -150,9 +150,9 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
     memberOf(grouping, record, { ...of, is_outdated: isSolved && !isNewer ? 1 : 0 }),
   );
   await transaction.updateTable('record_group').set(change).where('id', '=', group.id).execute();
-  if (found === undefined) await addToOutbox(transaction, 'group.opened', [newsOf(group, record)]);
-  if (isNewer) await addToOutbox(transaction, 'group.reopened', [newsOfReturn(group, record)]);
-  if (isNews) await tellReopened(transaction, { ...met, groupId: group.id }, record.added_at);
+  if (found === undefined) await addToOutbox(transaction, 'group.opened', [openedEvent(group, record)]);
+  if (isNewer) await addToOutbox(transaction, 'group.reopened', [reopenedEvent(group, record)]);
+  if (hasNewVersion) await reportReopened(transaction, { ...met, groupId: group.id }, record.added_at);
   return { kind: 'joined', group: { ...group, ...change } };
 }
 
@@ -168,7 +168,7 @@ async function isNewVersion(transaction: Transaction, groupId: string, version: 
 }
 
 /** Outbox event of a new group. */
-const newsOf = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.opened'> => {
+const openedEvent = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.opened'> => {
   const { owner_id: ownerId, automation_id: automationId, automation_name } = group;
   return {
     at: record.added_at,
@@ -177,8 +177,8 @@ const newsOf = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.op
   };
 };
 
-const newsOfReturn = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.reopened'> => {
-  const { data, ...rest } = newsOf(group, record);
+const reopenedEvent = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.reopened'> => {
+  const { data, ...rest } = openedEvent(group, record);
   return {
     ...rest,
     data: { ...data, assignee_id: group.assignee_id, solved_in: group.solved_commit },

@@ -2,7 +2,7 @@ import { recordRoutes, type RecordReport } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { recordReport, tell } from '../../../testing/records/record-reports.ts';
+import { recordReport, sendReport } from '../../../testing/records/record-reports.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { stringAt } from '../../../testing/string-at.ts';
 import { TestServer } from '../../../testing/test-server.ts';
@@ -25,7 +25,7 @@ async function startAll(settings: Record<string, string> = {}) {
 /** Tells of so many records at once, the oldest first. */
 async function addMany(host: TestHost, count: number, report: () => RecordReport): Promise<string[]> {
   const reports = Array.from({ length: count }, report);
-  await Promise.all(reports.map((one) => tell(host, one)));
+  await Promise.all(reports.map((one) => sendReport(host, one)));
   return reports.map((one) => one.record_id);
 }
 
@@ -100,7 +100,7 @@ describe('records of the other types', () => {
     const { server, host, runId } = await startAll({ PHALANX_RECORDS_KEPT: '2' });
     const kept = await addMany(host, 2, () => recordReport(runId));
     const late = recordReport(runId, { record_id: uuidv7({ msecs: Date.now() - 3_600_000 }) });
-    expect(await tell(host, late)).toEqual([]);
+    expect(await sendReport(host, late)).toEqual([]);
     expect(await exists(server, late.record_id)).toBe(false);
     for (const id of kept) expect(await exists(server, id)).toBe(true);
   });

@@ -42,7 +42,7 @@ export class PhoneLabels {
         this.#pools = new Map(pools.map((row) => [poolKeyOf(row), row]));
       },
     );
-    this.#tell();
+    this.#notify();
   }
 
   /** Registers a listener that is told that selectors may select other phones. */
@@ -108,7 +108,7 @@ export class PhoneLabels {
     if (!(await this.#store.putPool(pool, max))) return false;
     this.#reloading.noteChange();
     this.#pools.set(poolKeyOf(pool), pool);
-    this.#tell();
+    this.#notify();
     return true;
   }
 
@@ -123,10 +123,10 @@ export class PhoneLabels {
   #note(row: StoredLabelSet): void {
     this.#reloading.noteChange();
     this.#sets.set(targetKey(row), setOf(row));
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 

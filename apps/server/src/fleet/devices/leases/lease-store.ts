@@ -14,7 +14,7 @@ const maxCodeBytes = 256 * 1024;
 
 const leftOut = `// What was done before was left out: a lease has room for ${maxActs} acts and ${maxCodeBytes / 1024} KB of code.`;
 
-interface Taking {
+interface LeaseTerms {
   readonly now: number;
   /** User whose lease no longer counts. */
   readonly insteadOf: string | undefined;
@@ -28,7 +28,7 @@ export function createLeaseStore(db: Db) {
     list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
 
     /** False: somebody else has leased the device. */
-    take: (lease: StoredLease, { now, insteadOf, isByTouch }: Taking): Promise<boolean> =>
+    take: (lease: StoredLease, { now, insteadOf, isByTouch }: LeaseTerms): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
           .insertInto('device_lease')

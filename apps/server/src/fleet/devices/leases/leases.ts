@@ -76,7 +76,7 @@ export class Leases {
   }
 
   /** Resolves when all have been told. */
-  async #tell(device: FleetDevice): Promise<void> {
+  async #notify(device: FleetDevice): Promise<void> {
     const changes = await this.#options.store.countChanges(device.id);
     for (const listen of this.#listeners) listen(device, changes);
   }
@@ -153,7 +153,7 @@ export class Leases {
       expiresAt: now + durationMs,
     };
     await this.#keep(device, lease, false);
-    if (before === undefined) await this.#tell(device);
+    if (before === undefined) await this.#notify(device);
     return { ...this.#view(lease), lease_id: lease.id };
   }
 
@@ -195,7 +195,7 @@ export class Leases {
     const hasCounted = this.find(device) !== null;
     const isDeleted = await this.#options.store.delete({ device_id: device.id, id: lease.id });
     await this.readNow(device);
-    if (isDeleted && hasCounted) await this.#tell(device);
+    if (isDeleted && hasCounted) await this.#notify(device);
     return isDeleted && hasCounted;
   }
 
@@ -210,7 +210,7 @@ export class Leases {
       const device = devices?.get(id);
       if (device !== undefined && this.find(device) !== null) continue;
       this.#ofDevice.delete(id);
-      if (device !== undefined) await this.#tell(device);
+      if (device !== undefined) await this.#notify(device);
     }
   }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import {
-  tellChanges,
-  tellScreen,
+  numberChanges,
+  numberScreen,
   type CompactScreenView,
   type NumberedScreen,
   type NodeIdentity,
@@ -53,25 +53,21 @@ export async function readCompactScreen(
   });
 }
 
-export interface Telling {
+export interface ViewOptions {
   readonly screens: ScreenCache;
   readonly owner: ScreenOwner;
   readonly before: NumberedScreen | undefined;
 }
 
-/** Tells a caller of a screen, and keeps what was told of. */
+/** Numbers the lines of a screen for a caller, and keeps the numbered screen. */
 export function compactView(
   { captured_at, compact }: ReadScreen,
-  { screens, owner, before }: Telling,
-): { view: CompactScreenView; told: NumberedScreen } {
-  const told = before === undefined ? tellScreen(compact) : tellChanges(before, compact);
-  const view = {
-    screen_id: screens.keep(owner, told.screen),
-    view: told.view,
-    captured_at,
-    lines: [...told.lines],
-  };
-  return { view, told: told.screen };
+  { screens, owner, before }: ViewOptions,
+): { view: CompactScreenView; numberedScreen: NumberedScreen } {
+  const { screen, view, lines } =
+    before === undefined ? numberScreen(compact) : numberChanges(before, compact);
+  const screen_id = screens.keep(owner, screen);
+  return { view: { screen_id, view, captured_at, lines: [...lines] }, numberedScreen: screen };
 }
 
 /** Reads what a phone shows now. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type DeviceScreen, readCompact, type TellableScreen } from '@phalanx/protocol';
+import { type DeviceScreen, readCompact, type NumberableScreen } from '@phalanx/protocol';
 import type { Confinement } from '@phalanx/confinement';
 import { jsonBounds, JsonScan } from '../../../http/requests/bodies/json-bounds.ts';
 import { ConfinedProcessEnded } from '../../../kernel/processes/confined-process.ts';
@@ -19,7 +19,7 @@ const screenBudget = { processorMs: 3000 };
 export interface ReadScreen {
   /** Epoch ms. */
   readonly captured_at: number;
-  readonly compact: TellableScreen;
+  readonly compact: NumberableScreen;
 }
 
 /** Reads what hosts answer to `screen`; what is long, in a confined process. Its functions throw when the answer is no screen. */

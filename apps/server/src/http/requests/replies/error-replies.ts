@@ -65,7 +65,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   logFailure(error, known, request);
   endUnreadBody(request, reply);
   if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
-  tellWhen(known, reply);
+  setRetryAfter(known, reply);
   return reply
     .code(known.status)
     .header('x-request-id', request.id)
@@ -74,7 +74,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 /** Sets `Retry-After` when it makes sense to ask again. A caller with too many connections is to close this one. */
-export function tellWhen({ code, retryAfterS }: ApiError, reply: FastifyReply): void {
+export function setRetryAfter({ code, retryAfterS }: ApiError, reply: FastifyReply): void {
   if (retryAfterS !== undefined) void reply.header('retry-after', retryAfterS);
   if (code === 'too_many_connections') void reply.header('connection', 'close');
 }

@@ -96,8 +96,8 @@ export const phoneTools: readonly Tool[] = [
       const { picture: taken, picture_reason: reason, picture_remark: remark } = screen;
       if (taken === null)
         return [text, fenced('why there is no picture', reason ?? 'Its host does not tell.')];
-      const told = typeof remark === 'string' ? [fenced('about the picture', remark)] : [];
-      return [text, ...told, { jpeg: Buffer.from(taken.base64, 'base64') }];
+      const remarks = typeof remark === 'string' ? [fenced('about the picture', remark)] : [];
+      return [text, ...remarks, { jpeg: Buffer.from(taken.base64, 'base64') }];
     },
   }),
   defineTool({

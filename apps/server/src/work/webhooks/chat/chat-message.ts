@@ -2,7 +2,7 @@ import type { ChatFormat } from '@phalanx/protocol';
 
 import type { StoredDelivery } from '../delivery-store.ts';
 import type { Names } from '../names.ts';
-import { line, linesOf, tell, type Told } from '../tell.ts';
+import { line, linesOf, describeDelivery, type EventText } from '../describe-delivery.ts';
 import type { ChatEvent, ChatText } from './chat-text.ts';
 import { writeSlackMessage } from './slack-message.ts';
 import { writeTeamsMessage } from './teams-message.ts';
@@ -27,18 +27,18 @@ export async function writeChatMessage(
   deliveries: readonly StoredDelivery[],
   names: Names,
 ): Promise<string> {
-  const told = await Promise.all(deliveries.slice(0, maxEvents).map((one) => tell(one, names)));
-  const more = deliveries.length - told.length;
+  const texts = await Promise.all(deliveries.slice(0, maxEvents).map((one) => describeDelivery(one, names)));
+  const more = deliveries.length - texts.length;
   return JSON.stringify(
     writers[format]({
-      events: told.map((one) => eventOf(one, names)),
+      events: texts.map((one) => eventOf(one, names)),
       rest: more > 0 ? `${more} more messages are listed among the deliveries of the webhook.` : '',
     }),
   );
 }
 
-const eventOf = (told: Told, { publicUrl }: Names): ChatEvent => ({
-  headline: line(`${told.headline}.`, maxHeadline - 1),
-  lines: linesOf(told, maxLine),
-  url: publicUrl === undefined ? undefined : `${publicUrl}${encodeURI(told.path)}`,
+const eventOf = (text: EventText, { publicUrl }: Names): ChatEvent => ({
+  headline: line(`${text.headline}.`, maxHeadline - 1),
+  lines: linesOf(text, maxLine),
+  url: publicUrl === undefined ? undefined : `${publicUrl}${encodeURI(text.path)}`,
 });

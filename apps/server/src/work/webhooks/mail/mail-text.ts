@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StoredDelivery } from '../delivery-store.ts';
 import type { Names } from '../names.ts';
 import type { StoredWebhook } from '../store.ts';
-import { line, linesOf, quoted, tell, type Told } from '../tell.ts';
+import { line, linesOf, quoted, describeDelivery, type EventText } from '../describe-delivery.ts';
 
 export interface MailText {
   readonly subject: string;
@@ -21,9 +21,9 @@ export async function writeMail(
   deliveries: readonly StoredDelivery[],
   names: Names,
 ): Promise<MailText> {
-  const shown = await Promise.all(deliveries.slice(0, described).map((one) => tell(one, names)));
+  const shown = await Promise.all(deliveries.slice(0, described).map((one) => describeDelivery(one, names)));
   const rest = deliveries.length - shown.length;
-  const parts = shown.map((told) => describe(told, names.consoleUrl));
+  const parts = shown.map((text) => describe(text, names.consoleUrl));
   if (rest > 0) parts.push(`${rest.toLocaleString('en')} more messages are listed among the deliveries.`);
   const [first] = shown;
   const more = deliveries.length > 1 ? `, and ${(deliveries.length - 1).toLocaleString('en')} more` : '';
@@ -37,8 +37,8 @@ export async function writeMail(
   };
 }
 
-const describe = (told: Told, consoleUrl: string): string =>
-  [`${told.headline}.`, ...linesOf(told), `${consoleUrl}${told.path}`].join('\n');
+const describe = (text: EventText, consoleUrl: string): string =>
+  [`${text.headline}.`, ...linesOf(text), `${consoleUrl}${text.path}`].join('\n');
 
 const footOf = ({ name, user_id: userId }: StoredWebhook, { user, consoleUrl }: Names): string =>
   [

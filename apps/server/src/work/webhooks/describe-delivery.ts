@@ -5,8 +5,8 @@ import { Compile } from 'typebox/compile';
 import type { StoredDelivery } from './delivery-store.ts';
 import type { Names } from './names.ts';
 
-/** Words for people on what has happened. */
-export interface Told {
+/** Description of an event for people. */
+export interface EventText {
   /** A sentence without a full stop. */
   readonly headline: string;
   readonly rows: readonly (readonly [label: string, value: string | null])[];
@@ -29,19 +29,19 @@ export const quoted = (text: string): string => `“${line(text, 100)}”`;
 const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Rows that have a value, each on one line. */
-export const linesOf = ({ rows }: Told, maxLength?: number): string[] =>
+export const linesOf = ({ rows }: EventText, maxLength?: number): string[] =>
   rows.flatMap(([label, value]) => (value ? `${label}: ${line(value, maxLength)}` : []));
 
-/** The sentences of e-mails and chats. */
-export async function tell({ type, at, data }: StoredDelivery, names: Names): Promise<Told> {
-  const told: unknown = JSON.parse(data);
-  return tellEvent(events.Parse({ type, timestamp: new Date(at).toISOString(), data: told }), names);
+/** Describes the event of a delivery, for e-mails and chats. */
+export async function describeDelivery({ type, at, data }: StoredDelivery, names: Names): Promise<EventText> {
+  const payload: unknown = JSON.parse(data);
+  return describeEvent(events.Parse({ type, timestamp: new Date(at).toISOString(), data: payload }), names);
 }
 
-async function tellEvent(event: WebhookEvent, names: Names): Promise<Told> {
-  if (event.type === 'run.ended') return tellRun(event.data, names);
-  if (event.type === 'record.new') return tellRecord(event.data, names);
-  return tellOther(event);
+async function describeEvent(event: WebhookEvent, names: Names): Promise<EventText> {
+  if (event.type === 'run.ended') return describeRun(event.data, names);
+  if (event.type === 'record.new') return describeRecord(event.data, names);
+  return describeOther(event);
 }
 
 const outcomes: Record<string, string> = {
@@ -55,7 +55,7 @@ const outcomes: Record<string, string> = {
 
 type DataOf<Type extends WebhookEvent['type']> = Extract<WebhookEvent, { type: Type }>['data'];
 
-async function tellRun(data: DataOf<'run.ended'>, names: Names): Promise<Told> {
+async function describeRun(data: DataOf<'run.ended'>, names: Names): Promise<EventText> {
   const { run_id: runId, name, device_id: deviceId, outcome, status, error, ended_at: endedAt } = data;
   const device = await names.device(deviceId);
   const what = name === null ? 'A run' : `A run of ${quoted(name)}`;
@@ -71,7 +71,7 @@ async function tellRun(data: DataOf<'run.ended'>, names: Names): Promise<Told> {
   };
 }
 
-async function tellRecord(data: DataOf<'record.new'>, names: Names): Promise<Told> {
+async function describeRecord(data: DataOf<'record.new'>, names: Names): Promise<EventText> {
   const device = await names.device(data.device_id);
   return {
     headline: `There is a new record of ${quoted(data.automation_name)}`,
@@ -89,7 +89,7 @@ const phoneOf = ({ model, serial }: { model: string; serial: string }): string =
 
 type OtherEvent = Exclude<WebhookEvent, { type: 'run.ended' | 'record.new' }>;
 
-function tellOther(event: OtherEvent): Told {
+function describeOther(event: OtherEvent): EventText {
   const { type, data } = event;
   if (type === 'device.not_ready')
     return {
@@ -154,16 +154,16 @@ function tellOther(event: OtherEvent): Told {
       ],
       path: `/projects/${data.automation_id}`,
     };
-  return tellOfMany(event);
+  return describeTotals(event);
 }
 
-function tellOfMany({
+function describeTotals({
   type,
   data,
 }: Extract<
   WebhookEvent,
   { type: 'schedule.skipped' | 'runs.failing' | 'runs.none' | 'webhook.test' }
->): Told {
+>): EventText {
   if (type === 'schedule.skipped')
     return {
       headline: `The schedule ${quoted(data.schedule_name)} made no job`,

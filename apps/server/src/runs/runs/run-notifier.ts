@@ -20,28 +20,28 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** Tells the callers who wait at this server how the runs of hosts at other servers go on. */
-export class RunNews {
+/** Notifies callers who wait at this server of changes to runs whose hosts are connected to other servers. */
+export class RunNotifier {
   readonly #options: Options;
   readonly #ends: (() => unknown)[];
 
   constructor(options: Options) {
     this.#options = options;
     const { bus, faults, activeRuns } = options;
-    const news = new Batcher<string>({
+    const changes = new Batcher<string>({
       work: (runIds) => this.#read(runIds),
       faults,
       failureMessage: 'the changes of runs could not be read',
     });
     this.#ends = [
-      subscribeTo(bus, subject, RunIds, (ids) => news.add(ids.filter((id) => activeRuns.isAwaited(id)))),
-      periodically(faults, lookEveryMs, () => news.add(activeRuns.awaited())),
-      () => news.end(),
+      subscribeTo(bus, subject, RunIds, (ids) => changes.add(ids.filter((id) => activeRuns.isAwaited(id)))),
+      periodically(faults, lookEveryMs, () => changes.add(activeRuns.awaited())),
+      () => changes.end(),
     ];
   }
 
-  /** Tells the other servers which runs have changed. */
-  tell(rows: readonly StoredRun[]): void {
+  /** Notifies the other servers of changed runs. */
+  notify(rows: readonly StoredRun[]): void {
     this.#options.bus.publish(subject, JSON.stringify(rows.map(({ id }) => id)));
   }
 
