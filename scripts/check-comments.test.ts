@@ -25,6 +25,11 @@ it.each([
   ['a.mjs', '#!/usr/bin/env node\n/* Whoever comes. */\n', ['2: Whoever comes.']],
   ['a.css', '.a {\n  /* As wide as its text. */\n}\n', ['2: As wide as its text.']],
   ['a.sh', '#!/bin/sh\ntrue # When it is late.\n', ['2: When it is late.']],
+  [
+    'a.ts',
+    '// Only here.\nf();\n// Also it.\ng();\n/* It is. */\n',
+    ['1: Only here.', '3: Also it.', '5: It is.'],
+  ],
 ])('refuses comments that begin without a verb or a noun: %s, %j', (name, source, refused) => {
   expect(check(name, source)).toEqual(refused.map((line) => `bench/${name}:${line}`));
 });
@@ -33,7 +38,7 @@ it.each([
   ['a.ts', '// The name of a phone,\n// as people read it.\nconst a = "// What";\n'],
   ['a.ts', '/** Asked again.\n * So it may be late. */\n'],
   ['a.sh', '# The folder\n# of the tools.\necho "a#Where"\n'],
-  ['a.css', '/* Asymmetric, whereas others are not. */\n'],
+  ['a.css', '/* Asymmetric, whereas others are not: items. */\n'],
 ])('allows the second lines of a comment, texts, and longer words: %s, %j', (name, source) => {
   expect(check(name, source)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { parseSync } from 'oxc-parser';
 import { listSourceFiles } from './source-files.ts';
 
 /** First words of comments that do not name what they are about. */
-const REFUSED = /^(of|what|who|whoever|whatever|so|such|as|where|when|which)\b/i;
+const REFUSED = /^(of|what|who|whoever|whatever|so|such|as|where|when|which|only|also|it)\b/i;
 const CSS_COMMENT = /\/\*[^]*?\*\//g;
 const SHELL_COMMENT = /(?<=^|\s)#(?!!).*/gm;
 

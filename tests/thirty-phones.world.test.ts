@@ -145,7 +145,7 @@ interface Sights {
 
 async function sightsOf(run_id: string): Promise<Sights> {
   const { run } = await installation.api.call(runRoutes.get, { params: { id: run_id } });
-  // It is what the code above gives.
+  // The code above gives this result.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return run.result as Sights;
 }

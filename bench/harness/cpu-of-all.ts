@@ -14,7 +14,7 @@ export async function cpuMsOfAll(pid: number): Promise<number> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const all = new Map<number, Times>();
   for (const name of names) {
-    // It may have ended since.
+    // The process may have ended since.
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => undefined);
     if (stat !== undefined) all.set(Number(name), timesOf(stat));
   }

@@ -11,7 +11,7 @@ export class LogFollower {
     });
     if (!ok || body === null) throw new Error('the events could not be followed');
     const follower = new LogFollower();
-    // It breaks off when the service ends.
+    // The stream breaks off when the service ends.
     follower.#read(body.pipeThrough(new TextDecoderStream())).catch(() => undefined);
     return follower;
   }

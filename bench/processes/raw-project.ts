@@ -100,7 +100,7 @@ answerParent({
       gitMs: await elapsedMs(() => store(open, content)),
     };
   },
-  /** Only stores a change. Returns how long it took, in ms. */
+  /** Stores a change without a commit. Returns how long it took, in ms. */
   save: () => elapsedMs(() => store(getProject(), changedContent())),
   /** Stores a change, and then commits it. Returns how long the commit took, in ms. */
   commit: async () => {

@@ -48,7 +48,7 @@ export function fillRecords(sqlite: Database, plan: FillPlan): void {
   addScreens(sqlite, [...middleRecordIds(sqlite, plan.records), ...newestIds(sqlite)]);
 }
 
-/** Only of the records that will be read. */
+/** Adds screens to the records that will be read. */
 function addScreens(sqlite: Database, ids: readonly string[]): void {
   const insert = sqlite.prepare<[string, number, string, number]>(`
     INSERT INTO record_screen (record_id, position, screen_id, next_stage, screen_state, max_steps, captured_at,

@@ -55,7 +55,7 @@ export const commit: Row = {
   },
 };
 
-/** Only the commits count, not the writes before them. */
+/** Times the commits, not the writes before them. */
 async function commitSome({ send, projectId }: ServerWithProject): Promise<number> {
   const requests = Array.from({ length: commitsPerRound }, () => [
     {

@@ -166,7 +166,7 @@ test.skipIf(!isHere)('a server that stood still does not let in who was revoked 
   const answer = ask();
   await pause(200);
   cluster.thaw(frozen);
-  // It may also say that it can't tell just now.
+  // A server may also answer that it can't know just now.
   expect(await answer).not.toBe(200);
   const later = await until('an answer', ask, (status) => status !== undefined);
   expect(later).toBe(401);

@@ -76,7 +76,7 @@ story('the caret stays in view when the problems appear below it', async () => {
       );
     });
   await expect.poll(isInView).toBe(true);
-  // Also when it gets higher, by hand.
+  // The line stays in view while the output is made higher by hand.
   for (let step = 0; step < 6; step += 1)
     await page.getByRole('separator', { name: 'Height of the output' }).press('ArrowUp');
   await expect.poll(isInView).toBe(true);

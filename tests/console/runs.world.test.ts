@@ -149,7 +149,7 @@ await agent.run.attach('${'a-long-name-'.repeat(14)}.csv', 'a,b');`,
   const download = await saved;
   expect(download.suggestedFilename()).toBe('page.html');
   expect(await readFile(await download.path(), 'utf8')).toContain('<script>');
-  // Also its bare address is saved, and not shown.
+  // The bare address of the file is saved too, and not shown.
   const again = page.waitForEvent('download');
   const address = `${here.service.url}/api/v2/runs/${String(run['run_id'])}/files/page.html`;
   await page.goto(address).catch(() => undefined);

@@ -49,8 +49,7 @@ story(
         expect(await stored()).toContain(text);
       };
 
-      // Only machines on which a disk may be mounted fill one; a container without that right plays only the
-      // restart.
+      // Filling a disk takes the right to mount one; a container without it plays the restart alone.
       if (disk !== undefined) {
         disk.fill();
         await type('// typed on a full disk\n');

@@ -91,9 +91,9 @@ export async function fuzzRefusals(
     const what = fault ?? (isRefused ? await changeOf(world, world.attacker, before) : undefined);
     if (what !== undefined) outcome.violations.push({ seed, index, what, request });
     if (!isRefused && request.method !== 'GET') {
-      // It may have deleted what the view is of.
+      // The request may have deleted what the view shows.
       if (['deleteProject', 'deleteToken', 'deleteDevice'].includes(request.operation)) await world.renew();
-      // It would end by itself in the middle of what follows.
+      // The lease would end by itself in the middle of what follows.
       if (request.operation === 'leaseDevice') await world.endLease(world.attacker);
       before = await world.viewOf(world.attacker);
     }

@@ -57,7 +57,7 @@ async function read(response: IncomingMessage): Promise<FuzzReply> {
   const headers = new Headers(
     Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
   );
-  // It never ends by itself.
+  // A stream never ends by itself.
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (isStream) response.destroy();
   return { status, headers, text: isStream ? '' : await text(response) };

@@ -94,7 +94,7 @@ export async function playSession(callTool: CallTool, device: string): Promise<T
   found(/(log 3 there)/, await call('run_project', { project, devices: [device], wait_s: 55 }));
   await call('commit_project', { project, message: 'Opens the settings' });
 
-  // It breaks: the code takes the settings for something that they are not.
+  // The run breaks: the code expects other settings.
   const broken = written(begin + code("{ id: 'nowhere' }"));
   found(/^(Written)/, await call('write_project', { project, files: broken }));
   const failed = await call('run_project', { project, devices: [device], wait_s: 55 });

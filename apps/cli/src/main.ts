@@ -19,7 +19,7 @@ const version: string = Manifest.Parse(createRequire(import.meta.url)('../../../
  */
 const brokenPipe = 141;
 
-/** Also what goes wrong is JSON then. */
+/** Whether results and errors are printed as JSON. */
 const wantsJson = process.argv.includes('--json');
 
 async function main(): Promise<void> {

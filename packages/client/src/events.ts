@@ -28,7 +28,7 @@ export async function followEvents(api: Operations, options: EventOptions = {}):
   const link = new Link(options.signal);
   try {
     const stream = await openStream(api, options, link.signal);
-    // Only now: what changes while this is read comes by the stream.
+    // Read the state after the stream is open, which then brings every change since.
     await state.begin(link.signal);
     return follow(api, options, state, { link, stream });
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Operations } from './operations.ts';
 
 export interface FollowOptions {
   readonly signal?: AbortSignal;
-  /** Only what comes after this entry. */
+  /** Entry after which the log begins. */
   readonly from?: string;
 }
 

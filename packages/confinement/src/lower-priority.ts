@@ -68,6 +68,6 @@ function lower(id: number, priority: number): void {
   try {
     setPriority(id, priority);
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

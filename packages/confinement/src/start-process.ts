@@ -44,7 +44,7 @@ async function findStarter(): Promise<Starter | undefined> {
 /** Nothing where there is no launcher for the machine. */
 async function openStarter(): Promise<Starter | undefined> {
   const launcher = launcherOfThisMachine();
-  // It moves this process to another control group, and the starter has to be in that one.
+  // Opening it moves this process to another control group, and the starter has to be in that one.
   await openConfinement();
   return launcher === undefined ? undefined : Starter.open(launcher).catch(() => undefined);
 }
@@ -105,7 +105,7 @@ class Starter {
     this.#server = server;
     this.#secret = randomBytes(secretBytes);
     server.on('connection', (socket) => this.#greet(socket)).unref();
-    // It has gone: what it tells of it is its last word.
+    // A starter that has gone has already said why on its output.
     child.stdin?.on('error', () => undefined);
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
     child.stdout?.once('close', () => this.#end());

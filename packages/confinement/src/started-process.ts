@@ -60,7 +60,7 @@ export function signalsOf(
     try {
       process.kill(target, name);
     } catch {
-      // It has ended just now.
+      // The process has ended just now.
     }
   };
   return { signal: (name) => send(pid, name), signalGroup: (name) => send(-pid, name) };

@@ -70,7 +70,7 @@ export const auditActions = {
   create_user: 'user',
   update_user: 'user',
   delete_user: 'user',
-  /** Only refusals: what is merely read is not noted. */
+  /** Refused reads; reads that succeed are not noted. */
   read: null,
 } as const satisfies Record<string, AuditSubjectType | null>;
 

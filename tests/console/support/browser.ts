@@ -12,7 +12,7 @@ export function findChromium(): string | undefined {
     .find((file) => existsSync(file));
 }
 
-/** It ends with this process, whatever ends that: the pipe between them closes. */
+/** Opens Chromium. It ends with this process, however that ends, because the pipe between them closes. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('chromium is not installed');

@@ -37,7 +37,7 @@ function findInPage(): string[] {
     const { width, height } = element.getBoundingClientRect();
     if (width < 2 || height < 2) return false;
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
-    // Only screen readers have it.
+    // Elements for screen readers alone are not visible.
     return element.closest('.visually-hidden') === null && getComputedStyle(element).clipPath === 'none';
   };
   const nameOf = (element: Element): string => {
@@ -101,7 +101,7 @@ function findInPage(): string[] {
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     const hit = document.elementFromPoint(x, y)?.closest(controls);
     if (hit === null || hit === undefined || hit.contains(element) || element.contains(hit)) return;
-    // It stays in place while the rest scrolls below it.
+    // A sticky element stays in place while the rest scrolls below it.
     if (isSticky(hit)) return;
     const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])] : [];
     if (labels.some((label) => label.contains(hit))) return;

@@ -132,7 +132,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Only its owner can read the file; it is never there without these permissions. */
+/** Writes the file with permissions for its owner alone, from the first byte on. */
 export async function storeLogin(value: Login): Promise<void> {
   const file = loginPath();
   makeFolder(path.dirname(file));

@@ -93,7 +93,7 @@ async function compareAll(state: Pull): Promise<void> {
   for (const file of state.base.keys()) if (!versions.has(file)) await compareGone(state, file);
 }
 
-/** Only what is to be written here is fetched. */
+/** Compares a file, and fetches its content only if it is to be written here. */
 async function compare(
   state: Pull,
   { file, there }: { file: string; there: string },

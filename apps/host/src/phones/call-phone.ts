@@ -116,7 +116,7 @@ async function whenUsable(
   stop();
 }
 
-/** Only the service knows the ID; the driver leaves it open. */
+/** Adds the ID, which the service knows and the driver does not. */
 function withDeviceId<Result>(result: Result, deviceId: string): Result {
   const hasDeviceId = typeof result === 'object' && result !== null && 'deviceId' in result;
   return hasDeviceId ? { ...result, deviceId } : result;

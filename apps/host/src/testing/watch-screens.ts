@@ -22,7 +22,7 @@ export function watchScreens(phone: SimulatedPhone): Judge {
     if (last?.screen === screen) return;
     const entry: Shown = { at: Date.now(), screen, picture: undefined };
     shown.push(entry);
-    // It is read by this, too.
+    // The screenshot counts as a reading of the screen.
     entry.picture = phone.screenshot('png').then(shrink);
   };
   return async (picture, epochMs) => {

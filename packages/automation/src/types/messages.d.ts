@@ -22,11 +22,11 @@ interface AgentMessages {
 
 interface MessageOptions extends ActionOptions {
   /**
-   * Only messages that came at this time or later: epoch milliseconds of `Date.now()`, or a `Date`. Default of
-   * `list`: the last day.
+   * Time of the oldest messages that count: epoch milliseconds of `Date.now()`, or a `Date`. Default of `list`: the
+   * last day.
    */
   since?: number | Date;
-  /** Only messages from this number or name. Spaces, hyphens and letter case do not count. Default: from everybody. */
+  /** Number or name of the sender. Spaces, hyphens and letter case do not count. Default: any sender. */
   from?: string;
 }
 

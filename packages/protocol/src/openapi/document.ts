@@ -154,7 +154,7 @@ const ofEveryone: readonly ErrorCode[] = [
   // Answered to other methods of a path that exists.
   'method_not_allowed',
   'expectation_failed',
-  // Also where no body is taken.
+  // This code is possible even where no body is taken.
   'unsupported_encoding',
   'body_too_large',
   'headers_too_large',
@@ -181,7 +181,7 @@ const ofTurns: readonly ErrorCode[] = ['too_many_waiting', 'too_busy'];
 /** Failures that an endpoint may answer beside its own. */
 const commonErrors = (contract: RouteContract): readonly ErrorCode[] => [
   ...ofEveryone,
-  // Also of a DELETE that has no use for a body: one that is sent is read.
+  // A DELETE can fail on its body even if it has no use for one: a body that is sent is read.
   ...(contract.method === 'GET' ? [] : ofBodies),
   ...(contract.scope === null ? [] : ofCallers),
   ...(isPaged(contract) ? ofTurns : []),

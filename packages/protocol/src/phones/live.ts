@@ -114,7 +114,7 @@ export const WallMessage = Type.Union([
   }),
   /** There is no picture now; when there is one, it comes. */
   Type.Object({ type: Type.Literal('nothing'), device_id: Id, reason: Type.String() }),
-  /** It is not the viewer's to see, or no longer: nothing more comes of it. */
+  /** The viewer may not see the phone, or no longer: no more messages about it follow. */
   Type.Object({ type: Type.Literal('gone'), device_id: Id }),
 ]);
 export type WallMessage = Static<typeof WallMessage>;

@@ -70,7 +70,7 @@ export interface ScreenTree {
 /** One of the windows that are on the screen together. */
 export interface WindowTree {
   root: UiNode;
-  /** It is the soft keyboard. */
+  /** Whether the window is the soft keyboard. */
   isKeyboard: boolean;
 }
 
@@ -140,7 +140,7 @@ export interface CurrentApp {
 /** An app that is installed. */
 export interface InstalledApp {
   packageName: string;
-  /** It came with the phone. */
+  /** Whether the app came with the phone. */
   isSystem: boolean;
 }
 

@@ -25,7 +25,7 @@ export const replayFollowUps = ['acts', 'arrives', 'waits', 'gives_up', 'ends', 
 
 /** Verdict of the project's code on a saved screen. */
 export const ReplayVerdict = Type.Union([
-  /** It stored the screen under this state. */
+  /** The automation stored the screen under this state. */
   Type.Object({
     kind: Type.Literal('state'),
     state: stage,
@@ -35,9 +35,9 @@ export const ReplayVerdict = Type.Union([
     /** Message of the error when `next` is `throws`. */
     message: Type.Union([text, Type.Null()]),
   }),
-  /** It stored nothing, and waited in vain. */
+  /** The automation stored nothing, and waited in vain. */
   Type.Object({ kind: Type.Literal('waits'), message: text, did }),
-  /** It stored nothing, and changed the phone again and again. */
+  /** The automation stored nothing, and changed the phone again and again. */
   Type.Object({ kind: Type.Literal('acts_blind'), did }),
   Type.Object({
     kind: Type.Literal('threw'),
@@ -46,11 +46,11 @@ export const ReplayVerdict = Type.Union([
     path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
     line: Type.Integer({ minimum: 0 }),
   }),
-  /** It ended without storing the screen. */
+  /** The automation ended without storing the screen. */
   Type.Object({ kind: Type.Literal('ended'), did }),
-  /** It asked for what a saved screen can't answer. */
+  /** The automation asked for something that a saved screen can't answer. */
   Type.Object({ kind: Type.Literal('cannot'), message: text }),
-  /** It took too much time or memory. */
+  /** The automation took too much time or memory. */
   Type.Object({ kind: Type.Literal('limit'), message: text }),
 ]);
 export type ReplayVerdict = Static<typeof ReplayVerdict>;
@@ -92,13 +92,13 @@ export const SequenceResult = Type.Union([
     path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
     line: Type.Integer({ minimum: 0 }),
   }),
-  /** It waited in vain. */
+  /** The automation waited in vain. */
   Type.Object({ kind: Type.Literal('waits'), index, message: text }),
   /** The run ended, and the record goes on. */
   Type.Object({ kind: Type.Literal('ended'), index, how: SequenceEnd }),
-  /** It asked for what saved screens can't answer. */
+  /** The automation asked for something that saved screens can't answer. */
   Type.Object({ kind: Type.Literal('cannot'), index, message: text }),
-  /** It took too much time or memory. */
+  /** The automation took too much time or memory. */
   Type.Object({ kind: Type.Literal('limit'), index, message: text }),
 ]);
 export type SequenceResult = Static<typeof SequenceResult>;

@@ -42,7 +42,7 @@ export class Settings {
 
   put(table: Map<string, string>, key: string, value: string): void {
     if (table.size < maxEntries || table.has(key)) table.set(key, value);
-    // Only a value changes the proxy: when it is deleted, the proxy stays.
+    // Deleting the value leaves the proxy as it is.
     if (table === this.#tables.global && key === 'http_proxy' && value !== '')
       this.#httpProxy = value.startsWith(':') ? undefined : value;
   }

@@ -146,7 +146,7 @@ function objectType(schema: Schema, context: SchemaContext): string {
   return `{\n${members.join('')}${'  '.repeat(context.depth - 1)}}`;
 }
 
-/** Only on one line and without an end of comment, whatever the schema says. */
+/** Makes a comment of the description: on one line, without an end of comment in it. */
 function comment(property: unknown, margin: string): string {
   const description = isObject(property) ? property['description'] : undefined;
   if (typeof description !== 'string') return '';
@@ -165,7 +165,7 @@ function union(types: readonly string[]): string {
   return different.length === 1 ? (different[0] ?? 'unknown') : `(${different.join(' | ')})`;
 }
 
-/** Only within the schema itself: `#`, `#/$defs/address`. */
+/** Resolves references within the schema itself: `#`, `#/$defs/address`. */
 function resolve(root: Schema, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined;
   let found: unknown = root;

@@ -7,7 +7,7 @@ export interface FleetSearch {
   host?: string;
   /** A selector. */
   labels?: string;
-  /** Only phones that need attention. */
+  /** Shows no phones but those that need attention. */
   attention?: true;
   sort?: FleetSort;
   descending?: true;

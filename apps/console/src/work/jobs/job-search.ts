@@ -4,9 +4,9 @@ import { taskStates } from './job.tsx';
 
 /** Search of the address of a job's page. */
 export interface JobSearch {
-  /** Only tasks in this state. */
+  /** State of the tasks that are shown. */
   state?: JobStatus;
-  /** Only the task with this number. */
+  /** Number of the one task that is shown. */
   task?: number;
 }
 

@@ -99,7 +99,7 @@ export async function installApp(
     requireUser(answer, user);
     let said = saidOf(answer);
     if (saysNoFile(answer)) throw new DriverError('file_not_found', `There is no APK ${path}.`);
-    // Only then it is looked into: an APK alone is the usual case.
+    // Look for parts only after this answer: most files are an APK alone.
     const parts = noApk.test(said) ? await listParts(shell, file, signal) : noParts;
     if (parts.apks.length > 0) {
       const failure = await installParts(shell, { copy, parts: parts.apks, flags }, signal);

@@ -84,7 +84,7 @@ async function query(
   throw notTold(answer);
 }
 
-/** Only names of what went wrong are told: whatever else is printed may be of a message. */
+/** Names the exception and nothing else that was printed, because that may be part of a message. */
 function notTold({ stderr, stdout }: ShellResult): DriverError {
   const said = `${stderr}\n${stdout.startsWith('Row: ') ? '' : stdout}`;
   const [reason = 'it printed no reason'] = /\w{1,80}Exception|Could not find provider/.exec(said) ?? [];

@@ -49,7 +49,7 @@ async function appears(shell: PhoneShell, place: string, signal: AbortSignal): P
   for (let look = 1; look <= looks; look += 1) {
     const { stdout } = await shell.run(query, signal);
     if (/^Row: 0 _id=\d+/m.test(stdout)) return true;
-    // Only a phone that answers is asked again.
+    // A phone that gives no answer is not asked again.
     if (!stdout.startsWith('No result found') || look === looks) return false;
     await pause(lookPauseMs, signal);
   }

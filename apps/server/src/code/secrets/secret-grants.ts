@@ -14,7 +14,7 @@ interface Options {
 }
 
 /**
- * Only way of secrets to hosts. It serves hosts of the project's owner and editors, and of users that the project
+ * The one way by which secrets reach hosts: those of the project's owner and editors, and of users that the project
  * lists.
  */
 export class SecretGrants {

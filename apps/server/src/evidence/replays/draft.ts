@@ -53,7 +53,7 @@ export const packDraft = (draft: DraftText): Promise<Buffer> => compress(Buffer.
 
 export async function unpackDraft(packed: Buffer): Promise<DraftText> {
   const json = (await decompress(packed, { maxOutputLength: maxBytes })).toString();
-  // Only `packDraft` makes them.
+  // Drafts are made by `packDraft` alone.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(json) as DraftText;
 }

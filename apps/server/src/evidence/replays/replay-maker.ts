@@ -153,7 +153,7 @@ export class ReplayMaker {
           screen.problem === ''
             ? verdicts[readable.indexOf(screen)]
             : unreadable(screen.name, screen.problem);
-        // It was stopped.
+        // The replay was stopped before this screen.
         if (verdict === undefined || verdict === null) continue;
         const outcome = outcomeOf(verdict, screen.expect);
         const known = before.get(screen.name);
@@ -208,7 +208,7 @@ export class ReplayMaker {
     const { id, project_id: projectId, tree_id: treeId, made_by: userId } = replay;
     if (replay.is_draft === 1) {
       const draft = await store.findDraft(id);
-      // It was stopped meanwhile, or begun by another server.
+      // The replay was stopped meanwhile, or begun by another server.
       if (draft === undefined) throw new CannotReplay('Its text is gone.');
       return { ...(await layDraft(projectServices, projectId, await unpackDraft(draft))), userId };
     }

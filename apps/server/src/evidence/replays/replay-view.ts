@@ -32,7 +32,7 @@ export function replayView(replay: StoredReplay): Replay {
     made_by,
     mode: replay.record_id === null ? 'screens' : 'sequence',
     record_id: replay.record_id,
-    // Only the worker writes the column.
+    // The column is written by the worker alone.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     sequence: replay.sequence === null ? null : (JSON.parse(replay.sequence) as SequenceOutcome),
     counts: countsOf(replay),
@@ -59,7 +59,7 @@ export const verdictView = ({
   expected,
   outcome,
   change,
-  // It was checked when it came.
+  // The verdict was checked when it arrived.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   verdict: JSON.parse(verdict) as ReplayVerdict,
 });

@@ -18,7 +18,7 @@ import { addToOutbox } from '../../storage/db/webhook-outbox.ts';
 export type StoredReplay = Row<'replay'>;
 export type StoredVerdict = Row<'replay_verdict'>;
 
-// Only the worker writes the column.
+// The column is written by the worker alone.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const countsOf = ({ counts }: StoredReplay): ReplayCounts => JSON.parse(counts) as ReplayCounts;
 

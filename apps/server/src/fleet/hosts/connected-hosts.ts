@@ -109,7 +109,7 @@ export class ConnectedHosts {
     this.#byEpoch.set(epoch, link);
     this.#ends.set(epoch, [
       this.#bus.subscribe(flushesOf(epoch), () => this.#onFlush([epoch])),
-      // Only servers of this database reach the subject, and they write what a `HostRequest` is.
+      // No sender but the servers of this database reaches the subject, and they send a `HostRequest`.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       this.#bus.answer(questionsTo(epoch), (text) => this.#askHere(link, JSON.parse(text) as HostRequest)),
     ]);

@@ -276,7 +276,7 @@ async function createToken(
     name: requireName(request.name),
     createdAt: now,
     lastUsedAt: null,
-    // Only the operator's own tokens have no end: they are replaced at each start, and what they made stays.
+    // Tokens without an end are the operator's own. They are replaced at each start, and the tokens that they made stay.
     parentId: principal.expiresAt === null ? null : principal.tokenId,
   };
   const view = tokenView(token, unused, now);

@@ -52,7 +52,7 @@ interface ListPart {
 
 export type NewToken = Omit<StoredToken, 'lastUsedAt'> & { hash: string };
 
-// Only `toRow` writes the columns.
+// The columns are written by `toRow` alone.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const parseList = <Item extends string>(json: string): Item[] => JSON.parse(json) as Item[];
 
@@ -97,7 +97,7 @@ function toRow(token: NewToken): TokenRow {
 
 interface TokenFilter {
   userId: string | undefined;
-  /** Only this token and those that were made with it, directly or not. */
+  /** Limits the list to this token and those that were made with it, directly or not. */
   ancestorId?: string;
 }
 

@@ -141,7 +141,7 @@ interface Example {
   by?: 'administrator';
   action: string;
   details?: Record<string, unknown>;
-  /** It may come in any number, so that nobody waits until it is written. */
+  /** The event may occur in any number, so no request waits until it is written. */
   isWrittenLater?: true;
 }
 

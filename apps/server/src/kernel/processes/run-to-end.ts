@@ -27,7 +27,7 @@ export async function runToEnd(
   signal?.addEventListener('abort', stop);
   if (signal?.aborted === true) stop();
   const [stdin, stdout, stderr] = child.streams;
-  // It may end without reading its input; its exit code tells then.
+  // A program may end without reading its input; the exit code then says why.
   stdin.end(input);
   try {
     const ended = whenClosed(child);

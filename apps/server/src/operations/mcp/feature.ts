@@ -43,7 +43,7 @@ export function serveMcp({ app, log }: Context, { version, pages }: Served): voi
   const servers = new WeakMap<AuthInfo, () => Promise<McpServer>>();
   let handler: Promise<McpHttpHandler> | undefined;
   const open = async (): Promise<McpHttpHandler> => {
-    // It takes a tenth of a second and some megabytes, which most servers never need.
+    // Loading takes a tenth of a second and some megabytes, and most servers never need it.
     const { createMcpHandler } = await import('@modelcontextprotocol/server');
     return createMcpHandler(
       ({ authInfo }) => {
@@ -87,7 +87,7 @@ const hostOf = (origin: string): string | undefined =>
 
 function requestOf({ headers }: FastifyRequest, reply: FastifyReply): Request {
   const left = new AbortController();
-  // Also after an answer, which it does not change.
+  // Aborting after the answer changes nothing.
   reply.raw.once('close', () => left.abort());
   const given = headerNames.flatMap((name): [string, string][] => {
     const value = headers[name];

@@ -116,7 +116,7 @@ export class Launches {
   async start(request: LaunchRequest): Promise<LaunchReply> {
     const { principal, key, phones, direct } = request;
     try {
-      // Only users who may start the project are told what has started.
+      // Users who may not start the project must not learn what has started.
       const project =
         direct === null ? await this.#options.getLaunchable(phones.automationId, principal) : null;
       return deliver(

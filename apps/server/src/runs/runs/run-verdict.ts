@@ -23,7 +23,7 @@ export type Verdict = 'completed' | 'cancelled' | RetryReason;
 export function verdictOf({ status, outcome, error_code, started_at }: EndedRun): Verdict {
   if (status === 'lost') return 'lost';
   if (status === 'timed_out' || outcome === 'timed_out') return 'timeout';
-  // Only the service stops a run that has not begun, when a phone does not answer.
+  // A run that has not begun is stopped by the service alone, when a phone does not answer.
   if (status === 'stopped') return started_at === null ? 'phone' : 'cancelled';
   if (status === 'failed') return error_code !== null && phoneFailures.has(error_code) ? 'phone' : 'error';
   return outcome === 'out_of_steps' ? 'out_of_steps' : 'completed';

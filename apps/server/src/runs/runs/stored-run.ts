@@ -127,7 +127,7 @@ const outcomes: Record<RunStatus, RunOutcome | null> = {
 
 export function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] {
   if (parameters === null) return null;
-  // Only `keptParameters` writes the column.
+  // The column is written by `keptParameters` alone.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(parameters) as RunDetail['parameters'];
 }
@@ -159,6 +159,6 @@ export async function keptParameters(
 /** The code of a launch as it is kept: JSON, or null when it is too large. */
 export const keptCode = (code: string): string | null => keptJson(JSON.stringify(code));
 
-// Only `keptCode` writes the column.
+// The column is written by `keptCode` alone.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const readKeptCode = (json: string): string => JSON.parse(json) as string;

@@ -39,7 +39,7 @@ describe.each(engines)('counts of runs, in %s,', (engine) => {
     expect(await list()).toContainEqual(
       expect.objectContaining({ automation_id: '', outcome: 'out_of_steps', reason: '', run_ms: 1000 }),
     );
-    // It turns out to live, and completes.
+    // The lost run turns out to be alive, and completes.
     await update(db, 'one', { status: 'running', error_code: null, ended_at: null });
     await update(db, 'one', { status: 'completed', ended_at: at + 2500 });
     await update(db, 'two', { status: 'completed', error_code: null, ended_at: at + 3500 });

@@ -180,7 +180,7 @@ export async function renewClaim(
     db,
     async (transaction) => (await isHeld(transaction, claim, until)) && write(transaction),
   );
-  // Only now: the transaction may have been undone.
+  // Set it after the commit: the transaction might have been rolled back.
   if (isRenewed) claim.until = until;
   return isRenewed;
 }

@@ -158,7 +158,7 @@ function firstOf(
 
 function waitingJobOf(row: StoredJob): WaitingJob {
   const { device_ids: ids } = row;
-  // Only `createJob` writes the column.
+  // The column is written by `createJob` alone.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const deviceIds = ids === null ? undefined : new Set(JSON.parse(ids) as string[]);
   const selector = limitedSelector(row);

@@ -394,7 +394,7 @@ it('a phone and a host that are away for long are told of once, and again when t
   const gone = receiver.received.find(({ body }) => body.type === 'device.not_ready')?.body;
   expect(Compile(webhookEvents['device.not_ready']).Check(gone)).toBe(true);
   await other.connect();
-  // It counts as on its way for a moment.
+  // A host that has just reconnected counts as returning for a moment.
   server.clock.advance(5000);
   await expect.poll(typesOf, timeouts).toEqual(['device.not_ready', 'device.back', 'host.gone', 'host.back']);
   await other.cut();

@@ -109,7 +109,7 @@ const placesIn = (args: Args): number[] =>
     typeof place === 'number' && Math.abs(place) < maxPlace ? [Math.round(place)] : [],
   );
 
-/** Only the length of a typed text is reported, because the text may be secret. */
+/** Reports the length of a typed text instead of the text, which may be secret. */
 function length([text]: Args): StepAim {
   return { target: `${textOf(text).length} characters` };
 }

@@ -46,7 +46,7 @@ export function createWaits(parts: WaitParts): AgentWaits {
         {
           awaited: options?.description ?? 'a condition',
           test: predicate,
-          // It may ask for more than the screen.
+          // A predicate may read more than the screen.
           maxPauseMs: defaultIntervalMs,
         },
         options,

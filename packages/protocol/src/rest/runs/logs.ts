@@ -24,10 +24,10 @@ export const LogEntry = Type.Object(
 );
 export type LogEntry = Static<typeof LogEntry>;
 
-/** Only entries of the last 10 minutes are returned; older ones are deleted. */
+/** Age of the oldest entries that are returned: 10 minutes. Older ones are deleted. */
 export const logWindowMs = 10 * 60 * 1000;
 
-/** One reply of `automationLogs` holds at most so many entries. */
+/** Maximum number of entries in one reply of `automationLogs`. */
 export const logPageSize = 1000;
 
 /** Console output of automations. */

@@ -33,7 +33,7 @@ async function writeDump({ phone, stdout, stderr }: Process, path: string, xml: 
 async function dump(process: Process): Promise<number> {
   const { phone, args, stderr, signal } = process;
   const fault = phone.faults.uiautomator;
-  // Only one UiAutomation can be registered; a running UiAutomator2 server has it.
+  // Android registers one UiAutomation at a time; a running UiAutomator2 server has it.
   if (fault === 'killed' || phone.instrumentation.isUiAutomationTaken) {
     await stderr.write('Killed \n');
     return killedExitCode;

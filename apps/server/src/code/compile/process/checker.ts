@@ -1,4 +1,4 @@
-// Only this folder knows the compiler's API, which may change with any release.
+// The compiler's API may change with any release, so no code outside this folder uses it.
 import { randomBytes } from 'node:crypto';
 import {
   API,

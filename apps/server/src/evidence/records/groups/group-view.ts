@@ -23,7 +23,7 @@ export interface GroupViews {
   record(shown: ShownMember): GroupRecord;
 }
 
-/** Only the stores of groups write the column. */
+/** The column is written by the stores of groups alone. */
 export const readReason = (json: string | null): JoinReason =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   json === null ? { by: 'new' } : (JSON.parse(json) as JoinReason);

@@ -48,7 +48,7 @@ export async function insertMove(transaction: Transaction, move: StoredMove): Pr
   await transaction.insertInto('group_move').values(move).execute();
 }
 
-/** Only `newMove` writes the column. */
+/** The column is written by `newMove` alone. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const readBefore = ({ before }: StoredMove): Before => JSON.parse(before) as Before;
 

@@ -221,7 +221,7 @@ export class Leases {
     const is_exclusive = Number(lease.isExclusive);
     const row = { device_id: device.id, id, user_id, since, duration_ms, expires_at, is_exclusive };
     const known = this.#ofDevice.get(device.id);
-    // Only the row knows of a lease that has expired here whether it was used at another server meanwhile.
+    // A lease that has expired here may have been used at another server meanwhile; the row says whether it was.
     const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
     const insteadOf = isWorthless ? known.userId : undefined;
     if (!(await store.take(row, { now: clock.now(), insteadOf, isByTouch }))) {

@@ -48,7 +48,7 @@ export class ScreenCache {
       dispose: ({ userId }, id) => this.#forget(userId, id),
     });
     bus.answer(subjectOf(this.#node), async (question) => {
-      // Only servers of this database reach the subject, and they write what `#findThere` asks.
+      // No sender but the servers of this database reaches the subject, and they send what `#findThere` writes.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const { id, owner } = JSON.parse(question) as { id: string; owner: ScreenOwner };
       return Buffer.from(JSON.stringify(this.#findHere(id, owner) ?? null));

@@ -73,7 +73,7 @@ export class Sessions {
     const now = this.#options.clock.now();
     const session = await this.#cache.get(hash, () => this.#read(hash, now));
     if (session.usedAt + noteUseMs >= now && session.createdAt + maxSessionMs >= now) return session;
-    // It may have been used at another server meanwhile.
+    // The session may have been used at another server meanwhile.
     this.#cache.forget(hash);
     return this.#cache.get(hash, () => this.#read(hash, now));
   }

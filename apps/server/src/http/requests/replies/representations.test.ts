@@ -70,7 +70,7 @@ describe('a static document', () => {
       const [one, ...others] = replies.map(({ bytes }) => bytes);
       if (one === undefined) throw new Error('nothing came');
       for (const other of others) expect(other.equals(one)).toBe(true);
-      // It is kept: to ask for it compressed is to find it.
+      // A request for the compressed form finds the one that is cached.
       const plain = brotliDecompressSync(one).toString();
       expect(await StaticDocument.of(plain).compressed('br')).toEqual(one);
       expect((await rawGet(path, {})).headers.etag).toBe(StaticDocument.of(plain).tag);

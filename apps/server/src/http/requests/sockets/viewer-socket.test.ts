@@ -98,7 +98,7 @@ describe('messages of a viewer', () => {
     say(socket, 2);
     socket.send('{}');
     say(socket, 400);
-    // It never reads the close frame, so it never answers it.
+    // A paused socket reads no close frame, so it never answers one.
     socket.pause();
     await expect.poll(() => closed, { timeout: 5000 }).toEqual(['mallory']);
     expect(taken.get('mallory')).toEqual([0, 1]);

@@ -94,7 +94,7 @@ export class ViewerSocket {
   }
 
   #read(take: () => void): void {
-    // Only the answer to the close frame is wanted, which an honest peer sends next.
+    // An honest peer now sends nothing but the answer to the close frame.
     if (this.#isOver) return this.#socket.pause();
     this.#unread.push(take);
     if (this.#unread.length > maxUnread) return this.terminate();

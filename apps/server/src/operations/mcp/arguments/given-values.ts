@@ -62,7 +62,7 @@ export class GivenValues {
   }
 }
 
-/** Only a field that says that it may be empty is given by an empty text. */
+/** An empty text counts as no value, except in a field whose schema allows it. */
 function isNothing(schema: TSchema | undefined, value: unknown): boolean {
   if (typeof value !== 'string') return value === null;
   if (schema === undefined || !takesText(schema, value)) return value.trim() === '';

@@ -83,7 +83,7 @@ export class RecentLogs {
         left = await this.#tryToAppend(left, appending);
       }
     } catch (error) {
-      // Only the database knows whether they are stored.
+      // The entries may be stored all the same: read the progress anew from the database.
       for (const runId of runIds) this.#progress.delete(runId);
       throw error;
     }

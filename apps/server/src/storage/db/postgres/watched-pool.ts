@@ -17,7 +17,7 @@ const timeouts = {
   idle_in_transaction_session_timeout: 30_000,
   /** Longer than that of the engine: no answer by then means that the network has lost the connection. */
   query_timeout: 35_000,
-  /** Also the maximum wait for a free connection. */
+  /** Maximum time to connect, and to wait for a free connection. */
   connectionTimeoutMillis: 30_000,
 };
 

@@ -193,6 +193,6 @@ async function mapPrints(
   return found;
 }
 
-/** Only `addPrint` writes the column. */
+/** The column is written by `addPrint` alone. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const readPrint = (json: string): ScreenPrint => printFrom(JSON.parse(json) as PrintJson);
