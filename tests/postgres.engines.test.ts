@@ -51,7 +51,7 @@ test.skipIf(!isHere)(
     await refused.exited;
     expect({ code: refused.exitCode, output: refused.output.trim() }).toEqual({
       code: 2,
-      output: expect.stringMatching(/^The database of PHALANX_DATABASE_URL is in use by another server.*$/),
+      output: expect.stringMatching(/^Another server uses the database of PHALANX_DATABASE_URL.*$/),
     });
 
     const launchId = await installation.launch(

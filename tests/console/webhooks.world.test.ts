@@ -155,7 +155,7 @@ story('an e-mail: an address that nobody allows, one that is, a run that fails i
   await dialog.getByLabel('Address').fill('ada@example.org');
   expect(await dialog.getByLabel('Signature').count()).toBe(0);
   await dialog.getByRole('button', { name: 'Create' }).click();
-  await dialog.getByText(/may not be sent e-mails/).waitFor();
+  await dialog.getByText(/may not receive e-mails/).waitFor();
   await dialog.getByLabel('Address').fill('ada@example.com');
   expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Create' }).click();

@@ -121,7 +121,7 @@ const rows = {
   webhookNetworks: setting({
     name: 'PHALANX_WEBHOOK_NETWORKS',
     default: 'none',
-    description: 'what webhooks may reach beside the public internet',
+    description: 'destinations that webhooks may reach in addition to the public internet',
     format: networkList,
   }),
   recordsKept: setting({

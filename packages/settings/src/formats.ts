@@ -57,7 +57,7 @@ export const databaseUrl: SettingFormat<string> = {
   parse(text, name) {
     if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
     throw new SettingError(
-      `${name} is no address of PostgreSQL: give one such as postgres://user:password@host:5432/database, with a % code for each special character of the password.`,
+      `${name} is not the address of a PostgreSQL database: give one such as postgres://user:password@host:5432/database, with the special characters of the password percent-encoded.`,
     );
   },
 };

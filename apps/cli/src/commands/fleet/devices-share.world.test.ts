@@ -52,7 +52,7 @@ test('the hosts of a user are allowed the secrets of a project, and denied them'
   expect(await said('secret', 'allowed')).toMatch(/^Only hosts of the owner and the editors/);
   expect(await said('secret', 'allow', 'ben')).toBe('Hosts of ben get the secrets of the project now.\n');
   expect(await said('secret', 'allowed')).toMatch(/ben /);
-  expect(await said('secret', 'deny', 'ben')).toMatch(/get no secrets of "shop" any more/);
+  expect(await said('secret', 'deny', 'ben')).toMatch(/no longer get the secrets of "shop"/);
 });
 
 test('a phone is forgotten when somebody says yes, and only while it is gone', async () => {

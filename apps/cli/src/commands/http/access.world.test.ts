@@ -47,7 +47,7 @@ test('a user is created, gets a token by name, and the token works until it is r
   expect(refused).toEqual({
     code: 3,
     stdout: '',
-    stderr: 'Only administrators may use this endpoint, with tokens that are not limited.\n',
+    stderr: 'Only administrators may use this endpoint, and only with a token that is not limited.\n',
   });
 
   const id = listed.stdout.split('\n')[1]?.split(' ')[0] ?? '';

@@ -187,7 +187,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
           reason={
             project.role === 'owner'
               ? reason
-              : 'Only the owner of a project says whose hosts get its secrets.'
+              : 'Only the owner of a project can choose whose hosts get its secrets.'
           }
           onClose={() => setPopup('secrets')}
         />

@@ -106,7 +106,7 @@ export function addCommitRoutes(
       request,
       onReplaced,
     );
-    const message = `The files are those of commit ${commit.hash} again.`;
+    const message = `The files were restored to commit ${commit.hash}.`;
     return { success: true, message, commit, replaced };
   });
 }
@@ -144,7 +144,7 @@ function findProblem(message: string): string | undefined {
   if (message === '') return 'must not be empty: say what has changed';
   const length = [...message].length;
   if (length > maxLength) return `has ${length} characters; at most ${maxLength} are allowed`;
-  if (!message.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair';
+  if (!message.isWellFormed()) return 'must be valid Unicode: it contains a lone surrogate';
   if (controlCharacter.test(message))
     return 'must not contain control characters other than line breaks and tabs';
   return undefined;
@@ -216,7 +216,7 @@ async function startOf(
   const [, start = '', skip = ''] = cursorForm.exec(cursor) ?? [];
   if (start === '' || !(await isAncestor(repository, { older: start, newer: head })))
     throw ApiError.of('invalid_request', {
-      problem: 'Query parameter cursor is not one that this list gave: start without it',
+      problem: 'Query parameter cursor is not a cursor of this list: start without a cursor',
     });
   return { start, skip: Number(skip) };
 }

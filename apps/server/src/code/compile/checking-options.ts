@@ -120,7 +120,7 @@ export const unused = new Set([
 
 /** Options that a project can't have, each with the reason. An empty list as the value does no harm. */
 export const refused = new Map([
-  ['extends', 'a project has one tsconfig.json that stands alone'],
+  ['extends', 'the tsconfig.json of a project cannot extend another one'],
   ['references', 'a project cannot refer to other projects'],
   ['plugins', 'plugins do not run here'],
   ['types', 'packages do not exist here; the types of the runtime are always known'],

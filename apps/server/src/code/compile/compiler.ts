@@ -200,12 +200,12 @@ const explained = (error: unknown): unknown =>
 function endText(reason: EndReason, { processorMs, timeoutMs, maxMemoryMb }: Limits): string | undefined {
   if (reason === 'not_started') return undefined;
   if (reason === 'timed_out')
-    return `Compiling took longer than ${timeoutMs / 1000} s. Make the types simpler or the file smaller.`;
+    return `Compiling took longer than ${timeoutMs / 1000} s. Simplify the types or split the file.`;
   if (reason === 'out_of_processor_time')
-    return `Compiling took more than ${processorMs / 1000} s of processor time. Make the types simpler or the file smaller.`;
+    return `Compiling took more than ${processorMs / 1000} s of processor time. Simplify the types or split the file.`;
   if (reason === 'out_of_memory')
-    return `Compiling took more than ${maxMemoryMb} MB of memory. Make the types simpler or the file smaller.`;
-  return 'The compiler broke down over this code. Make the types simpler or the nesting less deep.';
+    return `Compiling took more than ${maxMemoryMb} MB of memory. Simplify the types or split the file.`;
+  return 'The compiler crashed on this code. Simplify the types or reduce the nesting.';
 }
 
 /** Returns a successful compilation. Throws `compile_failed` for code that does not compile. */

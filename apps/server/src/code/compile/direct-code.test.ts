@@ -21,8 +21,8 @@ test.for<[code: string, lines: string[]]>([
   [
     'import fs from "fs";\nimport "./a";',
     [
-      'main.ts(1,16): error TS2307: Cannot import "fs": direct code stands alone, it can import nothing; use agent.files for files of the phone',
-      'main.ts(2,8): error TS2307: Cannot import "./a": direct code stands alone, it can import nothing',
+      'main.ts(1,16): error TS2307: Cannot import "fs": direct code cannot import anything; use agent.files for files of the phone',
+      'main.ts(2,8): error TS2307: Cannot import "./a": direct code cannot import anything',
     ],
   ],
   ['let a; let a;', ['main.ts(1,12): error TS1005: The symbol "a" has already been declared']],

@@ -61,14 +61,14 @@ const refused: [name: string, text: string, line: string][] = [
   [
     'a folder above',
     '{"compilerOptions":{"rootDir":"src/../.."}}',
-    'tsconfig.json(1,31): error TS5090: "src/../.." leads out of the project',
+    'tsconfig.json(1,31): error TS5090: "src/../.." is outside the project',
   ],
   [
     'a file above',
     '{"files":["a.ts","../b.ts"]}',
-    'tsconfig.json(1,18): error TS5090: "../b.ts" leads out of the project',
+    'tsconfig.json(1,18): error TS5090: "../b.ts" is outside the project',
   ],
-  ['a place of the machine', '{"include":["/etc"]}', '"/etc" leads out of the project'],
+  ['a place of the machine', '{"include":["/etc"]}', '"/etc" is outside the project'],
   [
     'a library of browsers',
     '{"compilerOptions":{"lib":["dom"]}}',

@@ -176,7 +176,7 @@ function refuseOutsidePaths(node: Node, reading: Reading): void {
 function refuseOutsidePath(path: string, node: Node, { complain }: Reading): void {
   if (path.length > maxPathLength)
     complain(node, codes.outside, `a path of more than ${maxPathLength} characters`);
-  else if (leadsOutside(path)) complain(node, codes.outside, `"${path}" leads out of the project`);
+  else if (leadsOutside(path)) complain(node, codes.outside, `"${path}" is outside the project`);
 }
 
 function leadsOutside(path: string): boolean {

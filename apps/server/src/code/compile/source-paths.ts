@@ -45,7 +45,7 @@ export function listSourcePaths(path: string): string[] {
 
 export const isRelative = (specifier: string): boolean => /^\.\.?(?:\/|$)/.test(specifier);
 
-/** Path inside the project that a relative import of `importer` names. Undefined when it leads out of the project. */
+/** Path inside the project that a relative import of `importer` names. Undefined when it is outside the project. */
 export function findImportedPath(importer: string, specifier: string): string | undefined {
   const path = posix.join(posix.dirname(importer), specifier);
   return path === '..' || path.startsWith('../') ? undefined : path.replace(/\/$/, '');

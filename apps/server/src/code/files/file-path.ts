@@ -29,7 +29,7 @@ export function findSegmentProblem(name: string): string | undefined {
 export function findFolderProblem(name: string): string | undefined {
   // Names that only look like it are refused as segments. `git fsck` refuses no other name for a folder alone.
   return name === '.gitattributes'
-    ? 'must not lead through ".gitattributes": git takes it for a file'
+    ? 'must not use ".gitattributes" as a folder: git reads it as a file'
     : undefined;
 }
 
@@ -39,10 +39,10 @@ export function findPathProblem(path: string): string | undefined {
   // Limits the length first, because the checks below take time in proportion to it.
   if (path.length > maxPathBytes || Buffer.byteLength(path) > maxPathBytes)
     return `must not be longer than ${maxPathBytes} bytes`;
-  if (!path.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair';
+  if (!path.isWellFormed()) return 'must be valid Unicode: it contains a lone surrogate';
   if (path.startsWith('/')) return 'must be relative: it starts with "/"';
   const names = path.split('/');
-  if (names.length > maxPathDepth + 1) return `must not lead through more than ${maxPathDepth} folders`;
+  if (names.length > maxPathDepth + 1) return `must not have more than ${maxPathDepth} folders`;
   for (const [at, name] of names.entries()) {
     const isFolder = at < names.length - 1;
     const problem = findSegmentProblem(name) ?? (isFolder ? findFolderProblem(name) : undefined);
@@ -83,7 +83,8 @@ export async function requirePlace(repository: GitObjects, state: SavedTrees, pa
   for (const tree of [state.files, state.compiled]) {
     const found = await findAt(repository, tree, path);
     if (found.kind === 'folder') throw refusePath(path, 'is a folder: name a file in it');
-    if (found.kind === 'beyond_file') throw refusePath(path, `runs through the file "${shown(found.file)}"`);
+    if (found.kind === 'beyond_file')
+      throw refusePath(path, `uses a file as a folder: "${shown(found.file)}"`);
   }
   const source = await findSourceOf(repository, state, path);
   if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
@@ -148,7 +149,6 @@ export function findReservedReason(name: string): string | undefined {
   if (plain === '.gitmodules' || shortModules.test(plain))
     return 'must not be ".gitmodules": projects have no submodules';
   const isAttributes = plain === '.gitattributes' || shortAttributes.test(plain);
-  if (isAttributes && name !== '.gitattributes')
-    return 'must not look like ".gitattributes" without being it';
+  if (isAttributes && name !== '.gitattributes') return 'must not be a look-alike of ".gitattributes"';
   return undefined;
 }

@@ -69,7 +69,7 @@ describe('writing a file', () => {
     ['data.json', '{"a": }', /^data\.json\(1,7\): error TS1005: Unexpected "}"/],
     ['parameters.schema.json', '{', /^parameters\.schema\.json\(1,2\): error TS1005: /],
     ['parameters.schema.json', '{"type": "nonsense"}', /^parameters\.schema\.json\(1,1\): error TS5024: /],
-    ['parameters.schema.json', '{"$ref": "#"}', /^parameters\.schema\.json\(1,1\): error TS5024: .*circle/],
+    ['parameters.schema.json', '{"$ref": "#"}', /^parameters\.schema\.json\(1,1\): error TS5024: .*circular/],
   ])('saves %s with the mistake in %s, and warns of it', async (path, content, line) => {
     const reply = await project.write(path, content);
     expect([reply.status, reply.body['warnings']]).toEqual([200, [expect.stringMatching(line)]]);
@@ -147,9 +147,9 @@ describe('a path that is taken', () => {
 
   it.each([
     ['folder', 'invalid_path', '"folder" is a folder'],
-    ['folder/file.txt/more.txt', 'invalid_path', 'runs through the file \\"folder/file.txt\\"'],
-    ['main.ts/more.txt', 'invalid_path', 'runs through the file \\"main.ts\\"'],
-    ['main.js/more.txt', 'invalid_path', 'runs through the file \\"main.js\\"'],
+    ['folder/file.txt/more.txt', 'invalid_path', 'uses a file as a folder: \\"folder/file.txt\\"'],
+    ['main.ts/more.txt', 'invalid_path', 'uses a file as a folder: \\"main.ts\\"'],
+    ['main.js/more.txt', 'invalid_path', 'uses a file as a folder: \\"main.js\\"'],
     ['main.js', 'compiled_file', 'compiled from main.ts'],
     ['main.tsx', 'source_conflict', 'main.ts'],
   ])('can not be written: %s', async (path, code, says) => {

@@ -44,13 +44,13 @@ it('are handed to the host with the run', async () => {
 
 it.each([
   ['no JSON', '[', 'it is not JSON'],
-  ['no list', '{"viewId": "balance"}', 'it has to be a list of masks'],
-  ['a misspelt condition', '[{"viewId": "a"}, {"viewid": "b"}]', 'mask 2 is none'],
-  ['a mask without a condition', '[{}]', 'mask 1 is none'],
+  ['no list', '{"viewId": "balance"}', 'it must be a list of masks'],
+  ['a misspelt condition', '[{"viewId": "a"}, {"viewid": "b"}]', 'mask 2 is invalid'],
+  ['a mask without a condition', '[{}]', 'mask 1 is invalid'],
   [
     'an area beyond the screen',
     '[{"area": {"left": 0, "top": 0, "right": 2, "bottom": 1}}]',
-    'mask 1 is none',
+    'mask 1 is invalid',
   ],
   ['too many', JSON.stringify(Array.from({ length: 101 }, () => ({ text: 'a' }))), 'more than 100'],
 ])('with %s are told when they are written, and launch nothing', async (_, content, problem) => {

@@ -24,16 +24,16 @@ export function readMasks(text: string): ScreenMask[] {
 /** Returns why the text can't be used as masks. */
 export function findMasksProblem(text: string): string | undefined {
   const sizeBytes = Buffer.byteLength(text);
-  if (sizeBytes > maxMasksBytes) return `it has ${sizeBytes} bytes, and at most ${maxMasksBytes} are read`;
+  if (sizeBytes > maxMasksBytes) return `it has ${sizeBytes} bytes; at most ${maxMasksBytes} are allowed`;
   const excess = findExcess(Buffer.from(text), jsonBounds.masks);
   if (excess !== undefined) return `it ${excess}`;
   const masks = parse(text);
   if (masks === undefined) return 'it is not JSON';
-  if (!Array.isArray(masks)) return `it has to be a list of masks, such as ${example}`;
+  if (!Array.isArray(masks)) return `it must be a list of masks, such as ${example}`;
   const entries: unknown[] = masks;
   const wrong = entries.findIndex((mask) => !shape.Check([mask]));
   if (wrong !== -1)
-    return `mask ${wrong + 1} is none. Masks are written so: ${example}. Conditions are viewId, packageName, className, text, textContains, description and descriptionContains; an area has left, top, right and bottom from 0 to 1`;
+    return `mask ${wrong + 1} is invalid. An example of masks: ${example}. Conditions are viewId, packageName, className, text, textContains, description and descriptionContains; an area has left, top, right and bottom from 0 to 1`;
   return shape.Check(masks) ? undefined : 'it has more than 100 masks';
 }
 

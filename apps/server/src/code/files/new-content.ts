@@ -28,7 +28,7 @@ export function contentOf(text: string, staged: StagedBody | undefined, index = 
 
 function requireUnicode(isWellFormed: boolean): void {
   if (isWellFormed) return;
-  throw ApiError.of('invalid_content', { problem: 'must be valid Unicode: it has half of a surrogate pair' });
+  throw ApiError.of('invalid_content', { problem: 'must be valid Unicode: it contains a lone surrogate' });
 }
 
 function contentOfText(text: string): NewContent {
@@ -76,11 +76,11 @@ async function requireSettings(content: NewContent): Promise<void> {
 async function requireAttributes(content: NewContent): Promise<void> {
   if (content.sizeBytes > maxAttributeBytes)
     throw ApiError.of('invalid_content', {
-      problem: `of a .gitattributes has at most ${maxAttributeBytes} bytes`,
+      problem: `of a .gitattributes file must have at most ${maxAttributeBytes} bytes`,
     });
   const isLong = (line: string): boolean => Buffer.byteLength(line) >= maxAttributeLine;
   if ((await content.readText()).split('\n').some(isLong))
     throw ApiError.of('invalid_content', {
-      problem: `of a .gitattributes has lines of less than ${maxAttributeLine} bytes`,
+      problem: `of a .gitattributes file must have lines of less than ${maxAttributeLine} bytes`,
     });
 }

@@ -144,7 +144,7 @@ async function requirePlaces(
   const compiled = buildTree(draft, new Map(known));
   for (const { path } of changed) {
     const file = foldersOf(path).find((folder) => isFile(entries, folder));
-    if (file !== undefined) throw refusePath(path, `runs through the file "${file}"`);
+    if (file !== undefined) throw refusePath(path, `uses a file as a folder: "${file}"`);
     await requirePlace(draft, { files, compiled }, path);
   }
 }

@@ -54,12 +54,7 @@ export async function reviewFile(
   const limit = maxBytes[path] ?? Infinity;
   if (content.sizeBytes > limit)
     return [
-      errorLine(
-        path,
-        undefined,
-        unusable,
-        `it has ${content.sizeBytes} bytes, and at most ${limit} are read`,
-      ),
+      errorLine(path, undefined, unusable, `it has ${content.sizeBytes} bytes; at most ${limit} are allowed`),
     ];
   if (content.sizeBytes > maxReviewedBytes) return [];
   const text = await content.readText();

@@ -190,7 +190,7 @@ describe('a push to main', () => {
     const deleted = await git('push', 'origin', ':main');
     expect([deleted.code, deleted.text]).toEqual([
       1,
-      expect.stringContaining('remote: main can not be deleted'),
+      expect.stringContaining('remote: main cannot be deleted'),
     ]);
     expect(await project.content('more.txt')).toBe('more');
   });

@@ -201,8 +201,9 @@ const isRefName = (name: string): boolean => !notInName.test(name) && !controls.
 /** Returns why this ref can't be pushed at all, whatever it points to. */
 function findRefProblem(ref: PushedRef): string | undefined {
   if (!/^refs\/(?:heads|tags)\//.test(ref.name))
-    return `${ref.name} is neither a branch nor a tag: only these can be pushed.`;
-  if (!isRefName(ref.name)) return `${ref.name} is no name that git allows.`;
-  if (ref.name === mainBranch && isDeletion(ref)) return 'main can not be deleted: the project stands on it.';
+    return `${ref.name} is neither a branch nor a tag: push branches and tags only.`;
+  if (!isRefName(ref.name)) return `Git does not allow the name ${ref.name}.`;
+  if (ref.name === mainBranch && isDeletion(ref))
+    return 'main cannot be deleted: it holds the files of the project.';
   return undefined;
 }

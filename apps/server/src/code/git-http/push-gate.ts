@@ -189,7 +189,7 @@ function moveRefs(repositories: ProjectRepositories, push: StoredPush): Promise<
   const { projectId, refs, main, packs, firstVersion, note } = push;
   const work = async (draft: Draft, change: Change): Promise<void> => {
     if ((await repositories.findFirstVersion(projectId)) !== firstVersion)
-      throw new PushRefused('The project was tidied up meanwhile: push again.');
+      throw new PushRefused('The repository was repacked during the push: push again.');
     const others = refs.filter(({ name }) => name !== mainBranch);
     for (const ref of others) await requireUnmoved(change, ref);
     requirePlaces(others, await repositories.listRefs(projectId));
@@ -231,8 +231,9 @@ function requirePlaces(pushed: readonly PushedRef[], known: readonly { name: str
   for (const name of arriving)
     for (const folder of foldersOf(name))
       if (names.has(folder) && !gone.has(folder))
-        throw new PushRefused(`${name} can't be there: ${folder} is no folder.`);
+        throw new PushRefused(`${name} cannot be created, because ${folder} exists.`);
   const folders = new Set([...names].filter((name) => !gone.has(name)).flatMap(foldersOf));
   for (const name of arriving)
-    if (folders.has(name)) throw new PushRefused(`${name} can't be there: it is a folder of others.`);
+    if (folders.has(name))
+      throw new PushRefused(`${name} cannot be created, because other branches or tags have names below it.`);
 }

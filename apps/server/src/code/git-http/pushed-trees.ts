@@ -44,7 +44,7 @@ function findEntryProblem(name: string, mode: string): string | undefined {
   const problem = segment ?? (mode === folderMode ? findFolderProblem(name) : undefined);
   if (problem !== undefined) return `${shown(name)} ${problem}`;
   if ([fileMode, executableMode, folderMode].includes(mode)) return undefined;
-  return `${shown(name)} ${oddModes[mode] ?? `has the odd mode ${mode}`}: a project has files and folders only`;
+  return `${shown(name)} ${oddModes[mode] ?? `has the unsupported mode ${mode}`}: a project has files and folders only`;
 }
 
 function findTreeProblem(tree: Tree): string | undefined {
@@ -61,7 +61,7 @@ export async function findNewObjectProblem(
   ids: readonly string[],
 ): Promise<string | undefined> {
   if (ids.length > maxNewObjects)
-    return `The push brings more than ${maxNewObjects} new objects: push in smaller steps.`;
+    return `The push has more than ${maxNewObjects} new objects: push in smaller steps.`;
   const infos: ObjectInfo[] = [];
   for (const id of ids) {
     const info = await repository.findInfo(id);
@@ -89,7 +89,7 @@ function findTreesProblem(infos: readonly ObjectInfo[]): string | undefined {
   const trees = infos.filter(({ type }) => type === 'tree');
   const bytes = trees.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (bytes <= maxNewTreeBytes) return undefined;
-  return `The folders of all commits that the push brings have ${bytes} bytes together, and at most ${maxNewTreeBytes} are read: push in smaller steps`;
+  return `The folders of all pushed commits have ${bytes} bytes together; at most ${maxNewTreeBytes} are allowed: push in smaller steps`;
 }
 
 const maxBytesOfType: Record<string, { what: string; bytes: number }> = {
@@ -128,7 +128,7 @@ async function findCommitProblem(
     const totals = tree === undefined ? undefined : await counter.count(tree.id);
     // Counts are infinite for a tree that is nested too deeply or too large.
     if (totals !== undefined && (totals.pathBytes > maxPathBytes || totals.depth > maxPathDepth))
-      return `A path must not be longer than ${maxPathBytes} bytes, nor lead through more than ${maxPathDepth} folders.`;
+      return `A path must not be longer than ${maxPathBytes} bytes, nor have more than ${maxPathDepth} folders.`;
     const problem = totals && findTotalsProblem(totals);
     if (problem !== undefined) return `The project would have ${problem}.`;
   }
@@ -179,7 +179,7 @@ function findPairProblem(
 ): string | undefined {
   const source = listSourcePaths(path).find((one) => paths.has(one));
   if (source !== undefined)
-    return `is compiled from ${shown(source)} by the service: take it out with "git rm --cached", and put it in .gitignore`;
+    return `is compiled from ${shown(source)} by the service: remove it with "git rm --cached", and add it to .gitignore`;
   const compiled = findCompiledPath(path);
   if (compiled === undefined) return undefined;
   const other = listSourcePaths(compiled).find((one) => one !== path && paths.has(one));

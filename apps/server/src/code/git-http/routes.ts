@@ -69,7 +69,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
       async (request, reply) => {
         const service = services[request.query.service ?? ''];
         if (service === undefined)
-          throw ApiError.of('forbidden', { reason: 'Use git 1.6.6 or newer: it asks for a service' });
+          throw ApiError.of('forbidden', { reason: 'This git client is too old: use git 1.6.6 or newer' });
         const caller = await admit(request, service);
         return turns.run(caller.userId, () => advertise({ request, reply, service, ...caller }));
       },
@@ -210,7 +210,7 @@ const isZipped = ({ headers }: FastifyRequest): boolean =>
 
 /** Texts of errors whose usual text, for callers of the API, would mislead. */
 const gitTexts: Partial<Record<ErrorCode, string>> = {
-  unauthorized: 'Give any user name, and an API token as the password.',
+  unauthorized: 'Enter any user name, and an API token as the password.',
   unsupported_media_type: 'This address is for git clients.',
 };
 

@@ -98,7 +98,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     const name = await store.findUserName(userId);
     if (name === undefined) throw ApiError.of('user_not_found', { user_id: params.user_id });
     if (userId === project.owner_id) {
-      const problem = 'Path segment user_id is the owner of the project, who needs no other role';
+      const problem = 'Path segment user_id is the owner of the project, who cannot have another role';
       throw ApiError.of('invalid_request', { problem });
     }
     onProject(auditEvent, project, { user_id: userId, user_name: name, role: body.role });
@@ -133,7 +133,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
   async function getOwnProject(principal: Principal, id: string): Promise<SharedProject> {
     const project = await access.getProject(principal, id, readers);
     if (project.role === 'owner') return project;
-    throw ApiError.of('forbidden', { reason: 'Only the owner of a project renames, shares or deletes it' });
+    throw ApiError.of('forbidden', { reason: 'Only the owner of a project can rename, share or delete it' });
   }
 
   /** Lists the owner first, then the members. */

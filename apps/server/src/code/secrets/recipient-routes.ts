@@ -44,7 +44,7 @@ export function addRecipientRoutes(app: FastifyInstance, { access, store, clock 
       throw ApiError.of('secret_recipient_not_found', { user_id: params.user_id, project_id: params.id });
     return {
       success: true,
-      message: `Hosts of user ${userId} get no secrets of "${project.name}" any more.`,
+      message: `Hosts of user ${userId} no longer get the secrets of "${project.name}".`,
     };
   });
 
@@ -52,7 +52,7 @@ export function addRecipientRoutes(app: FastifyInstance, { access, store, clock 
     const project = await access.getProject(principal, id, editors);
     if (project.role === 'owner') return project;
     throw ApiError.of('forbidden', {
-      reason: 'Only the owner of a project says whose hosts get its secrets',
+      reason: 'Only the owner of a project can choose whose hosts get its secrets',
     });
   }
 }

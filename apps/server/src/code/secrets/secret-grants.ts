@@ -67,7 +67,7 @@ export class SecretGrants {
         run_id: null,
         code: isWithheld ? 'secrets_withheld' : 'devices_unavailable',
         reason: isWithheld
-          ? `${textOf(device)}: the project has secrets, and the owner of this host is not among those who get them.`
+          ? `${textOf(device)}: the project has secrets, and the owner of this host does not get them.`
           : 'Other devices are not available.',
       };
     });

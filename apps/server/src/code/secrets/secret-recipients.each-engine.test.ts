@@ -119,7 +119,8 @@ it('jobs leave such phones out, by selector and by ID, say so, and begin once th
       }, polling)
       .toMatchObject({ ended_at: expect.any(Number) });
   expect(await read(onlyBobs)).toMatchObject({
-    reason: 'It waits for a phone: of 1 phone that fit, 1 is at hosts that get no secrets of the project.',
+    reason:
+      'The job is waiting for a phone: of 1 phone that fit, 1 is at hosts that get no secrets of the project.',
   });
   expect([runsOf(own).length, runsOf(bobs).length]).toEqual([3, 0]);
   await alice.api('DELETE', `/api/v2/jobs/${both}`);

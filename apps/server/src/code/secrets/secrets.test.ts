@@ -175,7 +175,7 @@ it('a project with secrets is launched on no host that would show them', async (
   });
   const refused = await start();
   expect([refused.status, refused.body['code']]).toEqual([400, 'devices_unavailable']);
-  expect(refused.body['message']).toContain('knows no secrets');
+  expect(refused.body['message']).toContain('does not support secrets');
   await server.api('DELETE', pathOf('PASSWORD'));
   expect((await start()).status).toBe(200);
   await host.cut();

@@ -140,7 +140,7 @@ describe('a phone that is shared with somebody who has not accepted it', () => {
     expect(body['message']).toContain(reason);
     const job = await makeJob({ selector: only });
     expect((await alice.api('GET', `/api/v2/jobs/${job}`)).body).toMatchObject({
-      job: { reason: `It waits for a phone: ${reason}.` },
+      job: { reason: `The job is waiting for a phone: ${reason}.` },
     });
     expect((await accept('device', theirs.id)).status).toBe(200);
     await untilEnded(job);

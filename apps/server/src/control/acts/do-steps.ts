@@ -99,7 +99,7 @@ function outcomeOf(
 const timedOut: Result = {
   state: 'failed',
   refusal: 'timeout',
-  message: 'The time of the request, timeout_ms, was over before this step was done',
+  message: 'The time limit of the request, timeout_ms, passed before this step was done',
 };
 
 /** Returns the steps with the time that is left: a `wait_for` step has waited already. */
@@ -126,7 +126,7 @@ async function askFor(asked: Asked, { steps, until, touch, turns, reader }: Step
       const end = answer.subarray(0, maxHeadBytes).indexOf('\n');
       const head: unknown = JSON.parse(answer.toString('utf8', 0, Math.max(0, end)));
       if (!validator.Check(head) || !isPossible(head.results, { steps, isTimeOver }))
-        throw new Error('its host answered with something else');
+        throw new Error('its host gave an unexpected answer');
       return { ...head, screen: await reader.readCompact(answer.subarray(end + 1)) };
     }),
   );

@@ -74,7 +74,7 @@ export function serveActs(
     const secrets = (): Promise<LaunchSecrets> => {
       if (projectId !== undefined) return secretsFor(principal, device, projectId);
       throw ApiError.of('invalid_request', {
-        problem: 'Field project_id is missing: a secret is of a project',
+        problem: 'Field project_id is missing: it names the project of the secret',
       });
     };
     const steps = await resolveSteps(body.steps, { before, secrets, projectId: projectId ?? '' });
@@ -147,7 +147,7 @@ function targetsOf(
 
 function lineOf(number: number, before: NumberedScreen | undefined): HostActTarget {
   if (before === undefined)
-    throw invalid(`Field screen_id is missing: ${number} is the number of a line of a screen`);
+    throw invalid(`Field screen_id is missing: it names the screen that has line ${number}`);
   return { identity: identityOf(before, number) };
 }
 

@@ -185,7 +185,7 @@ class VideoView {
     if ('reason' in head) throw new Error(head.reason);
     const { first, packets } = head;
     if (packets.reduce((sum, { size_bytes }) => sum + size_bytes, 0) !== bytes.length)
-      throw new Error('its host answered with something else');
+      throw new Error('its host gave an unexpected answer');
     if (packets.length > 0) this.#place = { stream: first.stream, number: first.number + packets.length - 1 };
     return { ...head, bytes };
   }
@@ -203,7 +203,7 @@ function parseAnswer<Head>(
   const end = answer.subarray(0, maxHeadBytes).indexOf(lineFeed);
   const head = parseJson(answer.toString('utf8', 0, Math.max(end, 0)));
   if (validator.Check(head)) return { head, bytes: answer.subarray(end + 1) };
-  throw new Error('its host answered with something else');
+  throw new Error('its host gave an unexpected answer');
 }
 
 /** Parses a picture of a live view or a wall; it has no bytes when it is the known one. */

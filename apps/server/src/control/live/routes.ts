@@ -145,7 +145,7 @@ export function addWallRoutes(
     for await (const seen of access.listForWork(userId))
       ids.push(...seen.flatMap(({ device }) => (selects(access.labels, terms, device) ? [device.id] : [])));
     if (ids.length <= maxWallPhones) return ids;
-    const problem = `The selector means ${ids.length} phones, and a wall has at most ${maxWallPhones}`;
+    const problem = `The selector matches ${ids.length} phones; a wall shows at most ${maxWallPhones}`;
     throw ApiError.of('invalid_request', { problem });
   };
 

@@ -155,7 +155,7 @@ export async function requireReviewer(
 ): Promise<void> {
   if (await isReviewerOf(access, principal, record)) return;
   throw ApiError.of('forbidden', {
-    reason: `Only the owner and the shared editors of automation ${record.automation_id} review its records`,
+    reason: `Only the owner and the shared editors of automation ${record.automation_id} can review its records`,
   });
 }
 

@@ -50,7 +50,7 @@ const maxAheadMs = minuteMs;
 const maxAgeMs = 7 * dayMs;
 
 function timeProblem(id: string, nowMs: number): string | undefined {
-  if (!isUuidV7(id)) return 'its ID is no UUIDv7';
+  if (!isUuidV7(id)) return 'its ID is not a UUIDv7';
   const time = timeOfUuidV7(id);
   if (time > nowMs + maxAheadMs) return 'its ID lies in the future';
   return time < nowMs - maxAgeMs ? 'it is older than 7 days' : undefined;
@@ -81,7 +81,7 @@ export class RecordIntake {
     const runId = report.run_id.toLowerCase();
     const run = await this.#options.findRun(runId);
     if (run === undefined || run.device_owner_id !== link.userId || run.host_id !== link.hostId)
-      return this.#refuse(link, id, 'its run is not one of this host');
+      return this.#refuse(link, id, 'its run is not a run of this host');
     // Looked up before the time is checked: what is stored already may have grown old meanwhile.
     const known = await this.#options.store.find(id);
     if (known !== undefined) return this.#answerKnown(link, known, runId);

@@ -122,7 +122,7 @@ export class ReplayMaker {
     const { keptScreens, store, hosts, changes, clock } = this.#options;
     const { replay, signal } = making;
     if (clock.now() - replay.created_at > maxAgeMs)
-      throw new CannotReplay('It could not be made in an hour.');
+      throw new CannotReplay('It was not completed within an hour.');
     const files = await this.#filesOf(replay);
     const screens = await listScreens(keptScreens, replay, files);
     if (screens.length === 0) return true;
@@ -209,7 +209,7 @@ export class ReplayMaker {
     if (replay.is_draft === 1) {
       const draft = await store.findDraft(id);
       // The replay was stopped meanwhile, or begun by another server.
-      if (draft === undefined) throw new CannotReplay('Its text is gone.');
+      if (draft === undefined) throw new CannotReplay('Its draft was deleted.');
       return { ...(await layDraft(projectServices, projectId, await unpackDraft(draft))), userId };
     }
     return this.#filesOfTree(replay, treeId);
@@ -238,7 +238,7 @@ export class ReplayMaker {
 async function readFetches(files: SavedFiles): Promise<ReplayFetches> {
   const file = await files.readUpTo(replayFetchesPath, maxFetchesBytes);
   if (file === undefined) return [];
-  const problem = new CannotReplay(`${replayFetchesPath} is not what it has to be: "phalanx test" says why.`);
+  const problem = new CannotReplay(`${replayFetchesPath} is invalid: run "phalanx test" to see why.`);
   if (!('text' in file) || findExcess(Buffer.from(file.text)) !== undefined) throw problem;
   try {
     const value: unknown = JSON.parse(file.text);

@@ -127,14 +127,18 @@ function recordOf(body: StartBody): string | null {
   const { mode = 'screens', record_id: id, group_id: groupId } = body;
   const isRecord = mode === 'sequence';
   if (isRecord !== (id !== undefined))
-    throw ApiError.of('invalid_request', { problem: 'A sequence has a record_id, and nothing else has one' });
+    throw ApiError.of('invalid_request', {
+      problem: 'Field record_id belongs to mode "sequence", which requires it',
+    });
   if (isRecord && groupId !== undefined)
-    throw ApiError.of('invalid_request', { problem: 'Give a group_id or a record_id' });
+    throw ApiError.of('invalid_request', { problem: 'Give either group_id or record_id' });
   return id?.toLowerCase() ?? null;
 }
 
 function readCursor(text: string | undefined): number {
   if (text === undefined) return -1;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw ApiError.of('invalid_request', { problem: 'Query parameter cursor is not one of this list' });
+  throw ApiError.of('invalid_request', {
+    problem: 'Query parameter cursor is not a cursor of this list: start without a cursor',
+  });
 }

@@ -60,10 +60,10 @@ interface AnswerCheck<Answer> {
 /** Reads the JSON that a host has answered. Throws a sentence for people when it is another one, or too much of it. */
 export function readAnswer<Answer>(answer: Buffer, validator: AnswerCheck<Answer>): Answer {
   const excess = findExcess(answer);
-  if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
+  if (excess !== undefined) throw new Error(`the answer of its host ${excess}`);
   const value: unknown = JSON.parse(answer.toString());
   if (validator.Check(value)) return value;
-  throw new Error('its host answered with something else');
+  throw new Error('its host gave an unexpected answer');
 }
 
 /** Asks a host for JSON, and checks the answer against its schema. */

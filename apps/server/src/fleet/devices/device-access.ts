@@ -117,7 +117,7 @@ export class DeviceAccess {
   async getOwn(id: string, userId: string): Promise<FleetDevice> {
     const { device, role } = await this.get(id, userId);
     if (role === 'owner') return device;
-    throw ApiError.of('forbidden', { reason: 'Only the owner of a device shares or forgets it' });
+    throw ApiError.of('forbidden', { reason: 'Only the owner of a device can share or forget it' });
   }
 
   /** Throws `device_busy`. */

@@ -81,10 +81,10 @@ const ofOtherServer = (row: DevicePlacement): FleetDevice => ({
 });
 
 const withoutHost = ({ host_name: name }: StoredDevice): string =>
-  `Its host ${name} is not connected: start it, or look at its network`;
+  `Its host ${name} is not connected: start it, or check its network`;
 
 const unseen = ({ host_name: name }: StoredDevice): string =>
-  `Its host ${name} does not see it: look at its cable or its network`;
+  `Its host ${name} does not see it: check its cable or its network`;
 
 export interface Availability {
   state: ReportedDeviceState;

@@ -300,7 +300,7 @@ export class Fleet {
     if (silentMs <= 2 * this.#options.heartbeatMs) return reported;
     return {
       state: 'unresponsive',
-      reason: `Its host has not confirmed it for ${Math.round(silentMs / 1000)} s`,
+      reason: `Its host has not reported it for ${Math.round(silentMs / 1000)} s`,
       since: confirmedAt ?? reported.since,
     };
   }

@@ -147,7 +147,7 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
     onSharing: (name: string) => void,
   ): Promise<DeviceMember> {
     if (userId === target.owner_id) {
-      const problem = `Path segment user_id is the owner of the ${target.kind}, who needs no other role`;
+      const problem = `Path segment user_id is the owner of the ${target.kind}, who cannot have another role`;
       throw ApiError.of('invalid_request', { problem });
     }
     const member = await shares.put({ target, userId, role, now: clock.now() }, onSharing);
@@ -169,5 +169,5 @@ function onShared(
 
 function requireOwner(isOwner: boolean): void {
   if (isOwner) return;
-  throw ApiError.of('forbidden', { reason: 'Only the owner of a phone shares it' });
+  throw ApiError.of('forbidden', { reason: 'Only the owner of a phone can share it' });
 }

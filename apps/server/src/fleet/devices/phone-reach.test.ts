@@ -252,7 +252,7 @@ describe('a token that is limited to apps', () => {
     const launched = await api('POST', '/api/v2/devices/launchAutomation', { body });
     expect(launched.body).toMatchObject({
       code: 'devices_unavailable',
-      message: expect.stringContaining('limits no token to apps'),
+      message: expect.stringContaining('does not limit tokens to apps'),
     });
     const tap = { body: { type: 'tap', x: 1, y: 1 } };
     const touched = await api('POST', `/api/v2/devices/${ownId}/input`, tap);

@@ -96,7 +96,9 @@ async function requirePhone(asked: Asked, id: string): Promise<void> {
 
 function itself({ request, principal }: Asked): void {
   if (textAt(partOf(request, 'params'), 'id') === principal.tokenId) return;
-  throw ApiError.of('forbidden', { reason: 'A token that is limited to phones or apps revokes only itself' });
+  throw ApiError.of('forbidden', {
+    reason: 'A token that is limited to phones or apps can revoke only itself',
+  });
 }
 
 function phoneOfPath(asked: Asked): Promise<void> {
@@ -106,7 +108,9 @@ function phoneOfPath(asked: Asked): Promise<void> {
 /** A proxy or a time zone is that of all apps. */
 function requireNoSettings({ request, limit }: Asked): void {
   if (limit.apps === null || partOf(request, 'body')['phone_settings'] === undefined) return;
-  throw ApiError.of('forbidden', { reason: 'A token that is limited to apps changes no settings of phones' });
+  throw ApiError.of('forbidden', {
+    reason: 'A token that is limited to apps cannot change settings of phones',
+  });
 }
 
 function phoneOfBody(asked: Asked): Promise<void> {
@@ -132,7 +136,7 @@ async function phoneOfQuery(asked: Asked): Promise<void> {
   const device = await asked.devices.fleet.find(textAt(partOf(asked.request, 'query'), 'device_id'));
   if (device !== undefined && reaches(asked, device)) return;
   const reason =
-    'A token that is limited to phones or apps lists the runs of one of its phones: give device_id';
+    'A token that is limited to phones or apps can list only the runs of one of its phones: give device_id';
   throw ApiError.of('forbidden', { reason });
 }
 
@@ -185,6 +189,6 @@ function requireCount({ maxPhones }: PhoneLimit, body: Record<string, unknown>, 
   if (maxPhones === null || count <= maxPhones || body['command'] !== 'start') return;
   const how = count === Infinity ? ': give count' : '';
   throw ApiError.of('forbidden', {
-    reason: `This token launches on at most ${maxPhones} phones at once${how}`,
+    reason: `This token can launch on at most ${maxPhones} phones at once${how}`,
   });
 }

@@ -90,7 +90,7 @@ export function addDeviceRoutes(
     const device = await access.getOwn(params.id, principal.userId);
     auditEvent.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
     await access.forget(device);
-    return { success: true, message: `Device ${device.id} is forgotten.` };
+    return { success: true, message: `Device ${device.id} was forgotten.` };
   });
 
   addRawRoute(app, deviceRoutes.screen, async ({ principal, params, query, raw }, reply) => {
@@ -100,7 +100,9 @@ export function addDeviceRoutes(
     const { view = 'full', since } = query;
     if (view !== 'full') {
       if (view === 'diff' && since === undefined)
-        throw ApiError.of('invalid_request', { problem: 'Field since is missing: a diff is of two screens' });
+        throw ApiError.of('invalid_request', {
+          problem: 'Field since is missing: a diff compares two screens',
+        });
       const compact = { screens, since: view === 'diff' ? since : undefined, userId, turns, reader };
       const screen = await readCompactScreen(asked, compact);
       return reply.header('cache-control', 'no-store').send({ success: true, screen });

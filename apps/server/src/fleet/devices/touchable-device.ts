@@ -10,6 +10,6 @@ export async function getTouchable(
 ): Promise<SeenDevice> {
   const seen = await access.get(id, userId);
   if (seen.role === 'view')
-    throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
+    throw ApiError.of('forbidden', { reason: 'This device is shared with you to view only' });
   return seen;
 }

@@ -263,7 +263,7 @@ export class HostConnection implements HostLink {
 
   async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {
     const { listeners, heartbeatMs, clock, sessions } = this.#options;
-    if (this.hostId !== '') throw new ProtocolError('hello was said twice');
+    if (this.hostId !== '') throw new ProtocolError('hello was sent twice');
     requireVersion(hello.protocol_version);
     const { userId, tokenId } = this;
     this.#version = hello.protocol_version;

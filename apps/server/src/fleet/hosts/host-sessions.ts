@@ -53,7 +53,7 @@ export class HostSessions {
     const opening = await store.open(candidate, { nodeId: node.id, maxHosts, now: clock.now() });
     if (opening === 'too_many') {
       limits.note('hosts', candidate.userId);
-      throw new HostRefused(`Its user has ${maxHosts} hosts already, the limit (PHALANX_MAX_HOSTS)`);
+      throw new HostRefused(`Its user already has ${maxHosts} hosts, the limit (PHALANX_MAX_HOSTS)`);
     }
     if ('epoch' in opening) return opening.epoch;
     const name = opening.belongsTo.slice(0, maxShownName).replaceAll(/[^\x20-\x7e]/g, '?');

@@ -183,7 +183,7 @@ function scopesOf(request: TokenRequest, principal: Principal): Scope[] {
   const missing = wanted.filter((scope) => !principal.scopes.has(scope));
   if (missing.length > 0) {
     throw ApiError.of('forbidden', {
-      reason: `This token can't give the scope ${missing.join(', ')}: it does not have it`,
+      reason: `This token cannot grant the scope ${missing.join(', ')}, which it does not have`,
     });
   }
   return [...new Set(wanted)];
@@ -196,7 +196,7 @@ function projectsOf(request: TokenRequest, principal: Principal): string[] | nul
   const foreign = allowed === null ? [] : (wanted ?? []).filter((id) => !allowed.has(id));
   if (foreign.length > 0) {
     throw ApiError.of('forbidden', {
-      reason: `This token can't give access to project ${foreign.join(', ')}`,
+      reason: `This token cannot grant access to project ${foreign.join(', ')}`,
     });
   }
   return wanted;
@@ -228,7 +228,7 @@ async function ownerOf(store: AccessStore, request: TokenRequest, principal: Pri
   if (userId === principal.userId) return userId;
   if (!seesEveryone(principal)) {
     const reason =
-      'Only administrators make tokens for other users, with tokens that are not limited to projects';
+      'Only administrators can create tokens for other users, and only with a token that is not limited to projects';
     throw ApiError.of('forbidden', { reason });
   }
   if ((await store.findUser(userId)) === undefined) throw ApiError.of('user_not_found', { user_id: userId });
@@ -239,7 +239,7 @@ async function requireProjects(store: AccessStore, userId: string, ids: readonly
   const foreign = await store.findForeignProjects(userId, ids);
   if (foreign.length === 0) return;
   throw ApiError.of('invalid_request', {
-    problem: `Field project_ids names no project of the user: ${foreign.slice(0, 20).join(', ')}`,
+    problem: `Field project_ids names projects that the user does not have: ${foreign.slice(0, 20).join(', ')}`,
   });
 }
 

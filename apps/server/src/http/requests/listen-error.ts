@@ -6,7 +6,7 @@ const problems: Record<string, string> = {
   EADDRNOTAVAIL: 'is not an address of this machine',
   ENOTFOUND: 'is not the name of a machine',
   EAI_AGAIN: 'is a name that cannot be looked up at present: give an IP address',
-  EAFNOSUPPORT: 'is of a kind that this machine does not speak',
+  EAFNOSUPPORT: 'is of a kind that this machine does not support',
   EINVAL: 'is not an address to listen on',
   EACCES: 'may not be used by this user: choose a port above 1023',
 };

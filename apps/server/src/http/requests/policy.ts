@@ -45,7 +45,7 @@ function requireOpen(principal: Principal, reach: Reach): void {
     if (limit !== undefined) throw forbidden(closedTo[limit]);
   }
   if (reach.administrators === true && !seesEveryone(principal))
-    throw forbidden('Only administrators may use this endpoint, with tokens that are not limited');
+    throw forbidden('Only administrators may use this endpoint, and only with a token that is not limited');
 }
 
 /**

@@ -15,12 +15,12 @@ interface MonitorOptions {
 }
 
 const advice: Readonly<Record<Fault['code'], string>> = {
-  storage_full: 'Make room on its disk.',
-  storage_unavailable: 'Look at the folder, its owner and its disk.',
+  storage_full: 'Free space on its disk.',
+  storage_unavailable: 'Check the folder, its owner and its disk.',
   database_unavailable:
-    'Look at phalanx.db in the data folder, or at PostgreSQL where PHALANX_DATABASE_URL is set; if it is damaged, restore a backup.',
-  git_unavailable: 'Look at git in the PATH, and at the limits on processes and files.',
-  bucket_unavailable: 'Look at the storage, and at the settings that begin with PHALANX_S3.',
+    'Check phalanx.db in the data folder, or PostgreSQL if PHALANX_DATABASE_URL is set; if it is damaged, restore a backup.',
+  git_unavailable: 'Check git in the PATH, and the limits on processes and files.',
+  bucket_unavailable: 'Check the storage, and the settings that begin with PHALANX_S3.',
 };
 
 /** The names of the parts, and the code of a fault that nobody has foreseen. */

@@ -77,7 +77,7 @@ describe.skipIf(probe === undefined)('a full disk', () => {
     await makeRoom();
     expect((await server.api('GET', '/metrics')).text).toContain('phalanx_faults{part="disk"} 0');
     expect(log.errors).toEqual([
-      'The data folder does not work: there is no room left. Make room on its disk.',
+      'The data folder does not work: there is no room left. Free space on its disk.',
     ]);
     expect(log.lines.at(-1)?.msg).toBe('The data folder works again');
   });

@@ -71,7 +71,7 @@ export async function verifyManifest(folder: string): Promise<Manifest> {
 }
 
 export const broken = (problem: string, cause?: unknown): SettingError =>
-  new SettingError(`The archive is no whole backup: ${problem}. Nothing was restored.`, { cause });
+  new SettingError(`The archive is not a complete backup: ${problem}. Nothing was restored.`, { cause });
 
 function parse(text: string): Manifest {
   try {
@@ -104,7 +104,7 @@ async function runTar(args: readonly string[], output: FileHandle | undefined): 
   const child = spawn('tar', args, { stdio: ['ignore', output?.fd ?? 'ignore', 'pipe'] });
   const said = child.stderr === null ? '' : textOf(child.stderr);
   await once(child, 'close').catch((error: unknown) => {
-    throw new SettingError('The program tar is needed and can’t be started: install it.', { cause: error });
+    throw new SettingError('The program tar cannot be started: install it.', { cause: error });
   });
   if (child.exitCode !== 0) throw new Error(`tar failed: ${(await said).trim().split('\n')[0] ?? ''}`);
 }

@@ -161,7 +161,7 @@ async function refuseFile(archive: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (isThere) throw new SettingError(`${archive} is there already: give a name that is new.`);
+  if (isThere) throw new SettingError(`${archive} already exists: choose another name.`);
 }
 
 function explain(error: unknown, folder: string): unknown {

@@ -97,7 +97,9 @@ it.each([
   await cp(archive, damaged);
   await damage(damaged);
   const dataDir = inFolder(`of-${path.basename(damaged)}`);
-  await expect(restore(damaged, dataDir)).rejects.toThrow(/is no whole backup: .* Nothing was restored\.$/);
+  await expect(restore(damaged, dataDir)).rejects.toThrow(
+    /is not a complete backup: .* Nothing was restored\.$/,
+  );
   await expect(access(dataDir)).rejects.toThrow('ENOENT');
   await mkdir(dataDir);
   await expect(restore(damaged, dataDir)).rejects.toThrow(/is no whole backup/);
@@ -174,6 +176,6 @@ it.runIf(isOnServers)('what is in S3 is in no archive, and a check looks for it 
     expect.stringMatching(/^project .*: a pack of it is missing$/),
   ]);
   const wrong = checkData({ ...restored, s3: { ...s3, bucket: 'no-such-bucket' } });
-  await expect(wrong).rejects.toThrow(/^The S3 storage can not be used: /);
+  await expect(wrong).rejects.toThrow(/^The S3 storage cannot be used: /);
   await other.dispose();
 });

@@ -197,7 +197,7 @@ it('what is wrong is one sentence: the place, what is expected, an example, and 
 });
 
 it('a text that looks like a number or a selector is told of when nothing has it', async () => {
-  const hint = 'on came as a text, which is looked for as it is';
+  const hint = 'on was sent as a text, which is searched for literally';
   const callTap = async (on: string): Promise<Called> => {
     const answered = answerActs('gone');
     const called = await call('act', { device: phone.deviceId, steps: [{ type: 'tap', on }] });

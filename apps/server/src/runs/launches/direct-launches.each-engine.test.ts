@@ -193,7 +193,7 @@ describe('a start', () => {
     );
     const runId = launchesOf(launchId)[0]?.runs[0]?.run_id ?? '';
     const silent = { device_id: deviceId, outcome: 'not_acknowledged', code: 'launch_not_acknowledged' };
-    const reason = `${deviceId} serial-1: no answer in time; it does not begin any more.`;
+    const reason = `${deviceId} serial-1: no answer in time; it will not start.`;
     expect(reply.body['devices']).toEqual([{ ...silent, reason, run_id: runId }]);
     expect((await server.start(deviceId, launchId)).text).toBe(reply.text);
     expect((await stopped).run_ids).toEqual([runId]);

@@ -109,4 +109,4 @@ async function masksOf({ files }: Launchable): Promise<ScreenMask[]> {
 }
 
 const tooLarge = ({ sizeBytes }: { sizeBytes: number }, maxBytes: number): string =>
-  `it has ${sizeBytes} bytes, and at most ${maxBytes} are read`;
+  `it has ${sizeBytes} bytes; at most ${maxBytes} are allowed`;

@@ -51,7 +51,7 @@ function missingRow(run: LaunchedRun, name: string): DeviceOutcome {
       code: run.error_code,
       reason: `${name}: ${run.error_message ?? ''}`,
     };
-  const reason = `${name}: no answer in time; it does not begin any more.`;
+  const reason = `${name}: no answer in time; it will not start.`;
   return { ...row, outcome: 'not_acknowledged', code: 'launch_not_acknowledged', reason };
 }
 

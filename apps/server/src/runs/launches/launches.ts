@@ -222,7 +222,7 @@ export class Launches {
       if ('rows' in stored) return stored;
       if (stored.reason === 'key') return { key: stored.key, earlier: stored.launch };
       if (performance.now() > retryUntil)
-        throw ApiError.of('devices_unavailable', { devices: 'a host of them is connecting again' });
+        throw ApiError.of('devices_unavailable', { devices: 'one of their hosts is reconnecting' });
       await wait(reconnectPauseMs);
       await getOnlineDevices(phones.access, launcher.userId, deviceIds);
     }
@@ -287,9 +287,9 @@ export class Launches {
 /** Throws `devices_unavailable`: a host of an older release would show secrets, or let the code use every app. */
 function requireKnownBy({ launcher, devices, secrets }: Launch): void {
   if (Object.keys(secrets).length > 0)
-    requireHosts(devices, ({ device }) => device.knowsSecrets, 'knows no secrets');
+    requireHosts(devices, ({ device }) => device.knowsSecrets, 'does not support secrets');
   if (appLimitOf(launcher) !== undefined)
-    requireHosts(devices, ({ device }) => device.knowsAppLimits, 'limits no token to apps');
+    requireHosts(devices, ({ device }) => device.knowsAppLimits, 'does not limit tokens to apps');
 }
 
 function requireHosts(
@@ -299,7 +299,7 @@ function requireHosts(
 ): void {
   const old = devices.filter((on) => !knows(on));
   if (old.length === 0) return;
-  const reason = `its host is of an older release, which ${lack}: bring it up to date`;
+  const reason = `its host is of an older release, which ${lack}: update it`;
   const names = old.map(({ device }) => `${nameOf(device)} (${reason})`);
   throw ApiError.of('devices_unavailable', { devices: boundedList(names, ', ') });
 }

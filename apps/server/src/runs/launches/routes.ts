@@ -99,7 +99,7 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
     const isMeant = (active: ActiveRun): boolean => {
       if (active.runId !== run.id || mayStop(active)) return active.runId === run.id;
       throw ApiError.of('forbidden', {
-        reason: 'A run is stopped by its launcher, by editors of its project and by the owner of the device',
+        reason: 'Only the launcher of a run, editors of its project and the owner of the device can stop it',
       });
     };
     await stopOnDevices(stopper, { principal, auditEvent }, [run.device_id], isMeant);

@@ -96,7 +96,7 @@ function rowOf({ id }: FleetDevice, runs: readonly ActiveRun[]): DeviceOutcome {
 }
 
 function notConfirmed(device: FleetDevice, late: readonly ActiveRun[], seconds: number): DeviceOutcome {
-  const reason = `${nameOf(device)}: the end was not confirmed within ${seconds} s; the stop stays requested.`;
+  const reason = `${nameOf(device)}: the end was not confirmed within ${seconds} s; the stop is still requested.`;
   const code = 'stop_not_confirmed';
   return { device_id: device.id, outcome: 'not_acknowledged', code, reason, run_id: newestOf(late) };
 }

@@ -41,9 +41,9 @@ type Verdict = 'store' | 'stop' | 'known' | 'foreign';
 
 /** Number of reported runs that are looked up at once. */
 const reportsPerStep = 500;
-const lostMessage = 'Its host did not come back, so nobody knows how it ended';
+const lostMessage = 'Its host did not reconnect, so its outcome is unknown';
 const notStartedMessage = 'The connection to the host broke before the host had the code';
-const forgottenMessage = 'Its host came back without any trace of it';
+const forgottenMessage = 'Its host reconnected and does not know the run';
 
 /** Reconciles the reports of hosts with the stored runs, so that every run ends, once, and truly. */
 export class RunLifecycle {

@@ -9,12 +9,12 @@ import { openDatabase } from './database.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-database-'));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('that can not be brought up to date is left as it was', async () => {
+it('that cannot be migrated is left as it was', async () => {
   const file = path.join(folder, 'phalanx.db');
   const before = new Database(file);
   before.exec('CREATE TABLE run (in_the_way)');
   before.close();
-  await expect(openDatabase({ file })).rejects.toThrow('could not be brought up to date');
+  await expect(openDatabase({ file })).rejects.toThrow('could not be migrated');
   const after = new Database(file);
   const tables = after
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'kysely%'")

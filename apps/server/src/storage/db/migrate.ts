@@ -20,7 +20,7 @@ export async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
   if (error === undefined) return results.map(({ migrationName }) => migrationName);
   // Kysely's words for a migration that was made and that it does not know.
   if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
-  throw new Error('the tables could not be brought up to date', { cause: error });
+  throw new Error('the tables could not be migrated', { cause: error });
 }
 
 /**

@@ -53,7 +53,7 @@ async function requireOwnTables(db: Db): Promise<void> {
   const isOwn = made.size === Object.keys(migrations).length && [...made].every((name) => name in migrations);
   if (!isOwn)
     throw new SettingError(
-      'The database is empty or of another release of Phalanx: use the commands of that one, or start this one first.',
+      'The database is empty or belongs to another release of Phalanx: use the commands of that release, or start this one first.',
     );
 }
 

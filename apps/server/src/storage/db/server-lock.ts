@@ -18,9 +18,9 @@ export type ClusterMode = 'single' | 'cluster';
 
 const inUse: Readonly<Record<ClusterMode, string>> = {
   single:
-    'The database of PHALANX_DATABASE_URL is in use by another server: stop that one, give this one a database of its own, or give PHALANX_NATS_URL to all of them.',
+    'Another server uses the database of PHALANX_DATABASE_URL: stop that server, give this one its own database, or set PHALANX_NATS_URL on both.',
   cluster:
-    'The database of PHALANX_DATABASE_URL is in use by another server that has it to itself: stop that one, or give PHALANX_NATS_URL to it too.',
+    'Another server has exclusive use of the database of PHALANX_DATABASE_URL: stop that server, or set PHALANX_NATS_URL on it too.',
 };
 
 /**

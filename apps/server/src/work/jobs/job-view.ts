@@ -71,14 +71,14 @@ export function idsOf(json: string | null): string[] {
 async function whyWaiting(sources: JobSources, row: StoredJob): Promise<string> {
   const { running, at_once: maxRunning } = row;
   if (maxRunning !== null && running >= maxRunning)
-    return `It waits: ${running} of at most ${maxRunning} tasks run.`;
+    return `The job is waiting: ${running} tasks are running, and at most ${maxRunning} may run at once.`;
   const choice = choiceOf(row);
   const phones = await listSelected(sources, choice);
   const text = describePhones(await countPhones(sources, choice, phones));
   const isFree = phones.some(({ obstacle }) => obstacle === undefined);
   const limit = readLimit(row.token_phones)?.selector ?? null;
   return [
-    isFree ? `It waits for its turn: ${text}.` : `It waits for a phone: ${text}.`,
+    isFree ? `The job is waiting for its turn: ${text}.` : `The job is waiting for a phone: ${text}.`,
     ...(limit === null ? [] : [`Its token is limited to ${limit}.`]),
   ].join(' ');
 }

@@ -69,7 +69,7 @@ describe('a job', () => {
     expect(await read(second.id)).toMatchObject({
       status: 'waiting',
       place: 0,
-      reason: 'It waits for a phone: of 1 phone that fit, 1 is busy.',
+      reason: 'The job is waiting for a phone: of 1 phone that fit, 1 is busy.',
     });
     expect(await read(third.id)).toMatchObject({ place: 1 });
     const onFirst = (await tasksOf(first.id)).find(({ device_id }) => device_id === ids[0]);
@@ -235,7 +235,9 @@ describe('a job', () => {
     const inputs = Array.from({ length: 5 }, (_, at) => ({ row: at }));
     const job = await create({ selector: 'model~pixel', inputs, count: 2 });
     await until(job.id, { running: 2 });
-    expect((await read(job.id)).reason).toBe('It waits: 2 of at most 2 tasks run.');
+    expect((await read(job.id)).reason).toBe(
+      'The job is waiting: 2 tasks are running, and at most 2 may run at once.',
+    );
     const [runId = ''] = await runsOf(job.id);
     await host.end(runId, 'completed');
     await until(job.id, { completed: 1, running: 2 });

@@ -70,7 +70,7 @@ it('a job takes the phones of its token alone, as their labels are when each tas
   const job = await created(api, { selector: 'model~pixel', count: 3 });
   await expect.poll(() => runningOn(job.id), polling).toEqual([shop]);
   expect((await read(job.id)).reason).toBe(
-    'It waits for a phone: of 1 phone that fit, 1 is busy. Its token is limited to team=shop.',
+    'The job is waiting for a phone: of 1 phone that fit, 1 is busy. Its token is limited to team=shop.',
   );
   await label(other, 'shop');
   await expect.poll(async () => new Set(await runningOn(job.id)), polling).toEqual(new Set([shop, other]));
@@ -102,7 +102,9 @@ it('a job runs on no more phones at a time than its token may launch on', async 
   for (const more of [{ inputs }, { inputs, count: 3 }, { count: 3 }]) {
     const job = await created(api, { selector: 'model~pixel', ...more });
     await expect.poll(() => runningOn(job.id), polling).toHaveLength(2);
-    expect((await read(job.id)).reason).toBe('It waits: 2 of at most 2 tasks run.');
+    expect((await read(job.id)).reason).toBe(
+      'The job is waiting: 2 tasks are running, and at most 2 may run at once.',
+    );
     await cancel(job.id);
   }
 });

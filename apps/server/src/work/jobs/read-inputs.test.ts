@@ -27,7 +27,7 @@ it.each([
   ['PK\u0003\u0004\0\0', 'it is not UTF-8 text'],
   ['name\nM\uFFFDller', 'it is not UTF-8 text'],
   ['name', 'no rows below it'],
-  ['a,a\n1,2', 'stands there twice: "a"'],
+  ['a,a\n1,2', 'a column name that is empty or repeated: "a"'],
   ['a,b\n1,2\n\n1', 'has 1 value in row 4, and 2 column names'],
   ['a;b\n1,2', 'has 1 value in row 2, and 2 column names'],
   ['a\n"open', 'not closed, or text beside one, in row 2'],
@@ -42,7 +42,7 @@ it.each([
 it('a large table is read in a moment, and one that is too large is refused', async () => {
   const row = `${'x'.repeat(40)},"${'""'.repeat(20)}"\n`;
   expect(await readInputs(`a,b\n${row.repeat(10_000)}`)).toHaveLength(10_000);
-  await expect(readInputs(`a,b\n${row.repeat(10_001)}`)).rejects.toThrow('at most 10000');
+  await expect(readInputs(`a,b\n${row.repeat(10_001)}`)).rejects.toThrow('more than 10000 rows');
 });
 
 it.each([

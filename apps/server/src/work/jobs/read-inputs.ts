@@ -30,8 +30,7 @@ export async function readInputs(text: string): Promise<Input[]> {
 }
 
 function add(input: Input, inputs: Input[]): void {
-  if (inputs.length === maxInputs)
-    throw problem(`has more than ${maxInputs} rows; at most ${maxInputs} are one job`);
+  if (inputs.length === maxInputs) throw problem(`has more than ${maxInputs} rows, the maximum of a job`);
   inputs.push(input);
 }
 
@@ -127,8 +126,7 @@ const countText = (count: number, what: string): string => `${count} ${what}${co
 
 function namesOf(row: readonly string[]): readonly string[] {
   const doubled = row.find((name, at) => name === '' || row.indexOf(name) !== at);
-  if (doubled !== undefined)
-    throw problem(`has a column name that is empty or stands there twice: "${doubled}"`);
+  if (doubled !== undefined) throw problem(`has a column name that is empty or repeated: "${doubled}"`);
   return row;
 }
 

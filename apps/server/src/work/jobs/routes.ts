@@ -108,6 +108,6 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
     const { id, user_id, project_name: name } = await get(principal, params.id, editors);
     auditEvent.on({ type: 'job', id, name }, [user_id]);
     if (!(await store.delete(id))) throw ApiError.of('job_not_ended', { job_id: id });
-    return { success: true, message: `Job ${id} is deleted.` };
+    return { success: true, message: `Job ${id} was deleted.` };
   });
 }

@@ -153,7 +153,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const { id, name, user_id } = await get(principal, params.id, editors);
     auditEvent.on({ type: 'schedule', id, name }, [user_id]);
     await store.delete(id);
-    return { success: true, message: `Schedule ${id} is deleted.` };
+    return { success: true, message: `Schedule ${id} was deleted.` };
   });
 
   addRoute(app, scheduleRoutes.run, async ({ principal, params, auditEvent }) => {

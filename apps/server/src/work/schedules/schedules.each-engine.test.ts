@@ -72,8 +72,8 @@ it('a turn whose job before has not ended is skipped with the reason, or queued 
   }
   expect(await turnsOf(skipping.id)).toMatchObject([
     { reason: '' },
-    { job_id: null, reason: 'The job before has not ended.' },
-    { job_id: null, reason: 'The job before has not ended.' },
+    { job_id: null, reason: 'The previous job has not ended.' },
+    { job_id: null, reason: 'The previous job has not ended.' },
   ]);
   await expect.poll(async () => (await turnsOf(queueing.id)).length, timeouts).toBe(2);
   const [made] = await turnsOf(queueing.id);
@@ -196,7 +196,7 @@ it('a turn finds a job that was made by hand as the job before', async () => {
     .poll(() => turnsOf(schedule.id), timeouts)
     .toMatchObject([
       { job_id: expect.any(String) },
-      { job_id: null, reason: 'The job before has not ended.' },
+      { job_id: null, reason: 'The previous job has not ended.' },
     ]);
   const [byHand] = await turnsOf(schedule.id);
   await server.api('POST', `/api/v2/jobs/${byHand?.job_id}/cancel`);

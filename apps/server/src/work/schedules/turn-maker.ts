@@ -76,7 +76,7 @@ export class TurnMaker {
     else if (schedule.overlap === 'queue' && schedule.queued_at === null)
       await store.endTurn({ ...passed, changes: { queued_at: fire } });
     else {
-      const skipped = this.#skip(schedule, fire, 'The job before has not ended.');
+      const skipped = this.#skip(schedule, fire, 'The previous job has not ended.');
       await store.endTurn({ ...passed, turns: [...turns, skipped] });
     }
   }

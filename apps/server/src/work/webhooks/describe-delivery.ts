@@ -93,7 +93,7 @@ function describeOther(event: OtherEvent): EventText {
   const { type, data } = event;
   if (type === 'device.not_ready')
     return {
-      headline: `The phone ${phoneOf(data)} is not ready since ${timeOf(data.since)}`,
+      headline: `The phone ${phoneOf(data)} has not been ready since ${timeOf(data.since)}`,
       rows: [
         ['State', data.state],
         ['Reason', data.reason],
@@ -112,7 +112,7 @@ function describeOther(event: OtherEvent): EventText {
     };
   if (type === 'host.gone')
     return {
-      headline: `The host ${quoted(data.host_name)} is away since ${timeOf(data.since)}`,
+      headline: `The host ${quoted(data.host_name)} has been away since ${timeOf(data.since)}`,
       rows: [],
       path: '/devices',
     };
@@ -124,7 +124,7 @@ function describeOther(event: OtherEvent): EventText {
     };
   if (type === 'group.opened' || type === 'group.reopened')
     return {
-      headline: `A record of ${quoted(data.automation_name)} has ${type === 'group.opened' ? 'begun a new group' : 'opened a solved group again'}`,
+      headline: `A record of ${quoted(data.automation_name)} has ${type === 'group.opened' ? 'started a new group' : 'reopened a solved group'}`,
       rows: [
         ['Group', data.group_id],
         ['Record', data.record_id],
@@ -133,14 +133,14 @@ function describeOther(event: OtherEvent): EventText {
     };
   if (type === 'drift.found')
     return {
-      headline: `The code of ${quoted(data.automation_name)} knows ${line(data.package, 100)} ${line(data.version, 50)} worse than the version before`,
+      headline: `The code of ${quoted(data.automation_name)} handles ${line(data.package, 100)} ${line(data.version, 50)} worse than the previous version`,
       rows: [
         ['Runs without success', `${data.bad_runs} of ${data.runs}`],
         [
           'Before',
           data.version_before && `${data.bad_runs_before} of ${data.runs_before} with ${data.version_before}`,
         ],
-        ['Group that is open again', data.group_id],
+        ['Reopened group', data.group_id],
       ],
       path: `/projects/${data.automation_id}/versions`,
     };
@@ -149,7 +149,7 @@ function describeOther(event: OtherEvent): EventText {
       headline: `${data.known} of ${data.screens} saved screens of ${quoted(data.automation_name)} are known${data.commit === null ? '' : ` in ${data.commit.slice(0, 8)}`}`,
       rows: [
         ['Newly known', `${data.recognised}`],
-        ['Not known any more', `${data.broken}`],
+        ['No longer known', `${data.broken}`],
         ['Problem', data.problem],
       ],
       path: `/projects/${data.automation_id}`,
@@ -166,7 +166,7 @@ function describeTotals({
 >): EventText {
   if (type === 'schedule.skipped')
     return {
-      headline: `The schedule ${quoted(data.schedule_name)} made no job`,
+      headline: `The schedule ${quoted(data.schedule_name)} created no job`,
       rows: [
         ['Reason', data.reason],
         ['Planned', timeOf(data.planned_at)],
@@ -175,7 +175,7 @@ function describeTotals({
     };
   if (type === 'runs.failing')
     return {
-      headline: `${data.failed} of your ${data.ended} runs of the last ${data.hours} hours had no success`,
+      headline: `${data.failed} of your ${data.ended} runs of the last ${data.hours} hours did not succeed`,
       rows: [],
       path: '/runs',
     };

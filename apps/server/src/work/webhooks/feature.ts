@@ -103,7 +103,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     upSince: () => node.upSince(),
   });
   addBackgroundJob(context, {
-    name: 'tell webhooks of phones and hosts that are away',
+    name: 'notify webhooks of phones and hosts that are away',
     everyMs: 2 * timing.sweepMs,
     work: () => watch.look(),
   });
@@ -113,7 +113,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
     clock,
   });
   addBackgroundJob(context, {
-    name: 'tell webhooks of runs that fail or are missing',
+    name: 'notify webhooks of runs that fail or are missing',
     everyMs: 6 * timing.sweepMs,
     work: () => runWatch.look(),
   });

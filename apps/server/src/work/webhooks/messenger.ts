@@ -62,7 +62,7 @@ export class Messenger {
   /** Sends deliveries of one webhook. Resolves with the result of each. */
   async send(deliveries: readonly StoredDelivery[], closing: AbortSignal): Promise<Sent[]> {
     const webhook = await this.#options.store.find(deliveries[0]?.webhook_id ?? '', everybody);
-    if (webhook === undefined) return deliveries.map(() => dropped('The webhook is gone'));
+    if (webhook === undefined) return deliveries.map(() => dropped('The webhook was deleted'));
     if (await this.#hasTokenEnded(webhook)) return deliveries.map(() => ended);
     const reasons = await Promise.all(deliveries.map((one) => this.#findReasonToDrop(webhook, one)));
     const wanted = deliveries.filter((_, at) => reasons[at] === undefined);
@@ -130,7 +130,7 @@ export class Messenger {
     if (user === undefined || user.disabled_at !== null) return 'The user of the webhook is disabled';
     const about = readAudience(audience);
     const isRecipient = (await listRecipients(about)).includes(webhook.user_id) && isOfToken(webhook, about);
-    return isRecipient ? undefined : 'The user of the webhook may not see any more what it is about';
+    return isRecipient ? undefined : 'The user of the webhook may no longer see the subject of this delivery';
   }
 
   async #headersOf(webhook: StoredWebhook, id: string, body: string): Promise<Record<string, string>> {

@@ -182,7 +182,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     const row = await get(principal, params.id);
     noteOn(auditEvent, row);
     await store.delete(row.id);
-    return { success: true, message: `Webhook ${row.id} is deleted.` };
+    return { success: true, message: `Webhook ${row.id} was deleted.` };
   });
 
   addRoute(app, webhookRoutes.rotate, async ({ principal, params, auditEvent }) => {
@@ -272,9 +272,7 @@ const shownSecret = ({ signature, url }: StoredWebhook, secret: string): string 
  */
 function keepKind(before: string, url: string): string {
   if (isMail(before) === isMail(url)) return url;
-  throw invalid(
-    'an e-mail address can’t take the place of a web address, nor the other way round: make another webhook',
-  );
+  throw invalid('its url cannot change between an e-mail address and a web address: create another webhook');
 }
 
 function readMailTarget(text: string, mail: MailConfig | undefined): string {
@@ -282,25 +280,25 @@ function readMailTarget(text: string, mail: MailConfig | undefined): string {
     throw invalid('this service sends no e-mail: its operator can set PHALANX_SMTP_URL');
   const address = readMailAddress(addressOf(text));
   if (address === undefined)
-    throw invalid('its url is not mailto: and one e-mail address, such as mailto:ada@example.com');
+    throw invalid('its url must be mailto: and one e-mail address, such as mailto:ada@example.com');
   if (mail.mayReceive(address)) return mailUrlOf(address);
   throw invalid(
-    `${address} may not be sent e-mails: the operator of the service can allow it with the setting PHALANX_MAIL_TO`,
+    `${address} may not receive e-mails: the operator of the service can allow it with the setting PHALANX_MAIL_TO`,
   );
 }
 
 function readUrl(text: string, rule: AddressRule): string {
   const url = URL.parse(text);
   const problem = findProblem(url, rule);
-  if (url === null || problem !== undefined) throw invalid(problem ?? 'its url is no URL');
+  if (url === null || problem !== undefined) throw invalid(problem ?? 'its url is not a valid URL');
   url.hash = '';
   return url.href;
 }
 
 /** Names are looked up when something is sent. */
 function findProblem(url: URL | null, rule: AddressRule): string | undefined {
-  if (url === null) return 'its url is no URL';
-  if (!/^https?:$/.test(url.protocol)) return 'its url has to begin with https://, http:// or mailto:';
+  if (url === null) return 'its url is not a valid URL';
+  if (!/^https?:$/.test(url.protocol)) return 'its url must begin with https://, http:// or mailto:';
   if (url.username !== '' || url.password !== '')
     return 'its url has a user name or a password, which everybody who sees the webhook would see';
   try {

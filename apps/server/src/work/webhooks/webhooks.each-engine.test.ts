@@ -476,7 +476,7 @@ it('a new record and a skipped turn are told of', async () => {
       interval: 1000,
     })
     .toContainEqual(
-      expect.objectContaining({ schedule_name: 'each minute', reason: 'The job before has not ended.' }),
+      expect.objectContaining({ schedule_name: 'each minute', reason: 'The previous job has not ended.' }),
     );
   expect(Compile(webhookEvents['schedule.skipped']).Check(skipped()[0]?.body)).toBe(true);
   const { id } = body['schedule'] as { id: string };
@@ -504,6 +504,6 @@ it('what its user may not see any more is not sent', async () => {
   server.clock.advance(hourMs);
   await expect
     .poll(() => deliveriesOf(webhook.id), timeouts)
-    .toMatchObject([{ status: 'failed', problem: expect.stringContaining('may not see any more') }]);
+    .toMatchObject([{ status: 'failed', problem: expect.stringContaining('may no longer see') }]);
   expect(receiver.received).toHaveLength(1);
 });

@@ -164,7 +164,7 @@ test.for<[contents: Record<string, string>, line: string]>([
   ],
   [
     { 'main.ts': 'import "../a";' },
-    'main.ts(1,8): error TS2307: Cannot import "../a": it leads out of the project',
+    'main.ts(1,8): error TS2307: Cannot import "../a": the path is outside the project',
   ],
   [{ 'main.ts': 'import "/etc/passwd";' }, 'Cannot import "/etc/passwd": packages do not exist here'],
   [

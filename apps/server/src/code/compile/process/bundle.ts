@@ -92,7 +92,7 @@ const modules = (entry: string, source: BundleSource): Plugin => ({
 function directText(specifier: string): string {
   const hint = hintOfModule(specifier);
   const instead = hint === undefined ? '' : `; ${hint}`;
-  return `Cannot import ${JSON.stringify(specifier)}: direct code stands alone, it can import nothing${instead}`;
+  return `Cannot import ${JSON.stringify(specifier)}: direct code cannot import anything${instead}`;
 }
 
 /** Adds an export to a source, because without import or export it would count as a CommonJS module. */
@@ -106,7 +106,7 @@ function resolveImport(
   const quoted = JSON.stringify(path);
   if (!isRelative(path)) return problem(`Cannot import ${quoted}: ${foreignText(path)}`);
   const target = findImportedPath(importer, path);
-  if (target === undefined) return problem(`Cannot import ${quoted}: it leads out of the project`);
+  if (target === undefined) return problem(`Cannot import ${quoted}: the path is outside the project`);
   const file = findModule(target, exists);
   if (file === undefined) return problem(`Cannot import ${quoted}: there is no such file in the project`);
   if (!importable.test(file)) return problem(`Cannot import ${quoted}: only code and JSON can be imported`);

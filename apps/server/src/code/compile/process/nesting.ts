@@ -202,9 +202,9 @@ class Nesting {
     this.#isNewLine = false;
     const level = this.#top();
     if (this.#levels.length + this.#elements > maxDepth)
-      return `The code is nested more than ${maxDepth} levels deep. Make functions or variables of its parts.`;
+      return `The code is nested more than ${maxDepth} levels deep. Move parts of it into functions or variables.`;
     if (level.chain + level.angles > maxChain)
-      return `More than ${maxChain} operators or statements stand in one another. Make functions or variables of their parts.`;
+      return `More than ${maxChain} operators or statements are nested in one another. Move parts of them into functions or variables.`;
     return undefined;
   }
 

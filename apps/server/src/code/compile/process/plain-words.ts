@@ -85,4 +85,4 @@ export function foreignText(specifier: string): string {
   return `packages do not exist here${instead}`;
 }
 
-const outsideText = (specifier: string): string => `'${specifier}' leads out of the project.`;
+const outsideText = (specifier: string): string => `'${specifier}' is outside the project.`;

@@ -120,7 +120,7 @@ async function readBody(
   if (output.exitCode !== 0)
     throw ApiError.of(
       'malformed_json',
-      { reason: 'it has too many values; send one object with the fields of this endpoint' },
+      { reason: 'it has too many values: send one object with the fields of this endpoint' },
       { cause: new Error(output.stderr.slice(0, 2000)) },
     );
   const answer: unknown = JSON.parse(output.stdout.toString());

@@ -207,7 +207,7 @@ describe('crashes', () => {
     const { body } = await post(group, 'propose', {});
     expect(body).toMatchObject({
       candidates: [],
-      problem: expect.stringContaining('Look at the code at main.ts:20: WaitTimeoutError: Waited 3.0 s'),
+      problem: expect.stringContaining('Check the code at main.ts:20: WaitTimeoutError: Waited 3.0 s'),
     });
     // Later ones of the error stay with the old group.
     expect((await post(group, 'split', { record_ids: [second] })).status).toBe(201);

@@ -185,7 +185,7 @@ const reopenedEvent = (group: StoredGroup, record: StoredRecord): OutboxEvent<'g
   };
 };
 
-const tooMany = `The automation has ${maxGroups} groups with records, and more are not made.`;
+const tooMany = `The automation has ${maxGroups} groups with records, the maximum.`;
 
 const commitToAskFor = (
   { status, solved_commit: solved }: StoredGroup,

@@ -49,7 +49,7 @@ export class RecordGrouper {
     screen_id: screenId,
   }: Grouping): Promise<ReadScreen | { problem: string }> {
     const capture = await this.#options.captures.find({ recordId, screenId, kind: 'tree' });
-    if (capture === undefined) return { problem: 'The tree of its last screen is not stored any more.' };
+    if (capture === undefined) return { problem: 'The tree of its last screen is no longer stored.' };
     const tree = await buffer(capture.read());
     const reply = await this.#options.reader.read(tree);
     return 'problem' in reply ? reply : { ...reply, tree };

@@ -203,7 +203,7 @@ function readCursor(text: string | undefined): GroupCursor | undefined {
   if (text === undefined) return undefined;
   const [, value, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? [];
   if (value === undefined || id === undefined)
-    throw invalid('Query parameter cursor is not one of this list');
+    throw invalid('Query parameter cursor is not a cursor of this list: start without a cursor');
   return { value: Number(value), id };
 }
 

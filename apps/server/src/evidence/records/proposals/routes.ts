@@ -73,13 +73,13 @@ async function whyNoScreens(store: Options['store'], groupId: string): Promise<s
   const crash = newest && crashOf(newest.record);
   if (crash === undefined) return noScreens;
   const { name, message, place } = crash.error;
-  return `The group is an error of the code, and no unknown screen, so no sign is proposed. Look at the code${place === null ? '' : ` at ${place}`}: ${name}: ${message}`;
+  return `The group is an error in the code, not an unknown screen, so no sign is proposed. Check the code${place === null ? '' : ` at ${place}`}: ${name}: ${message}`;
 }
 
 const nothing = { screens: 0, others: 0, candidates: [] };
-const noScreens = 'No screen of this group is kept that can be read.';
+const noScreens = 'No readable screen of this group is stored.';
 const noSign =
-  'No up to three conditions hold on all screens of this group and on no other saved screen. Split the group if it has two screens, or recognise it by what came before.';
+  'No combination of up to three conditions holds on all screens of this group and on no other saved screen. Split the group if it has two screens, or recognise it by what came before.';
 
 interface Fixing {
   found: FoundSigns;

@@ -30,7 +30,7 @@ export function addPairingRoutes(
   const getOwn = async (id: string, principal: Principal): Promise<KnownHost> => {
     const { host, role } = await getHost(sources, { id, userId: principal.userId });
     if (role === 'owner') return host;
-    throw ApiError.of('forbidden', { reason: 'Only the owner of a host pairs phones with it' });
+    throw ApiError.of('forbidden', { reason: 'Only the owner of a host can pair phones with it' });
   };
   const ask = async ({ id, epoch, isConnected }: KnownHost, name: string, password: string | null) => {
     if (!isConnected || epoch === null) throw ApiError.of('host_offline', { host_id: id });

@@ -56,7 +56,7 @@ export function addLabelRoutes(
 
   addRoute(app, labelRoutes.putHostLabels, async ({ principal, params, body, auditEvent }) => {
     const { host, role } = await getHost({ hosts, access }, { id: params.id, userId: principal.userId });
-    if (role !== 'owner') throw ApiError.of('forbidden', { reason: 'Only the owner of a host labels it' });
+    if (role !== 'owner') throw ApiError.of('forbidden', { reason: 'Only the owner of a host can label it' });
     const checked = checkLabels(body.labels);
     auditEvent.on({ type: 'host', id: host.id, name: host.name }, [host.ownerId]);
     await labels.putLabels(hostTarget(host.ownerId, host.id.toLowerCase()), checked);
@@ -86,7 +86,7 @@ export function addLabelRoutes(
   addRoute(app, poolRoutes.delete, async ({ principal, params: { name }, auditEvent }) => {
     auditEvent.on({ type: 'pool', id: name, name }, [principal.userId]);
     if (!(await labels.deletePool(principal.userId, name))) throw ApiError.of('pool_not_found', { name });
-    return { success: true, message: `Pool ${name} is deleted.` };
+    return { success: true, message: `Pool ${name} was deleted.` };
   });
 }
 

@@ -95,5 +95,5 @@ async function screenReply(answer: Buffer, reader: ScreenReader): Promise<Screen
 export function identityOf({ lines }: NumberedScreen, number: number): NodeIdentity {
   const line = lines.find((one) => one.number === number);
   if (line !== undefined) return line.identity;
-  throw ApiError.of('invalid_request', { problem: `Screen has no line ${number}: read it again` });
+  throw ApiError.of('invalid_request', { problem: `The screen has no line ${number}: read it again` });
 }

@@ -58,12 +58,12 @@ export class ScreenReader {
     } catch (error) {
       if (!(error instanceof ConfinedProcessEnded) || error.reason === 'not_started') throw error;
       const reason = error.reason.replaceAll('_', ' ');
-      throw new Error(`what its host answered could not be read (${reason})`, { cause: error });
+      throw new Error(`the answer of its host could not be read (${reason})`, { cause: error });
     }
   }
 }
 
-const somethingElse = (): Error => new Error('its host answered with something else');
+const somethingElse = (): Error => new Error('its host gave an unexpected answer');
 
 function screenOf(answer: Buffer): DeviceScreen {
   const screen = parseScreen(answer.toString());
@@ -77,7 +77,7 @@ async function isLong(answer: Buffer): Promise<boolean> {
   for (let from = 0; from < answer.length; from += pieceBytes) {
     await nextTurn();
     const excess = scan.push(answer.subarray(from, from + pieceBytes));
-    if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
+    if (excess !== undefined) throw new Error(`the answer of its host ${excess}`);
   }
   await nextTurn();
   return scan.bytesAroundText > maxParsedHere;

@@ -62,7 +62,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     const reason =
       link === undefined
         ? 'The body has neither a token nor a link.'
-        : 'This sign-in link was used already, or has expired: start the service again for a new one, or sign in with a token.';
+        : 'This sign-in link was already used or has expired: start the service again for a new one, or sign in with a token.';
     throw ApiError.of('unauthorized', { reason });
   }
 }

@@ -22,9 +22,9 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
   FST_ERR_BAD_URL: () =>
     ApiError.of('invalid_request', { problem: 'The URL is malformed: check its percent-encoding' }),
   FST_ERR_MAX_PARAM_LENGTH: () =>
-    ApiError.of('invalid_request', { problem: 'A segment of the path is longer than any ID' }),
+    ApiError.of('invalid_request', { problem: 'A segment of the path is too long' }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    ApiError.of('invalid_request', { problem: 'The body is not as long as its Content-Length says' }),
+    ApiError.of('invalid_request', { problem: 'The length of the body differs from its Content-Length' }),
 };
 
 export function asApiError(error: unknown, request: FastifyRequest): ApiError {

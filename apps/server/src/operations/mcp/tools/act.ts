@@ -43,7 +43,7 @@ function isMistaken(step: ActStep | undefined, { refusal }: ActOutcome['steps'][
   return isMissed && /^(?:\d{1,4}$|\{)/.test(step.on.trim());
 }
 const mistaken =
-  'on came as a text, which is looked for as it is: send the number of a line as 3, and a selector as an object.';
+  'on was sent as a text, which is searched for literally: send the number of a line as 3, and a selector as an object.';
 
 export const actTool = defineTool({
   name: 'act',

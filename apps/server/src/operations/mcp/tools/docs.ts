@@ -17,7 +17,7 @@ export const docTools: readonly Tool[] = [
     run: async (api, { query }) => {
       const { results } = await api.call(helpRoutes.search, { query: { query } });
       if (results.length === 0)
-        return ['Nothing has these words. Try a name of the interface, or an error code.'];
+        return ['No page has these words. Try a name of the interface, or an error code.'];
       const shown: string[] = [];
       let left = maxLetters;
       for (const { page, anchor, text } of results) {

@@ -43,7 +43,7 @@ export const fixTools: readonly Tool[] = [
           examples: ['RateDialog'],
         }),
       ),
-      kind: Type.Optional(Type.Enum(fixKinds, { description: 'dialog: one to press away' })),
+      kind: Type.Optional(Type.Enum(fixKinds, { description: 'dialog: a screen to dismiss' })),
     }),
     run: async (api, { group: id, ...body }) => {
       const { state, candidates, problem, screens, others } = await api.call(groupRoutes.propose, {

@@ -25,7 +25,7 @@ export async function deviceIdOf(api: ApiCalls, given: string): Promise<string> 
   if (found !== undefined && others.length === 0) return found.device_id;
   throw new ToolFailure(
     found === undefined
-      ? `There is no phone ${given} that is yours or accepted: list_devices names them, others by their IDs.`
+      ? `No phone of yours, and none that you accepted, is ${given}: see list_devices, or give the device ID.`
       : `Several phones have the serial number ${given}: give the device ID.`,
   );
 }

@@ -95,7 +95,7 @@ export const phoneTools: readonly Tool[] = [
       if (isCompactView(screen)) return [text];
       const { picture: taken, picture_reason: reason, picture_remark: remark } = screen;
       if (taken === null)
-        return [text, fenced('why there is no picture', reason ?? 'Its host does not tell.')];
+        return [text, fenced('why there is no picture', reason ?? 'Its host does not say.')];
       const remarks = typeof remark === 'string' ? [fenced('about the picture', remark)] : [];
       return [text, ...remarks, { jpeg: Buffer.from(taken.base64, 'base64') }];
     },

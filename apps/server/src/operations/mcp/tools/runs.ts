@@ -156,7 +156,7 @@ export const runTools: readonly Tool[] = [
       for (const given of devices ?? []) device_ids.push(await deviceIdOf(api, given));
       if (selector !== undefined) device_ids.push(...(await freeDevices(api, selector, count)));
       const ids = [...new Set(device_ids)];
-      if (ids.length === 0) throw new ToolFailure('No phone is free that fits: list_devices tells why.');
+      if (ids.length === 0) throw new ToolFailure('No matching phone is free: list_devices says why.');
       const words = `${ids.length} phones`;
       const isConfirmed = ids.length <= freePhones || order.confirm === words;
       if (order.dry_run === true || !isConfirmed) {
@@ -224,7 +224,7 @@ export const runTools: readonly Tool[] = [
     name: 'read_record',
     title: 'Read a record',
     description:
-      'Screens that a run did not know: the newest record of a project, or one by ID; older: the next.',
+      'Screens that a run did not recognise: the newest record of a project, or one by ID. older: the one before it.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({

@@ -38,7 +38,7 @@ interface Question {
 function findSizeProblem(schema: string): string | undefined {
   const sizeBytes = Buffer.byteLength(schema);
   return sizeBytes > maxSchemaBytes
-    ? `has ${sizeBytes} bytes, and at most ${maxSchemaBytes} are read`
+    ? `has ${sizeBytes} bytes; at most ${maxSchemaBytes} are allowed`
     : findExcess(Buffer.from(schema), jsonBounds.parametersSchema);
 }
 
@@ -46,7 +46,7 @@ const endProblems: Record<EndReason, string> = {
   out_of_processor_time: 'checking against it takes too much processor time; simplify it, its patterns first',
   timed_out: 'checking against it took too long; simplify it',
   out_of_memory: 'checking against it takes too much memory; simplify it',
-  crashed: 'the process that checked against it broke down; simplify it',
+  crashed: 'the process that checked against it crashed; simplify it',
   not_started: '',
 };
 

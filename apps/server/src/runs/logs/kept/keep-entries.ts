@@ -154,6 +154,6 @@ export class LogArchiver {
     if (String(errorCodeOf(error)).startsWith('SQLITE_CORRUPT')) return 'a log file is damaged';
     const isFull = findFault(error)?.code === 'storage_full';
     if (!isFull || !this.#options.store.isPastWindow(table)) return undefined;
-    return 'a minute of old logs was given up to make room for new ones';
+    return 'a minute of old logs was dropped to make room for new ones';
   }
 }

@@ -141,7 +141,7 @@ function gapEntry({ runId, automationId }: LoggedRun, before: KeptChunk, count: 
     id: idAfter(before.last_id),
     run_id: runId,
     automationId,
-    message: `${what} left out here: of a log this long, the beginning and the end are kept`,
+    message: `${what} left out here: a log this long keeps its beginning and its end`,
     path: null,
     lineNumber: 0,
     messageLevel: 'warn',

@@ -166,8 +166,8 @@ const refusals: Readonly<Record<string, string>> = {
   NoSuchBucket: 'the bucket is not there',
   InvalidAccessKeyId: 'it does not know the access key',
   SignatureDoesNotMatch: 'the secret key is wrong',
-  AccessDenied: 'it does not allow this to the access key',
-  RequestTimeTooSkewed: 'its clock and that of this machine are too far apart',
+  AccessDenied: 'the access key lacks a permission',
+  RequestTimeTooSkewed: 'its clock and that of this machine differ too much',
   AuthorizationHeaderMalformed: 'the region is another one',
   PermanentRedirect: 'the bucket is in another region',
   QuotaExceeded: 'there is no room left in the bucket',
@@ -177,7 +177,7 @@ const refusals: Readonly<Record<string, string>> = {
 const silences: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address',
   ENOTFOUND: 'the name of its machine is unknown',
-  EAI_AGAIN: 'the name of its machine can not be looked up now',
+  EAI_AGAIN: 'the name of its machine cannot be looked up now',
   EHOSTUNREACH: 'there is no way to its machine',
   ENETUNREACH: 'there is no way to its machine',
 };
@@ -188,9 +188,7 @@ const cuts = ['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PR
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof S3Silence) return 'it does not answer in time';
   if (error instanceof S3Refusal)
-    return (
-      refusals[error.code] ?? (error.status >= 500 ? 'it reports errors' : 'it refuses what it is asked')
-    );
+    return refusals[error.code] ?? (error.status >= 500 ? 'it reports errors' : 'it refuses the request');
   const code = errorCodeOf(error);
   if (/CERT|SSL|TLS|SELF_SIGNED/.test(code)) return 'its certificate is not accepted';
   return silences[code] ?? (cuts.includes(code) ? 'the connection was cut' : undefined);
@@ -213,7 +211,7 @@ export function explainS3(error: unknown): unknown {
   const fault = findFault(error);
   if (error instanceof SettingError || fault?.part !== 's3') return error;
   return new SettingError(
-    `The S3 storage can not be used: ${fault.reason}. Look at the settings that begin with PHALANX_S3.`,
+    `The S3 storage cannot be used: ${fault.reason}. Check the settings that begin with PHALANX_S3.`,
     { cause: error },
   );
 }

@@ -50,25 +50,25 @@ export const s3Settings = {
   bucket: setting({
     name: 'PHALANX_S3_BUCKET',
     default: '',
-    description: 'its bucket, which no other service uses',
+    description: 'bucket of the S3 storage, for this service alone',
     format: unless('', bucketName),
   }),
   region: setting({
     name: 'PHALANX_S3_REGION',
     default: 'us-east-1',
-    description: 'its region; many storages have only this one',
+    description: 'region of the S3 storage; many storages have just the default one',
     format: regionName,
   }),
   accessKey: setting({
     name: 'PHALANX_S3_ACCESS_KEY',
     default: '',
-    description: 'the access key for it',
+    description: 'access key of the S3 storage',
     format: unless('', secret({ min: 1, max: 500 })),
   }),
   secretKey: setting({
     name: 'PHALANX_S3_SECRET_KEY',
     default: '',
-    description: 'the secret key for it',
+    description: 'secret key of the S3 storage',
     format: unless('', secret({ min: 1, max: 500 })),
   }),
   secretKeyFile: setting({
@@ -82,7 +82,7 @@ export const s3Settings = {
 function required<Value>(value: Value | undefined, { name }: { name: string }): Value {
   if (value !== undefined) return value;
   throw new SettingError(
-    `${name} is not set: with PHALANX_S3_ENDPOINT it is needed, as are PHALANX_S3_BUCKET, PHALANX_S3_ACCESS_KEY and PHALANX_S3_SECRET_KEY.`,
+    `${name} is not set: PHALANX_S3_ENDPOINT also requires PHALANX_S3_BUCKET, PHALANX_S3_ACCESS_KEY and PHALANX_S3_SECRET_KEY.`,
   );
 }
 
@@ -93,7 +93,7 @@ function secretOfFile(file: string | undefined): string | undefined {
     return s3Settings.secretKey.format.parse(readFileSync(file, 'utf8').trim(), name);
   } catch (error) {
     if (error instanceof SettingError) throw error;
-    throw new SettingError(`The file of ${name} can not be read.`, { cause: error });
+    throw new SettingError(`The file of ${name} cannot be read.`, { cause: error });
   }
 }
 
@@ -102,9 +102,7 @@ export function parseS3(env: Environment): S3Config | undefined {
   const { endpoint, bucket, region, accessKey, secretKey, secretKeyFile } = parseSettings(s3Settings, env);
   if (endpoint === undefined) {
     if (bucket === undefined) return undefined;
-    throw new SettingError(
-      'PHALANX_S3_BUCKET is set, and PHALANX_S3_ENDPOINT is not: give both, or neither.',
-    );
+    throw new SettingError('PHALANX_S3_BUCKET is set without PHALANX_S3_ENDPOINT: set both, or neither.');
   }
   return Object.freeze({
     endpoint,

@@ -29,10 +29,10 @@ const example = 'smtps://user:password@mail.example.com or smtp://mail.example.c
 const smtpUrl: SettingFormat<MailServer> = {
   parse(text, name) {
     const url = URL.parse(text);
-    const problem = url === null ? 'is no address of a mail server' : problemOf(url);
+    const problem = url === null ? 'is not the address of a mail server' : problemOf(url);
     if (url === null || problem !== undefined)
       throw new SettingError(
-        `${name} ${problem}: give one such as ${example}, with a % code for each special character of the password.`,
+        `${name} ${problem}: give one such as ${example}, with the special characters of the password percent-encoded.`,
       );
     return Object.freeze(mailServerOf(url));
   },
@@ -48,12 +48,12 @@ function problemOf({
   password,
 }: URL): string | undefined {
   if (!/^smtps?:$/.test(protocol) || hostname === '' || hash !== '' || !/^\/?$/.test(pathname))
-    return 'is no address of a mail server';
+    return 'is not the address of a mail server';
   if (!['', '?tls=none'].includes(search)) return 'has a parameter that is not tls=none';
   if (search !== '' && protocol === 'smtps:') return 'has smtps and tls=none, which contradict each other';
   if (search !== '' && username !== '') return 'would send a password without TLS';
   if ((username === '') !== (password === '')) return 'has only one of user and password';
-  return isDecodable(username + password) ? undefined : 'has a % that begins no code';
+  return isDecodable(username + password) ? undefined : 'has a % that begins no percent code';
 }
 
 function isDecodable(text: string): boolean {
@@ -116,14 +116,14 @@ export const mailSettings = {
   from: setting({
     name: 'PHALANX_MAIL_FROM',
     default: '',
-    description: 'address that e-mails come from',
+    description: 'sender address of e-mails',
     format: unless('', sender),
   }),
   mayReceive: setting({
     name: 'PHALANX_MAIL_TO',
     default: '',
     defaultText: 'nobody',
-    description: 'who may be sent e-mails',
+    description: 'allowed recipients of e-mails',
     format: unless('', receivers),
   }),
 };
@@ -135,7 +135,7 @@ export function parseMail(env: Environment): MailConfig | undefined {
   if (from !== undefined && mayReceive !== undefined) return Object.freeze({ server, from, mayReceive });
   const missing = (from === undefined ? mailSettings.from : mailSettings.mayReceive).name;
   throw new SettingError(
-    `${missing} is not set: with ${mailSettings.server.name}, ${mailSettings.from.name} and ${mailSettings.mayReceive.name} are needed.`,
+    `${missing} is not set: ${mailSettings.server.name} also requires ${mailSettings.from.name} and ${mailSettings.mayReceive.name}.`,
   );
 }
 

@@ -69,7 +69,7 @@ export function findInsertions(code: Code, sources: readonly SourceFile[], addit
         ? only(plans, 'runStages').flatMap((plan) => finder.inPlan(plan))
         : finder.inStored(only(stores, 'storeScreen'));
   const foreign = found.find(({ source }) => !code.isOwn(source));
-  if (foreign !== undefined) throw new NoPlace('What has to be changed is no file of the project.');
+  if (foreign !== undefined) throw new NoPlace('The code to change is not in a file of the project.');
   return found;
 }
 
@@ -83,7 +83,9 @@ function plansOf(calls: readonly CallExpression[], stage: string): CallExpressio
 function only(calls: readonly CallExpression[], name: string): readonly CallExpression[] {
   if (calls.length === 0) throw new NoPlace(`No file calls ${name}.`);
   if (calls.length > 1 && name === 'runStages')
-    throw new NoPlace('runStages is called in several places; which one meets the screen is not known.');
+    throw new NoPlace(
+      'runStages is called in several places, so the call that meets the screen is not known.',
+    );
   return calls;
 }
 
@@ -134,7 +136,7 @@ class PlaceFinder {
       return placed === undefined ? [] : [placed];
     }
     const list = unwrapped(dialogs);
-    if (!isArrayLiteralExpression(list)) throw new NoPlace('`dialogs` is no array that is written out.');
+    if (!isArrayLiteralExpression(list)) throw new NoPlace('`dialogs` is not an array literal.');
     const [value, ...more] = this.#nameAs(nameInFirst(list.elements[0]));
     const entry = this.#dialog(value);
     const at = list.getStart(list.getSourceFile()) + 1;
@@ -156,14 +158,14 @@ class PlaceFinder {
       const detector = isCallExpression(value) ? this.#names.functionOf(value.expression) : undefined;
       if (detector !== undefined) return this.#inDetector(detector);
     }
-    throw new NoPlace('The state of stored screens comes of no function that could be found.');
+    throw new NoPlace('No function was found that returns the state of stored screens.');
   }
 
   #inTable(table: ObjectLiteralExpression, call: CallExpression): Insertion[] {
     const { name, claimedBy, sign } = this.#addition;
     const source = table.getSourceFile();
     const keys = table.properties.map((one) => keyOf(one));
-    if (keys.includes(name)) throw new NoPlace(`\`states\` has ${name} already: put the sign there by hand.`);
+    if (keys.includes(name)) throw new NoPlace(`\`states\` already has ${name}: add the sign to it by hand.`);
     const [first] = table.properties;
     const firstName = first !== undefined && isPropertyAssignment(first) ? first.name : undefined;
     const isComputed = firstName !== undefined && isComputedPropertyName(firstName);
@@ -182,7 +184,7 @@ class PlaceFinder {
 
   #inDetector({ parameters, type, body }: Detector): Insertion[] {
     const screen = parameters[0] === undefined ? '' : parameterName(parameters[0]);
-    if (screen === '') throw new NoPlace('The function that recognises screens takes no screen.');
+    if (screen === '') throw new NoPlace('The function that recognises screens has no screen parameter.');
     if (isConditionalExpression(body)) return this.#chainFor(body, screen, type);
     const last = isBlock(body) ? body.statements.at(-1) : undefined;
     if (!isBlock(body) || last === undefined || !isReturnStatement(last) || last.expression === undefined)
@@ -229,7 +231,9 @@ class PlaceFinder {
     if (isPropertyAccessExpression(sibling)) return this.#nameAs(sibling);
     if (isStringLiteral(sibling) || isNoSubstitutionTemplateLiteral(sibling))
       return [this.#quotedName(), ...(type === undefined ? [] : this.#extendType(type))];
-    throw new NoPlace('What the code says of other screens is neither a member of an enum nor a text.');
+    throw new NoPlace(
+      'The code identifies other screens by values that are neither enum members nor strings.',
+    );
   }
 
   #nameAs(sibling: Node | undefined): [string, ...Insertion[]] {
@@ -238,7 +242,7 @@ class PlaceFinder {
     const owner = this.#names.declarationOf(sibling.expression);
     const value = `${sibling.expression.getText()}.${name}`;
     const added = owner && this.#addMember(owner);
-    if (added === undefined) throw new NoPlace(`Where ${sibling.getText()} is declared was not found.`);
+    if (added === undefined) throw new NoPlace(`The declaration of ${sibling.getText()} was not found.`);
     return [value, ...added];
   }
 
@@ -283,7 +287,7 @@ class PlaceFinder {
   #planOf(call: CallExpression): ObjectLiteralExpression {
     const [argument] = call.arguments;
     const plan = argument && this.#names.objectOf(argument);
-    if (plan === undefined) throw new NoPlace('What runStages takes is no object that is written out.');
+    if (plan === undefined) throw new NoPlace('The argument of runStages is not an object literal.');
     return plan;
   }
 }

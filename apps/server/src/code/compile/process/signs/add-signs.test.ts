@@ -295,7 +295,7 @@ const detect = (screen: AndroidNode): string => detect(screen);
 const screen = await agent.actions.screenContent();
 await agent.utils.outOfSteps.storeScreen(screen, 'home', detect(screen), 1);
 export {};`;
-    expect(await problemOf({ 'main.ts': main })).toContain('comes of no function');
+    expect(await problemOf({ 'main.ts': main })).toContain('No function was found that returns');
   });
 
   it('code that is nested too deeply', async () => {

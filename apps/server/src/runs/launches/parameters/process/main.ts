@@ -36,8 +36,7 @@ const isSchema = (parsed: unknown): parsed is object | boolean =>
   typeof parsed === 'boolean' || (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed));
 
 function problemOf(error: unknown): string {
-  if (error instanceof RangeError)
-    return 'its references or its rules go round in a circle, or are nested too deeply';
+  if (error instanceof RangeError) return 'its references or rules are circular or nested too deeply';
   return error instanceof Error ? error.message.slice(0, 1000) : 'it is not valid';
 }
 
